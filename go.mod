@@ -1,0 +1,3 @@
+module github.com/fdridge/fdridge
+
+go 1.26.0
