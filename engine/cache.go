@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/cpuid/v2"
+)
+
+// A Cache describes one level of data cache. Zero means unknown.
+type Cache struct {
+	Size   int    `json:"size"` // bytes
+	Ways   int    `json:"ways"` // associativity
+	Sets   int    `json:"sets"`
+	Line   int    `json:"line"` // bytes
+	Origin string `json:"origin"`
+}
+
+// detectCaches describes levels 1 to 3: the kernel's account in sysfs (sys is
+// rooted at /sys/devices/system/cpu/cpu0/cache), which knows ways and sets, and
+// where it has none, CPUID's sizes.
+func detectCaches(sys fs.FS) [3]Cache {
+	c := [3]Cache{
+		{Size: cpuid.CPU.Cache.L1D, Origin: "cpuid"},
+		{Size: cpuid.CPU.Cache.L2, Origin: "cpuid"},
+		{Size: cpuid.CPU.Cache.L3, Origin: "cpuid"},
+	}
+	for i := range c {
+		c[i].Line = cpuid.CPU.CacheLine
+		if c[i].Size <= 0 {
+			c[i] = Cache{Origin: "unknown"}
+		}
+	}
+	dirs, err := fs.Glob(sys, "index*")
+	if err != nil {
+		return c
+	}
+	for _, dir := range dirs {
+		if level, cache, ok := readCache(sys, dir); ok {
+			c[level-1] = cache
+		}
+	}
+	return c
+}
+
+// readCache reads one index directory; not ok where it isn't a data cache of
+// level 1 to 3 or makes no sense.
+func readCache(sys fs.FS, dir string) (level int, c Cache, ok bool) {
+	kind := readText(sys, dir+"/type")
+	level = readInt(sys, dir+"/level")
+	if level < 1 || level > 3 || (kind != "Data" && kind != "Unified") {
+		return 0, Cache{}, false
+	}
+	c = Cache{
+		Size:   readSize(sys, dir+"/size"),
+		Ways:   readInt(sys, dir+"/ways_of_associativity"),
+		Sets:   readInt(sys, dir+"/number_of_sets"),
+		Line:   readInt(sys, dir+"/coherency_line_size"),
+		Origin: "sysfs " + dir,
+	}
+	if c.Size <= 0 {
+		return 0, Cache{}, false
+	}
+	if c.Ways*c.Sets*c.Line != c.Size { // a hypervisor's invention, or fully associative (ways 0)
+		c.Ways, c.Sets = 0, 0
+		c.Origin += ", without associativity"
+	}
+	return level, c, true
+}
+
+// readText returns a sysfs file's text, "" where there is none: an unreadable
+// value is an unknown one.
+func readText(sys fs.FS, name string) string {
+	b, err := fs.ReadFile(sys, name)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+func readInt(sys fs.FS, name string) int {
+	n, err := strconv.Atoi(readText(sys, name))
+	if err != nil || n < 0 || n > 1<<31 {
+		return 0
+	}
+	return n
+}
+
+// readSize reads sizes such as 48K and 2048M.
+func readSize(sys fs.FS, name string) int {
+	text := readText(sys, name)
+	unit := 1
+	switch {
+	case strings.HasSuffix(text, "K"):
+		unit = 1 << 10
+	case strings.HasSuffix(text, "M"):
+		unit = 1 << 20
+	}
+	n, err := strconv.Atoi(strings.TrimRight(text, "KM"))
+	if err != nil || n < 0 || n > 1<<40/unit {
+		return 0
+	}
+	return n * unit
+}
+
+func (c Cache) String() string {
+	if c.Size == 0 {
+		return "unknown"
+	}
+	s := fmt.Sprintf("%d KiB", c.Size>>10)
+	if c.Ways > 0 {
+		s += fmt.Sprintf(", %d ways × %d sets × %d B", c.Ways, c.Sets, c.Line)
+	}
+	return s
+}

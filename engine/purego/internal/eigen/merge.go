@@ -1,0 +1,279 @@
+package eigen
+
+import "math"
+
+// The kind of an eigenvector says in which half of the block it may be nonzero.
+const (
+	firstHalf = iota
+	bothHalves
+	secondHalf
+	deflated // no part of the secular equation
+)
+
+// merge turns the eigenpairs of the blocks [lo, mid) and [mid, hi), coupled by the
+// off-diagonal entry e, into those of the block [lo, hi). With Q₁, Q₂ the
+// eigenvectors of the halves as rows and D their eigenvalues,
+//
+//	T = Qᵀ·(D + rho·zᵀz)·Q,   Q = diag(Q₁, Q₂),
+//
+// z being the last column of Q₁ and the first of Q₂. Of the eigenvectors only
+// those of the k largest eigenvalues are sure to be computed.
+func (s *divider) merge(lo, mid, hi, k int, e float64) bool {
+	n1, n := mid-lo, hi-lo
+	d, q, perm := s.d[lo:hi], s.q[lo*s.n+lo:], s.perm[lo:hi]
+
+	s.couple(n1, n, q, math.Signbit(e))
+	s.mergeOrders(n1, d, perm)
+	s.deflate(n1, n, d, q, 2*math.Abs(e))
+	groups := s.pack(n1, n, q)
+	s.makeRoom(n, d, q)
+
+	kept := len(s.kept)
+	stored := min(k, kept)
+	if !s.solveSecular(stored) {
+		return false
+	}
+	copy(d, s.lambda[:kept])
+	wanted := s.sortSlots(n, k, d, perm)
+	s.eigenvectors(stored, wanted)
+	s.multiply(n1, n, wanted, groups, q)
+	return true
+}
+
+// couple sets z, scaled to norm one, and the kinds. A negative coupling turns the
+// sign of the second half.
+func (s *divider) couple(n1, n int, q []float64, negative bool) {
+	s.z, s.kind = s.z[:n], s.kind[:n]
+	second := math.Sqrt2 / 2
+	if negative {
+		second = -second
+	}
+	for i := range n1 {
+		s.z[i] = math.Sqrt2 / 2 * q[i*s.n+n1-1]
+		s.kind[i] = firstHalf
+	}
+	for i := n1; i < n; i++ {
+		s.z[i] = second * q[i*s.n+n1]
+		s.kind[i] = secondHalf
+	}
+}
+
+// mergeOrders sets order to all slots by ascending d, given the order of each
+// half.
+func (s *divider) mergeOrders(n1 int, d []float64, perm []int) {
+	s.order = s.order[:0]
+	first, second := perm[:n1], perm[n1:]
+	for len(first) > 0 || len(second) > 0 {
+		if len(second) == 0 || len(first) > 0 && d[first[0]] <= d[n1+second[0]] {
+			s.order = append(s.order, first[0])
+			first = first[1:]
+		} else {
+			s.order = append(s.order, n1+second[0])
+			second = second[1:]
+		}
+	}
+}
+
+// deflate parts the slots into kept and dropped and leaves in eq the secular
+// equation of the kept ones. A slot is dropped when its entry of z is negligible,
+// or can be made zero by rotating it into the next slot, the two eigenvalues being
+// so close that the off-diagonal entry this creates is negligible. What is
+// neglected is at most 8·eps of the norm of the block (and eps² of that of A, so
+// that the secular equation neither overflows nor underflows).
+//
+// Source: Dongarra, Sorensen, SIAM J. Sci. Stat. Comput. 8 (1987).
+func (s *divider) deflate(n1, n int, d, q []float64, rho float64) {
+	s.kept, s.dropped = s.kept[:0], s.dropped[:0]
+	smallest, largest := d[s.order[0]], d[s.order[n-1]]
+	tol := 8 * eps * max(-smallest, largest, rho, eps)
+	last := -1 // the latest slot with z not negligible
+	for _, slot := range s.order {
+		if rho*math.Abs(s.z[slot]) <= tol {
+			s.drop(slot)
+			continue
+		}
+		if last >= 0 && !s.rotateAway(last, slot, n, d, q, tol) {
+			s.kept = append(s.kept, last)
+		}
+		last = slot
+	}
+	if last >= 0 {
+		s.kept = append(s.kept, last)
+	}
+	sortByValue(s.dropped, d)
+
+	kept := len(s.kept)
+	f := &s.eq
+	f.d, f.z, f.zz = f.d[:kept], f.z[:kept], f.zz[:kept]
+	for i, slot := range s.kept {
+		f.d[i], f.z[i] = d[slot], s.z[slot]
+		f.zz[i] = f.z[i] * f.z[i]
+	}
+	f.rho = rho
+}
+
+func (s *divider) drop(slot int) {
+	s.kind[slot] = deflated
+	s.dropped = append(s.dropped, slot)
+}
+
+// rotateAway makes z zero at slot i by a rotation with slot j, d[i] <= d[j], and
+// drops i, if the off-diagonal entry this creates is at most tol.
+func (s *divider) rotateAway(i, j, n int, d, q []float64, tol float64) bool {
+	zi, zj := s.z[i], s.z[j]
+	r := math.Hypot(zi, zj)
+	sin, cos := -zi/r, zj/r
+	gap := d[j] - d[i]
+	if math.Abs(gap*sin*cos) > tol {
+		return false
+	}
+	s.z[i], s.z[j] = 0, r
+	d[i], d[j] = d[i]+gap*(sin*sin), d[j]-gap*(sin*sin)
+	rotate(q[i*s.n:i*s.n+n], q[j*s.n:j*s.n+n], cos, sin)
+	if s.kind[i] != s.kind[j] {
+		s.kind[j] = bothHalves
+	}
+	s.drop(i)
+	return true
+}
+
+// pack copies the kept eigenvectors, grouped by kind and without the half that is
+// zero, to packed: those of first and both with n1 columns, then those of both and
+// second with n−n1. It returns the number of each kind.
+func (s *divider) pack(n1, n int, q []float64) (groups [3]int) {
+	for _, slot := range s.kept {
+		groups[s.kind[slot]]++
+	}
+	n2 := n - n1
+	next := [3]int{0, groups[firstHalf], groups[firstHalf] + groups[bothHalves]}
+	right := s.packed[(groups[firstHalf]+groups[bothHalves])*n1:]
+	s.group = s.group[:len(s.kept)]
+	for i, slot := range s.kept {
+		kind := s.kind[slot]
+		at := next[kind]
+		next[kind]++
+		s.group[i] = at
+		row := q[slot*s.n : slot*s.n+n]
+		if kind != secondHalf {
+			copy(s.packed[at*n1:], row[:n1])
+		}
+		if kind != firstHalf {
+			copy(right[(at-groups[firstHalf])*n2:], row[n1:])
+		}
+	}
+	return groups
+}
+
+// makeRoom moves the deflated eigenpairs out of the leading slots, which the
+// solutions of the secular equation will take.
+func (s *divider) makeRoom(n int, d, q []float64) {
+	kept := len(s.kept)
+	free := kept
+	for i, slot := range s.dropped {
+		if slot >= kept {
+			continue
+		}
+		for s.kind[free] == deflated {
+			free++
+		}
+		d[free] = d[slot]
+		copy(q[free*s.n:free*s.n+n], q[slot*s.n:])
+		s.dropped[i] = free
+		free++
+	}
+}
+
+// solveSecular finds all roots of the secular equation, leaves the differences
+// dᵢ − λⱼ of the last stored roots in the rows of vectors, and sets zhat to the
+// coupling vector, near z, of which the computed roots are the exact ones,
+//
+//	ẑᵢ² = Πⱼ(λⱼ − dᵢ) / Π_{j≠i}(dⱼ − dᵢ),
+//
+// by Löwner's formula: eigenvectors made from ẑ are orthogonal however close the
+// roots.
+//
+// Source: Gu, Eisenstat (1995).
+func (s *divider) solveSecular(stored int) bool {
+	d := s.eq.d
+	kept := len(d)
+	s.lambda, s.zhat = s.lambda[:kept], s.zhat[:kept]
+	for i := range s.zhat {
+		s.zhat[i] = 1
+	}
+	for j := range kept {
+		delta := s.row[:kept]
+		if at := j - (kept - stored); at >= 0 {
+			delta = s.vectors[at*kept : (at+1)*kept]
+		}
+		var ok bool
+		if s.lambda[j], ok = s.eq.root(j, delta); !ok {
+			return false
+		}
+		zhat := s.zhat[:len(delta)]
+		for i := range j {
+			zhat[i] *= delta[i] / (d[i] - d[j])
+		}
+		zhat[j] *= delta[j]
+		for i := j + 1; i < kept; i++ {
+			zhat[i] *= delta[i] / (d[i] - d[j])
+		}
+	}
+	for i, x := range s.zhat {
+		s.zhat[i] = math.Copysign(math.Sqrt(math.Abs(x)), s.eq.z[i])
+	}
+	return true
+}
+
+// sortSlots sets perm to all slots by ascending eigenvalue, from roots and dropped,
+// both sorted, and returns how many of the k largest are roots.
+func (s *divider) sortSlots(n, k int, d []float64, perm []int) (wanted int) {
+	root, dropped := len(s.kept)-1, s.dropped
+	for i := n - 1; i >= 0; i-- {
+		if last := len(dropped) - 1; last < 0 || root >= 0 && d[root] >= d[dropped[last]] {
+			perm[i] = root
+			root--
+			if i >= n-k {
+				wanted++
+			}
+		} else {
+			perm[i] = dropped[last]
+			dropped = dropped[:last]
+		}
+	}
+	return wanted
+}
+
+// eigenvectors replaces each of the last wanted of the stored rows dᵢ − λ of
+// vectors by the unit eigenvector ẑᵢ/(dᵢ − λ), its columns in the order of packed.
+func (s *divider) eigenvectors(stored, wanted int) {
+	kept := len(s.kept)
+	zhat, group, row := s.zhat[:kept], s.group[:kept], s.row[:kept]
+	for at := stored - wanted; at < stored; at++ {
+		delta := s.vectors[at*kept : (at+1)*kept]
+		var sum float64
+		for i, x := range delta {
+			x = zhat[i] / x
+			sum += x * x
+			row[group[i]] = x
+		}
+		f := 1 / math.Sqrt(sum)
+		for i, x := range row {
+			delta[i] = f * x
+		}
+	}
+	copy(s.vectors, s.vectors[(stored-wanted)*kept:stored*kept])
+}
+
+// multiply computes the last wanted of the new eigenvectors, vectors·Q, leaving
+// out the zeros of Q.
+func (s *divider) multiply(n1, n, wanted int, groups [3]int, q []float64) {
+	kept, n2 := len(s.kept), n-n1
+	if wanted == 0 {
+		return
+	}
+	left := groups[firstHalf] + groups[bothHalves]
+	right := groups[bothHalves] + groups[secondHalf]
+	out := q[(kept-wanted)*s.n:]
+	s.kr.Gemm(false, false, wanted, n1, left, 1, s.vectors, kept, s.packed, n1, 0, out, s.n)
+	s.kr.Gemm(false, false, wanted, n2, right, 1, s.vectors[groups[firstHalf]:], kept, s.packed[left*n1:], n2, 0, out[n1:], s.n)
+}

@@ -1,0 +1,104 @@
+package eigen
+
+import (
+	"math"
+	"slices"
+)
+
+// qlSweeps is the number of sweeps allowed per eigenvalue; the average is
+// below two.
+const qlSweeps = 60
+
+// qlValues computes the eigenvalues of the tridiagonal matrix (d, e) in
+// descending order into w. d and e (both of length n) are overwritten.
+func qlValues(d, e, w []float64) bool {
+	if !ql(d, e, nil, 0, 0) {
+		return false
+	}
+	slices.Sort(d)
+	for i, x := range d {
+		w[len(d)-1-i] = x
+	}
+	return true
+}
+
+// ql diagonalises the tridiagonal matrix with diagonal d and off-diagonal
+// e[0:n−1] by the implicit QL iteration with Wilkinson's shift. The eigenvalues
+// replace d in no particular order; the rotations are applied to the rows of z
+// (n×cols), so that rows of the identity become eigenvectors. e, of length n, is
+// overwritten. It reports false when an eigenvalue takes too many sweeps.
+//
+// Source: Dubrulle, Martin, Wilkinson, "The implicit QL algorithm", Numer. Math.
+// 12 (1968).
+func ql(d, e, z []float64, ldz, cols int) bool {
+	n := len(d)
+	e[n-1] = 0
+	for l := range n {
+		for sweep := 0; ; sweep++ {
+			m := l
+			for m < n-1 && !negligible(e[m], d[m], d[m+1]) {
+				m++
+			}
+			if m == l {
+				break
+			}
+			if sweep == qlSweeps {
+				return false
+			}
+			qlSweep(d, e, z, ldz, cols, l, m)
+		}
+	}
+	return true
+}
+
+// negligible reports whether e between the diagonal entries p and q may be set
+// to zero: relative to them, or absolutely at eps² of ‖A‖.
+func negligible(e, p, q float64) bool {
+	return math.Abs(e) <= eps*max(math.Abs(p)+math.Abs(q), eps)
+}
+
+// qlSweep chases the bulge from row m up to row l.
+func qlSweep(d, e, z []float64, ldz, cols, l, m int) {
+	g := (d[l+1] - d[l]) / (2 * e[l])
+	g = d[m] - d[l] + e[l]/(g+math.Copysign(hypot(g, 1), g))
+	s, c, p := 1.0, 1.0, 0.0
+	for i := m - 1; i >= l; i-- {
+		f, b := s*e[i], c*e[i]
+		r := hypot(f, g)
+		e[i+1] = r
+		if r == 0 { // the matrix splits here
+			d[i+1] -= p
+			e[m] = 0
+			return
+		}
+		s, c = f/r, g/r
+		g = d[i+1] - p
+		r = (d[i]-g)*s + 2*c*b
+		p = s * r
+		d[i+1] = g + p
+		g = c*r - b
+		rotate(z[i*ldz:i*ldz+cols], z[(i+1)*ldz:(i+1)*ldz+cols], c, -s)
+	}
+	d[l] -= p
+	e[l] = g
+	e[m] = 0
+}
+
+// hypot returns √(x² + y²) for x and y that do not overflow when squared, several
+// times faster than the math package unless the squares underflow.
+func hypot(x, y float64) float64 {
+	if sum := x*x + y*y; sum > 1e-280 {
+		return math.Sqrt(sum)
+	}
+	return math.Hypot(x, y)
+}
+
+// rotate replaces (x, y) by (c·x + s·y, c·y − s·x).
+func rotate(x, y []float64, c, s float64) {
+	y = y[:len(x)]
+	for i, xi := range x {
+		yi := y[i]
+		x[i] = c*xi + s*yi
+		y[i] = c*yi - s*xi
+	}
+}

@@ -1,0 +1,199 @@
+package eigen
+
+import "math"
+
+// secularSteps is the number of evaluations allowed per root; the average is
+// about three.
+const secularSteps = 120
+
+// lastStep is the length of a step, relative to the distance from the nearest
+// pole, after which f need not be evaluated again. With r that distance, f and
+// what approximates it have second derivatives of at most 2/r times the first; they
+// agree to first order, so that a step η lands within 4η²/r, or eps/4·r, of the
+// root.
+const lastStep = 0x1p-28
+
+// secular is the equation
+//
+//	f(λ) = 1/rho + Σᵢ zᵢ²/(dᵢ − λ) = 0,   d₀ < d₁ < … ,   rho > 0,
+//
+// for the eigenvalues of D + rho·zᵀz. Root j lies between dⱼ and dⱼ₊₁, the last
+// one between its pole and that plus rho·‖z‖². zz holds the squares of z.
+type secular struct {
+	rho      float64
+	d, z, zz []float64
+}
+
+// value is f and what the iteration needs beside it: the derivatives of ψ, the
+// poles up to some p, and of φ, the rest; bound is a bound on the rounding error
+// of f in units of eps.
+type value struct {
+	f, dpsi, dphi, bound float64
+}
+
+// eval evaluates f at λ = d_o + τ, ψ holding poles 0 to p, and sets delta[i] to
+// dᵢ − λ = (dᵢ − d_o) − τ. The sums run from the far poles to the near ones, from
+// small terms to large.
+func (s *secular) eval(p, o int, tau float64, delta []float64) value {
+	d, zz, origin := s.d[:len(delta)], s.zz[:len(delta)], s.d[o]
+	var psi, dpsi, phi, dphi, partials float64
+	for i, x := range d[:p+1] {
+		x = (x - origin) - tau
+		delta[i] = x
+		t := 1 / x
+		u := zz[i] * t
+		psi += u
+		dpsi += u * t
+		partials -= psi
+	}
+	for i := len(delta) - 1; i > p; i-- {
+		x := (d[i] - origin) - tau
+		delta[i] = x
+		t := 1 / x
+		u := zz[i] * t
+		phi += u
+		dphi += u * t
+		partials += math.Abs(phi)
+	}
+	// A term has three roundings or so, a sum those of its partial sums; that
+	// of λ counts too.
+	bound := 1/s.rho + partials + 4*(math.Abs(psi)+math.Abs(phi)) + math.Abs(tau)*(dpsi+dphi)
+	return value{1/s.rho + psi + phi, dpsi, dphi, bound}
+}
+
+// root computes root j, λ = d_o + τ with o the nearer pole, and sets delta[i] to
+// dᵢ − λ = (dᵢ − d_o) − τ, which is accurate to a few eps for every i.
+//
+// f is approximated by c + s/(d_p − λ) + t/(d_{p+1} − λ), p and p+1 the poles
+// around the root (the last two for the last root), and the root of that is the
+// next iterate; s and t come from the fixed weight method, or from the middle
+// way when that is slow. Steps out of the bracket are replaced by bisection. The
+// iteration ends when f is zero to rounding, when the step taken is the last that
+// matters, or when the bracket has no number left.
+//
+// Source: Li (1993).
+func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
+	d := s.d
+	if len(d) == 1 {
+		delta[0] = -s.rho * s.zz[0]
+		return d[0] - delta[0], true
+	}
+	last := j == len(d)-1
+	p := j
+	if last {
+		p--
+	}
+	o, tau, lo, hi := s.start(j, p)
+	previous, middleWay := math.Inf(1), false
+	for range secularSteps {
+		v := s.eval(p, o, tau, delta)
+		if math.Abs(v.f) <= eps*v.bound {
+			return d[o] + tau, true
+		}
+		if v.f < 0 {
+			lo = tau
+		} else {
+			hi = tau
+		}
+		if math.Abs(v.f) > previous/10 {
+			middleWay = !middleWay
+		}
+		previous = math.Abs(v.f)
+
+		step := s.correction(v, p, o, last, middleWay, delta)
+		near := min(math.Abs(delta[p]), math.Abs(delta[p+1]))
+		next := tau + step
+		if !(lo < next && next < hi) {
+			next = lo + (hi-lo)/2
+			if !(lo < next && next < hi) {
+				return d[o] + tau, true
+			}
+		} else if math.Abs(step) <= lastStep*near {
+			for i, x := range d {
+				delta[i] = (x - d[o]) - next
+			}
+			return d[o] + next, true
+		}
+		tau = next
+	}
+	return 0, false
+}
+
+// start chooses the pole o from which root j is measured, the bracket (lo, hi) of
+// τ = λ − d_o and a first τ in it: the root of the equation in which the far poles
+// stand at their value in the middle of the interval.
+func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
+	last := j > p
+	gap := s.d[p+1] - s.d[p]
+	base, middle := p, gap/2
+	if last {
+		var norm2 float64
+		for _, x := range s.zz {
+			norm2 += x
+		}
+		base, middle = p+1, s.rho*norm2/2
+	}
+	far, origin := 1/s.rho, s.d[base]
+	for i, x := range s.d[:p] {
+		far += s.zz[i] / ((x - origin) - middle)
+	}
+	for i := len(s.d) - 1; i > p+1; i-- {
+		far += s.zz[i] / ((s.d[i] - origin) - middle)
+	}
+	zp, zq := s.zz[p], s.zz[p+1]
+	// far + zp/(d_p − λ) + zq/(d_{p+1} − λ) = 0 as far·τ² − a·τ + b = 0.
+	switch {
+	case last:
+		o, lo, hi = j, 0, 4*middle // twice the bound: room for rounding
+		tau = rootOfQuadratic(zp+zq-far*gap, -zq*gap, far, true)
+	case far-zp/middle+zq/(gap-middle) >= 0:
+		o, lo, hi = p, 0, middle
+		tau = rootOfQuadratic(zp+zq+far*gap, zp*gap, far, false)
+	default:
+		o, lo, hi = p+1, -middle, 0
+		tau = rootOfQuadratic(zp+zq-far*gap, -zq*gap, far, false)
+	}
+	if !(lo < tau && tau < hi) {
+		tau = lo + (hi-lo)/2
+	}
+	return o, tau, lo, hi
+}
+
+// correction returns the step η from the current τ to the root of
+// c + s/(d_p − λ) + t/(d_{p+1} − λ), where this agrees with f in value and slope at
+// the current λ and, moreover, by the fixed weight method the nearer pole o keeps
+// its zₒ² or, by the middle way, s alone accounts for the slope of ψ and t for that
+// of φ. For the last root the two are the same.
+func (s *secular) correction(v value, p, o int, last, middleWay bool, delta []float64) float64 {
+	dp, dq := delta[p], delta[p+1]
+	slope := v.dpsi + v.dphi
+	var c float64
+	switch {
+	case middleWay || last:
+		c = v.f - dp*v.dpsi - dq*v.dphi
+	case o == p:
+		c = v.f - dq*slope - (dp-dq)*(s.zz[p]/dp/dp)
+	default:
+		c = v.f - dp*slope - (dq-dp)*(s.zz[p+1]/dq/dq)
+	}
+	a := (dp+dq)*v.f - dp*dq*slope
+	b := dp * dq * v.f
+	eta := rootOfQuadratic(a, b, c, last)
+	if !(eta*v.f < 0) { // f increases, so that rounding is at work
+		eta = -v.f / slope
+	}
+	return eta
+}
+
+// rootOfQuadratic returns, without cancellation, the root (a − √(a²−4bc))/2c of
+// c·x² − a·x + b, or that with a plus when plus is set.
+func rootOfQuadratic(a, b, c float64, plus bool) float64 {
+	root := math.Sqrt(math.Abs(a*a - 4*b*c))
+	if plus {
+		root = -root
+	}
+	if (a <= 0) != plus {
+		return (a - root) / (2 * c)
+	}
+	return 2 * b / (a + root)
+}

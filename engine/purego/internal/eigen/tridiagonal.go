@@ -1,0 +1,168 @@
+package eigen
+
+import "math"
+
+const (
+	// panelRows is the number of rows reduced between two updates of the
+	// rest of A.
+	panelRows = 24
+	// updateRows is the height of the block rows of that update; the part of a
+	// block above the diagonal is computed in vain.
+	updateRows = 64
+	// symvRows is the height of the block rows of the product A·x: the rows
+	// are read twice, the second time from the nearest cache.
+	symvRows = 8
+)
+
+func tridiagonalWork(n int) int {
+	return 3*min(panelRows, n)*n + 2*panelRows
+}
+
+// tridiagonalise reduces the symmetric A to tridiagonal form T = Qᵀ·A·Q by
+// n−2 Householder reflections,
+//
+//	Q = H₍ₙ₋₁₎·…·H₂·H₁,   Hᵢ = I − tauᵢ·vᵢᵀvᵢ,
+//
+// taking the rows from the last to the first: vᵢ has length i and ends in a one,
+// and Hᵢ annihilates a[i][0:i−1]. On return d holds the diagonal of T, e[0:n−1]
+// what stands beside it, and row i of A, left of the diagonal, vᵢ.
+//
+// The rows are taken in panels. Within a panel the matrix is kept as
+// A − VᵀW − WᵀV, V and W the vectors of the panel as rows; between panels the
+// difference is multiplied out. Half the flops are in the products A·vᵢ, half in
+// this update.
+//
+// Source: Dongarra, Sorensen, Hammarling (1989), turned bottom up so that the
+// vectors lie along rows.
+func tridiagonalise(kr Kernels, n int, a []float64, lda int, d, e, tau, work []float64) {
+	for end := n; end > 0; {
+		begin := max(end-panelRows, 0)
+		reducePanel(kr, begin, end, a, lda, d, e, tau, work)
+		updateLeading(kr, begin, end, a, lda, work)
+		end = begin
+	}
+}
+
+// reducePanel reduces rows begin to end of A and leaves V, W and V again in work,
+// each (end−begin)×end: the order [V;W;V] is such that [V;W] and [W;V] are both
+// contiguous.
+func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, work []float64) {
+	nb, ld := end-begin, end
+	vs, ws, vs2 := work[:nb*ld], work[nb*ld:2*nb*ld], work[2*nb*ld:3*nb*ld]
+	vcol, wcol := work[3*nb*ld:3*nb*ld+nb], work[3*nb*ld+nb:3*nb*ld+2*nb]
+
+	for i := end - 1; i >= begin; i-- {
+		r := i - begin
+		done := nb - 1 - r // rows of this panel reduced so far
+		vDone, wDone := vs[(r+1)*ld:], ws[(r+1)*ld:]
+		row := a[i*lda : i*lda+i+1]
+		if done > 0 {
+			// row −= V[:, i]ᵀ·W + W[:, i]ᵀ·V.
+			for q := range done {
+				vcol[q] = vDone[q*ld+i]
+				wcol[q] = wDone[q*ld+i]
+			}
+			kr.Gemv(true, done, i+1, -1, wDone, ld, vcol, 1, row)
+			kr.Gemv(true, done, i+1, -1, vDone, ld, wcol, 1, row)
+		}
+		d[i] = row[i]
+		if i == 0 {
+			break
+		}
+		v, w := row[:i], ws[r*ld:r*ld+i]
+		e[i-1], tau[i] = reflector(v)
+		copy(vs[r*ld:], v)
+		copy(vs2[r*ld:], v)
+		if tau[i] == 0 {
+			clear(w)
+			continue
+		}
+		// w = tau·(A − VᵀW − WᵀV)·v, made orthogonal enough that
+		// H·A·H = A − vᵀw − wᵀv.
+		symv(kr, i, a, lda, v, w)
+		if done > 0 {
+			kr.Gemv(false, done, i, 1, wDone, ld, v, 0, wcol)
+			kr.Gemv(true, done, i, -1, vDone, ld, wcol, 1, w)
+			kr.Gemv(false, done, i, 1, vDone, ld, v, 0, vcol)
+			kr.Gemv(true, done, i, -1, wDone, ld, vcol, 1, w)
+		}
+		half := tau[i] / 2 * dot(w, v)
+		for j, x := range v {
+			w[j] = tau[i] * (w[j] - half*x)
+		}
+	}
+}
+
+// updateLeading computes the lower triangle of A − VᵀW − WᵀV for the rows and
+// columns before the panel, in one product: [V;W]ᵀ·[W;V].
+func updateLeading(kr Kernels, begin, end int, a []float64, lda int, work []float64) {
+	nb, ld := end-begin, end
+	vw, wv := work[:2*nb*ld], work[nb*ld:3*nb*ld]
+	for i := 0; i < begin; i += updateRows {
+		rows := min(updateRows, begin-i)
+		kr.Gemm(true, false, rows, i+rows, 2*nb, -1, vw[i:], ld, wv, ld, 1, a[i*lda:], lda)
+	}
+}
+
+// symv computes y = A·x from the lower triangle of the n×n matrix A. Each block
+// row serves both halves of the matrix while it is in cache.
+func symv(kr Kernels, n int, a []float64, lda int, x, y []float64) {
+	clear(y[:n])
+	for i := 0; i < n; i += symvRows {
+		rows := min(symvRows, n-i)
+		if i > 0 {
+			kr.Gemv(false, rows, i, 1, a[i*lda:], lda, x, 1, y[i:])
+			kr.Gemv(true, rows, i, 1, a[i*lda:], lda, x[i:], 1, y)
+		}
+		for p := i; p < i+rows; p++ {
+			row, xp := a[p*lda+i:p*lda+p], x[p]
+			xs, ys := x[i:p], y[i:p]
+			sum := a[p*lda+p] * xp
+			for q, apq := range row {
+				sum += apq * xs[q]
+				ys[q] += apq * xp
+			}
+			y[p] += sum
+		}
+	}
+}
+
+// reflector overwrites x with the v, ending in a one, of the reflection
+// H = I − tau·vᵀv that takes x to (0, …, 0, beta). When all but the last entry of
+// x are negligible, tau is zero.
+func reflector(x []float64) (beta, tau float64) {
+	last := len(x) - 1
+	alpha := x[last]
+	tail := x[:last]
+	sum := dot(tail, tail)
+	x[last] = 1
+	// A norm below 1e-140 where ‖A‖ is about one may be dropped; its square
+	// would have lost digits to underflow and H its orthogonality.
+	if sum < 1e-280 {
+		clear(tail)
+		return alpha, 0
+	}
+	beta = -math.Copysign(math.Sqrt(alpha*alpha+sum), alpha)
+	f := 1 / (alpha - beta)
+	for i := range tail {
+		tail[i] *= f
+	}
+	return beta, (beta - alpha) / beta
+}
+
+// dot returns Σ xᵢyᵢ.
+func dot(x, y []float64) float64 {
+	y = y[:len(x)]
+	var s0, s1, s2, s3 float64
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		s0 += x[i] * y[i]
+		s1 += x[i+1] * y[i+1]
+		s2 += x[i+2] * y[i+2]
+		s3 += x[i+3] * y[i+3]
+	}
+	for ; i < len(x); i++ {
+		s0 += x[i] * y[i]
+	}
+	return (s0 + s1) + (s2 + s3)
+}

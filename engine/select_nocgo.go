@@ -1,0 +1,6 @@
+//go:build openblas && !cgo
+
+package engine
+
+// This file compiles only to say why the build cannot go on.
+var _ int = "the build tag openblas needs cgo: set CGO_ENABLED=1 and install a C compiler, libopenblas-dev and liblapacke-dev, or build without the tag"

@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"text/tabwriter"
+
+	"github.com/klauspost/cpuid/v2"
+)
+
+// A Setting is a number and where it came from.
+type Setting struct {
+	Value  int    `json:"value"`
+	Origin string `json:"origin"`
+}
+
+// Tuning is what the dispatcher knows of the machine and makes of it: pure data,
+// which a program may change before it hands it to [New]. Every value tells
+// where it came from.
+//
+// MC, KC and NC are the blocks of a packed matrix product by BLIS's analytical
+// model (see model.go) for the micro-kernel of the instruction set. gonum's
+// kernels, which the purego backend uses, divide by 64 whatever these say; they
+// describe the machine to whoever packs.
+type Tuning struct {
+	ISA    string `json:"isa"` // instruction set: avx512, avx2, neon or generic
+	Origin string `json:"isa_origin"`
+	MR     int    `json:"mr"` // rows and columns of the micro-kernel's tile
+	NR     int    `json:"nr"`
+
+	L1, L2, L3 Cache
+
+	MC Setting `json:"mc"` // rows of A packed at a time, in L2
+	KC Setting `json:"kc"` // depth of the packed panels, in L1
+	NC Setting `json:"nc"` // columns of B packed at a time, in L3
+
+	Shrink   Setting `json:"shrink_rows"`   // rows between two shrinks; 0: as many as the sketch keeps
+	Gradient Setting `json:"gradient_rows"` // rows of a gradient block; 0: what fits in half of L2
+	Threads  Setting `json:"threads"`       // of OpenBLAS; Go's own are GOMAXPROCS
+}
+
+// A micro-kernel is an instruction set and the tile it is worth: MR×NR
+// accumulators fill the vector registers.
+var microKernels = []struct {
+	isa    string
+	mr, nr int
+	here   func() bool
+}{
+	{"avx512", 8, 24, func() bool { return cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512VL) }},
+	{"avx2", 4, 12, func() bool { return cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) }},
+	{"neon", 8, 6, func() bool { return runtime.GOARCH == "arm64" }},
+	{"generic", 4, 4, func() bool { return true }},
+}
+
+// Detect asks the machine: CPUID for features and sizes, sysfs for
+// associativity.
+func Detect() Tuning {
+	t := Tuning{Origin: "cpuid"}
+	for _, k := range microKernels {
+		if k.here() {
+			t.ISA, t.MR, t.NR = k.isa, k.mr, k.nr
+			break
+		}
+	}
+	c := detectCaches(os.DirFS("/sys/devices/system/cpu/cpu0/cache"))
+	t.L1, t.L2, t.L3 = c[0], c[1], c[2]
+	t.model()
+	t.Shrink = Setting{0, "the sketch's own size"}
+	t.Gradient = Setting{0, "half of L2"}
+	t.Threads = Setting{runtime.GOMAXPROCS(0), "GOMAXPROCS"}
+	return t
+}
+
+// DefaultTuning is [Detect] with the environment's overrides, made once. The
+// error is that of [Tuning.Override].
+var DefaultTuning = sync.OnceValues(func() (Tuning, error) {
+	t := Detect()
+	err := t.Override(os.LookupEnv)
+	return t, err
+})
+
+// variables are the settings that the environment may override, with the
+// largest value that makes sense.
+func (t *Tuning) variables() []struct {
+	name  string
+	most  int
+	value *Setting
+} {
+	return []struct {
+		name  string
+		most  int
+		value *Setting
+	}{
+		{"FDRIDGE_MC", 1 << 20, &t.MC},
+		{"FDRIDGE_KC", 1 << 20, &t.KC},
+		{"FDRIDGE_NC", 1 << 24, &t.NC},
+		{"FDRIDGE_SHRINK_ROWS", 1 << 24, &t.Shrink},
+		{"FDRIDGE_GRADIENT_ROWS", 1 << 24, &t.Gradient},
+		{"FDRIDGE_THREADS", 1 << 10, &t.Threads},
+	}
+}
+
+// Override replaces settings by the variables FDRIDGE_MC, FDRIDGE_KC, FDRIDGE_NC,
+// FDRIDGE_SHRINK_ROWS, FDRIDGE_GRADIENT_ROWS and FDRIDGE_THREADS that lookup, such
+// as os.LookupEnv, finds. A value that is not a whole number from 1 to the
+// variable's limit is an error, and t is then unchanged.
+func (t *Tuning) Override(lookup func(string) (string, bool)) error {
+	changed := *t
+	for _, v := range changed.variables() {
+		text, ok := lookup(v.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > v.most {
+			return fmt.Errorf("engine: %s=%q must be a whole number from 1 to %d", v.name, text, v.most)
+		}
+		*v.value = Setting{n, v.name}
+	}
+	*t = changed
+	return nil
+}
+
+// ShrinkRows is p, the rows that a sketch of m rows in d dimensions takes
+// between two shrinks. The flops of a shrink for each row are 7md, flat between
+// p = m and 1.5m, beside an eigenproblem of order m+p that favours p = m/2 to m.
+func (t Tuning) ShrinkRows(m, d int) int {
+	if t.Shrink.Value > 0 {
+		return t.Shrink.Value
+	}
+	return m
+}
+
+// GradientRows is how many rows of d float64 make a gradient block: what fills
+// half of L2, which leaves room for the weights and gradients, within 16 to 4096.
+func (t Tuning) GradientRows(d int) int {
+	if t.Gradient.Value > 0 {
+		return t.Gradient.Value
+	}
+	l2 := t.L2.Size
+	if l2 == 0 {
+		l2 = fallbackL2
+	}
+	return min(max(min(l2, 4<<20)/2/(8*max(d, 1)), 16), 4096)
+}
+
+// String is a table of the values and their origins.
+func (t Tuning) String() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	row := func(name string, value any, origin string) { fmt.Fprintf(w, "%s\t%v\t%s\n", name, value, origin) }
+	row("instruction set", fmt.Sprintf("%s, tile %d×%d", t.ISA, t.MR, t.NR), t.Origin)
+	row("L1d", t.L1, t.L1.Origin)
+	row("L2", t.L2, t.L2.Origin)
+	row("L3", t.L3, t.L3.Origin)
+	row("mc", t.MC.Value, t.MC.Origin)
+	row("kc", t.KC.Value, t.KC.Origin)
+	row("nc", t.NC.Value, t.NC.Origin)
+	row("rows per shrink", ruled(t.Shrink.Value), t.Shrink.Origin)
+	row("rows per gradient block", ruled(t.Gradient.Value), t.Gradient.Origin)
+	row("threads", t.Threads.Value, t.Threads.Origin)
+	_ = w.Flush() // a strings.Builder does not fail
+	return b.String()
+}
+
+// ruled prints a setting of which 0 means a rule.
+func ruled(n int) string {
+	if n == 0 {
+		return "by rule"
+	}
+	return strconv.Itoa(n)
+}

@@ -1,0 +1,178 @@
+package fd
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/neumaier"
+)
+
+// maxFrobenius2 keeps every product of a shrink, and the eigensolver's own sums,
+// far from overflow.
+const maxFrobenius2 = 0x1p1000
+
+// AppendRow appends one row, of length Dim.
+//
+// Like every Append it checks the whole argument first: on *[NonFiniteError],
+// *[RangeError] and [ErrShape] the sketch is unchanged. The argument is not
+// written and not kept.
+func (s *Sketch) AppendRow(row []float64) error {
+	if len(row) != s.cfg.Dim {
+		return fmt.Errorf("%w: row of length %d, sketch of dimension %d", ErrShape, len(row), s.cfg.Dim)
+	}
+	return s.AppendRows(1, row, s.cfg.Dim)
+}
+
+// AppendRows appends n rows stored row-major in x with leading dimension
+// ldx >= Dim: row i is x[i·ldx : i·ldx+Dim].
+func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
+	d := s.cfg.Dim
+	if n < 0 || ldx < d || (n > 0 && len(x) < d) || (n > 1 && (len(x)-d)/ldx < n-1) {
+		return fmt.Errorf("%w: %d rows of leading dimension %d in a slice of %d, sketch of dimension %d", ErrShape, n, ldx, len(x), d)
+	}
+	if s.bad != nil {
+		return s.bad
+	}
+	total := s.frob
+	for i := range n {
+		if err := s.admit(i, x[i*ldx:i*ldx+d], &total); err != nil {
+			return err
+		}
+	}
+	for done := 0; done < n; {
+		k, err := s.room()
+		if err != nil {
+			return err
+		}
+		k = min(k, n-done)
+		for i := range k {
+			copy(s.buf[(s.rows+i)*d:(s.rows+i+1)*d], x[(done+i)*ldx:])
+		}
+		s.rows += k
+		done += k
+	}
+	s.frob, s.count = total, s.count+int64(n)
+	return nil
+}
+
+// Append appends the rows of x, an n×Dim matrix whose rows are samples. A
+// *mat.Dense is read in place.
+func (s *Sketch) Append(x mat.Matrix) error {
+	n, d := x.Dims()
+	if d != s.cfg.Dim {
+		return fmt.Errorf("%w: matrix of %d columns, sketch of dimension %d", ErrShape, d, s.cfg.Dim)
+	}
+	if raw, ok := x.(mat.RawMatrixer); ok {
+		r := raw.RawMatrix()
+		return s.AppendRows(n, r.Data, r.Stride)
+	}
+	if s.bad != nil {
+		return s.bad
+	}
+	total, row := s.frob, s.ws.row
+	for i := range n {
+		for j := range row {
+			row[j] = x.At(i, j)
+		}
+		if err := s.admit(i, row, &total); err != nil {
+			return err
+		}
+	}
+	for i := range n {
+		if _, err := s.room(); err != nil {
+			return err
+		}
+		dst := s.buf[s.rows*d : (s.rows+1)*d]
+		for j := range dst {
+			dst[j] = x.At(i, j)
+		}
+		s.rows++
+	}
+	s.frob, s.count = total, s.count+int64(n)
+	return nil
+}
+
+// AppendSparse appends the rows of x, whose column indices must be below Dim.
+func (s *Sketch) AppendSparse(x *engine.CSR) error {
+	d := s.cfg.Dim
+	if x.Cols != d || x.Rows < 0 || (x.Rows > 0 && len(x.RowPtr) <= x.Rows) {
+		return fmt.Errorf("%w: sparse block of %d columns, sketch of dimension %d", ErrShape, x.Cols, d)
+	}
+	if s.bad != nil {
+		return s.bad
+	}
+	total := s.frob
+	for i := range x.Rows {
+		if err := s.admitSparse(i, x, &total); err != nil {
+			return err
+		}
+	}
+	for i := range x.Rows {
+		if _, err := s.room(); err != nil {
+			return err
+		}
+		dst := s.buf[s.rows*d : (s.rows+1)*d]
+		clear(dst)
+		idx, val := x.Row(i)
+		for k, j := range idx {
+			dst[j] = val[k]
+		}
+		s.rows++
+	}
+	s.frob, s.count = total, s.count+int64(x.Rows)
+	return nil
+}
+
+// admit checks row i of a call and adds its squared norm to total.
+func (s *Sketch) admit(i int, row []float64, total *neumaier.Sum) error {
+	var q float64
+	for _, v := range row {
+		q += v * v
+	}
+	if math.IsNaN(q) || math.IsInf(q, 0) {
+		for j, v := range row {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return &NonFiniteError{Row: i, Col: j, Value: v}
+			}
+		}
+	}
+	total.Add(q)
+	if !(total.Value() <= maxFrobenius2) {
+		return &RangeError{Row: i}
+	}
+	return nil
+}
+
+func (s *Sketch) admitSparse(i int, x *engine.CSR, total *neumaier.Sum) error {
+	lo, hi := x.RowPtr[i], x.RowPtr[i+1]
+	if lo < 0 || hi < lo || hi > len(x.Val) || hi > len(x.ColIdx) {
+		return fmt.Errorf("%w: sparse row %d spans entries %d to %d of %d", ErrShape, i, lo, hi, min(len(x.Val), len(x.ColIdx)))
+	}
+	idx, val := x.Row(i)
+	last := int32(-1)
+	for k, j := range idx {
+		if j <= last || int(j) >= s.cfg.Dim {
+			return fmt.Errorf("%w: sparse row %d has column %d after column %d, of %d", ErrShape, i, j, last, s.cfg.Dim)
+		}
+		if v := val[k]; math.IsNaN(v) || math.IsInf(v, 0) {
+			return &NonFiniteError{Row: i, Col: int(j), Value: v}
+		}
+		last = j
+	}
+	return s.admit(i, val, total)
+}
+
+// room returns how many rows fit into the buffer, at least one, shrinking a full
+// one first.
+func (s *Sketch) room() (int, error) {
+	if s.rows == s.m+s.p {
+		if err := s.shrink(); err != nil {
+			s.bad = err
+			return 0, err
+		}
+	}
+	return s.m + s.p - s.rows, nil
+}

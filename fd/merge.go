@@ -1,0 +1,73 @@
+package fd
+
+import (
+	"fmt"
+	"math"
+)
+
+// Merge adds the rows that o has seen to s, which may have been made on another
+// machine or with another backend, shrink driver or ShrinkRows. The live rows of
+// o are stacked under those of s, which shrinks as often as it needs:
+// η = η₁ + η₂ + Σδ of these shrinks, and every guarantee holds for the union.
+// o is unchanged.
+//
+// Sketches of different Dim or Size, and s itself, are refused with [ErrShape];
+// a sum of squares beyond range with *[RangeError]. s is then unchanged.
+func (s *Sketch) Merge(o *Sketch) error {
+	switch {
+	case s == o:
+		return fmt.Errorf("%w: a sketch merged with itself", ErrShape)
+	case s.cfg.Dim != o.cfg.Dim || s.cfg.Size != o.cfg.Size:
+		return fmt.Errorf("%w: merging a sketch of dimension %d and size %d into one of dimension %d and size %d",
+			ErrShape, o.cfg.Dim, o.cfg.Size, s.cfg.Dim, s.cfg.Size)
+	case s.bad != nil:
+		return s.bad
+	case o.bad != nil:
+		return o.bad
+	}
+	total := s.frob
+	total.Merge(o.frob)
+	if !(total.Value() <= maxFrobenius2) {
+		return &RangeError{Row: 0}
+	}
+	d := s.cfg.Dim
+	for done := 0; done < o.rows; {
+		k, err := s.room()
+		if err != nil {
+			return err
+		}
+		k = min(k, o.rows-done)
+		copy(s.buf[s.rows*d:(s.rows+k)*d], o.buf[done*d:])
+		s.rows += k
+		done += k
+	}
+	s.eta += o.eta
+	s.roundOff += o.roundOff
+	s.frob, s.count, s.shrinks = total, s.count+o.count, s.shrinks+o.shrinks
+	return nil
+}
+
+// Decay forgets: it multiplies AᵀA by beta, 0 < beta <= 1, so that rows seen k
+// decays ago count betaᵏ times. B ← √β·B and η ← βη; the bound stays exact for
+// the decayed covariance.
+func (s *Sketch) Decay(beta float64) error {
+	if !(beta > 0 && beta <= 1) {
+		return fmt.Errorf("fd: decay by %v, must be in (0, 1]", beta)
+	}
+	if s.bad != nil {
+		return s.bad
+	}
+	f := math.Sqrt(beta)
+	b := s.buf[:s.rows*s.cfg.Dim]
+	for i := range b {
+		b[i] *= f
+	}
+	for i := range s.kept {
+		s.norm2[i] *= beta
+	}
+	// Two roundings for each entry, four for its square.
+	s.roundOff = beta * (s.roundOff + padGram*eps*s.frob.Value())
+	s.eta *= beta
+	s.frob.Scale(beta)
+	return nil
+}

@@ -1,0 +1,135 @@
+package fd
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// workspace is all the memory of a shrink beside the sketch itself.
+type workspace struct {
+	row   []float64 // one row, d
+	w     []float64 // eigenvalues of BBᵀ, or singular values of B
+	work  []float64 // the backend's
+	gram  []float64 // Gram: BBᵀ, (m+p)×(m+p)
+	u     []float64 // Gram: leading eigenvectors as rows, m×(m+p)
+	panel []float64 // Gram: a block of columns of B, (m+p)×width
+	width int
+	copy  []float64 // SVD: B, destroyed by the factorisation, (m+p)×d
+}
+
+func newWorkspace(cfg Config, m, rows int) workspace {
+	ws := workspace{row: make([]float64, cfg.Dim), w: make([]float64, rows)}
+	if cfg.Shrink == SVD {
+		ws.copy = make([]float64, rows*cfg.Dim)
+		ws.work = make([]float64, cfg.Backend.SVDWork(rows, cfg.Dim))
+		return ws
+	}
+	// Panels of about m+p columns keep the rebuild a square-ish product and its
+	// copy within O((m+p)²).
+	ws.width = min(cfg.Dim, max(rows, 256))
+	ws.gram = make([]float64, rows*rows)
+	ws.u = make([]float64, m*rows)
+	ws.panel = make([]float64, rows*ws.width)
+	ws.work = make([]float64, cfg.Backend.SymEigWork(rows, m))
+	return ws
+}
+
+// shrink reduces the live rows to at most m orthogonal ones (MATH: Algorithm A1
+// of the paper with λ_{m+1} for λ_m):
+//
+//	δ = λ_{m+1}(BBᵀ), η ← η + δ, B ← diag(√max(1 − δ/λᵢ, 0))·UₘᵀB.
+func (s *Sketch) shrink() error {
+	if s.cfg.Shrink == SVD {
+		return s.shrinkSVD()
+	}
+	return s.shrinkGram()
+}
+
+func (s *Sketch) shrinkGram() error {
+	k, d, ws := s.rows, s.cfg.Dim, &s.ws
+	r := min(s.m, k)
+	gram(s.be, k, d, s.buf, s.kept, s.norm2, ws.gram)
+	if !s.be.SymEig(k, r, ws.gram, k, ws.w, ws.u, k, ws.work) {
+		return ErrNoConvergence
+	}
+	delta := s.cut(ws.w[:k])
+	live := 0
+	for ; live < r && ws.w[live] > delta; live++ {
+		lambda := ws.w[live]
+		s.norm2[live] = lambda - delta
+		f := math.Sqrt(1 - delta/lambda)
+		u := ws.u[live*k : (live+1)*k]
+		for j := range u {
+			u[j] *= f
+		}
+	}
+	for j := 0; j < d; j += ws.width {
+		w := min(ws.width, d-j)
+		for i := range k {
+			copy(ws.panel[i*w:(i+1)*w], s.buf[i*d+j:i*d+j+w])
+		}
+		s.be.Gemm(false, false, live, w, k, 1, ws.u, k, ws.panel, w, 0, s.buf[j:], d)
+	}
+	s.finish(live, delta, ws.w[:k])
+	return nil
+}
+
+func (s *Sketch) shrinkSVD() error {
+	k, d, ws := s.rows, s.cfg.Dim, &s.ws
+	q := min(k, d)
+	copy(ws.copy, s.buf[:k*d])
+	if !s.be.SVD(k, d, ws.copy, d, ws.w[:q], s.buf, d, ws.work) {
+		return ErrNoConvergence
+	}
+	tau := 0.0
+	if q > s.m {
+		tau = ws.w[s.m]
+	}
+	live := 0
+	for ; live < min(s.m, q) && ws.w[live] > tau; live++ {
+		sigma := ws.w[live]
+		s.norm2[live] = (sigma - tau) * (sigma + tau)
+		f := math.Sqrt(sigma-tau) * math.Sqrt(sigma+tau)
+		row := s.buf[live*d : (live+1)*d]
+		for j := range row {
+			row[j] *= f
+		}
+	}
+	for i := range q {
+		ws.w[i] *= ws.w[i]
+	}
+	s.finish(live, tau*tau, ws.w[:q])
+	return nil
+}
+
+// cut is δ for the descending eigenvalues w of BBᵀ: λ_{m+1}, and 0 where there
+// are no more than m, or where m = d and rank(B) ≤ m leaves only round-off.
+func (s *Sketch) cut(w []float64) float64 {
+	if len(w) <= s.m || s.m == s.cfg.Dim {
+		return 0
+	}
+	return max(w[s.m], 0)
+}
+
+// finish books a shrink to live rows by δ; lambda are the eigenvalues before it.
+func (s *Sketch) finish(live int, delta float64, lambda []float64) {
+	s.rows, s.kept = live, live
+	s.eta += delta
+	s.roundOff += s.cfg.Shrink.padOfShrink(lambda)
+	s.shrinks++
+}
+
+// gram writes the lower triangle of BBᵀ (k×k) to g, B being the first k rows of
+// b. The first kept rows are orthogonal with squared norms norm2, so that only
+// the products with later rows are computed.
+func gram(be engine.Backend, k, d int, b []float64, kept int, norm2, g []float64) {
+	for i := range kept {
+		clear(g[i*k : i*k+i])
+		g[i*k+i] = norm2[i]
+	}
+	if fresh := k - kept; fresh > 0 {
+		be.Gemm(false, true, fresh, kept, d, 1, b[kept*d:], d, b, d, 0, g[kept*k:], k)
+		be.Syrk(false, fresh, d, 1, b[kept*d:], d, 0, g[kept*k+kept:], k)
+	}
+}

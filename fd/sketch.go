@@ -1,0 +1,154 @@
+// Package fd is the Frequent Directions sketch: an m×d matrix B, built from the
+// rows of A (n×d) in one pass and O(md) memory, with
+//
+//	0 ⪯ AᵀA − BᵀB ⪯ ηI,   η ≤ ‖A − A_k‖²_F/(m+1−k)  for every k ≤ m,
+//
+// after E. Liberty, "Simple and Deterministic Matrix Sketching" (KDD 2013) and
+// M. Ghashami, E. Liberty, J. Phillips, D. Woodruff, "Frequent Directions"
+// (SIAM J. Comput. 2016). Robust Frequent Directions (L. Luo et al., JMLR 2019)
+// is the same B read with the shift ρ = η/2, which halves the error:
+// ‖AᵀA − (BᵀB + ρI)‖₂ ≤ ρ. So a sketch has no mode; FD or RFD is chosen when it
+// is used.
+//
+// The paper of C. Dickens (2020), Algorithm A1, shrinks by λ_m; here the shrink
+// takes λ_{m+1}, which keeps m live rows and has the better bound. Its final
+// shrink, missing there, happens when a sketch is read ([Sketch.Spectrum]).
+//
+// Notation: d features, m rows kept, p rows taken between two shrinks, λ the
+// eigenvalues of BBᵀ, δ = λ_{m+1}, η = Σδ, E = AᵀA − BᵀB.
+package fd
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/neumaier"
+)
+
+// Driver is the factorisation a shrink uses.
+type Driver int
+
+const (
+	// Gram takes the eigenpairs of BBᵀ: the fast one, and the default. Its
+	// round-off is relative to ‖B‖², which [Bound.RoundOff] covers.
+	Gram Driver = iota
+	// SVD takes the singular values and right vectors of B: several times
+	// slower, needs a second buffer of the sketch's size, and is the reference
+	// for accuracy.
+	SVD
+)
+
+func (v Driver) String() string {
+	switch v {
+	case Gram:
+		return "gram"
+	case SVD:
+		return "svd"
+	}
+	return fmt.Sprintf("Driver(%d)", int(v))
+}
+
+// Config says what sketch to make. Dim and Size are required; the zero value of
+// every other field is the documented default.
+type Config struct {
+	Dim    int    // d, the number of features
+	Size   int    // m, the number of rows kept; more than Dim is never used
+	Shrink Driver // how to shrink; default Gram
+	// ShrinkRows is p, the rows taken between two shrinks. 0 lets the engine's
+	// dispatcher choose, m if nothing speaks against it.
+	ShrinkRows int
+	// Backend does the arithmetic. nil is engine.Default().
+	Backend engine.Backend
+}
+
+// A Sketch is the state of Frequent Directions over the rows appended so far.
+//
+// It holds (m+p)·d float64 plus O((m+p)²), all allocated by [New]; appending
+// allocates nothing. One goroutine may write at a time; any number may read
+// while none writes.
+type Sketch struct {
+	cfg  Config
+	be   engine.Backend
+	m, p int // rows kept (at most Dim) and rows taken
+
+	buf   []float64 // B: (m+p)×Dim, its first rows rows live
+	rows  int
+	kept  int       // leading rows that are orthogonal, left by a shrink
+	norm2 []float64 // their squared norms, length m+p
+
+	eta      float64      // Σδ
+	roundOff float64      // Σ of the pads of the shrinks, see bound.go
+	frob     neumaier.Sum // ‖A‖²_F
+	count    int64        // rows appended
+	shrinks  int64
+
+	ws  workspace
+	bad error // set when a factorisation failed; the sketch is lost
+}
+
+// New makes an empty sketch. It reports an error when Dim or Size is not
+// positive, when ShrinkRows is negative, or when the buffers cannot be addressed
+// ([ErrSize]).
+func New(cfg Config) (*Sketch, error) {
+	switch {
+	case cfg.Dim <= 0:
+		return nil, fmt.Errorf("fd: Dim is %d, must be positive", cfg.Dim)
+	case cfg.Size <= 0:
+		return nil, fmt.Errorf("fd: Size is %d, must be positive", cfg.Size)
+	case cfg.ShrinkRows < 0:
+		return nil, fmt.Errorf("fd: ShrinkRows is %d, must not be negative", cfg.ShrinkRows)
+	case cfg.Shrink != Gram && cfg.Shrink != SVD:
+		return nil, fmt.Errorf("fd: unknown shrink driver %v", cfg.Shrink)
+	}
+	if cfg.Backend == nil {
+		be, err := engine.Default()
+		if err != nil {
+			return nil, err
+		}
+		cfg.Backend = be
+	}
+	// With Dim rows the sketch is lossless: more would only stay empty.
+	m := min(cfg.Size, cfg.Dim)
+	if cfg.ShrinkRows == 0 {
+		tuning, err := engine.DefaultTuning()
+		if err != nil {
+			return nil, err
+		}
+		cfg.ShrinkRows = tuning.ShrinkRows(m, cfg.Dim)
+	}
+	p := cfg.ShrinkRows
+	if !addressable(m, p, cfg.Dim) {
+		return nil, fmt.Errorf("%w: (m+p)·d = (%d+%d)·%d", ErrSize, m, p, cfg.Dim)
+	}
+	s := &Sketch{
+		cfg: cfg, be: cfg.Backend, m: m, p: p,
+		buf:   make([]float64, (m+p)*cfg.Dim),
+		norm2: make([]float64, m+p),
+	}
+	s.ws = newWorkspace(cfg, m, m+p)
+	return s, nil
+}
+
+// addressable reports whether (m+p)·max(d, m+p) float64 fit in the address
+// space that Go's slices can have on any 64-bit machine (2⁴⁷ bytes).
+func addressable(m, p, d int) bool {
+	if p > math.MaxInt-m {
+		return false
+	}
+	hi, lo := bits.Mul64(uint64(m+p), uint64(max(d, m+p)))
+	return hi == 0 && lo < 1<<44
+}
+
+// Dim is d, the number of features.
+func (s *Sketch) Dim() int { return s.cfg.Dim }
+
+// Size is m, the number of rows asked for.
+func (s *Sketch) Size() int { return s.cfg.Size }
+
+// Rows is n, the number of rows appended, merged sketches included.
+func (s *Sketch) Rows() int64 { return s.count }
+
+// Shrinks is the number of shrinks so far.
+func (s *Sketch) Shrinks() int64 { return s.shrinks }

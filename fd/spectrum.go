@@ -1,0 +1,188 @@
+package fd
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/neumaier"
+)
+
+// A Spectrum is a sketch as it is used: BᵀB = Vᵀ·diag(Sigma2)·V with orthonormal
+// rows of V. It is independent of the sketch it came from.
+type Spectrum struct {
+	Dim    int
+	Sigma2 []float64 // σᵢ², descending, all positive, r ≤ m of them
+	V      []float64 // r×Dim, row-major, orthonormal to round-off
+	Bound  Bound     // what BᵀB guarantees about AᵀA
+}
+
+// Matrix returns B = diag(σ)·V, r×Dim; nil where the sketch is empty.
+func (p *Spectrum) Matrix() *mat.Dense {
+	if len(p.Sigma2) == 0 {
+		return nil
+	}
+	b := mat.NewDense(len(p.Sigma2), p.Dim, nil)
+	for i, s2 := range p.Sigma2 {
+		sigma, row := math.Sqrt(s2), b.RawRowView(i)
+		for j, v := range p.V[i*p.Dim : (i+1)*p.Dim] {
+			row[j] = sigma * v
+		}
+	}
+	return b
+}
+
+// Spectrum reads the sketch: it makes the last shrink, whose δ counts too, on a
+// copy and returns at most m singular values and right singular vectors. The
+// sketch is unchanged and the stream may go on. O(m²d) time, O(md) memory.
+func (s *Sketch) Spectrum() (*Spectrum, error) {
+	if s.bad != nil {
+		return nil, s.bad
+	}
+	p := &Spectrum{Dim: s.cfg.Dim}
+	var delta, pad float64
+	var err error
+	switch {
+	case s.rows == s.kept:
+		p.Sigma2 = append(p.Sigma2, s.norm2[:s.kept]...)
+		p.V = append(p.V, s.buf[:s.kept*s.cfg.Dim]...)
+	case s.cfg.Shrink == SVD:
+		delta, pad, err = s.readSVD(p)
+	default:
+		delta, pad, err = s.readGram(p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.orthonormalise(s.be)
+	var norm2 neumaier.Sum
+	for _, v := range p.Sigma2 {
+		norm2.Add(v)
+	}
+	p.Bound = s.bound(delta, pad, norm2.Value())
+	return p, nil
+}
+
+// readGram is shrinkGram into fresh memory, with the rows of V not yet of
+// length one.
+func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
+	k, d := s.rows, s.cfg.Dim
+	r := min(s.m, k)
+	g, u, w := make([]float64, k*k), make([]float64, r*k), make([]float64, k)
+	gram(s.be, k, d, s.buf, s.kept, s.norm2, g)
+	if !s.be.SymEig(k, r, g, k, w, u, k, make([]float64, s.be.SymEigWork(k, r))) {
+		return 0, 0, ErrNoConvergence
+	}
+	delta = s.cut(w)
+	live := 0
+	for ; live < r && w[live] > delta; live++ {
+		p.Sigma2 = append(p.Sigma2, w[live]-delta)
+	}
+	p.V = make([]float64, live*d)
+	s.be.Gemm(false, false, live, d, k, 1, u, k, s.buf, d, 0, p.V, d)
+	return delta, Gram.padOfShrink(w), nil
+}
+
+func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
+	k, d := s.rows, s.cfg.Dim
+	q := min(k, d)
+	b := append([]float64(nil), s.buf[:k*d]...)
+	sigma, vt := make([]float64, q), make([]float64, q*d)
+	if !s.be.SVD(k, d, b, d, sigma, vt, d, make([]float64, s.be.SVDWork(k, d))) {
+		return 0, 0, ErrNoConvergence
+	}
+	tau := 0.0
+	if q > s.m {
+		tau = sigma[s.m]
+	}
+	for i := 0; i < min(s.m, q) && sigma[i] > tau; i++ {
+		p.Sigma2 = append(p.Sigma2, (sigma[i]-tau)*(sigma[i]+tau))
+	}
+	p.V = vt[:len(p.Sigma2)*d]
+	for i := range sigma {
+		sigma[i] *= sigma[i]
+	}
+	return tau * tau, SVD.padOfShrink(sigma), nil
+}
+
+// orthonormalise makes the rows of V orthonormal. They come as uᵢᵀB, whose inner
+// products are off by eps·λ₁, so that rows of norm² below √eps·λ₁ can be far
+// from orthogonal once they have length one. Taken in descending order, each bad
+// row is orthogonalised twice against those before it; this moves BᵀB by no more
+// than that same eps·λ₁. A row that vanishes was round-off and is dropped.
+func (p *Spectrum) orthonormalise(be engine.Backend) {
+	d, r := p.Dim, len(p.Sigma2)
+	for i := range r {
+		normalise(p.V[i*d : (i+1)*d])
+	}
+	g := make([]float64, r*r)
+	be.Syrk(false, r, d, 1, p.V, d, 0, g, r)
+	h := make([]float64, r)
+	live := firstSkew(g, r)
+	for i := live; i < r; i++ {
+		v := p.V[live*d : (live+1)*d]
+		copy(v, p.V[i*d:(i+1)*d])
+		if !orthogonalise(be, live, d, p.V, v, h) {
+			continue
+		}
+		p.Sigma2[live] = p.Sigma2[i]
+		live++
+	}
+	p.Sigma2, p.V = p.Sigma2[:live], p.V[:live*d]
+}
+
+// firstSkew returns the first row of VVᵀ (lower triangle, r×r) with an entry off
+// the diagonal beyond round-off, r if there is none.
+func firstSkew(g []float64, r int) int {
+	for i := range r {
+		for _, v := range g[i*r : i*r+i] {
+			if !(math.Abs(v) <= 32*eps) {
+				return i
+			}
+		}
+	}
+	return r
+}
+
+// orthogonalise subtracts from v its components along the first r rows of V
+// until nothing is left to subtract and scales it to length one. It reports
+// false when v lies in their span.
+func orthogonalise(be engine.Backend, r, d int, vs, v, h []float64) bool {
+	for range 4 {
+		if !normalise(v) {
+			return false
+		}
+		be.Gemv(false, r, d, 1, vs, d, v, 0, h[:r])
+		be.Gemv(true, r, d, -1, vs, d, h[:r], 1, v)
+		var along float64
+		for _, c := range h[:r] {
+			along += c * c
+		}
+		if along <= 32*eps*eps*float64(d) {
+			return normalise(v)
+		}
+	}
+	return false
+}
+
+// normalise scales v to length one; false if it is zero.
+func normalise(v []float64) bool {
+	var largest float64
+	for _, x := range v {
+		largest = max(largest, math.Abs(x))
+	}
+	if largest == 0 {
+		return false
+	}
+	var q float64
+	for i := range v {
+		v[i] /= largest
+		q += v[i] * v[i]
+	}
+	f := 1 / math.Sqrt(q)
+	for i := range v {
+		v[i] *= f
+	}
+	return true
+}

@@ -1,0 +1,35 @@
+// Package neumaier adds float64 with A. Neumaier's correction (ZAMM 54, 1974):
+// the error of a sum is a few units in the last place of the sum of absolute
+// values, whatever the number of terms.
+package neumaier
+
+import "math"
+
+// Sum is a running sum; its zero value is 0.
+type Sum struct{ sum, low float64 }
+
+// Add adds x.
+func (a *Sum) Add(x float64) {
+	t := a.sum + x
+	if math.Abs(a.sum) >= math.Abs(x) {
+		a.low += (a.sum - t) + x
+	} else {
+		a.low += (x - t) + a.sum
+	}
+	a.sum = t
+}
+
+// Merge adds another sum.
+func (a *Sum) Merge(b Sum) {
+	a.Add(b.sum)
+	a.low += b.low
+}
+
+// Scale multiplies the sum by f.
+func (a *Sum) Scale(f float64) {
+	a.sum *= f
+	a.low *= f
+}
+
+// Value is the sum, rounded once.
+func (a *Sum) Value() float64 { return a.sum + a.low }

@@ -1,0 +1,250 @@
+// Package refbig is the reference that tests compare with: ridge regression,
+// possibly weighted and with an intercept, in 512-bit arithmetic, for problems of
+// a few dozen features.
+//
+// The data are taken as the exact binary fractions they are. Nothing here is
+// fast; the elimination costs O(d³) and the statistics as much again.
+package refbig
+
+import (
+	"errors"
+	"math/big"
+)
+
+// Prec is the precision of all arithmetic in bits.
+const Prec = 512
+
+// ErrSingular reports γ = 0 with dependent columns.
+var ErrSingular = errors.New("refbig: singular")
+
+// A Problem is ½‖W^{½}(AX + 1·intercept − Y)‖² + γ/2·‖X‖², reduced to its moments:
+// K = AᵀWA, c = AᵀWY, YᵀWY, all centred by the weighted means when it has an
+// intercept.
+type Problem struct {
+	N, D, T   int
+	Intercept bool
+
+	K, C  [][]*big.Float // d×d; t×d, each row AᵀWy of one target
+	YY    []*big.Float   // ‖y‖² of each target
+	MeanX []*big.Float   // zero without intercept
+	MeanY []*big.Float
+}
+
+// New reduces x (n×d), y (n×t) and weights w (nil, or n of them).
+func New(x, y [][]float64, w []float64, intercept bool) *Problem {
+	p := &Problem{N: len(x), D: len(x[0]), T: len(y[0]), Intercept: intercept}
+	p.MeanX, p.MeanY = vector(p.D), vector(p.T)
+	weight := func(i int) *big.Float {
+		if w == nil {
+			return Float(1)
+		}
+		return Float(w[i])
+	}
+	if intercept {
+		total := Float(0)
+		for i := range x {
+			total = add(total, weight(i))
+			for j, v := range x[i] {
+				p.MeanX[j] = add(p.MeanX[j], mul(weight(i), Float(v)))
+			}
+			for j, v := range y[i] {
+				p.MeanY[j] = add(p.MeanY[j], mul(weight(i), Float(v)))
+			}
+		}
+		if total.Sign() > 0 {
+			for _, m := range [][]*big.Float{p.MeanX, p.MeanY} {
+				for j := range m {
+					m[j] = quo(m[j], total)
+				}
+			}
+		}
+	}
+	p.K, p.C, p.YY = matrix(p.D, p.D), matrix(p.T, p.D), vector(p.T)
+	for i := range x {
+		cx, cy := vector(p.D), vector(p.T)
+		for j, v := range x[i] {
+			cx[j] = sub(Float(v), p.MeanX[j])
+		}
+		for j, v := range y[i] {
+			cy[j] = sub(Float(v), p.MeanY[j])
+		}
+		for a := range p.D {
+			wa := mul(weight(i), cx[a])
+			for b := range p.D {
+				p.K[a][b] = add(p.K[a][b], mul(wa, cx[b]))
+			}
+			for b := range p.T {
+				p.C[b][a] = add(p.C[b][a], mul(wa, cy[b]))
+			}
+		}
+		for b := range p.T {
+			p.YY[b] = add(p.YY[b], mul(weight(i), mul(cy[b], cy[b])))
+		}
+	}
+	return p
+}
+
+// A Solution holds what ridge regression has to say at one γ.
+type Solution struct {
+	Coef               [][]*big.Float // t×d
+	Intercept          []*big.Float   // t
+	EffectiveDimension *big.Float     // tr(H⁻¹K)
+	RSS                []*big.Float   // ‖Ax* − b‖² of each target
+	Objective          []*big.Float   // ½RSS + γ/2·‖x*‖²
+	GCV                []*big.Float   // n·RSS/(n − df − [intercept])²; nil where n = df
+}
+
+// Solve computes the solution for γ >= 0 by LDLᵀ of K + γI.
+func (p *Problem) Solve(gamma float64) (*Solution, error) {
+	g := Float(gamma)
+	l, err := p.factor(g)
+	if err != nil {
+		return nil, err
+	}
+	s := &Solution{EffectiveDimension: Float(0)}
+	for j := range p.D {
+		s.EffectiveDimension = add(s.EffectiveDimension, solve(l, p.K[j])[j])
+	}
+	n := new(big.Float).SetPrec(Prec).SetInt64(int64(p.N))
+	free := sub(n, s.EffectiveDimension)
+	if p.Intercept {
+		free = sub(free, Float(1))
+	}
+	tiny := new(big.Float).SetMantExp(n, -Prec+112) // round-off of n − df = 0
+	for j := range p.T {
+		x := solve(l, p.C[j])
+		s.Coef = append(s.Coef, x)
+		s.Intercept = append(s.Intercept, sub(p.MeanY[j], dot(p.MeanX, x)))
+		rss := p.rss(j, x)
+		s.RSS = append(s.RSS, rss)
+		s.Objective = append(s.Objective, mul(Float(0.5), add(rss, mul(g, dot(x, x)))))
+		var gcv *big.Float
+		if free.Cmp(tiny) > 0 {
+			gcv = quo(mul(n, rss), mul(free, free))
+		}
+		s.GCV = append(s.GCV, gcv)
+	}
+	return s, nil
+}
+
+// RSS is ‖Ax − b‖² of target j at any weights x, with the best intercept for
+// them if the problem has one.
+func (p *Problem) RSS(j int, x []float64) *big.Float { return p.rss(j, vectorOf(x)) }
+
+func (p *Problem) rss(j int, x []*big.Float) *big.Float {
+	r := sub(p.YY[j], mul(Float(2), dot(p.C[j], x)))
+	for i := range x {
+		r = add(r, mul(x[i], dot(p.K[i], x)))
+	}
+	return r
+}
+
+// Gradient is (K + γI)x − c of target j.
+func (p *Problem) Gradient(gamma float64, j int, x []float64) []*big.Float {
+	v, out := vectorOf(x), vector(p.D)
+	for i := range out {
+		out[i] = sub(add(dot(p.K[i], v), mul(Float(gamma), v[i])), p.C[j][i])
+	}
+	return out
+}
+
+// Distance is ‖x − y‖₂, rounded to float64.
+func Distance(x []float64, y []*big.Float) float64 {
+	v := vectorOf(x)
+	for i := range v {
+		v[i] = sub(v[i], y[i])
+	}
+	return Norm(v)
+}
+
+// Norm is ‖x‖₂, rounded to float64.
+func Norm(x []*big.Float) float64 {
+	f, _ := new(big.Float).SetPrec(Prec).Sqrt(dot(x, x)).Float64()
+	return f
+}
+
+// factor returns unit lower triangular L with D on its diagonal, K + γI = LDLᵀ.
+func (p *Problem) factor(gamma *big.Float) ([][]*big.Float, error) {
+	l := matrix(p.D, p.D)
+	for i := range p.D {
+		for j := range i + 1 {
+			v := p.K[i][j]
+			if i == j {
+				v = add(v, gamma)
+			}
+			for k := range j {
+				v = sub(v, mul(mul(l[i][k], l[j][k]), l[k][k]))
+			}
+			if i > j {
+				l[i][j] = quo(v, l[j][j])
+				continue
+			}
+			// What is left of dependent columns is round-off of 2⁻⁵⁰⁰ or so.
+			noise := new(big.Float).SetMantExp(add(p.K[i][i], gamma), -Prec+112)
+			if v.Cmp(noise) <= 0 {
+				return nil, ErrSingular
+			}
+			l[i][i] = v
+		}
+	}
+	return l, nil
+}
+
+func solve(l [][]*big.Float, b []*big.Float) []*big.Float {
+	x := append([]*big.Float(nil), b...)
+	for i := range x {
+		for k := range i {
+			x[i] = sub(x[i], mul(l[i][k], x[k]))
+		}
+	}
+	for i := len(x) - 1; i >= 0; i-- {
+		x[i] = quo(x[i], l[i][i])
+		for k := i + 1; k < len(x); k++ {
+			x[i] = sub(x[i], mul(l[k][i], x[k]))
+		}
+	}
+	return x
+}
+
+// Float is x at the package's precision, exactly.
+func Float(x float64) *big.Float { return new(big.Float).SetPrec(Prec).SetFloat64(x) }
+
+// Float64s rounds each element to float64.
+func Float64s(x []*big.Float) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i], _ = v.Float64()
+	}
+	return out
+}
+
+func add(a, b *big.Float) *big.Float { return new(big.Float).Add(a, b) }
+func sub(a, b *big.Float) *big.Float { return new(big.Float).Sub(a, b) }
+func mul(a, b *big.Float) *big.Float { return new(big.Float).Mul(a, b) }
+func quo(a, b *big.Float) *big.Float { return new(big.Float).Quo(a, b) }
+
+func dot(a, b []*big.Float) *big.Float {
+	s := Float(0)
+	for i := range a {
+		s = add(s, mul(a[i], b[i]))
+	}
+	return s
+}
+
+func vector(n int) []*big.Float { return vectorOf(make([]float64, n)) }
+
+func vectorOf(x []float64) []*big.Float {
+	out := make([]*big.Float, len(x))
+	for i, v := range x {
+		out[i] = Float(v)
+	}
+	return out
+}
+
+func matrix(r, c int) [][]*big.Float {
+	out := make([][]*big.Float, r)
+	for i := range out {
+		out[i] = vector(c)
+	}
+	return out
+}
