@@ -113,6 +113,9 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 // than that same eps·λ₁. A row that vanishes was round-off and is dropped.
 func (p *Spectrum) orthonormalise(be engine.Backend) {
 	d, r := p.Dim, len(p.Sigma2)
+	if r == 0 {
+		return
+	}
 	for i := range r {
 		normalise(p.V[i*d : (i+1)*d])
 	}

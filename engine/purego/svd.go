@@ -28,12 +28,10 @@ func (b *Backend) SVD(m, n int, a []float64, lda int, s []float64, vt []float64,
 	return b.lapack.Dgesvd(lapack.SVDNone, lapack.SVDStore, m, n, a, lda, s[:q], nil, 1, vt, ldvt, work, need)
 }
 
-// SVDWork is the workspace of SVD.
+// SVDWork is the workspace of SVD: room for the triangle of a preliminary LQ or
+// QR and for blocks of 32 reflectors, more than which Dgesvd has no use for. (Its
+// own query slices A.)
 func (b *Backend) SVDWork(m, n int) int {
-	if min(m, n) <= 0 {
-		return 0
-	}
-	var size [1]float64
-	b.lapack.Dgesvd(lapack.SVDNone, lapack.SVDStore, m, n, nil, n, nil, nil, 1, nil, n, size[:], -1)
-	return int(size[0])
+	q := max(min(m, n), 0)
+	return q*q + 3*q + 33*(max(m, 0)+max(n, 0))
 }

@@ -235,6 +235,16 @@ func TestScale(t *testing.T) {
 	}
 }
 
+func TestScalingFactor(t *testing.T) {
+	for exp := -1100; exp <= 1100; exp++ {
+		for _, x := range []float64{1, -0x1p-1074, 0x1p1000, 3} {
+			if got, want := scaled([]float64{x}, exp)[0], math.Ldexp(x, exp); got != want {
+				t.Fatalf("%g·2^%d = %g, want %g", x, exp, got, want)
+			}
+		}
+	}
+}
+
 // The ends of the range of float64.
 func TestExtremes(t *testing.T) {
 	const tiny = 0x1p-1074
@@ -259,6 +269,9 @@ func TestNonFinite(t *testing.T) {
 				a := families[0].make(rnd, n)
 				i := rnd.IntN(n)
 				a[i*n+rnd.IntN(i+1)] = bad
+				if _, ok := normalise(n, slices.Clone(a), n); ok {
+					t.Errorf("n=%d: %g got past the door", n, bad)
+				}
 				for _, k := range []int{0, 1, n} {
 					if _, _, ok := run(t, n, k, 0, a); ok {
 						t.Errorf("n=%d k=%d: %g accepted", n, k, bad)

@@ -127,7 +127,7 @@ func (s *divider) rotateAway(i, j, n int, d, q []float64, tol float64) bool {
 	if math.Abs(gap*sin*cos) > tol {
 		return false
 	}
-	s.z[i], s.z[j] = 0, r
+	s.z[j] = r
 	d[i], d[j] = d[i]+gap*(sin*sin), d[j]-gap*(sin*sin)
 	rotate(q[i*s.n:i*s.n+n], q[j*s.n:j*s.n+n], cos, sin)
 	if s.kind[i] != s.kind[j] {
@@ -271,6 +271,7 @@ func (s *divider) multiply(n1, n, wanted int, groups [3]int, q []float64) {
 	if wanted == 0 {
 		return
 	}
+	// A product over no rows, when all are of the other kind, is zero.
 	left := groups[firstHalf] + groups[bothHalves]
 	right := groups[bothHalves] + groups[secondHalf]
 	out := q[(kept-wanted)*s.n:]

@@ -112,6 +112,15 @@ var families = []family{
 	{"tiny couplings", func(rnd *rand.Rand, n int) []float64 {
 		return banded(n, func(int) float64 { return 0 }, func(int) float64 { return math.Pow(10, -320*rnd.Float64()) })
 	}},
+	{"two scales", func(rnd *rand.Rand, n int) []float64 {
+		size := func(i int) float64 {
+			if i < n/8 {
+				return 1
+			}
+			return 1e-200
+		}
+		return banded(n, func(i int) float64 { return size(i) * rnd.NormFloat64() }, func(i int) float64 { return size(i) * rnd.NormFloat64() })
+	}},
 	{"blocks", func(rnd *rand.Rand, n int) []float64 {
 		return symmetric(n, func(i, j int) float64 {
 			if i/7 != j/7 {

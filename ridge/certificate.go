@@ -1,0 +1,345 @@
+package ridge
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/fd"
+)
+
+const eps = 0x1p-52
+
+// roundFactor scales the round-off terms of the certificates. It is calibrated by
+// TestCertificateRoundOff, where the true errors stay below half of it.
+const roundFactor = 8
+
+// A knowledge is what the summary alone proves, shared by all γ and targets. The
+// true K satisfies
+//
+//	BᵀB − pad·I ⪯ K ⪯ BᵀB + (η + pad)·I,
+//
+// so that with lower(γ) = BᵀB + (γ−pad)I and upper(γ) = BᵀB + (γ+η+pad)I every
+// quadratic form of H(γ)⁻¹ lies between those of their inverses.
+type knowledge struct {
+	spec      *fd.Spectrum
+	d, t      int
+	rows      int64
+	intercept bool
+
+	bound   fd.Bound // of the sketch, with the round-off of centring
+	frob    float64  // ‖A‖_F, and how far centring moved the rows
+	largest float64  // a bound on ‖A‖²₂
+	tss     []float64
+	moved   []float64    // how far centring moved each target
+	cross   []float64    // c, t×d
+	c       []projection // of c for each target
+}
+
+// A projection is what a certificate needs of a vector g: its coefficients along
+// V and the squared norm of the rest. Quadratic forms of any (BᵀB + sI)⁻¹ follow
+// in O(m).
+type projection struct {
+	along []float64
+	rest2 float64
+	norm  float64 // ‖g‖
+}
+
+// newKnowledge takes over m.
+func newKnowledge(s *Summary, m *sketched, c []float64) *knowledge {
+	b := m.spec.Bound
+	k := &knowledge{
+		spec: m.spec, bound: b, d: s.cfg.Dim, t: s.cfg.Targets, rows: s.stage.rows, intercept: s.cfg.Intercept, cross: c,
+		largest: math.Min(b.Frobenius2, b.FD()+first(m.spec.Sigma2)) + b.RoundOff,
+	}
+	moved := s.stage.distance(0, k.d)
+	k.bound.RoundOff += roundFactor * eps * math.Sqrt(b.Frobenius2) * moved
+	if s.sparse && s.cfg.Intercept { // a pass centres these from where they are
+		moved = math.Sqrt(s.stage.weight) * norm(s.stage.means()[:k.d])
+	}
+	k.frob = math.Hypot(math.Sqrt(b.Frobenius2), moved)
+	for j := range k.t {
+		k.tss = append(k.tss, math.Max(0, s.yy[j].Value()))
+		k.moved = append(k.moved, s.stage.distance(k.d+j, k.d+j+1))
+	}
+	k.c = make([]projection, k.t)
+	m.projections(k.t, c, make([]float64, len(c)), k.c)
+	return k
+}
+
+func first(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	return x[0]
+}
+
+// projections decomposes each of the q rows of g into dst. rest (q×d) is
+// overwritten. The results alias m's own memory: they are valid until it is used
+// again.
+func (m *sketched) projections(q int, g, rest []float64, dst []projection) {
+	d, r := m.spec.Dim, len(m.spec.Sigma2)
+	m.project(q, g, rest)
+	for i := range q {
+		n := norm(rest[i*d : (i+1)*d])
+		dst[i] = projection{along: m.h[i*r : (i+1)*r], rest2: n * n, norm: norm(g[i*d : (i+1)*d])}
+	}
+}
+
+// quad is gᵀ(BᵀB + sI)⁻¹g.
+func (p *projection) quad(sigma2 []float64, s float64) float64 {
+	q := p.rest2 / s
+	for i, h := range p.along {
+		q += h * h / (sigma2[i] + s)
+	}
+	return q
+}
+
+// solved is ‖(BᵀB + sI)⁻¹g‖.
+func (p *projection) solved(sigma2 []float64, s float64) float64 {
+	q := p.rest2 / s / s
+	for i, h := range p.along {
+		v := h / (sigma2[i] + s)
+		q += v * v
+	}
+	return math.Sqrt(q)
+}
+
+// shifts returns the s of lower(γ) and upper(γ). Where lower is not positive
+// definite beyond doubt, all that is known below is H ⪰ γI: ok is false.
+func (k *knowledge) shifts(gamma float64) (lower, upper float64, ok bool) {
+	b := k.bound
+	lower = gamma - b.RoundOff
+	return lower, gamma + b.FD(), lower > 0.5*gamma
+}
+
+// quads brackets gᵀH⁻¹g, for a g known up to an error of norm dg, widened by the
+// round-off of its own evaluation, which is relative to (σ₁²+s)/s: the
+// complement of V carries what is left of components along it.
+func (k *knowledge) quads(p *projection, gamma, dg float64) Interval {
+	lower, upper, ok := k.shifts(gamma)
+	lo := p.quad(k.spec.Sigma2, upper)
+	hi := p.norm * p.norm / gamma
+	if ok {
+		hi = math.Min(hi, p.quad(k.spec.Sigma2, lower))
+	}
+	// ‖H^{-½}(g+δ)‖ ≤ ‖H^{-½}g‖ + ‖δ‖/√γ.
+	round := roundFactor * eps * (1 + (k.largest+gamma)/gamma)
+	slack := dg / math.Sqrt(gamma)
+	lo = math.Max(0, math.Sqrt(lo*math.Max(0, 1-round))-slack)
+	hi = math.Sqrt(hi*(1+round)) + slack
+	return Interval{lo * lo, hi * hi}
+}
+
+// crossError bounds the error of the computed c for target j.
+func (k *knowledge) crossError(j int) float64 {
+	return roundFactor * eps * k.frob * math.Hypot(math.Sqrt(k.tss[j]), k.moved[j])
+}
+
+// squaresError bounds the error of the computed ‖b‖² of target j.
+func (k *knowledge) squaresError(j int) float64 {
+	b := math.Sqrt(k.tss[j])
+	return roundFactor * eps * b * math.Hypot(b, k.moved[j])
+}
+
+// roundOff bounds ‖H⁻¹δg‖ for the round-off δg of a gradient computed at x with
+// residual r. The error of Ax − b reaches x through H⁻¹Aᵀ, whose norm is at most
+// 1/(2√γ); that of accumulating Aᵀr through H⁻¹, at most 1/γ.
+func (k *knowledge) roundOff(gamma, x, r float64) float64 {
+	return roundFactor * eps * ((2*k.frob*x+r)/(2*math.Sqrt(gamma)) + k.frob*r/gamma + x)
+}
+
+// errorOneShot bounds ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for x̂ = Ĥ⁻¹c of target j,
+// Ĥ = BᵀB + (γ+shift)I. From x̂ − x* = H⁻¹(H − Ĥ)x̂ and = Ĥ⁻¹(H − Ĥ)x*:
+//
+//	‖x̂ − x*‖ ≤ ‖K − BᵀB − shift·I‖/γ·‖x̂‖,   ‖x̂ − x*‖ ≤ q‖x*‖.
+func (k *knowledge) errorOneShot(gamma, shift float64, j int, x float64) (abs, rel float64) {
+	if x == 0 && k.c[j].norm == 0 && k.tss[j] == 0 {
+		return 0, 0
+	}
+	b := k.bound
+	s := gamma + shift
+	off := math.Max(shift, b.Shrinkage-shift) + b.RoundOff
+	// What arithmetic adds to x̂: the error of c, and of applying Ĥ⁻¹.
+	round := (k.crossError(j) + roundFactor*eps*(k.largest+s)*x) / gamma
+	abs = off/gamma*x + round
+	q := off / s
+	rel = relative(abs, x)
+	if x > round {
+		rel = math.Min(rel, q+round*(1+q)/(x-round))
+	}
+	return abs, rel
+}
+
+// errorFromGradient bounds ‖x − x*‖ = ‖H⁻¹g‖ by the least of
+//
+//	‖g‖/γ,   √(gᵀĤ⁻¹g/γ) for Ĥ ⪯ H,   (1 + ρ/γ)·‖Ĥ_R⁻¹g‖,
+//
+// plus round, the share of round-off in g.
+func (k *knowledge) errorFromGradient(gamma float64, g *projection, round float64) float64 {
+	b := k.bound
+	e := g.norm / gamma
+	if lower, _, ok := k.shifts(gamma); ok {
+		e = math.Min(e, math.Sqrt(g.quad(k.spec.Sigma2, lower)/gamma))
+	}
+	e = math.Min(e, (1+b.RFD()/gamma)*g.solved(k.spec.Sigma2, gamma+b.Shift()))
+	return e*(1+16*eps) + round
+}
+
+// relative turns a bound on ‖x̂ − x*‖ into one on ‖x̂ − x*‖/‖x*‖, given ‖x̂‖.
+func relative(abs, x float64) float64 {
+	switch {
+	case abs == 0:
+		return 0
+	case abs < x:
+		return abs / (x - abs)
+	}
+	return math.Inf(1)
+}
+
+// effectiveDimension brackets tr(H⁻¹K) = d − γ·tr H⁻¹, a function increasing in
+// K, by its values for BᵀB − pad and BᵀB + η + pad. It is operator concave, so
+// it also grows by no more than tr(E)/γ from the lower end: the tail mass often
+// is the tighter bound. And it never exceeds d or the number of rows.
+func (k *knowledge) effectiveDimension(gamma float64) Interval {
+	b := k.bound
+	at := func(shift float64) float64 { // tr of BᵀB + shift over BᵀB + shift + γ
+		df := float64(k.d-len(k.spec.Sigma2)) * (shift / (gamma + shift))
+		for _, s2 := range k.spec.Sigma2 {
+			df += (s2 + shift) / (s2 + shift + gamma)
+		}
+		return df
+	}
+	limit := math.Min(float64(k.d), float64(k.rows))
+	pad := float64(k.d) * (b.RoundOff/gamma + roundFactor*eps)
+	plain := at(0)
+	return Interval{
+		Lo: math.Max(0, plain-pad),
+		Hi: math.Min(limit, math.Min(at(b.FD()), plain+b.Tail/gamma)+pad),
+	}
+}
+
+// measured is what a pass over the data found at x for one target.
+type measured struct {
+	gradient projection
+	rss      float64 // ‖Ax − b‖²
+	bound    float64 // on ‖x − x*‖
+}
+
+// certificate assembles what is known of the weights x (t×d) at γ. m is nil for
+// a one-shot fit; shift is that of the Ĥ which made it.
+func (k *knowledge) certificate(gamma, shift float64, x []float64, m []measured) Certificate {
+	b := k.bound
+	c := Certificate{
+		Shrinkage:          b.FD(),
+		Contraction:        (math.Max(shift, b.Shrinkage-shift) + b.RoundOff) / (gamma + shift),
+		EffectiveDimension: k.effectiveDimension(gamma),
+	}
+	bx := k.sketchNorms(x)
+	for j := range k.t {
+		xn := norm(x[j*k.d : (j+1)*k.d])
+		var e, rel float64
+		objective := k.objective(gamma, j)
+		var rss Interval
+		if m == nil {
+			e, rel = k.errorOneShot(gamma, shift, j, xn)
+			rss = k.rssFromSketch(j, x[j*k.d:(j+1)*k.d], xn, bx[j])
+		} else {
+			e = m[j].bound
+			rel = relative(e, xn)
+			rss = k.rssMeasured(m[j].rss, xn)
+			objective = intersect(objective, k.objectiveMeasured(gamma, xn, rss, &m[j]))
+		}
+		c.ErrorBound = append(c.ErrorBound, e)
+		c.RelativeErrorBound = append(c.RelativeErrorBound, rel)
+		c.Objective = append(c.Objective, objective)
+		c.RSS = append(c.RSS, rss)
+		c.GCV = append(c.GCV, k.gcv(c.EffectiveDimension, k.rssAtOptimum(gamma, xn, e, objective, rss)))
+	}
+	return c
+}
+
+// sketchNorms returns ‖Bx‖² for each row of x (t×d).
+func (k *knowledge) sketchNorms(x []float64) []float64 {
+	out := make([]float64, k.t)
+	for j := range out {
+		for i, s2 := range k.spec.Sigma2 {
+			h := dot(k.spec.V[i*k.d:(i+1)*k.d], x[j*k.d:(j+1)*k.d])
+			out[j] += s2 * h * h
+		}
+	}
+	return out
+}
+
+// objective brackets f* = ½(‖b‖² − cᵀH⁻¹c).
+func (k *knowledge) objective(gamma float64, j int) Interval {
+	q := k.quads(&k.c[j], gamma, k.crossError(j))
+	pad := k.squaresError(j)
+	return Interval{math.Max(0, (k.tss[j]-q.Hi-pad)/2), math.Max(0, (k.tss[j]-q.Lo+pad)/2)}
+}
+
+// objectiveMeasured brackets f* from the gradient g at x:
+// f(x) − f* ∈ ½[gᵀH⁻¹g].
+func (k *knowledge) objectiveMeasured(gamma, x float64, rss Interval, m *measured) Interval {
+	// The round-off in g, as a norm: what roundOff says of H⁻¹δg, times ‖H‖.
+	dg := roundFactor * eps * (math.Sqrt(k.largest)*k.frob*x + k.frob*math.Sqrt(m.rss) + gamma*x)
+	gap := k.quads(&m.gradient, gamma, dg)
+	pad := roundFactor * eps * gamma * x * x
+	return Interval{
+		math.Max(0, (rss.Lo+gamma*x*x-gap.Hi-pad)/2),
+		math.Max(0, (rss.Hi+gamma*x*x-gap.Lo+pad)/2),
+	}
+}
+
+// rssFromSketch brackets ‖Ax − b‖² = ‖b‖² − 2cᵀx + xᵀKx, with
+// xᵀKx ∈ ‖Bx‖² + [0, η]‖x‖².
+func (k *knowledge) rssFromSketch(j int, x []float64, xn, bx float64) Interval {
+	b := k.bound
+	cx := dot(k.cross[j*k.d:(j+1)*k.d], x)
+	base := k.tss[j] - 2*cx + bx
+	pad := k.squaresError(j) + roundFactor*eps*(2*k.c[j].norm*xn+bx) + 2*k.crossError(j)*xn + b.RoundOff*xn*xn
+	return Interval{math.Max(0, base-pad), math.Max(0, base+b.Shrinkage*xn*xn+pad)}
+}
+
+// rssMeasured widens a computed ‖r‖² by the round-off of r = Ax − b.
+func (k *knowledge) rssMeasured(rss, x float64) Interval {
+	r := math.Sqrt(rss)
+	pad := roundFactor * eps * (2*k.frob*x + r)
+	lo := math.Max(0, r-pad)
+	return Interval{lo * lo, (r + pad) * (r + pad)}
+}
+
+// rssAtOptimum brackets RSS(x*) by 2f* − γ‖x*‖² with ‖x*‖ ∈ ‖x‖ ± e, and by
+// ‖Ax* − b‖ ∈ ‖Ax − b‖ ± ‖A‖₂e.
+func (k *knowledge) rssAtOptimum(gamma, x, e float64, f, rss Interval) Interval {
+	far, near := x+e, math.Max(0, x-e)
+	byObjective := Interval{math.Max(0, 2*f.Lo-gamma*far*far), 2*f.Hi - gamma*near*near}
+	move := math.Sqrt(k.largest) * e
+	lo := math.Max(0, math.Sqrt(rss.Lo)-move)
+	hi := math.Sqrt(rss.Hi) + move
+	return intersect(byObjective, Interval{lo * lo, hi * hi})
+}
+
+// gcv is n·RSS/(n − df)², the intercept counting as one more degree of freedom.
+func (k *knowledge) gcv(df, rss Interval) Interval {
+	n := float64(k.rows)
+	if k.intercept {
+		df.Lo, df.Hi = df.Lo+1, df.Hi+1
+	}
+	out := Interval{0, math.Inf(1)}
+	if n > df.Lo {
+		out.Lo = n * rss.Lo / ((n - df.Lo) * (n - df.Lo))
+	}
+	if n > df.Hi {
+		out.Hi = n * rss.Hi / ((n - df.Hi) * (n - df.Hi))
+	}
+	return out
+}
+
+// intersect returns what two intervals that hold the same number share. Where
+// round-off leaves them a hair apart, the gap between them is returned.
+func intersect(a, b Interval) Interval {
+	lo, hi := math.Max(a.Lo, b.Lo), math.Min(a.Hi, b.Hi)
+	if lo > hi {
+		return Interval{hi, lo}
+	}
+	return Interval{lo, hi}
+}

@@ -1,0 +1,55 @@
+package ridge
+
+// cg is preconditioned conjugate gradients on Hx = c (Hestenes, Stiefel 1952),
+// written in terms of the gradient g = Hx − c and the search direction p:
+//
+//	α = gᵀz/pᵀHp,  x ← x + αp,  g ← g + αHp,  z = Ĥ⁻¹g,  p ← −z + (g₊ᵀz₊/gᵀz)p.
+//
+// The gradient is carried along by recursion, so the iteration starts over from
+// a measured one whenever that was asked for. κ(Ĥ⁻¹H) ≤ 1 + η/γ.
+type cg struct {
+	x, g, p []float64
+	gz      float64 // gᵀz of the step before; 0 when starting over
+	check   bool    // the next query is the gradient at x
+}
+
+func newCG(x, g []float64) *cg {
+	return &cg{x: x, g: g, p: make([]float64, len(x)), check: true}
+}
+
+func (c *cg) query(v []float64) bool {
+	if c.check {
+		copy(v, c.x)
+	} else {
+		copy(v, c.p)
+	}
+	return c.check
+}
+
+func (c *cg) absorb(hv []float64) bool {
+	if c.check {
+		c.check, c.gz = false, 0
+		copy(c.g, hv)
+		return true
+	}
+	if curvature := dot(c.p, hv); curvature > 0 {
+		alpha := c.gz / curvature
+		axpy(alpha, c.p, c.x)
+		axpy(alpha, hv, c.g)
+	}
+	return false
+}
+
+func (c *cg) step(z []float64) {
+	gz := dot(c.g, z)
+	beta := 0.0
+	if c.gz > 0 {
+		beta = gz / c.gz
+	}
+	for i, v := range z {
+		c.p[i] = beta*c.p[i] - v
+	}
+	c.gz = gz
+}
+
+func (c *cg) verify() { c.check = true }

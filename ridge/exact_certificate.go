@@ -1,0 +1,219 @@
+package ridge
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// ulp is the unit round-off u, and underflow what one product may lose to it.
+const (
+	ulp       = eps / 2
+	underflow = 0x1p-1074
+)
+
+// A solution is what a factorization found for one γ, and what its arithmetic
+// may have done to it. x̂ solves, but for a residual, the problem of a matrix
+// [A; √γI, Y] perturbed a little in each column; the factor R is that of a
+// perturbed matrix too, but for an error in RᵀR.
+type solution struct {
+	gamma float64
+	x     []float64 // x̂, t×d
+	r     []float64 // upper triangular d×d, leading dimension ld, RᵀR ≈ H
+	ld    int
+	rss   []float64 // ‖Ax̂ − b‖² as computed
+
+	data     []float64 // bounds, in norm, on the perturbation of each column, q
+	residual []float64 // bound on ‖Hx̂ − c‖ of the perturbed data
+	rssRound []float64 // bound on the error of rss, for the perturbed data
+	stacked  float64   // bound, in norm, on the perturbation of [A; √γI] in R
+	gram     float64   // bound on ‖RᵀR − H‖ of the matrix so perturbed
+}
+
+// weigh is Σ wⱼ|xⱼ|, the norm of Ax at most where w are the norms of A's columns.
+func weigh(w, x []float64) float64 {
+	var s float64
+	for j, v := range x {
+		s += w[j] * math.Abs(v)
+	}
+	return s
+}
+
+// centring bounds, in norm, what rounding in the stage did to each column of
+// [A Y]: a block's mean is the end of a chain of foldRows additions, and the
+// running mean drifts by a rounding or two with each block.
+func (e *exact) centring() []float64 {
+	out := make([]float64, len(e.col))
+	if !e.opts.Intercept {
+		return out
+	}
+	n := math.Sqrt(float64(e.stage.rows))
+	for j, v := range e.col {
+		out[j] = ulp * (foldRows + 2*float64(e.loads) + 4) * math.Hypot(v, n*e.stage.mean[j])
+	}
+	return out
+}
+
+// certificate bounds the error of a solution. With σ² ≤ λ_min(H), E the columnwise
+// perturbation of [A; √γI, b] and g a bound on ‖Hx̂ − c‖ of the perturbed data,
+//
+//	‖H^{½}(x̂ − x*)‖ ≤ Σ Eⱼ|x̂ⱼ| + E_b + (‖E‖·‖r̃‖ + g)/σ,   ‖r̃‖² = ‖Ax̂ − b‖² + γ‖x̂‖²,
+//
+// from H(x̂ − x*) = −Ãᵀ(Ex̂ − e_b) − Eᵀr̃ + residual and ‖H^{-½}Ãᵀ‖ ≤ 1
+// (Higham, section 20.1); the error itself is at most 1/σ times that.
+func (e *exact) certificate(s *solution) Certificate {
+	d, t := e.d, e.t
+	n := float64(e.stage.rows)
+	root := math.Sqrt(s.gamma)
+	lost := (n + float64(d)) * underflow
+
+	// 1.01 is for the rounding of the bounds themselves.
+	pert := make([]float64, d+t)
+	for j := range pert {
+		pert[j] = 1.01*(s.data[j]+e.centre[j]) + float64(d+t)*lost
+	}
+	pertNorm := norm(pert[:d])
+	sigma, df := e.spectrum(s, 1.01*s.stacked+pertNorm)
+
+	c := Certificate{EffectiveDimension: df}
+	for j := range t {
+		x := s.x[j*d : (j+1)*d]
+		xn := norm(x)
+		moved := weigh(pert[:d], x) + pert[d+j]
+		round := 1.01*s.rssRound[j] + lost*(1+xn)*(1+xn)
+		low := math.Max(0, math.Sqrt(math.Max(0, s.rss[j]-round))-moved)
+		high := math.Sqrt(math.Max(0, s.rss[j])+round) + moved
+		rss := Interval{low * low, high * high}
+
+		g := 1.01*s.residual[j] + float64(d)*lost*(1+xn)
+		inH := moved + (pertNorm*math.Hypot(high, root*xn)+g)/sigma
+		bound := inH/sigma + float64(d)*underflow
+
+		c.ErrorBound = append(c.ErrorBound, bound)
+		c.RelativeErrorBound = append(c.RelativeErrorBound, relative(bound, xn*(1-float64(d+2)*eps)))
+		c.RSS = append(c.RSS, rss)
+		c.Objective = append(c.Objective, objectiveAt(s.gamma, xn, inH, float64(d), rss))
+		c.GCV = append(c.GCV, e.gcv(df, rssNear(s.gamma, inH, rss)))
+	}
+	return c
+}
+
+// spectrum returns σ > 0 with σ² ≤ λ_min(H), or 0 where rounding leaves no such
+// thing to say, and a bracket on the effective dimension d − γ·tr H⁻¹. Both come
+// from ‖R⁻¹‖_F: 1/‖R⁻¹‖_F is at most R's least singular value, and its square is
+// tr (RᵀR)⁻¹, whose relative distance from tr H⁻¹ follows from
+// (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR.
+func (e *exact) spectrum(s *solution, pert float64) (sigma float64, df Interval) {
+	d := float64(e.d)
+	inverse := inverseNorm(e.be, e.d, s.r, s.ld)
+	slack := d * eps * inverse * triangleNorm(e.d, s.r, s.ld) // relative error of inverse
+	root := math.Sqrt(s.gamma)
+	least := math.Max((1-slack)/inverse, math.Sqrt(math.Max(0, math.Pow(math.Max(0, root-pert), 2)-1.01*s.gram)))
+	limit := math.Min(d, float64(e.stage.rows))
+	if e.opts.Intercept {
+		limit = math.Min(d, float64(e.stage.rows-1))
+	}
+	df = Interval{0, limit}
+
+	q, p := 1.01*s.gram/least/least, pert/least
+	lower := math.Sqrt(math.Max(0, 1-q)) - p
+	upper := math.Sqrt(1+q) + p
+	if !(lower > 0) || !(slack < 1) {
+		return root, df
+	}
+	sigma = math.Max(root, least*lower)
+	if s.gamma == 0 {
+		df.Lo = limit
+		return sigma, df
+	}
+	trace := math.Sqrt(s.gamma) * inverse // √(γ·tr (RᵀR)⁻¹)
+	near, far := trace*(1-slack)/upper, trace*(1+slack)/lower
+	round := 4 * d * eps
+	df.Lo = math.Min(limit, math.Max(0, d-far*far-round))
+	df.Hi = math.Min(limit, math.Max(0, d-near*near+round))
+	return sigma, df
+}
+
+// objectiveAt brackets f* by f(x̂) − f* = ½‖H^{½}(x̂ − x*)‖² ∈ [0, ½inH²].
+func objectiveAt(gamma, xn, inH, d float64, rss Interval) Interval {
+	f := gamma * xn * xn
+	round := (d + 4) * eps
+	return Interval{
+		math.Max(0, (rss.Lo+f*(1-round)-inH*inH)/2),
+		(rss.Hi + f*(1+round)) / 2 * (1 + 4*eps),
+	}
+}
+
+// rssNear brackets ‖Ax* − b‖², given that of x̂: the residuals differ by no more
+// than ‖H^{½}(x̂ − x*)‖, and at γ = 0 that of x* is the least.
+func rssNear(gamma, inH float64, rss Interval) Interval {
+	lo := math.Max(0, math.Sqrt(rss.Lo)-inH)
+	hi := math.Sqrt(rss.Hi) + inH
+	if gamma == 0 {
+		return Interval{lo * lo, rss.Hi}
+	}
+	return Interval{lo * lo, hi * hi}
+}
+
+// gcv brackets n·RSS/(n − df)², the intercept counting as one more degree of
+// freedom.
+func (e *exact) gcv(df, rss Interval) Interval {
+	n := float64(e.stage.rows)
+	free := Interval{n - df.Hi, n - df.Lo}
+	if e.opts.Intercept {
+		free.Lo, free.Hi = free.Lo-1, free.Hi-1
+	}
+	out := Interval{0, math.Inf(1)}
+	if free.Hi > 0 {
+		out.Lo = n * rss.Lo / free.Hi / free.Hi * (1 - 8*eps)
+	}
+	if free.Lo > 0 {
+		out.Hi = n * rss.Hi / free.Lo / free.Lo * (1 + 8*eps)
+	}
+	return out
+}
+
+// inverseNorm is ‖R⁻¹‖_F for the upper triangular d×d matrix r, by rows of the
+// inverse X: XR = I, a panel of rows at a time and in each from left to right. It
+// is +Inf where R is too close to singular to be inverted.
+func inverseNorm(be engine.Backend, d int, r []float64, ldr int) float64 {
+	const nb = 64
+	panel := make([]float64, min(nb, d)*d)
+	var total float64
+	for i0 := 0; i0 < d; i0 += nb {
+		m := min(nb, d-i0)
+		clear(panel)
+		for i := range m {
+			panel[i*d+i0+i] = 1
+		}
+		for j0 := i0; j0 < d; j0 += nb {
+			j1 := min(j0+nb, d)
+			if j0 > i0 {
+				be.Gemm(false, false, m, j1-j0, j0-i0, -1, panel[i0:], d, r[i0*ldr+j0:], ldr, 1, panel[j0:], d)
+			}
+			for i := range m {
+				x := panel[i*d : i*d+j1]
+				for k := j0; k < j1; k++ {
+					x[k] /= r[k*ldr+k]
+					axpy(-x[k], r[k*ldr+k+1:k*ldr+j1], x[k+1:])
+				}
+			}
+		}
+		for i := range m {
+			total = math.Hypot(total, norm(panel[i*d:(i+1)*d]))
+		}
+	}
+	if math.IsNaN(total) {
+		return math.Inf(1)
+	}
+	return total
+}
+
+// triangleNorm is ‖R‖_F of the upper triangle.
+func triangleNorm(d int, r []float64, ldr int) float64 {
+	var total float64
+	for i := range d {
+		total = math.Hypot(total, norm(r[i*ldr+i:i*ldr+d]))
+	}
+	return total
+}

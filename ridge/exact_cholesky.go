@@ -1,0 +1,114 @@
+package ridge
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// normalEquations accumulates [A Y]ᵀ[A Y], which holds K, c = AᵀY and YᵀY, fold
+// by fold, and solves (K + γI)x = c by Cholesky's factorization.
+//
+// Each fold's product is formed apart and then added, so that no entry is the
+// end of a chain of more than foldRows + folds additions: |δ(aᵢᵀaⱼ)| ≤
+// chain·u‖aᵢ‖‖aⱼ‖ whatever the backend does inside.
+type normalEquations struct {
+	be    engine.Backend
+	d, t  int
+	rows  []float64 // foldRows×q
+	sum   []float64 // q×q, lower triangle; K in full once folding has ended
+	work  []float64 // q×q: a fold's share, later H and L
+	col   []float64 // ‖column‖, q
+	chain float64
+}
+
+func newNormalEquations(be engine.Backend, d, t int) *normalEquations {
+	q := d + t
+	return &normalEquations{
+		be: be, d: d, t: t, col: make([]float64, q),
+		rows: make([]float64, foldRows*q), sum: make([]float64, q*q), work: make([]float64, q*q),
+	}
+}
+
+func (e *normalEquations) buffer() []float64 { return e.rows }
+
+func (e *normalEquations) fold(m int) {
+	q := e.d + e.t
+	e.be.Syrk(true, q, m, 1, e.rows, q, 0, e.work, q)
+	for i := range q {
+		floats.Add(e.sum[i*q:i*q+i+1], e.work[i*q:i*q+i+1])
+	}
+	if e.chain == 0 {
+		e.chain = float64(m)
+	}
+	e.chain++
+}
+
+func (e *normalEquations) columns() []float64 {
+	q := e.d + e.t
+	mirror(e.d, e.sum, q)
+	for j := range e.col {
+		// The addend covers the squares that underflowed.
+		e.col[j] = math.Sqrt(e.sum[j*q+j] + 0x1p-1040)
+	}
+	return e.col
+}
+
+// mirror copies the strict lower triangle of the n×n matrix a to its upper one.
+func mirror(n int, a []float64, lda int) {
+	for i := range n {
+		for j := range i {
+			a[j*lda+i] = a[i*lda+j]
+		}
+	}
+}
+
+func (e *normalEquations) solve(gamma float64) (*solution, int) {
+	d, t, q := e.d, e.t, e.d+e.t
+	n := float64(d)
+	var traceK float64
+	for i := range d {
+		copy(e.work[i*q:i*q+i+1], e.sum[i*q:i*q+i+1])
+		e.work[i*q+i] += gamma
+		traceK += e.sum[i*q+i]
+	}
+	if !e.be.Cholesky(d, e.work, q) {
+		return nil, -1
+	}
+	if gamma == 0 {
+		// A pivot within the round-off of K is no evidence of independence.
+		for i := range d {
+			if l := e.work[i*q+i]; !(l*l > ulp*(e.chain+n+3)*e.sum[i*q+i]) {
+				return nil, i
+			}
+		}
+	}
+	x, r := make([]float64, t*d), make([]float64, t*d)
+	for j := range t {
+		c := e.sum[(d+j)*q : (d+j)*q+d]
+		copy(x[j*d:(j+1)*d], c)
+		copy(r[j*d:(j+1)*d], c)
+	}
+	e.be.CholeskySolve(d, t, e.work, q, x, d)
+	axpy(-gamma, x, r)
+	e.be.Gemm(false, false, t, d, d, -1, x, d, e.sum, q, 1, r, d)
+	mirror(d, e.work, q)
+
+	s := &solution{
+		gamma: gamma, x: x, r: e.work, ld: q, data: make([]float64, q),
+		gram: ulp * (e.chain*traceK + (n+4)*(traceK+n*gamma)),
+	}
+	frob := math.Sqrt(traceK)
+	for j := range t {
+		xj, rj, c := x[j*d:(j+1)*d], r[j*d:(j+1)*d], e.sum[(d+j)*q:(d+j)*q+d]
+		b, xn := e.col[d+j], norm(xj)
+		size := b + weigh(e.col[:d], xj)
+		s.residual = append(s.residual, norm(rj)+ulp*((e.chain+n+3)*frob*size+(n+3)*gamma*xn))
+		// ‖Ax − b‖² = ‖b‖² − 2cᵀx + xᵀKx with Kx = c − γx − r.
+		s.rss = append(s.rss, e.sum[(d+j)*q+d+j]-dot(c, xj)-gamma*xn*xn-dot(xj, rj))
+		s.rssRound = append(s.rssRound, ulp*((2*e.chain+2*n+12)*size*size+(2*n+8)*gamma*xn*xn))
+	}
+	return s, -1
+}

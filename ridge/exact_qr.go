@@ -1,0 +1,180 @@
+package ridge
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// tsqr keeps the triangular factor R of [A Y] = QR, stacking rows below it and
+// factoring again. With
+//
+//	R = | R_A  Z |     ‖Ax − b‖² = ‖R_A x − z‖² + ‖ρ‖²,
+//	    |  0   ρ |
+//
+// and the factor of R over √γ·[I 0] has the same shape and holds the ridge
+// solution in R_γ x = z_γ, with R_γᵀR_γ = H.
+type tsqr struct {
+	be    engine.Backend
+	d, t  int
+	stack []float64 // R above the rows to fold, (q + max(foldRows, q))×q
+	r     []float64 // q×q, R once folding has ended
+	work  []float64
+	col   []float64
+	folds int
+}
+
+func newTSQR(be engine.Backend, d, t int) *tsqr {
+	q := d + t
+	rows := q + max(foldRows, q)
+	return &tsqr{
+		be: be, d: d, t: t, col: make([]float64, q),
+		stack: make([]float64, rows*q), r: make([]float64, q*q), work: make([]float64, be.QRWork(rows, q)),
+	}
+}
+
+func (e *tsqr) buffer() []float64 {
+	q := e.d + e.t
+	return e.stack[q*q:]
+}
+
+func (e *tsqr) fold(m int) {
+	e.factor(m)
+	e.folds++
+}
+
+// factor replaces the R on top of the stack by that of R and the m rows below.
+func (e *tsqr) factor(m int) {
+	q := e.d + e.t
+	e.be.QR(q+m, q, e.stack, q, e.work)
+	for i := range q {
+		clear(e.stack[i*q : i*q+i])
+	}
+}
+
+func (e *tsqr) columns() []float64 {
+	q := e.d + e.t
+	copy(e.r, e.stack)
+	for i := range q {
+		for j := i; j < q; j++ {
+			e.col[j] = math.Hypot(e.col[j], e.r[i*q+j])
+		}
+	}
+	return e.col
+}
+
+// backward bounds, relative to each column's norm, the perturbation of [A Y]
+// whose exact factor is the computed one, the round-off of evaluating Ax − b
+// with it included. The worst case over all matrices grows with their rows; the
+// constant is calibrated by TestExactCertificate.
+func (e *tsqr) backward() float64 { return 4 * ulp * (float64(e.d+e.t) + float64(e.folds) + 4) }
+
+func (e *tsqr) solve(gamma float64) (*solution, int) {
+	d, t, q := e.d, e.t, e.d+e.t
+	copy(e.stack, e.r)
+	if gamma > 0 {
+		below := e.stack[q*q : (q+d)*q]
+		clear(below)
+		for i := range d {
+			below[i*q+i] = math.Sqrt(gamma)
+		}
+		e.factor(d)
+	} else {
+		for j := range d {
+			if !(math.Abs(e.r[j*q+j]) > e.backward()*e.col[j]) {
+				return nil, j
+			}
+		}
+	}
+	s := &solution{
+		gamma: gamma, x: make([]float64, t*d), r: e.stack, ld: q, data: make([]float64, q),
+		residual: make([]float64, t), rss: make([]float64, t), rssRound: make([]float64, t),
+	}
+	for j := range q {
+		s.data[j] = e.backward() * e.col[j]
+		if j < d {
+			s.data[j] = math.Hypot(s.data[j], e.backward()*math.Sqrt(gamma))
+		}
+	}
+	s.stacked = norm(s.data[:d])
+	for j := range t {
+		x := s.x[j*d : (j+1)*d]
+		for i := range x {
+			x[i] = e.stack[i*q+d+j]
+		}
+		backSubstitute(d, e.stack, q, x)
+	}
+	// Columns far below √γ drown in the backward error of their √γ. Where the
+	// normal equations are no danger, a step of refinement on them mends that.
+	if frob := norm(e.col[:d]); gamma > 1000*float64(d)*eps*frob*frob {
+		e.refine(s)
+	}
+	v := make([]float64, q)
+	for j := range t {
+		rn := norm(e.residual(v, s.x[j*d:(j+1)*d], j))
+		s.rss[j] = rn * rn
+	}
+	return s, -1
+}
+
+// residual overwrites v (q) with R·[−x; e_j], of which the first d elements are
+// z − R_A x, and whose norm is ‖Ax − b‖.
+func (e *tsqr) residual(v, x []float64, j int) []float64 {
+	d, q := e.d, e.d+e.t
+	for i := range v {
+		v[i] = e.r[i*q+d+j]
+		if i < d {
+			v[i] -= dot(e.r[i*q+i:i*q+d], x[i:])
+		}
+	}
+	return v
+}
+
+// gradient overwrites g (d) with R_Aᵀ(z − R_A x) − γx of target j, and returns a
+// bound on its round-off, that of z − R_A x apart.
+func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) float64 {
+	d, q := e.d, e.d+e.t
+	clear(g)
+	axpy(-gamma, x, g)
+	e.residual(v, x, j)
+	for i := range d {
+		axpy(v[i], e.r[i*q+i:i*q+d], g[i:])
+	}
+	return ulp * float64(d+3) * (norm(e.col[:d])*norm(v[:d]) + gamma*norm(x))
+}
+
+// refine takes one step x += H⁻¹(c − Hx) through R_γ, the corrected seminormal
+// equations (Å. Björck, Linear Algebra Appl. 88/89, 1987), and records what is
+// left of the gradient.
+func (e *tsqr) refine(s *solution) {
+	d, q := e.d, e.d+e.t
+	g, v := make([]float64, d), make([]float64, q)
+	for j := range e.t {
+		x := s.x[j*d : (j+1)*d]
+		e.gradient(g, v, x, j, s.gamma)
+		forwardSubstitute(d, s.r, s.ld, g)
+		backSubstitute(d, s.r, s.ld, g)
+		axpy(1, g, x)
+		round := e.gradient(g, v, x, j, s.gamma)
+		s.residual[j] = norm(g) + round
+	}
+	for j := range d {
+		s.data[j] = e.backward() * e.col[j]
+	}
+}
+
+// backSubstitute overwrites x with the solution of Rx = b, b on entry, R upper
+// triangular.
+func backSubstitute(d int, r []float64, ldr int, x []float64) {
+	for i := d - 1; i >= 0; i-- {
+		x[i] = (x[i] - dot(r[i*ldr+i+1:i*ldr+d], x[i+1:])) / r[i*ldr+i]
+	}
+}
+
+// forwardSubstitute overwrites x with the solution of Rᵀx = b, b on entry.
+func forwardSubstitute(d int, r []float64, ldr int, x []float64) {
+	for i := range d {
+		x[i] /= r[i*ldr+i]
+		axpy(-x[i], r[i*ldr+i+1:i*ldr+d], x[i+1:])
+	}
+}

@@ -1,0 +1,654 @@
+package ridge_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/refbig"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+const eps = 0x1p-52
+
+// plain is a backend of gonum's routines as they are, so that these tests ask
+// nothing of the engine's kernels.
+type plain struct{ engine.Backend }
+
+func (plain) Name() string { return "plain" }
+
+func general(r, c int, a []float64, lda int) blas64.General {
+	return blas64.General{Rows: r, Cols: c, Data: a, Stride: lda}
+}
+
+func (plain) Gemm(ta, tb bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	op := func(t bool, r, c int, x []float64, ld int) (blas.Transpose, blas64.General) {
+		if t {
+			return blas.Trans, general(c, r, x, ld)
+		}
+		return blas.NoTrans, general(r, c, x, ld)
+	}
+	tA, ga := op(ta, m, k, a, lda)
+	tB, gb := op(tb, k, n, b, ldb)
+	blas64.Gemm(tA, tB, alpha, ga, gb, beta, general(m, n, c, ldc))
+}
+
+func (plain) Syrk(trans bool, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+	g, t := general(n, k, a, lda), blas.NoTrans
+	if trans {
+		g, t = general(k, n, a, lda), blas.Trans
+	}
+	blas64.Syrk(t, alpha, g, beta, blas64.Symmetric{N: n, Data: c, Stride: ldc, Uplo: blas.Lower})
+}
+
+func (plain) Cholesky(n int, a []float64, lda int) bool {
+	_, ok := lapack64.Potrf(blas64.Symmetric{N: n, Data: a, Stride: lda, Uplo: blas.Lower})
+	return ok
+}
+
+func (plain) CholeskySolve(n, nrhs int, l []float64, ldl int, b []float64, ldb int) {
+	t := blas64.Triangular{N: n, Data: l, Stride: ldl, Uplo: blas.Lower, Diag: blas.NonUnit}
+	for i := range nrhs {
+		x := blas64.Vector{N: n, Data: b[i*ldb:], Inc: 1}
+		blas64.Trsv(blas.NoTrans, t, x)
+		blas64.Trsv(blas.Trans, t, x)
+	}
+}
+
+func (plain) QR(m, n int, a []float64, lda int, work []float64) {
+	q := min(m, n)
+	lapack64.Geqrf(general(m, n, a, lda), work[:q], work[q:], len(work)-q)
+}
+
+func (plain) QRWork(m, n int) int { return min(m, n) + 64*n }
+
+// table is rows in memory, yielded block rows at a time.
+type table struct {
+	x, y   [][]float64
+	block  int
+	sparse bool
+}
+
+func (s table) Dims() (int64, int, int) { return int64(len(s.x)), len(s.x[0]), len(s.y[0]) }
+
+func (s table) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
+	return func(yield func(dataset.Block, error) bool) {
+		size := s.block
+		if size == 0 {
+			size = 100
+		}
+		for lo := 0; lo < len(s.x); lo += size {
+			if err := ctx.Err(); err != nil {
+				yield(dataset.Block{}, err)
+				return
+			}
+			hi := min(lo+size, len(s.x))
+			b := dataset.Block{First: int64(lo), N: hi - lo, Y: flat(s.y[lo:hi])}
+			if s.sparse {
+				b.Sparse = compress(s.x[lo:hi])
+			} else {
+				b.X = flat(s.x[lo:hi])
+			}
+			if !yield(b, nil) {
+				return
+			}
+		}
+	}
+}
+
+func flat(x [][]float64) []float64 {
+	var out []float64
+	for _, row := range x {
+		out = append(out, row...)
+	}
+	return out
+}
+
+func compress(x [][]float64) *engine.CSR {
+	s := &engine.CSR{Rows: len(x), Cols: len(x[0]), RowPtr: []int{0}}
+	for _, row := range x {
+		for j, v := range row {
+			if v != 0 {
+				s.ColIdx, s.Val = append(s.ColIdx, int32(j)), append(s.Val, v)
+			}
+		}
+		s.RowPtr = append(s.RowPtr, len(s.Val))
+	}
+	return s
+}
+
+func mustExact(t rapid.TB, s dataset.Source, opts ridge.ExactOptions, gammas ...float64) []*ridge.Fit {
+	t.Helper()
+	opts.Backend = plain{}
+	fits, err := ridge.Exact(context.Background(), s, gammas, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fits
+}
+
+// eachFactor runs f for both factorizations, with and without intercept.
+func eachFactor(t *testing.T, f func(t *testing.T, opts ridge.ExactOptions)) {
+	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+		for _, intercept := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%v/intercept=%v", factor, intercept), func(t *testing.T) {
+				f(t, ridge.ExactOptions{Factor: factor, Intercept: intercept})
+			})
+		}
+	}
+}
+
+// kinds are the sorts of data that problem makes.
+var kinds = []string{"gaussian", "decaying", "graded", "dependent", "constant", "offset", "integers", "tiny", "zero", "same"}
+
+// problem makes n rows of d features of one kind, and t targets y = Xw + noise.
+func problem(r *rand.Rand, kind string, n, d, t int, noise float64) table {
+	w := make([][]float64, t)
+	for q := range w {
+		w[q] = normals(r, d)
+	}
+	row0 := normals(r, d)
+	var s table
+	for range n {
+		x := normals(r, d)
+		for j := range x {
+			switch kind {
+			case "decaying":
+				x[j] = x[j]*math.Exp2(-2*float64(j)) + x[0]
+			case "graded":
+				x[j] *= math.Exp2(float64(4*j) - 20)
+			case "dependent":
+				x[j] = x[j/2]
+			case "constant":
+				if j%2 == 0 {
+					x[j] = 0.1
+				}
+			case "offset":
+				x[j] += 1000
+			case "integers":
+				x[j] = math.Round(2 * x[j])
+			case "tiny":
+				x[j] *= 0x1p-530
+			case "zero":
+				x[j] = 0
+			case "same":
+				x[j] = row0[j]
+			}
+		}
+		y := make([]float64, t)
+		for q := range y {
+			y[q] = noise * r.NormFloat64()
+			for j := range x {
+				y[q] += w[q][j] * x[j]
+			}
+		}
+		s.x, s.y = append(s.x, x), append(s.y, y)
+	}
+	return s
+}
+
+func normals(r *rand.Rand, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = r.NormFloat64()
+	}
+	return out
+}
+
+// singularValues of the matrix whose Gram matrix is p.K, least first.
+func singularValues(p *refbig.Problem) (least, most float64) {
+	k := mat.NewSymDense(p.D, nil)
+	for i := range p.D {
+		for j := range i + 1 {
+			v, _ := p.K[i][j].Float64()
+			k.SetSym(i, j, v)
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(k, false) {
+		panic("eigenvalues")
+	}
+	v := e.Values(nil)
+	return math.Max(0, v[0]), v[p.D-1]
+}
+
+// TestExactAccuracy holds the weights to backward and forward error bounds, on
+// data whose Gram matrix is well enough known in float64.
+func TestExactAccuracy(t *testing.T) {
+	eachFactor(t, func(t *testing.T, opts ridge.ExactOptions) {
+		r := rand.New(rand.NewPCG(3, 4))
+		var worstResidual, worstError float64
+		for _, kind := range []string{"gaussian", "decaying", "graded", "dependent", "integers"} {
+			for _, shape := range [][3]int{{20, 5, 1}, {300, 8, 2}, {7, 12, 1}, {40, 20, 3}, {3, 1, 1}, {50, 1, 1}, {1, 4, 1}} {
+				n, d, k := shape[0], shape[1], shape[2]
+				s := problem(r, kind, n, d, k, 0.1)
+				p := refbig.New(s.x, s.y, nil, opts.Intercept)
+				least, most := singularValues(p)
+				for _, f := range mustExact(t, s, opts, 1e-3, 1, 1e3) {
+					want, err := p.Solve(f.Gamma)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for j := range k {
+						x := f.Coef.RawRowView(j)
+						xn := refbig.Norm(want.Coef[j])
+						if xn == 0 {
+							continue
+						}
+						g := refbig.Norm(p.Gradient(f.Gamma, j, x)) /
+							(((most+f.Gamma)*norm(x) + refbig.Norm(p.C[j])) * eps * float64(max(n, d)))
+						e := refbig.Distance(x, want.Coef[j]) / xn / (eps * (most + f.Gamma) / (least + f.Gamma))
+						worstResidual, worstError = math.Max(worstResidual, g), math.Max(worstError, e)
+						if !(g <= 1) {
+							t.Errorf("%s n=%d d=%d γ=%g: residual of the normal equations %.3g", kind, n, d, f.Gamma, g)
+						}
+						if !(e <= 10) {
+							t.Errorf("%s n=%d d=%d γ=%g: relative error %.3g eps·κ", kind, n, d, f.Gamma, e)
+						}
+					}
+				}
+			}
+		}
+		t.Logf("worst residual %.3g of 1, worst error %.3g of 10", worstResidual, worstError)
+	})
+}
+
+// TestExactCertificate looks for a certificate that does not hold, and keeps the
+// calibrated constants honest: the true error stays below half the bound.
+func TestExactCertificate(t *testing.T) {
+	eachFactor(t, func(t *testing.T, opts ridge.ExactOptions) {
+		r := rand.New(rand.NewPCG(5, 6))
+		var worst float64
+		for _, kind := range kinds {
+			for _, shape := range [][3]int{{30, 6, 1}, {600, 5, 1}, {5, 9, 2}, {3, 1, 1}, {1, 3, 1}, {9, 8, 1}} {
+				for _, noise := range []float64{0, 1e-6, 10} {
+					s := problem(r, kind, shape[0], shape[1], shape[2], noise)
+					p := refbig.New(s.x, s.y, nil, opts.Intercept)
+					for _, gamma := range []float64{1e-9, 1e-5, 0.1, 1, 1e6, 0} {
+						opts := opts
+						opts.Backend = plain{}
+						fits, err := ridge.Exact(context.Background(), s, []float64{gamma}, opts)
+						var singular *ridge.SingularError
+						if errors.As(err, &singular) {
+							continue
+						}
+						if err != nil {
+							t.Fatal(err)
+						}
+						ratio := checkCertificate(t, p, fits[0])
+						worst = math.Max(worst, ratio)
+						if t.Failed() {
+							t.Fatalf("%s %v noise %g γ=%g", kind, shape, noise, gamma)
+						}
+					}
+				}
+			}
+		}
+		t.Logf("worst error/bound %.3g", worst)
+		if !(worst <= 0.5) {
+			t.Errorf("true error is %.3g of its bound: the constants leave no margin", worst)
+		}
+	})
+}
+
+// checkCertificate compares a fit with the reference and returns the largest
+// ratio of a true error to its bound.
+func checkCertificate(t rapid.TB, p *refbig.Problem, f *ridge.Fit) (worst float64) {
+	t.Helper()
+	want, err := p.Solve(f.Gamma)
+	if err != nil {
+		// Singular beyond doubt: nothing may be promised.
+		for _, b := range f.Certificate.ErrorBound {
+			if !math.IsInf(b, 1) {
+				t.Errorf("error bound %g for a singular system", b)
+			}
+		}
+		return 0
+	}
+	c := f.Certificate
+	inside(t, "effective dimension", c.EffectiveDimension, want.EffectiveDimension, refbig.Float(float64(p.D)))
+	for j := range p.T {
+		x := f.Coef.RawRowView(j)
+		e, xn := refbig.Distance(x, want.Coef[j]), refbig.Norm(want.Coef[j])
+		if !(e <= c.ErrorBound[j]) {
+			t.Errorf("‖x̂ − x*‖ = %g, bound %g", e, c.ErrorBound[j])
+		}
+		if xn > 0 && !(e/xn <= c.RelativeErrorBound[j]) {
+			t.Errorf("relative error %g, bound %g", e/xn, c.RelativeErrorBound[j])
+		}
+		if e > 1e-290 {
+			worst = math.Max(worst, e/c.ErrorBound[j])
+		}
+		inside(t, "RSS", c.RSS[j], p.RSS(j, x), p.YY[j])
+		inside(t, "objective", c.Objective[j], want.Objective[j], p.YY[j])
+		if want.GCV[j] == nil {
+			if !math.IsInf(c.GCV[j].Hi, 1) {
+				t.Errorf("GCV %v where n = df", c.GCV[j])
+			}
+		} else {
+			inside(t, "GCV", c.GCV[j], want.GCV[j], p.YY[j])
+		}
+		tss, _ := p.YY[j].Float64()
+		mean, _ := p.MeanY[j].Float64()
+		if !(math.Abs(f.TSS[j]-tss) <= 1e-13*tss+1e-28*float64(p.N)*mean*mean+1e-300) {
+			t.Errorf("TSS %g, want %g", f.TSS[j], tss)
+		}
+	}
+	return worst
+}
+
+// inside requires x in v, but for the reference's own rounding, which is relative
+// to scale.
+func inside(t rapid.TB, what string, v ridge.Interval, x, scale *big.Float) {
+	t.Helper()
+	slack := new(big.Float).SetMantExp(scale, -400)
+	lo, hi := new(big.Float).Add(x, slack), new(big.Float).Sub(x, slack)
+	if math.IsNaN(v.Lo) || math.IsNaN(v.Hi) || !(refbig.Float(v.Lo).Cmp(lo) <= 0) || !(refbig.Float(v.Hi).Cmp(hi) >= 0) {
+		t.Errorf("%s %.17g is outside [%.17g, %.17g]", what, x, v.Lo, v.Hi)
+	}
+}
+
+// TestExactBoundIsUseful: on ordinary data the certificate is not only true.
+func TestExactBoundIsUseful(t *testing.T) {
+	eachFactor(t, func(t *testing.T, opts ridge.ExactOptions) {
+		s := problem(rand.New(rand.NewPCG(7, 8)), "gaussian", 500, 10, 1, 1)
+		for _, f := range mustExact(t, s, opts, 0, 1e-6, 1, 100) {
+			c := f.Certificate
+			if !(c.RelativeErrorBound[0] <= 1e-11) {
+				t.Errorf("γ=%g: relative error bound %g", f.Gamma, c.RelativeErrorBound[0])
+			}
+			for name, v := range map[string]ridge.Interval{
+				"df": c.EffectiveDimension, "objective": c.Objective[0], "RSS": c.RSS[0], "GCV": c.GCV[0],
+			} {
+				if !(v.Hi-v.Lo <= 1e-10*v.Hi) {
+					t.Errorf("γ=%g: %s %v is wide", f.Gamma, name, v)
+				}
+			}
+		}
+	})
+}
+
+// near compares two fits' weights and intercepts by norm.
+func near(t rapid.TB, what string, a, b *ridge.Fit, tol float64) {
+	t.Helper()
+	k, _ := a.Coef.Dims()
+	for j := range k {
+		x, y := a.Coef.RawRowView(j), b.Coef.RawRowView(j)
+		diff := make([]float64, len(x))
+		for i := range x {
+			diff[i] = x[i] - y[i]
+		}
+		if !(norm(diff) <= tol*norm(x)) {
+			t.Errorf("%s: target %d: weights differ by %g of %g", what, j, norm(diff), norm(x))
+		}
+		if !(math.Abs(a.Intercept[j]-b.Intercept[j]) <= tol*(math.Abs(a.Intercept[j])+norm(x))) {
+			t.Errorf("%s: target %d: intercepts %g and %g", what, j, a.Intercept[j], b.Intercept[j])
+		}
+	}
+}
+
+// bitwise requires that b is a, its weights times coef and its intercepts times
+// intercept, to the last bit.
+func bitwise(t rapid.TB, what string, a, b *ridge.Fit, coef, intercept float64) {
+	t.Helper()
+	k, _ := a.Coef.Dims()
+	for j := range k {
+		for i, v := range a.Coef.RawRowView(j) {
+			if w := b.Coef.At(j, i); math.Float64bits(coef*v) != math.Float64bits(w) {
+				t.Fatalf("%s: weight (%d, %d) is %x, want %x", what, j, i, w, coef*v)
+			}
+		}
+		if v, w := intercept*a.Intercept[j], b.Intercept[j]; math.Float64bits(v) != math.Float64bits(w) {
+			t.Fatalf("%s: intercept %d is %x, want %x", what, j, w, v)
+		}
+	}
+}
+
+// TestExactMetamorphic holds Exact to what it must do to related data.
+func TestExactMetamorphic(t *testing.T) {
+	eachFactor(t, func(t *testing.T, opts ridge.ExactOptions) {
+		rapid.Check(t, func(rt *rapid.T) {
+			n := rapid.IntRange(3, 60).Draw(rt, "n")
+			d := rapid.IntRange(1, 12).Draw(rt, "d")
+			k := rapid.IntRange(1, 3).Draw(rt, "t")
+			gamma := rapid.Float64Range(1e-2, 100).Draw(rt, "gamma")
+			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
+			s := problem(r, "gaussian", n, d, k, 0.5)
+			s.block = rapid.IntRange(1, n+1).Draw(rt, "block")
+			for i := range s.x { // some zeros, for sparse
+				s.x[i][r.IntN(d)] = 0
+			}
+			base := mustExact(rt, s, opts, gamma)[0]
+			// κ ≤ (σ₁² + γ)/γ ≤ 1e5 or so.
+			const tol = 1e-9
+
+			other := s
+			other.block = rapid.IntRange(1, n+1).Draw(rt, "otherBlock")
+			near(rt, "another block size", base, mustExact(rt, other, opts, gamma)[0], tol)
+
+			other = s
+			other.sparse = true
+			bitwise(rt, "sparse", base, mustExact(rt, other, opts, gamma)[0], 1, 1)
+
+			path := mustExact(rt, s, opts, 7, gamma, 0.3)
+			bitwise(rt, "one point of a path", base, path[1], 1, 1)
+
+			for j := range k {
+				one := table{x: s.x, block: s.block}
+				for _, y := range s.y {
+					one.y = append(one.y, y[j:j+1])
+				}
+				alone := mustExact(rt, one, opts, gamma)[0]
+				pick := &ridge.Fit{Coef: mat.NewDense(1, d, base.Coef.RawRowView(j)), Intercept: base.Intercept[j : j+1]}
+				near(rt, "one target alone", pick, alone, tol)
+			}
+
+			twice := table{x: append(append([][]float64{}, s.x...), s.x...), y: append(append([][]float64{}, s.y...), s.y...), block: s.block}
+			near(rt, "stacked twice, 2γ", base, mustExact(rt, twice, opts, 2*gamma)[0], tol)
+
+			p := rapid.IntRange(-40, 40).Draw(rt, "p")
+			f := math.Exp2(float64(p))
+			bitwise(rt, "X, y and γ scaled", base, mustExact(rt, s.scaled(f, f), opts, gamma*f*f)[0], 1, f)
+			bitwise(rt, "y scaled", base, mustExact(rt, s.scaled(1, f), opts, gamma)[0], f, f)
+
+			perm := table{block: s.block}
+			for _, i := range r.Perm(n) {
+				perm.x, perm.y = append(perm.x, s.x[i]), append(perm.y, s.y[i])
+			}
+			near(rt, "rows permuted", base, mustExact(rt, perm, opts, gamma)[0], tol)
+
+			if opts.Intercept {
+				c, mx, my := centred(s)
+				hand := mustExact(rt, c, ridge.ExactOptions{Factor: opts.Factor}, gamma)[0]
+				for j := range k {
+					hand.Intercept[j] = my[j]
+					for i, w := range hand.Coef.RawRowView(j) {
+						hand.Intercept[j] -= w * mx[i]
+					}
+				}
+				near(rt, "centred by hand", base, hand, tol)
+			}
+		})
+	})
+}
+
+func (s table) scaled(fx, fy float64) table {
+	out := table{block: s.block}
+	times := func(f float64, v []float64) []float64 {
+		w := make([]float64, len(v))
+		for i := range v {
+			w[i] = f * v[i]
+		}
+		return w
+	}
+	for i := range s.x {
+		out.x, out.y = append(out.x, times(fx, s.x[i])), append(out.y, times(fy, s.y[i]))
+	}
+	return out
+}
+
+func centred(s table) (c table, mx, my []float64) {
+	centre := func(rows [][]float64) (out [][]float64, mean []float64) {
+		mean = make([]float64, len(rows[0]))
+		for _, row := range rows {
+			for j, v := range row {
+				mean[j] += v / float64(len(rows))
+			}
+		}
+		for _, row := range rows {
+			v := make([]float64, len(row))
+			for j := range row {
+				v[j] = row[j] - mean[j]
+			}
+			out = append(out, v)
+		}
+		return out, mean
+	}
+	c.x, mx = centre(s.x)
+	c.y, my = centre(s.y)
+	return c, mx, my
+}
+
+func norm(x []float64) float64 { return mat.Norm(mat.NewVecDense(len(x), x), 2) }
+
+// TestExactLeavesInputsAlone, and reads in one pass, reporting progress.
+func TestExactProgress(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(9, 9)), "gaussian", 250, 3, 1, 1)
+	var seen []int64
+	f := mustExact(t, s, ridge.ExactOptions{Progress: func(n int64) { seen = append(seen, n) }}, 1, 2)
+	if fmt.Sprint(seen) != "[100 200 250]" {
+		t.Errorf("progress %v", seen)
+	}
+	if f[1].Rows != 250 || f[1].Passes != 1 || f[1].Method != "cholesky" || f[1].Backend != "plain" || f[1].Gamma != 2 || f[1].Stop == "" {
+		t.Errorf("fit says %+v", f[1])
+	}
+	yhat := make([]float64, 1)
+	if err := f[0].Predict(yhat, s.x[0]); err != nil || !(math.Abs(yhat[0]-s.y[0][0]) < 10) {
+		t.Errorf("prediction %v of %v, %v", yhat, s.y[0], err)
+	}
+}
+
+func TestExactErrors(t *testing.T) {
+	ctx := context.Background()
+	s := problem(rand.New(rand.NewPCG(10, 1)), "gaussian", 20, 3, 1, 1)
+	call := func(s dataset.Source, opts ridge.ExactOptions, gammas ...float64) error {
+		opts.Backend = plain{}
+		fits, err := ridge.Exact(ctx, s, gammas, opts)
+		if (err == nil) != (fits != nil) {
+			t.Errorf("fits %v with error %v", fits, err)
+		}
+		return err
+	}
+	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+		opts := ridge.ExactOptions{Factor: factor}
+		for _, g := range []float64{-1, math.NaN(), math.Inf(1), math.Inf(-1), -5e-324} {
+			var e *ridge.GammaError
+			if err := call(s, opts, 1, g); !errors.As(err, &e) || math.Float64bits(e.Gamma) != math.Float64bits(g) {
+				t.Errorf("γ=%g: %v", g, err)
+			}
+		}
+		if err := call(empty{2, 1}, opts, 1); !errors.Is(err, ridge.ErrEmpty) {
+			t.Errorf("no rows: %v", err)
+		}
+		for _, src := range []empty{{0, 1}, {2, 0}, {-1, 1}} {
+			if err := call(src, opts, 1); !errors.Is(err, ridge.ErrShape) {
+				t.Errorf("%v: %v", src, err)
+			}
+		}
+		for _, src := range []empty{{1 << 20, 1}, {1 << 40, 1}, {math.MaxInt, math.MaxInt}, {1, 1 << 33}} {
+			var e *ridge.SizeError
+			if err := call(src, opts, 1); !errors.As(err, &e) || e.Limit != 8<<30 || e.Bytes <= e.Limit {
+				t.Errorf("%v: %v", src, err)
+			}
+		}
+		var size *ridge.SizeError
+		if err := call(s, ridge.ExactOptions{Factor: factor, MaxBytes: 100}, 1); !errors.As(err, &size) || size.Dim != 3 {
+			t.Errorf("MaxBytes: %v", err)
+		}
+		wide := problem(rand.New(rand.NewPCG(10, 2)), "gaussian", 3, 5, 1, 1)
+		for _, intercept := range []bool{false, true} {
+			var e *ridge.SingularError
+			opts := ridge.ExactOptions{Factor: factor, Intercept: intercept}
+			if err := call(wide, opts, 0); !errors.As(err, &e) || e.Method != factor.String() {
+				t.Errorf("n < d, γ = 0: %v", err)
+			}
+			if err := call(wide, opts, 1e-3); err != nil {
+				t.Errorf("n < d: %v", err)
+			}
+			if err := call(s, opts, 0); err != nil {
+				t.Errorf("γ = 0: %v", err)
+			}
+		}
+		short := wrong{s, func(b *dataset.Block) { b.X = b.X[1:] }}
+		if err := call(short, opts, 1); !errors.Is(err, ridge.ErrShape) {
+			t.Errorf("short block: %v", err)
+		}
+		var bad *fd.NonFiniteError
+		nan := wrong{s, func(b *dataset.Block) { b.X[4] = math.NaN() }}
+		if err := call(nan, opts, 1); !errors.As(err, &bad) || bad.Row != 1 || bad.Col != 1 {
+			t.Errorf("NaN: %v", err)
+		}
+		var big *fd.RangeError
+		huge := wrong{s, func(b *dataset.Block) { b.Y[2] = 1e300 }}
+		if err := call(huge, opts, 1); !errors.As(err, &big) || big.Row != 2 {
+			t.Errorf("1e300: %v", err)
+		}
+	}
+	if err := call(s, ridge.ExactOptions{Factor: 7}, 1); err == nil {
+		t.Error("Factor(7) accepted")
+	}
+	// QR names the dependent feature.
+	dep := problem(rand.New(rand.NewPCG(10, 3)), "gaussian", 30, 4, 1, 1)
+	for _, x := range dep.x {
+		x[2] = x[0] - 2*x[1]
+	}
+	var e *ridge.SingularError
+	if err := call(dep, ridge.ExactOptions{Factor: ridge.QR}, 0); !errors.As(err, &e) || e.Column != 2 {
+		t.Errorf("dependent feature: %v", err)
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := ridge.Exact(done, s, []float64{1}, ridge.ExactOptions{Backend: plain{}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+type empty struct{ d, t int }
+
+func (e empty) Dims() (int64, int, int) { return -1, e.d, e.t }
+func (e empty) Blocks(context.Context) iter.Seq2[dataset.Block, error] {
+	return func(func(dataset.Block, error) bool) {}
+}
+
+// wrong spoils the first block of a table.
+type wrong struct {
+	table
+	spoil func(*dataset.Block)
+}
+
+func (w wrong) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
+	return func(yield func(dataset.Block, error) bool) {
+		for b, err := range w.table.Blocks(ctx) {
+			if b.First == 0 && err == nil {
+				w.spoil(&b)
+			}
+			if !yield(b, err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package ridge
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+)
+
+// A Hessian stands for H(γ) = AᵀA + γI: an Ĥ(γ) that is cheap to invert, and how
+// far it is from H. The solvers know nothing else about it.
+type Hessian interface {
+	// Solve overwrites row i of dst with Ĥ(γᵢ)⁻¹gᵢ for each of the q rows of g
+	// (q×d, contiguous).
+	Solve(q int, gamma []float64, g, dst []float64)
+	// Range bounds the spectrum of Ĥ(γ)⁻¹H(γ). lo <= 0 says that nothing is
+	// known below.
+	Range(gamma float64) (lo, hi float64)
+}
+
+// sketched is the Hessian of a Frequent Directions sketch: Ĥ = BᵀB + (γ + shift)I
+// with shift = ρ for RFD and 0 for FD.
+type sketched struct {
+	spec  *fd.Spectrum
+	shift float64
+	be    engine.Backend
+
+	h, h2 []float64 // coefficients along V, q×r
+	s     []float64 // shifts of the rows
+}
+
+func newSketched(spec *fd.Spectrum, robust bool, be engine.Backend) *sketched {
+	m := &sketched{spec: spec, be: be}
+	if robust {
+		m.shift = spec.Bound.Shift()
+	}
+	return m
+}
+
+// Range follows from −pad ⪯ K − BᵀB ⪯ η + pad. For FD the spectrum of Ĥ⁻¹H lies
+// in [1, 1 + η/γ]; for RFD in [γ/(γ+ρ), 1 + ρ/(γ+ρ)]. The paper uses the
+// spectral radius of I − Ĥ⁻¹H for its norm (Lemmas on contraction); these
+// bounds need neither.
+func (m *sketched) Range(gamma float64) (lo, hi float64) {
+	b, s := m.spec.Bound, gamma+m.shift
+	return (gamma - b.RoundOff) / s, 1 + (b.FD()-m.shift)/s
+}
+
+func (m *sketched) Solve(q int, gamma []float64, g, dst []float64) {
+	m.s = grow(m.s, q)
+	for i := range q {
+		m.s[i] = gamma[i] + m.shift
+	}
+	m.resolvent(q, m.s, g, dst)
+}
+
+// resolvent overwrites row i of dst with (BᵀB + sᵢI)⁻¹gᵢ,
+//
+//	Vᵀ(Vg/(σ² + s)) + (g − VᵀVg)/s.
+//
+// The complement is projected twice before the division by s, which would
+// otherwise blow up what round-off leaves of g along V.
+func (m *sketched) resolvent(q int, s, g, dst []float64) {
+	d, r := m.spec.Dim, len(m.spec.Sigma2)
+	m.project(q, g, dst)
+	for i := range q {
+		h, row := m.h[i*r:(i+1)*r], dst[i*d:(i+1)*d]
+		scale(1/s[i], row)
+		for j, s2 := range m.spec.Sigma2 {
+			h[j] /= s2 + s[i]
+		}
+	}
+	m.be.Gemm(false, false, q, d, r, 1, m.h, max(r, 1), m.spec.V, d, 1, dst, d)
+}
+
+// project writes Vg to m.h (q×r) and the complement g − VᵀVg to dst (q×d).
+func (m *sketched) project(q int, g, dst []float64) {
+	d, r := m.spec.Dim, len(m.spec.Sigma2)
+	m.h, m.h2 = grow(m.h, q*r), grow(m.h2, q*r)
+	ld := max(r, 1)
+	copy(dst[:q*d], g[:q*d])
+	m.be.Gemm(false, true, q, r, d, 1, dst, d, m.spec.V, d, 0, m.h, ld)
+	m.be.Gemm(false, false, q, d, r, -1, m.h, ld, m.spec.V, d, 1, dst, d)
+	m.be.Gemm(false, true, q, r, d, 1, dst, d, m.spec.V, d, 0, m.h2, ld)
+	m.be.Gemm(false, false, q, d, r, -1, m.h2, ld, m.spec.V, d, 1, dst, d)
+	axpy(1, m.h2, m.h)
+}
+
+// contraction is the factor ‖I − Ĥ⁻¹H‖ by which a Newton step with Ĥ shrinks the
+// error: η/γ for FD, ρ/(γ+ρ) < 1 for RFD.
+func contraction(h Hessian, gamma float64) float64 {
+	lo, hi := h.Range(gamma)
+	return math.Max(1-lo, hi-1)
+}

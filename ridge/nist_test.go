@@ -1,0 +1,125 @@
+package ridge_test
+
+import (
+	"bufio"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// nist is a linear problem of the Statistical Reference Datasets (NIST StRD,
+// https://www.itl.nist.gov/div898/strd/, public domain): the certified values
+// B0, B1, … and the observations, y first.
+type nist struct {
+	certified []float64
+	intercept bool
+	table
+}
+
+// readNIST parses a file whose header announces, as "lines 31 to 55", where the
+// certified values and the data are. Those of a polynomial model have one
+// predictor, the powers of which are built here.
+func readNIST(t *testing.T, name string) nist {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", "nist", name+".dat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var lines []string
+	for s := bufio.NewScanner(f); s.Scan(); {
+		lines = append(lines, s.Text())
+	}
+	section := func(title string) []string {
+		for _, line := range lines[:10] {
+			if at := strings.Index(line, "(lines"); at >= 0 && strings.Contains(line[:at], title) {
+				w := strings.Fields(strings.Trim(line[at:], "()"))
+				return lines[number(t, w[1])-1 : number(t, strings.Trim(w[3], ")"))]
+			}
+		}
+		t.Fatalf("%s: no section %q", name, title)
+		return nil
+	}
+	var out nist
+	for _, line := range section("Certified") {
+		if w := strings.Fields(line); len(w) >= 2 && w[0][0] == 'B' {
+			if w[0] == "B0" {
+				out.intercept = true
+			}
+			out.certified = append(out.certified, float(t, w[1]))
+		}
+	}
+	d := len(out.certified)
+	if out.intercept {
+		d--
+	}
+	for _, line := range section("Data") {
+		w := strings.Fields(line)
+		x := make([]float64, d)
+		for j := range x {
+			if len(w) == 2 {
+				x[j] = math.Pow(float(t, w[1]), float64(j+1))
+			} else {
+				x[j] = float(t, w[j+1])
+			}
+		}
+		out.y, out.x = append(out.y, []float64{float(t, w[0])}), append(out.x, x)
+	}
+	return out
+}
+
+func float(t *testing.T, s string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func number(t *testing.T, s string) int {
+	t.Helper()
+	v, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestNIST holds the QR path at γ = 0 to a number of correct digits in every
+// parameter, the intercept too, whatever the size of the blocks.
+func TestNIST(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		digits float64
+	}{
+		{"Norris", 9}, {"Pontius", 9}, {"NoInt1", 9}, {"NoInt2", 9},
+		{"Longley", 10}, {"Filip", 6.5},
+		{"Wampler1", 9}, {"Wampler2", 9}, {"Wampler3", 9}, {"Wampler4", 7}, {"Wampler5", 5},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := readNIST(t, c.name)
+			for _, s.block = range []int{0, 7} {
+				fit := mustExact(t, s.table, ridge.ExactOptions{Factor: ridge.QR, Intercept: s.intercept}, 0)[0]
+				got := fit.Coef.RawRowView(0)
+				if s.intercept {
+					got = append([]float64{fit.Intercept[0]}, got...)
+				}
+				least := math.Inf(1)
+				for i, b := range got {
+					least = min(least, -math.Log10(math.Abs(b-s.certified[i])/math.Abs(s.certified[i])))
+				}
+				least = min(least, 15)
+				t.Logf("blocks of %d: %.1f digits, certified relative error %.2g", s.block, least, fit.Certificate.RelativeErrorBound[0])
+				if !(least >= c.digits) {
+					t.Errorf("blocks of %d: %.2f correct digits, want %g", s.block, least, c.digits)
+				}
+			}
+		})
+	}
+}

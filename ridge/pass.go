@@ -1,0 +1,194 @@
+package ridge
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/neumaier"
+)
+
+// A pass reads the data once for any number of vectors at a time: for each row
+// v of a q×d matrix, of target j,
+//
+//	Aᵀ(Av − b_j)  or  AᵀAv
+//
+// with A and b centred by the summary's means where an intercept is fitted.
+// Dense rows are centred as they are read; sparse rows stay sparse and
+//
+//	(S − 1μᵀ)v = Sv − (μᵀv)1,   (S − 1μᵀ)ᵀr = Sᵀr − μ(1ᵀr).
+//
+// Contributions are summed block by block with compensation, so that the error
+// of a gradient doesn't grow with n.
+type pass struct {
+	src  dataset.Source
+	be   engine.Backend
+	d, t int
+	rows int // rows of a block taken at a time
+	want int64
+	mean []float64 // d+t means, nil without intercept
+
+	x, b, r, g []float64 // centred rows n×d, right-hand sides n×q, residuals n×q, block gradient q×d
+	sum        []neumaier.Sum
+	rss, ones  []neumaier.Sum // ‖r‖² and 1ᵀr of each vector
+	offset     []float64      // μᵀv of each vector
+	view       engine.CSR     // the sparse rows at hand
+
+	// The run under way. visit is p.block, bound once: ranging over the source
+	// would make a closure for every pass.
+	visit    func(dataset.Block, error) bool
+	qs       []query
+	v        []float64
+	n        int64
+	err      error
+	progress func(rows int64)
+}
+
+func newPass(src dataset.Source, s *Summary) (*pass, error) {
+	tuning, err := engine.DefaultTuning()
+	if err != nil {
+		return nil, err
+	}
+	p := &pass{src: src, be: s.be, d: s.cfg.Dim, t: s.cfg.Targets, rows: tuning.GradientRows(s.cfg.Dim), want: s.stage.rows}
+	if s.cfg.Intercept {
+		p.mean = s.stage.means()
+	}
+	p.visit = p.block
+	return p, nil
+}
+
+// A query is one vector to multiply: with b_target subtracted when affine.
+type query struct {
+	target int
+	affine bool
+}
+
+// run overwrites row i of out (q×d) with the product for row i of v (q×d) and
+// rss[i] with ‖Av − b‖² (or ‖Av‖²).
+func (p *pass) run(ctx context.Context, qs []query, v, out, rss []float64, progress func(rows int64)) error {
+	q := len(qs)
+	p.reset(qs, v)
+	p.qs, p.v, p.n, p.err, p.progress = qs, v, 0, nil, progress
+	p.src.Blocks(ctx)(p.visit)
+	switch {
+	case p.err != nil:
+		return p.err
+	case p.n != p.want:
+		return fmt.Errorf("%w: this pass read %d rows, the summary %d", ErrShape, p.n, p.want)
+	}
+	for i := range q {
+		rss[i] = math.Max(0, p.rss[i].Value())
+		row := out[i*p.d : (i+1)*p.d]
+		for j := range row {
+			row[j] = p.sum[i*p.d+j].Value()
+		}
+		if p.mean != nil {
+			axpy(-p.ones[i].Value(), p.mean[:p.d], row)
+		}
+	}
+	return nil
+}
+
+// block takes one block of the run under way; false ends it.
+func (p *pass) block(b dataset.Block, err error) bool {
+	if err != nil {
+		p.err = err
+		return false
+	}
+	for lo := 0; lo < b.N; lo += p.rows {
+		p.add(rowsOf(b, lo, min(lo+p.rows, b.N), p.d, p.t, &p.view), p.qs, p.v)
+	}
+	p.n += int64(b.N)
+	if p.progress != nil {
+		p.progress(p.n)
+	}
+	return true
+}
+
+func (p *pass) reset(qs []query, v []float64) {
+	q := len(qs)
+	if cap(p.sum) < q*p.d {
+		p.sum = make([]neumaier.Sum, q*p.d)
+		p.rss, p.ones = make([]neumaier.Sum, q), make([]neumaier.Sum, q)
+	}
+	p.sum, p.rss, p.ones = p.sum[:q*p.d], p.rss[:q], p.ones[:q]
+	clear(p.sum)
+	clear(p.rss)
+	clear(p.ones)
+	p.g, p.offset = grow(p.g, q*p.d), grow(p.offset, q)
+	p.b, p.r = grow(p.b, q*p.rows), grow(p.r, q*p.rows)
+	for i := range q {
+		p.offset[i] = 0
+		if p.mean != nil {
+			p.offset[i] = dot(p.mean[:p.d], v[i*p.d:(i+1)*p.d])
+		}
+	}
+}
+
+// add accumulates a block of at most p.rows rows.
+func (p *pass) add(b dataset.Block, qs []query, v []float64) {
+	q, d := len(qs), p.d
+	clear(p.g)
+	rhs := p.rightHandSides(b, qs)
+	if b.Sparse != nil {
+		b.Sparse.Gradient(q, v, d, rhs, q, p.g, d, p.r, q)
+	} else {
+		p.be.Gradient(b.N, d, q, p.centred(b), d, v, d, rhs, q, p.g, d, p.r, q)
+	}
+	for i, x := range p.g {
+		p.sum[i].Add(x)
+	}
+	for i, x := range p.r[:b.N*q] {
+		p.rss[i%q].Add(x * x)
+		if b.Sparse != nil && p.mean != nil {
+			p.ones[i%q].Add(x)
+		}
+	}
+}
+
+// rightHandSides returns what Gradient has to subtract (n×q), nil for nothing.
+func (p *pass) rightHandSides(b dataset.Block, qs []query) []float64 {
+	q, need := len(qs), b.Sparse != nil && p.mean != nil
+	for _, s := range qs {
+		need = need || s.affine
+	}
+	if !need {
+		return nil
+	}
+	for i, s := range qs {
+		var shift, mean float64
+		if b.Sparse != nil {
+			shift = p.offset[i]
+		}
+		if p.mean != nil {
+			mean = p.mean[p.d+s.target]
+		}
+		for row := range b.N {
+			if s.affine {
+				p.b[row*q+i] = b.Y[row*p.t+s.target] - mean + shift
+			} else {
+				p.b[row*q+i] = shift
+			}
+		}
+	}
+	return p.b
+}
+
+// centred returns the block's dense rows less their mean, or as they are where
+// no intercept is fitted.
+func (p *pass) centred(b dataset.Block) []float64 {
+	if p.mean == nil {
+		return b.X
+	}
+	d := p.d
+	p.x = grow(p.x, b.N*d)
+	for i := range b.N {
+		src, dst := b.X[i*d:(i+1)*d], p.x[i*d:(i+1)*d]
+		for j, mu := range p.mean[:d] {
+			dst[j] = src[j] - mu
+		}
+	}
+	return p.x
+}

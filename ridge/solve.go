@@ -1,0 +1,420 @@
+package ridge
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/fdridge/fdridge/dataset"
+)
+
+// Method is an iteration that refines the one-shot solution.
+type Method int
+
+const (
+	// CG is preconditioned conjugate gradients: the fewest passes, and it never
+	// diverges. The default.
+	CG Method = iota
+	// Chebyshev needs no inner products, only the bounds on the spectrum of
+	// Ĥ⁻¹H that the sketch proves.
+	Chebyshev
+	// Newton is the paper's Algorithm 1 (iFDRR, iRFDRR), x ← x − Ĥ⁻¹g.
+	Newton
+)
+
+var methodNames = [...]string{"cg", "chebyshev", "newton"}
+
+func (m Method) String() string {
+	if m < 0 || int(m) >= len(methodNames) {
+		return fmt.Sprintf("Method(%d)", int(m))
+	}
+	return methodNames[m]
+}
+
+// SolveOptions says how to refine; its zero value is the documented default.
+type SolveOptions struct {
+	Method Method
+	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to be certified for every γ and
+	// target. Default 1e-8.
+	Tol float64
+	// MaxPasses bounds the reads of the data after the summary's. Default 500.
+	MaxPasses int
+	// PlainFD takes Ĥ = BᵀB + γI (FD) for the Hessian in place of
+	// BᵀB + (γ+η/2)I (RFD). Newton then diverges when η > 2γ.
+	PlainFD bool
+	// Progress, if not nil, is called after every block that was read.
+	Progress func(Progress)
+}
+
+// Progress tells how far a solve has come.
+type Progress struct {
+	Pass          int     // the pass under way, from 1
+	Rows          int64   // rows read in it
+	RelativeError float64 // the worst bound after the pass before
+	Active        int     // systems (γ and target) still iterating
+}
+
+// Why an iteration stopped.
+const (
+	stopTol       = "certified to the tolerance"
+	stopRoundOff  = "round-off: float64 certifies no smaller error for these data; standardise the features or raise gamma"
+	stopMaxPasses = "the limit on passes"
+	stopDiverged  = "the iteration diverged: gamma is too small for this sketch; enlarge the sketch or use cg"
+)
+
+// Solve refines the solution at γ until its certificate holds to opts.Tol, by
+// passes over src, which must yield the very rows that sum has seen. It is
+// [SolvePath] for one γ.
+func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64, opts SolveOptions) (*Fit, error) {
+	fits, err := SolvePath(ctx, src, sum, []float64{gamma}, opts)
+	if err != nil {
+		return nil, err
+	}
+	return fits[0], nil
+}
+
+// SolvePath solves for several γ together: all γ and all targets advance in the
+// same passes, one read of the data for each iteration, and each drops out when
+// it is certified.
+//
+// After a pass g = Aᵀ(Ax − b) + γx is known at x and the error certified, see
+// [Certificate]. Not reaching the tolerance, within MaxPasses or at all, is a
+// *[NotConvergedError] with the best fits inside. γ must be positive
+// (*[GammaError]); a source whose dimensions or rows are not the summary's is
+// [ErrShape]. A cancelled ctx ends the pass and returns its error.
+func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) ([]*Fit, error) {
+	if opts.Tol == 0 {
+		opts.Tol = 1e-8
+	}
+	if opts.MaxPasses == 0 {
+		opts.MaxPasses = 500
+	}
+	if err := checkSolve(src, sum, gammas, opts); err != nil {
+		return nil, err
+	}
+	spec, err := sum.spectrum()
+	if err != nil {
+		return nil, err
+	}
+	hessian := newSketched(spec, !opts.PlainFD, sum.be)
+	r, err := newRefinement(src, sum, hessian, gammas, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.run(ctx); err != nil {
+		return nil, err
+	}
+	return r.fits(gammas)
+}
+
+func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) error {
+	switch {
+	case !(opts.Tol > 0) || opts.MaxPasses < 0:
+		return fmt.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", opts.Tol, opts.MaxPasses)
+	case opts.Method < CG || opts.Method > Newton:
+		return fmt.Errorf("ridge: unknown method %v", opts.Method)
+	case sum.Rows() == 0:
+		return ErrEmpty
+	case sum.weighted:
+		return fmt.Errorf("ridge: a source has no weights, so a weighted summary cannot be refined")
+	}
+	for _, g := range gammas {
+		if err := checkGamma(g, opts.Method.String()); err != nil {
+			return err
+		}
+	}
+	n, d, t := src.Dims()
+	if d != sum.cfg.Dim || t != sum.cfg.Targets || (n >= 0 && n != sum.Rows()) {
+		return fmt.Errorf("%w: the source has %d rows, %d features and %d targets, the summary %d, %d and %d",
+			ErrShape, n, d, t, sum.Rows(), sum.cfg.Dim, sum.cfg.Targets)
+	}
+	return nil
+}
+
+func checkGamma(g float64, method string) error {
+	if !(g > 0) || math.IsInf(g, 0) {
+		return &GammaError{Gamma: g, Method: method}
+	}
+	return nil
+}
+
+// An iteration is one solver on one system (a γ and a target). It owns the
+// iterate x and the gradient g there.
+type iteration interface {
+	// query writes to v the vector whose product with H the next pass is to
+	// compute, and reports whether c is to be subtracted, which makes it the
+	// gradient at v.
+	query(v []float64) (affine bool)
+	// absorb takes that product, moves to the next iterate and its gradient, and
+	// reports whether the gradient is the one just measured.
+	absorb(hv []float64) (measured bool)
+	// step takes z = Ĥ⁻¹g and prepares the next query.
+	step(z []float64)
+	// verify asks that the next query be the gradient at x.
+	verify()
+}
+
+// A system is one γ and target on its way.
+type system struct {
+	iteration
+	gamma    float64
+	target   int
+	x, g     []float64 // iterate and its gradient, owned with the iteration
+	residual float64   // ‖Ax − b‖ when last measured
+	measured bool      // g was measured at x by the last pass, not carried along
+	checking bool      // verify was asked for: no step before the next query
+
+	best      []float64 // the x with the least certified error
+	recorded  bool      // there is one
+	bestFound measured
+	first     float64 // bound of the first measurement
+	relative  float64 // bound at best
+	passes    int
+	stop      string // empty while iterating
+}
+
+// refinement is the loop that every iteration shares.
+type refinement struct {
+	opts    SolveOptions
+	sum     *Summary
+	hessian *sketched
+	scratch *sketched // for projections, apart from what hessian holds
+	know    *knowledge
+	pass    *pass
+	systems []*system
+
+	active     []*system
+	v, hv      []float64 // q×d
+	z          []float64
+	gammas     []float64
+	rss        []float64
+	queries    []query
+	projection []projection
+	rest       []float64
+}
+
+func newRefinement(src dataset.Source, sum *Summary, hessian *sketched, gammas []float64, opts SolveOptions) (*refinement, error) {
+	p, err := newPass(src, sum)
+	if err != nil {
+		return nil, err
+	}
+	c := sum.c()
+	r := &refinement{
+		opts: opts, sum: sum, hessian: hessian, scratch: newSketched(hessian.spec, false, sum.be), pass: p,
+		know: newKnowledge(sum, newSketched(hessian.spec, false, sum.be), c),
+	}
+	d := sum.cfg.Dim
+	for _, gamma := range gammas {
+		for j := range sum.cfg.Targets {
+			s := &system{gamma: gamma, target: j, relative: math.Inf(1)}
+			s.x, s.g, s.best = make([]float64, d), make([]float64, d), make([]float64, d)
+			hessian.Solve(1, []float64{gamma}, c[j*d:(j+1)*d], s.x)
+			if s.iteration, err = newIteration(opts.Method, s, hessian); err != nil {
+				return nil, err
+			}
+			r.systems = append(r.systems, s)
+		}
+	}
+	q := len(r.systems)
+	r.active = append(r.active, r.systems...)
+	r.v, r.hv, r.z, r.rest = make([]float64, q*d), make([]float64, q*d), make([]float64, q*d), make([]float64, q*d)
+	r.gammas, r.rss = make([]float64, q), make([]float64, q)
+	r.queries, r.projection = make([]query, q), make([]projection, q)
+	return r, nil
+}
+
+func newIteration(m Method, s *system, h Hessian) (iteration, error) {
+	switch m {
+	case Chebyshev:
+		return newChebyshev(s, h)
+	case Newton:
+		return &newton{x: s.x, g: s.g}, nil
+	default:
+		return newCG(s.x, s.g), nil
+	}
+}
+
+// run iterates until every system has stopped.
+func (r *refinement) run(ctx context.Context) error {
+	d := r.sum.cfg.Dim
+	for pass := 1; len(r.active) > 0; pass++ {
+		last := pass == r.opts.MaxPasses
+		q := len(r.active)
+		for i, s := range r.active {
+			if last {
+				s.verify()
+			}
+			r.queries[i] = query{s.target, s.query(r.v[i*d : (i+1)*d])}
+		}
+		if err := r.pass.run(ctx, r.queries[:q], r.v, r.hv, r.rss, r.progress(pass)); err != nil {
+			return err
+		}
+		r.absorb(pass, last)
+		r.step()
+	}
+	return nil
+}
+
+// absorb hands each system its product and judges where it stands.
+func (r *refinement) absorb(pass int, last bool) {
+	d := r.sum.cfg.Dim
+	for i, s := range r.active {
+		v, hv := r.v[i*d:(i+1)*d], r.hv[i*d:(i+1)*d]
+		axpy(s.gamma, v, hv)
+		if s.measured = s.absorb(hv); s.measured {
+			s.residual = math.Sqrt(r.rss[i])
+		}
+		copy(r.v[i*d:(i+1)*d], s.g)
+	}
+	r.scratch.projections(len(r.active), r.v, r.rest, r.projection)
+	for i, s := range r.active {
+		s.passes = pass
+		r.judge(s, &r.projection[i])
+		if last && s.stop == "" {
+			s.stop = stopMaxPasses
+		}
+	}
+}
+
+// judge bounds the error at the iterate of s and decides what it does next.
+func (r *refinement) judge(s *system, g *projection) {
+	x := norm(s.x)
+	round := r.know.roundOff(s.gamma, x, s.residual)
+	bound := r.know.errorFromGradient(s.gamma, g, round)
+	rel := relative(bound, x)
+	reached, exhausted := rel <= r.opts.Tol, round > bound/2
+	s.checking = false
+	if !s.measured {
+		if reached || exhausted {
+			s.verify()
+			s.checking = true
+		}
+		return
+	}
+	if s.first == 0 {
+		s.first = bound
+	}
+	if !s.recorded || rel < s.relative {
+		s.record(g, bound, rel)
+	}
+	switch {
+	case reached:
+		s.stop = stopTol
+	case exhausted:
+		s.stop = stopRoundOff
+	case !(bound <= 1e6*s.first):
+		s.stop = stopDiverged
+	}
+}
+
+// record keeps the iterate as the best so far.
+func (s *system) record(g *projection, bound, rel float64) {
+	copy(s.best, s.x)
+	along := append(s.bestFound.gradient.along[:0], g.along...)
+	s.bestFound = measured{
+		gradient: projection{along: along, rest2: g.rest2, norm: g.norm},
+		rss:      s.residual * s.residual,
+		bound:    bound,
+	}
+	s.relative, s.recorded = rel, true
+}
+
+// step drops the systems that have stopped and moves the others on.
+func (r *refinement) step() {
+	d := r.sum.cfg.Dim
+	active := r.active[:0]
+	for _, s := range r.active {
+		if s.stop == "" {
+			active = append(active, s)
+		}
+	}
+	r.active = active
+	q := 0
+	for _, s := range r.active {
+		if !s.checking {
+			copy(r.v[q*d:(q+1)*d], s.g)
+			r.gammas[q] = s.gamma
+			q++
+		}
+	}
+	r.hessian.Solve(q, r.gammas[:q], r.v, r.z)
+	q = 0
+	for _, s := range r.active {
+		if !s.checking {
+			s.step(r.z[q*d : (q+1)*d])
+			q++
+		}
+	}
+}
+
+func (r *refinement) progress(pass int) func(int64) {
+	if r.opts.Progress == nil {
+		return nil
+	}
+	worst := 0.0
+	for _, s := range r.systems {
+		worst = math.Max(worst, s.relative)
+	}
+	return func(rows int64) {
+		r.opts.Progress(Progress{Pass: pass, Rows: rows, RelativeError: worst, Active: len(r.active)})
+	}
+}
+
+// fits assembles what was found, one Fit for each γ.
+func (r *refinement) fits(gammas []float64) ([]*Fit, error) {
+	d, t := r.sum.cfg.Dim, r.sum.cfg.Targets
+	out := make([]*Fit, len(gammas))
+	var failed string
+	for i, gamma := range gammas {
+		x, found := make([]float64, 0, t*d), make([]measured, 0, t)
+		f := r.sum.newFit(gamma, r.opts.Method.String())
+		f.Stop = stopTol
+		for _, s := range r.systems[i*t : (i+1)*t] {
+			x = append(x, s.best...)
+			found = append(found, s.bestFound)
+			f.GradientNorm = append(f.GradientNorm, s.bestFound.gradient.norm)
+			f.Passes = max(f.Passes, 1+s.passes)
+			if s.stop != stopTol {
+				f.Stop, failed = s.stop, s.stop
+			}
+		}
+		f.Iterations = f.Passes - 1
+		r.sum.finish(f, x, r.know, r.hessian.shift, found)
+		out[i] = f
+	}
+	if failed != "" {
+		return nil, &NotConvergedError{Fits: out, Reason: failed}
+	}
+	return out, nil
+}
+
+// PredictedPasses returns how many reads of the data after the summary's a
+// method needs at most, in exact arithmetic, until the error in the norm of H
+// has shrunk by tol: from the proved bounds on Ĥ⁻¹H alone, before the first one.
+// 0 says that the method need not converge.
+func (s *Summary) PredictedPasses(gamma, tol float64, m Method) (int, error) {
+	if err := checkGamma(gamma, m.String()); err != nil {
+		return 0, err
+	}
+	spec, err := s.spectrum()
+	if err != nil {
+		return 0, err
+	}
+	lo, hi := newSketched(spec, true, s.be).Range(gamma)
+	var rate, factor float64
+	switch kappa := math.Sqrt(hi / lo); {
+	case !(lo > 0):
+		return 0, nil
+	case m == Newton:
+		rate, factor = math.Max(1-lo, hi-1), 1
+	default:
+		rate, factor = (kappa-1)/(kappa+1), 2
+	}
+	if rate >= 1 {
+		return 0, nil
+	}
+	if rate <= 0 {
+		return 1, nil
+	}
+	return 1 + max(0, int(math.Ceil(math.Log(tol/factor)/math.Log(rate)))), nil
+}

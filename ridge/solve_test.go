@@ -1,0 +1,559 @@
+package ridge_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/refbig"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// onEveryBackend runs a test on each backend of the build.
+func onEveryBackend(t *testing.T, f func(t *testing.T, be engine.Backend)) {
+	tuning, err := engine.DefaultTuning()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range engine.Names() {
+		be, err := engine.New(name, tuning)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) { f(t, be) })
+	}
+}
+
+// must(f())(t) is f's value; an error ends the test.
+func must[T any](v T, err error) func(rapid.TB) T {
+	return func(t rapid.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func summarize(t rapid.TB, src dataset.Source, cfg ridge.SummaryConfig) *ridge.Summary {
+	t.Helper()
+	return must(ridge.Summarize(context.Background(), src, cfg, nil))(t)
+}
+
+// scaleOf is tr K, to choose γ around.
+func scaleOf(p *refbig.Problem) float64 {
+	s := 0.0
+	for i := range p.D {
+		v, _ := p.K[i][i].Float64()
+		s += v
+	}
+	if s == 0 {
+		return 1
+	}
+	return s
+}
+
+// A drawn is one random problem with its summary and reference.
+type drawn struct {
+	table table
+	sum   *ridge.Summary
+	ref   *refbig.Problem
+	gamma float64
+}
+
+func drawProblem(t *rapid.T, be engine.Backend) drawn {
+	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
+	kind := rapid.SampledFrom(kinds).Draw(t, "kind")
+	if kind == "tiny" { // squares underflow: γ = 1e-6·tr K would be zero
+		kind = "gaussian"
+	}
+	n, d := rapid.IntRange(1, 60).Draw(t, "n"), rapid.IntRange(1, 12).Draw(t, "d")
+	s := problem(r, kind, n, d, rapid.IntRange(1, 3).Draw(t, "t"), rapid.SampledFrom([]float64{0, 1, 100}).Draw(t, "noise"))
+	s.block = rapid.IntRange(1, 30).Draw(t, "block")
+	s.sparse = rapid.Bool().Draw(t, "sparse")
+	intercept := rapid.Bool().Draw(t, "intercept")
+	sum := summarize(t, s, ridge.SummaryConfig{
+		Size: rapid.IntRange(1, 13).Draw(t, "m"), ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Intercept: intercept,
+		Shrink: rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "shrink"), Backend: be,
+	})
+	ref := refbig.New(s.x, s.y, nil, intercept)
+	gamma := scaleOf(ref) * math.Pow(10, rapid.Float64Range(-7, 2).Draw(t, "log γ"))
+	return drawn{s, sum, ref, gamma}
+}
+
+// TestOneShotCertificates: every bound and bracket of the one-pass fits holds
+// against 512-bit arithmetic.
+func TestOneShotCertificates(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+		worst := 0.0
+		rapid.Check(t, func(t *rapid.T) {
+			p := drawProblem(t, be)
+			robust, plain := must(p.sum.Fit(p.gamma))(t), must(p.sum.FitFD(p.gamma))(t)
+			worst = math.Max(worst, checkCertificate(t, p.ref, robust))
+			worst = math.Max(worst, checkCertificate(t, p.ref, plain))
+			c := robust.Certificate
+			if !(c.Contraction < 1) && c.Shrinkage > 1e-9*p.gamma {
+				t.Errorf("RFD does not contract: %g", c.Contraction)
+			}
+		})
+		t.Logf("worst error/bound %.3g", worst)
+	})
+}
+
+var methods = []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton}
+
+// TestSolveCertificates: whatever a solver returns, converged or not, is within
+// its certificate.
+func TestSolveCertificates(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+		converged := 0
+		rapid.Check(t, func(t *rapid.T) {
+			p := drawProblem(t, be)
+			opts := ridge.SolveOptions{
+				Method: rapid.SampledFrom(methods).Draw(t, "method"), PlainFD: rapid.Bool().Draw(t, "plain"),
+				Tol: rapid.SampledFrom([]float64{1e-3, 1e-8, 1e-10}).Draw(t, "tol"), MaxPasses: rapid.IntRange(1, 60).Draw(t, "passes"),
+			}
+			fits, err := ridge.SolvePath(context.Background(), p.table, p.sum, []float64{p.gamma, 3 * p.gamma}, opts)
+			var short *ridge.NotConvergedError
+			if errors.As(err, &short) {
+				if fits != nil || len(short.Fits) != 2 || short.Reason == "" {
+					t.Fatalf("%d fits and %d best fits: %v", len(fits), len(short.Fits), err)
+				}
+				fits = short.Fits
+			} else if err != nil {
+				t.Fatal(err)
+			} else {
+				converged++
+			}
+			for _, f := range fits {
+				checkCertificate(t, p.ref, f)
+				checkGradient(t, p, f)
+				if f.Passes > 1+opts.MaxPasses {
+					t.Errorf("%d passes, at most %d were allowed", f.Passes-1, opts.MaxPasses)
+				}
+				for _, e := range f.Certificate.RelativeErrorBound {
+					if err == nil && !(e <= opts.Tol) {
+						t.Errorf("certified %g, asked for %g", e, opts.Tol)
+					}
+				}
+			}
+		})
+		if converged < 20 {
+			t.Errorf("only %d problems converged", converged)
+		}
+	})
+}
+
+// checkGradient compares the reported gradient norm with that of 512-bit
+// arithmetic, relative to ‖c‖ + (‖A‖² + γ)‖x‖, the size of what cancels in it,
+// and up to the round-off of the rows as they came, uncentred.
+func checkGradient(t rapid.TB, p drawn, f *ridge.Fit) {
+	t.Helper()
+	raw := math.Pow(norm(flat(p.table.x)), 2) + math.Pow(norm(flat(p.table.y)), 2)
+	for j := range p.ref.T {
+		x := f.Coef.RawRowView(j)
+		want := refbig.Norm(p.ref.Gradient(f.Gamma, j, x))
+		scale := refbig.Norm(p.ref.C[j]) + (scaleOf(p.ref)+f.Gamma)*norm(x)
+		if !(math.Abs(f.GradientNorm[j]-want) <= 1e-10*scale+100*eps*raw*(1+norm(x))) {
+			t.Errorf("‖g‖ reported %g, is %g", f.GradientNorm[j], want)
+		}
+	}
+}
+
+// TestContraction: the error of t Newton steps is at most qᵗ‖x*‖, and the paper's
+// rate b/(2−b) is not needed: RFD contracts by ρ/(γ+ρ) for every γ.
+func TestContraction(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(1, 2)), "gaussian", 200, 30, 1, 1)
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 8})
+	ref := refbig.New(s.x, s.y, nil, false)
+	for _, ratio := range []float64{10, 2, 1, 0.5, 0.1} {
+		gamma := ratio * must(sum.Fit(1))(t).Certificate.Shrinkage
+		want := must(ref.Solve(gamma))(t).Coef[0]
+		for _, plain := range []bool{false, true} {
+			for passes := 1; passes <= 9; passes += 2 {
+				_, err := ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{Method: ridge.Newton, PlainFD: plain, Tol: 1e-15, MaxPasses: passes})
+				var short *ridge.NotConvergedError
+				if !errors.As(err, &short) {
+					t.Fatal(err)
+				}
+				f := short.Fits[0]
+				q := f.Certificate.Contraction
+				limit := math.Pow(q, float64(passes)) * refbig.Norm(want)
+				if q < 1 && !(refbig.Distance(f.Coef.RawRowView(0), want) <= limit*(1+1e-10)+1e-12*refbig.Norm(want)) {
+					t.Errorf("γ/η = %g, plain %v: after %d steps the error is %g, qᵗ‖x*‖ = %g", ratio, plain, passes, refbig.Distance(f.Coef.RawRowView(0), want), limit)
+				}
+				if !plain && !(q < 1) {
+					t.Errorf("γ/η = %g: q = %g", ratio, q)
+				}
+			}
+		}
+	}
+}
+
+// TestPredictedPasses: the prediction, made before the first pass, is an upper
+// bound on what the solver then takes.
+func TestPredictedPasses(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(4, 2)), "gaussian", 300, 40, 1, 1)
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 10})
+	eta := must(sum.Fit(1))(t).Certificate.Shrinkage
+	for _, m := range methods {
+		last := 0
+		for _, ratio := range []float64{10, 1, 0.1} {
+			// The prediction is in the norm of H; a margin of √κ(H) makes it one
+			// for the norm of x.
+			predicted := must(sum.PredictedPasses(ratio*eta, 1e-8*1e-3, m))(t)
+			f := must(ridge.Solve(context.Background(), s, sum, ratio*eta, ridge.SolveOptions{Method: m, Tol: 1e-8}))(t)
+			if f.Passes-1 > predicted+2 {
+				t.Errorf("%v, γ/η = %g: %d passes, predicted %d", m, ratio, f.Passes-1, predicted)
+			}
+			if !(predicted > last) {
+				t.Errorf("%v: the prediction does not grow as γ falls: %d, %d", m, last, predicted)
+			}
+			last = predicted
+		}
+	}
+}
+
+// TestSolveMetamorphic holds every solver to what must not matter.
+func TestSolveMetamorphic(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+		for _, m := range methods {
+			t.Run(m.String(), func(t *testing.T) { solveMetamorphic(t, be, m) })
+		}
+	})
+}
+
+func solveMetamorphic(t *testing.T, be engine.Backend, m ridge.Method) {
+	const tol = 1e-9
+	r := rand.New(rand.NewPCG(6, 6))
+	s := problem(r, "offset", 120, 9, 2, 1)
+	solve := func(s table, gammas ...float64) []*ridge.Fit {
+		t.Helper()
+		sum := summarize(t, s, ridge.SummaryConfig{Size: 4, Intercept: true, Backend: be})
+		return must(ridge.SolvePath(context.Background(), s, sum, gammas, ridge.SolveOptions{Method: m, Tol: tol, MaxPasses: 3000}))(t)
+	}
+	path := solve(s, 20, 200)
+	for i, gamma := range []float64{20, 200} {
+		near(t, "a point of a path alone", path[i], solve(s, gamma)[0], 4*tol)
+	}
+	f := path[0]
+
+	scaled := s.scaled(8, 4)
+	bitwise(t, "scaled by powers of two", f, solve(scaled, 20*64)[0], 0.5, 4)
+
+	twice := table{x: append(append([][]float64{}, s.x...), s.x...), y: append(append([][]float64{}, s.y...), s.y...)}
+	near(t, "rows twice, 2γ", f, solve(twice, 40)[0], 4*tol)
+
+	perm := table{}
+	for _, i := range r.Perm(len(s.x)) {
+		perm.x, perm.y = append(perm.x, s.x[i]), append(perm.y, s.y[i])
+	}
+	near(t, "permuted rows", f, solve(perm, 20)[0], 4*tol)
+
+	sparse := s
+	sparse.sparse = true
+	near(t, "sparse rows", f, solve(sparse, 20)[0], 4*tol)
+
+	for j := range 2 {
+		one := table{x: s.x}
+		for _, y := range s.y {
+			one.y = append(one.y, y[j:j+1])
+		}
+		alone := solve(one, 20)[0]
+		both := &ridge.Fit{Coef: mat.NewDense(1, 9, f.Coef.RawRowView(j)), Intercept: f.Intercept[j : j+1]}
+		near(t, "one target at a time", both, alone, 4*tol)
+	}
+
+	exact := must(ridge.Exact(context.Background(), s, []float64{20}, ridge.ExactOptions{Intercept: true, Backend: be}))(t)[0]
+	near(t, "exact", exact, f, 4*tol)
+	// A tolerance this loose must be met with room to spare by what is certified.
+	for _, e := range f.Certificate.RelativeErrorBound {
+		if !(e <= tol) {
+			t.Errorf("certified %g", e)
+		}
+	}
+}
+
+// TestSummaryMerge: parts merged in any order are the whole: certificates hold
+// on the union, with intercept and weights.
+func TestSummaryMerge(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+		rapid.Check(t, func(t *rapid.T) {
+			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
+			n, d := rapid.IntRange(1, 60).Draw(t, "n"), rapid.IntRange(1, 10).Draw(t, "d")
+			s := problem(r, rapid.SampledFrom([]string{"gaussian", "offset", "dependent", "constant"}).Draw(t, "kind"), n, d, 2, 1)
+			intercept := rapid.Bool().Draw(t, "intercept")
+			cfg := ridge.SummaryConfig{Dim: d, Targets: 2, Size: rapid.IntRange(1, 11).Draw(t, "m"), Intercept: intercept, Backend: be}
+			var w []float64
+			if rapid.Bool().Draw(t, "weighted") {
+				for range n {
+					w = append(w, float64(r.IntN(4)))
+				}
+			}
+			sums := make([]*ridge.Summary, 4)
+			for i := range sums {
+				sums[i] = must(ridge.NewSummary(cfg))(t)
+			}
+			for i := range n {
+				var wi []float64
+				if w != nil {
+					wi = w[i : i+1]
+				}
+				k := r.IntN(4)
+				if err := sums[k].Append(mat.NewDense(1, d, s.x[i]), mat.NewDense(1, 2, s.y[i]), wi); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for len(sums) > 1 {
+				i := 1 + r.IntN(len(sums)-1)
+				if err := sums[0].Merge(sums[i]); err != nil {
+					t.Fatal(err)
+				}
+				sums = append(sums[:i], sums[i+1:]...)
+			}
+			ref := refbig.New(s.x, s.y, w, intercept)
+			checkCertificate(t, ref, must(sums[0].Fit(scaleOf(ref)*math.Pow(10, rapid.Float64Range(-6, 1).Draw(t, "log γ"))))(t))
+		})
+	})
+}
+
+// TestWeights: a row of weight k is the row k times.
+func TestWeights(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	s := problem(r, "offset", 40, 5, 1, 1)
+	cfg := ridge.SummaryConfig{Dim: 5, Size: 5, Intercept: true}
+	weighted, repeated := must(ridge.NewSummary(cfg))(t), must(ridge.NewSummary(cfg))(t)
+	for i, x := range s.x {
+		k := r.IntN(4)
+		a, b := mat.NewDense(1, 5, x), mat.NewDense(1, 1, s.y[i])
+		if err := weighted.Append(a, b, []float64{float64(k)}); err != nil {
+			t.Fatal(err)
+		}
+		for range k {
+			if err := repeated.Append(a, b, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	near(t, "weights", must(repeated.Fit(3))(t), must(weighted.Fit(3))(t), 1e-11)
+	if _, err := ridge.Solve(context.Background(), s, weighted, 3, ridge.SolveOptions{}); err == nil {
+		t.Error("a weighted summary was refined with unweighted rows")
+	}
+}
+
+func TestSummaryRefuses(t *testing.T) {
+	const d = 3
+	cfg := ridge.SummaryConfig{Dim: d, Targets: 2, Size: 2, Intercept: true}
+	s := must(ridge.NewSummary(cfg))(t)
+	ok := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, d, 2, 1)
+	if err := s.Append(mat.NewDense(20, d, flat(ok.x)), mat.NewDense(20, 2, flat(ok.y)), nil); err != nil {
+		t.Fatal(err)
+	}
+	before := must(s.Fit(1))(t)
+	with := func(r, c, i, j int, v float64) *mat.Dense {
+		x := mat.NewDense(r, c, nil)
+		x.Set(i, j, v)
+		return x
+	}
+	y := mat.NewDense(7, 2, nil)
+	ones := []float64{1, 1, 1, 1, 1, 1, 1}
+	at := func(row, col int) func(error) bool {
+		return func(err error) bool {
+			var e *fd.NonFiniteError
+			return errors.As(err, &e) && e.Row == row && e.Col == col
+		}
+	}
+	shape := func(err error) bool { return errors.Is(err, ridge.ErrShape) }
+	overflow := func(err error) bool { var e *fd.RangeError; return errors.As(err, &e) }
+	otherSize, otherIntercept := cfg, cfg
+	otherSize.Size, otherIntercept.Intercept = 3, false
+	for name, c := range map[string]struct {
+		err error
+		ok  func(error) bool
+	}{
+		"NaN in x":        {s.Append(with(7, d, 5, 1, math.NaN()), y, nil), at(5, 1)},
+		"Inf in y":        {s.Append(mat.NewDense(7, d, nil), with(7, 2, 6, 1, math.Inf(1)), nil), at(6, d+1)},
+		"NaN weight":      {s.Append(mat.NewDense(7, d, nil), y, []float64{1, 1, math.NaN(), 1, 1, 1, 1}), at(2, d+2)},
+		"negative weight": {s.Append(mat.NewDense(7, d, nil), y, []float64{1, -1, 1, 1, 1, 1, 1}), at(1, d+2)},
+		"huge weight":     {s.Append(mat.NewDense(7, d, nil), y, []float64{1, 1e300, 1, 1, 1, 1, 1}), overflow},
+		"huge x":          {s.Append(with(7, d, 1, 1, 1e160), y, nil), overflow},
+		"huge y":          {s.Append(mat.NewDense(7, d, nil), with(7, 2, 1, 1, -1e160), ones), overflow},
+		"rows":            {s.Append(mat.NewDense(6, d, nil), y, nil), shape},
+		"columns":         {s.Append(mat.NewDense(7, d+1, nil), y, nil), shape},
+		"targets":         {s.Append(mat.NewDense(7, d, nil), mat.NewDense(7, 1, nil), nil), shape},
+		"weights":         {s.Append(mat.NewDense(7, d, nil), y, ones[1:]), shape},
+		"self":            {s.Merge(s), shape},
+		"other size":      {s.Merge(must(ridge.NewSummary(otherSize))(t)), shape},
+		"other intercept": {s.Merge(must(ridge.NewSummary(otherIntercept))(t)), shape},
+	} {
+		if c.err == nil || !c.ok(c.err) {
+			t.Errorf("%s: %v", name, c.err)
+		}
+	}
+	bitwise(t, "after refused calls", before, must(s.Fit(1))(t), 1, 1)
+	if s.Rows() != 20 {
+		t.Errorf("%d rows", s.Rows())
+	}
+}
+
+func TestSolveRefuses(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 3, 1, 1)
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 2})
+	ctx := context.Background()
+	for _, gamma := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		var e *ridge.GammaError
+		if _, err := ridge.Solve(ctx, s, sum, gamma, ridge.SolveOptions{}); !errors.As(err, &e) {
+			t.Errorf("Solve, γ = %v: %v", gamma, err)
+		}
+		if _, err := sum.Fit(gamma); !errors.As(err, &e) {
+			t.Errorf("Fit, γ = %v: %v", gamma, err)
+		}
+	}
+	for _, o := range []ridge.SolveOptions{{Tol: -1}, {Tol: math.NaN()}, {MaxPasses: -1}, {Method: 9}} {
+		if _, err := ridge.Solve(ctx, s, sum, 1, o); err == nil {
+			t.Errorf("%+v accepted", o)
+		}
+	}
+	shorter := table{x: s.x[1:], y: s.y[1:]}
+	if _, err := ridge.Solve(ctx, shorter, sum, 1, ridge.SolveOptions{}); !errors.Is(err, ridge.ErrShape) {
+		t.Errorf("other rows: %v", err)
+	}
+	if _, err := ridge.Solve(ctx, unknownLength{shorter}, sum, 1, ridge.SolveOptions{}); !errors.Is(err, ridge.ErrShape) {
+		t.Errorf("other rows, found while reading: %v", err)
+	}
+	none := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2}))(t)
+	if _, err := none.Fit(1); !errors.Is(err, ridge.ErrEmpty) {
+		t.Errorf("fit of nothing: %v", err)
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := ridge.Solve(cancelled, s, sum, 1, ridge.SolveOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, Targets: -1}); err == nil {
+		t.Error("a negative number of targets was accepted")
+	}
+}
+
+type unknownLength struct{ table }
+
+func (u unknownLength) Dims() (int64, int, int) { _, d, t := u.table.Dims(); return -1, d, t }
+
+// TestFDNewtonDiverges: with η > 2γ the paper's iFDRR diverges where CG with the
+// same sketch converges. The error says so and carries the best fit.
+func TestFDNewtonDiverges(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(3, 3)), "gaussian", 300, 30, 1, 1)
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 4})
+	gamma := 0.02 * must(sum.Fit(1))(t).Certificate.Shrinkage
+	_, err := ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{Method: ridge.Newton, PlainFD: true})
+	var short *ridge.NotConvergedError
+	if !errors.As(err, &short) {
+		t.Fatal(err)
+	}
+	checkCertificate(t, refbig.New(s.x, s.y, nil, false), short.Fits[0])
+	f := must(ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{PlainFD: true}))(t)
+	checkCertificate(t, refbig.New(s.x, s.y, nil, false), f)
+}
+
+// still is a source whose passes allocate the same every time.
+type still struct {
+	block dataset.Block
+	d     int
+}
+
+func (s still) Dims() (int64, int, int) { return int64(s.block.N), s.d, 1 }
+
+func (s still) Blocks(context.Context) iter.Seq2[dataset.Block, error] {
+	return func(yield func(dataset.Block, error) bool) { yield(s.block, nil) }
+}
+
+// TestIterationsAllocateNothing: more passes, not more memory, beyond the one
+// closure the source itself makes for a pass.
+func TestIterationsAllocateNothing(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+		s := problem(rand.New(rand.NewPCG(2, 8)), "gaussian", 200, 40, 1, 1)
+		for _, sparse := range []bool{false, true} {
+			src := still{dataset.Block{N: 200, X: flat(s.x), Y: flat(s.y)}, 40}
+			if sparse {
+				src.block.X, src.block.Sparse = nil, compress(s.x)
+			}
+			sum := summarize(t, src, ridge.SummaryConfig{Size: 4, Intercept: true, Backend: be})
+			for _, m := range methods {
+				count := func(passes int) float64 {
+					return testing.AllocsPerRun(5, func() {
+						_, err := ridge.SolvePath(context.Background(), src, sum, []float64{1e-3, 1e-2}, ridge.SolveOptions{Method: m, Tol: 1e-13, MaxPasses: passes})
+						var short *ridge.NotConvergedError
+						if !errors.As(err, &short) {
+							t.Fatal(err)
+						}
+					})
+				}
+				few, many := count(5), count(15)
+				source := testing.AllocsPerRun(5, func() {
+					for range src.Blocks(context.Background()) {
+					}
+				})
+				if perPass := (many - few) / 10; !(perPass <= source+2) {
+					t.Errorf("%v, sparse %v: %v allocations a pass, the source makes %v", m, sparse, perPass, source)
+				}
+			}
+		}
+	})
+}
+
+func TestSummaryAppendAllocatesNothing(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+		s := problem(rand.New(rand.NewPCG(2, 8)), "gaussian", 200, 40, 2, 1)
+		b := dataset.Block{N: 200, X: flat(s.x), Y: flat(s.y)}
+		for _, intercept := range []bool{false, true} {
+			sum := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 40, Targets: 2, Size: 8, Intercept: intercept, Backend: be}))(t)
+			if err := sum.AppendBlock(b, nil); err != nil {
+				t.Fatal(err)
+			}
+			if got := testing.AllocsPerRun(10, func() {
+				if err := sum.AppendBlock(b, nil); err != nil {
+					t.Fatal(err)
+				}
+			}); !(got == 0) {
+				t.Errorf("intercept %v: %v allocations a block", intercept, got)
+			}
+		}
+	})
+}
+
+func TestFitAccessors(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(2, 1)), "offset", 50, 4, 2, 1)
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 4, Intercept: true})
+	f := must(sum.Fit(1e-3))(t)
+	out := make([]float64, 2)
+	rss := make([]float64, 2)
+	for i, x := range s.x {
+		if err := f.Predict(out, x); err != nil {
+			t.Fatal(err)
+		}
+		for j := range out {
+			rss[j] += (out[j] - s.y[i][j]) * (out[j] - s.y[i][j])
+		}
+	}
+	for j := range rss {
+		if r2, want := f.R2(j), 1-rss[j]/f.TSS[j]; !(r2.Lo <= want+1e-9) || !(r2.Hi >= want-1e-9) {
+			t.Errorf("R² %v, %g by prediction", r2, want)
+		}
+	}
+	if err := f.Predict(out, s.x[0][1:]); !errors.Is(err, ridge.ErrShape) {
+		t.Errorf("short sample: %v", err)
+	}
+	if got := fmt.Sprint(ridge.CG, ridge.Newton, ridge.Method(9)); got != "cg newton Method(9)" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,338 @@
+package ridge
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/neumaier"
+)
+
+// SummaryConfig says what to keep of the rows. Dim and Size are required; the
+// zero value of every other field is the documented default.
+type SummaryConfig struct {
+	Dim       int  // d, the number of features
+	Targets   int  // t, the number of targets; 0 means 1
+	Size      int  // m, the rows of the sketch
+	Intercept bool // fit an intercept for each target, unpenalised
+
+	Shrink     fd.Driver      // how the sketch shrinks; default fd.Gram
+	ShrinkRows int            // rows between two shrinks; 0: the dispatcher's choice
+	Backend    engine.Backend // nil is engine.Default()
+}
+
+// A Summary is all that ridge regression needs to know of the rows seen so far,
+// for every γ: the Frequent Directions sketch of A, c = AᵀY, ‖Y‖² and, with an
+// intercept, the means; A and Y are then centred, exactly, row by row and across
+// merges. It holds O((m+p+t)·d) numbers.
+//
+// One goroutine may write at a time; any number may read while none writes.
+type Summary struct {
+	cfg    SummaryConfig
+	be     engine.Backend
+	sketch *fd.Sketch
+	stage  *stage
+
+	cross    []neumaier.Sum // c, t×d
+	delta    []float64      // a block's share of c, t×d
+	yy       []neumaier.Sum // ‖Y‖² of each target
+	raw      float64        // sum of squares of all that was read, against overflow
+	weighted bool
+
+	sparse bool // some rows came sparse, and are centred only implicitly
+
+	mu   sync.Mutex
+	spec *fd.Spectrum // of the sketch as it stands; nil when it has to be computed
+}
+
+// NewSummary makes an empty summary. The errors are those of [fd.New].
+func NewSummary(cfg SummaryConfig) (*Summary, error) {
+	if cfg.Targets == 0 {
+		cfg.Targets = 1
+	}
+	if cfg.Targets < 0 {
+		return nil, fmt.Errorf("ridge: Targets is %d, must be positive", cfg.Targets)
+	}
+	if cfg.Backend == nil {
+		be, err := engine.Default()
+		if err != nil {
+			return nil, err
+		}
+		cfg.Backend = be
+	}
+	sketch, err := fd.New(fd.Config{Dim: cfg.Dim, Size: cfg.Size, Shrink: cfg.Shrink, ShrinkRows: cfg.ShrinkRows, Backend: cfg.Backend})
+	if err != nil {
+		return nil, err
+	}
+	td := cfg.Targets * cfg.Dim
+	if td/cfg.Targets != cfg.Dim || td > 1<<44 {
+		return nil, fmt.Errorf("%w: t·d = %d·%d", fd.ErrSize, cfg.Targets, cfg.Dim)
+	}
+	return &Summary{
+		cfg: cfg, be: cfg.Backend, sketch: sketch,
+		stage: newStage(cfg.Dim, cfg.Targets, cfg.Intercept),
+		cross: make([]neumaier.Sum, td), delta: make([]float64, td),
+		yy: make([]neumaier.Sum, cfg.Targets),
+	}, nil
+}
+
+// Summarize makes a summary of one pass over src, whose dimensions override
+// cfg.Dim and cfg.Targets. progress, if not nil, is told the rows read so far.
+func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progress func(rows int64)) (*Summary, error) {
+	_, cfg.Dim, cfg.Targets = src.Dims()
+	s, err := NewSummary(cfg)
+	if err != nil {
+		return nil, err
+	}
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if err := s.AppendBlock(b, nil); err != nil {
+			return nil, err
+		}
+		if progress != nil {
+			progress(s.Rows())
+		}
+	}
+	return s, nil
+}
+
+// Rows is n, the number of rows seen.
+func (s *Summary) Rows() int64 { return s.stage.rows }
+
+// Config returns the configuration in force.
+func (s *Summary) Config() SummaryConfig { return s.cfg }
+
+// Sketch returns the sketch of A, centred where an intercept is fitted. It is
+// the summary's own: read it only.
+func (s *Summary) Sketch() *fd.Sketch { return s.sketch }
+
+// Append adds the n rows of x (n×d) with targets y (n×t). weights is nil, or has
+// one weight >= 0 for each row: the row counts as if scaled by its square root.
+//
+// All is checked before anything is changed: dimensions ([ErrShape]), finite
+// values (*[fd.NonFiniteError], column d+j for target j, d+t for the weight) and
+// range (*[fd.RangeError]). The arguments are not written and not kept.
+func (s *Summary) Append(x, y mat.Matrix, weights []float64) error {
+	n, d := x.Dims()
+	ny, t := y.Dims()
+	if n != ny || d != s.cfg.Dim || t != s.cfg.Targets {
+		return fmt.Errorf("%w: x is %d×%d, y is %d×%d, the summary has %d features and %d targets", ErrShape, n, d, ny, t, s.cfg.Dim, s.cfg.Targets)
+	}
+	return s.AppendBlock(dataset.Block{N: n, X: packed(x), Y: packed(y)}, weights)
+}
+
+// packed returns the rows of x without gaps between them, x's own memory where
+// it already is so.
+func packed(x mat.Matrix) []float64 {
+	r, c := x.Dims()
+	if raw, ok := x.(mat.RawMatrixer); ok {
+		if g := raw.RawMatrix(); g.Stride == c {
+			return g.Data[:r*c]
+		}
+	}
+	out := make([]float64, r*c)
+	for i := range r {
+		for j := range c {
+			out[i*c+j] = x.At(i, j)
+		}
+	}
+	return out
+}
+
+// AppendBlock is [Summary.Append] for a block of a [dataset.Source], dense or
+// sparse.
+func (s *Summary) AppendBlock(b dataset.Block, weights []float64) error {
+	raw, err := s.check(b, weights)
+	if err != nil {
+		return err
+	}
+	for lo := 0; lo < b.N; lo += stageRows {
+		hi := min(lo+stageRows, b.N)
+		var w []float64
+		if weights != nil {
+			w = weights[lo:hi]
+		}
+		if err := s.accumulate(s.stage.load(rowsOf(b, lo, hi, s.cfg.Dim, s.cfg.Targets, &s.stage.view), w)); err != nil {
+			return err
+		}
+	}
+	s.raw = raw
+	s.weighted = s.weighted || weights != nil
+	s.sparse = s.sparse || b.Sparse != nil
+	return nil
+}
+
+// accumulate adds staged rows to the sketch, c and ‖Y‖².
+func (s *Summary) accumulate(st staged) error {
+	s.spec = nil
+	d, t := s.cfg.Dim, s.cfg.Targets
+	clear(s.delta)
+	if st.sparse != nil {
+		if err := s.sketch.AppendSparse(st.sparse); err != nil {
+			return err
+		}
+		for i := range st.n {
+			idx, val := st.sparse.Row(i)
+			for j := range t {
+				y, c := st.y[i*t+j], s.delta[j*d:(j+1)*d]
+				for k, col := range idx {
+					c[col] += y * val[k]
+				}
+			}
+		}
+	} else {
+		if err := s.sketch.AppendRows(st.n, st.x, d); err != nil {
+			return err
+		}
+		s.be.Gemm(true, false, t, d, st.n, 1, st.y, t, st.x, d, 0, s.delta, d)
+	}
+	for i, v := range s.delta {
+		s.cross[i].Add(v)
+	}
+	for i, v := range st.y[:st.n*t] {
+		s.yy[i%t].Add(v * v)
+	}
+	return nil
+}
+
+// maxSquares keeps sums over all rows within what [fd.Sketch] admits, and
+// maxWeight keeps the sum of the weights finite.
+const (
+	maxSquares = 0x1p998
+	maxWeight  = 0x1p500
+)
+
+// check refuses a block that could not be added whole and returns the sum of
+// squares of all rows with it.
+func (s *Summary) check(b dataset.Block, w []float64) (float64, error) {
+	d, t := s.cfg.Dim, s.cfg.Targets
+	dense, sparse := b.Sparse == nil, b.Sparse
+	switch {
+	case b.N < 0 || len(b.Y) < b.N*t || (w != nil && len(w) != b.N),
+		dense && len(b.X) < b.N*d,
+		!dense && (sparse.Rows != b.N || sparse.Cols != d):
+		return 0, fmt.Errorf("%w: block of %d rows, %d weights; the summary has %d features and %d targets", ErrShape, b.N, len(w), d, t)
+	}
+	raw := s.raw
+	for i := range b.N {
+		wi := 1.0
+		if w != nil {
+			if wi = w[i]; !(wi >= 0) || math.IsInf(wi, 0) {
+				return 0, &fd.NonFiniteError{Row: i, Col: d + t, Value: wi}
+			}
+			if wi > maxWeight {
+				return 0, &fd.RangeError{Row: i}
+			}
+		}
+		var q float64
+		var err error
+		if dense {
+			q, err = squares(i, 0, nil, b.X[i*d:(i+1)*d])
+		} else {
+			idx, val := sparse.Row(i)
+			q, err = squares(i, 0, idx, val)
+		}
+		if err != nil {
+			return 0, err
+		}
+		qy, err := squares(i, d, nil, b.Y[i*t:(i+1)*t])
+		if err != nil {
+			return 0, err
+		}
+		if raw += wi * (q + qy); !(raw <= maxSquares) || !(q+qy <= maxSquares) {
+			return 0, &fd.RangeError{Row: i}
+		}
+	}
+	return raw, nil
+}
+
+// squares sums the squares of part of row i, whose first column is col; idx, if
+// not nil, are the columns of val.
+func squares(i, col int, idx []int32, val []float64) (float64, error) {
+	var q float64
+	for _, v := range val {
+		q += v * v
+	}
+	if math.IsNaN(q) || math.IsInf(q, 0) {
+		for k, v := range val {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				if idx != nil {
+					k = int(idx[k])
+				}
+				return 0, &fd.NonFiniteError{Row: i, Col: col + k, Value: v}
+			}
+		}
+	}
+	return q, nil
+}
+
+// Merge adds the rows that o has seen. Summaries of different dimensions, size
+// or intercept, and s itself, are refused with [ErrShape]; a sum of squares
+// beyond range with *[fd.RangeError]; s is then unchanged. o is never changed.
+func (s *Summary) Merge(o *Summary) error {
+	a, b := s.cfg, o.cfg
+	if s == o || a.Dim != b.Dim || a.Targets != b.Targets || a.Size != b.Size || a.Intercept != b.Intercept {
+		return fmt.Errorf("%w: merging summaries of %d×%d and %d×%d, size %d and %d, intercept %v and %v, which must differ in nothing but their rows",
+			ErrShape, a.Dim, a.Targets, b.Dim, b.Targets, a.Size, b.Size, a.Intercept, b.Intercept)
+	}
+	if !(s.raw+o.raw <= maxSquares) {
+		return &fd.RangeError{}
+	}
+	if err := s.sketch.Merge(o.sketch); err != nil {
+		return err
+	}
+	for i := range s.cross {
+		s.cross[i].Merge(o.cross[i])
+	}
+	for j := range s.yy {
+		s.yy[j].Merge(o.yy[j])
+	}
+	s.raw += o.raw
+	s.weighted = s.weighted || o.weighted
+	s.sparse = s.sparse || o.sparse
+	return s.accumulate(s.stage.merge(o.stage))
+}
+
+// spectrum returns the sketch's spectrum, computing it once between writes.
+func (s *Summary) spectrum() (*fd.Spectrum, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.spec == nil {
+		p, err := s.sketch.Spectrum()
+		if err != nil {
+			return nil, err
+		}
+		s.spec = p
+	}
+	return s.spec, nil
+}
+
+// c returns AᵀY as t contiguous rows.
+func (s *Summary) c() []float64 {
+	c := make([]float64, len(s.cross))
+	for i := range c {
+		c[i] = s.cross[i].Value()
+	}
+	return c
+}
+
+// intercepts returns ȳ − coef·x̄ for each row of coef (q×d), of targets target.
+func (s *Summary) intercepts(coef []float64, target []int) []float64 {
+	d := s.cfg.Dim
+	out := make([]float64, len(target))
+	if s.cfg.Intercept {
+		mean := s.stage.means()
+		for i, j := range target {
+			out[i] = mean[d+j] - dot(coef[i*d:(i+1)*d], mean[:d])
+		}
+	}
+	return out
+}
