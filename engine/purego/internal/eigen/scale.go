@@ -10,9 +10,7 @@ func normalise(n int, a []float64, lda int) (exp int, ok bool) {
 	var top float64
 	for i := range n {
 		for _, x := range a[i*lda : i*lda+i+1] {
-			if x = math.Abs(x); !(x <= top) {
-				top = x // NaN, too: it then stays
-			}
+			top = max(top, math.Abs(x)) // NaN if either is
 		}
 	}
 	if !(top <= math.MaxFloat64) {

@@ -114,10 +114,10 @@ var families = []family{
 	}},
 	{"two scales", func(rnd *rand.Rand, n int) []float64 {
 		size := func(i int) float64 {
-			if i < n/8 {
+			if i <= n/8 {
 				return 1
 			}
-			return 1e-200
+			return 1e-310
 		}
 		return banded(n, func(i int) float64 { return size(i) * rnd.NormFloat64() }, func(i int) float64 { return size(i) * rnd.NormFloat64() })
 	}},

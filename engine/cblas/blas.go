@@ -1,0 +1,109 @@
+//go:build openblas && cgo
+
+package cblas
+
+import (
+	"gonum.org/v1/gonum/blas"
+
+	"github.com/fdridge/fdridge/internal/shape"
+)
+
+func op(trans bool) blas.Transpose {
+	if trans {
+		return blas.Trans
+	}
+	return blas.NoTrans
+}
+
+// Gemm computes C = alpha·op(A)·op(B) + beta·C.
+func (b *Backend) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, bm []float64, ldb int, beta float64, c []float64, ldc int) {
+	shape.Op(transA, m, k, lda, len(a))
+	shape.Op(transB, k, n, ldb, len(bm))
+	shape.Matrix(m, n, ldc, len(c))
+	fits(m, n, k, lda, ldb, ldc)
+	if m == 0 || n == 0 {
+		return
+	}
+	if k == 0 || alpha == 0 {
+		scaleRows(m, n, beta, c, ldc)
+		return
+	}
+	b.enter()
+	defer b.leave()
+	b.blas.Dgemm(op(transA), op(transB), m, n, k, alpha, a, lda, bm, ldb, beta, c, ldc)
+}
+
+// Syrk computes the lower triangle of C = alpha·A·Aᵀ + beta·C, or of
+// alpha·Aᵀ·A + beta·C.
+func (b *Backend) Syrk(trans bool, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+	shape.Op(trans, n, k, lda, len(a))
+	shape.Matrix(n, n, ldc, len(c))
+	fits(n, k, lda, ldc)
+	if k == 0 || alpha == 0 {
+		for i := range n {
+			scaleRows(1, i+1, beta, c[i*ldc:], ldc)
+		}
+		return
+	}
+	if n == 0 {
+		return
+	}
+	b.enter()
+	defer b.leave()
+	b.blas.Dsyrk(blas.Lower, op(trans), n, k, alpha, a, lda, beta, c, ldc)
+}
+
+// Gemv computes y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y.
+func (b *Backend) Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64) {
+	shape.Matrix(m, n, lda, len(a))
+	nx, ny := n, m
+	if trans {
+		nx, ny = m, n
+	}
+	shape.Vector(nx, len(x))
+	shape.Vector(ny, len(y))
+	fits(m, n, lda)
+	scaleRows(1, ny, beta, y, max(1, ny))
+	if m == 0 || n == 0 || alpha == 0 {
+		return
+	}
+	b.enter()
+	defer b.leave()
+	b.blas.Dgemv(op(trans), m, n, alpha, a, lda, x, 1, 1, y, 1)
+}
+
+// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A by two products; a block that fits
+// the second-level cache is read from memory once.
+func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx int, rhs []float64, ldb int, g []float64, ldg int, r []float64, ldr int) {
+	shape.Matrix(n, d, lda, len(a))
+	shape.Matrix(t, d, ldx, len(x))
+	shape.Matrix(t, d, ldg, len(g))
+	shape.Matrix(n, t, ldr, len(r))
+	beta := 0.0
+	if rhs != nil {
+		shape.Matrix(n, t, ldb, len(rhs))
+		for i := range n {
+			copy(r[i*ldr:i*ldr+t], rhs[i*ldb:i*ldb+t])
+		}
+		beta = -1
+	}
+	b.Gemm(false, true, n, t, d, 1, a, lda, x, ldx, beta, r, ldr)
+	b.Gemm(true, false, t, d, n, 1, r, ldr, a, lda, 1, g, ldg)
+}
+
+// scaleRows overwrites C with beta·C, writing only where beta is 0.
+func scaleRows(m, n int, beta float64, c []float64, ldc int) {
+	if n == 0 || beta == 1 {
+		return
+	}
+	for i := range m {
+		row := c[i*ldc : i*ldc+n]
+		if beta == 0 {
+			clear(row)
+			continue
+		}
+		for j := range row {
+			row[j] *= beta
+		}
+	}
+}

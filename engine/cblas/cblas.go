@@ -1,0 +1,82 @@
+//go:build openblas && cgo
+
+package cblas
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"gonum.org/v1/netlib/blas/netlib"
+)
+
+// Backend implements engine.Backend.
+type Backend struct {
+	blas  netlib.Implementation
+	core  core
+	slots chan struct{} // one for each call inside OpenBLAS
+}
+
+var (
+	mu    sync.Mutex
+	inUse *Backend // of this process
+)
+
+// New returns the backend with the given number of OpenBLAS threads. They are a
+// setting of the process, so there is one backend: a second New with another
+// number is an error. The machine's core is repaired first, see
+// [Backend.Capabilities].
+func New(n int) (*Backend, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("cblas: %d threads", n)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if inUse != nil {
+		if have := threads(); have != n {
+			return nil, fmt.Errorf("cblas: this process runs OpenBLAS on %d threads, cannot change to %d", have, n)
+		}
+		return inUse, nil
+	}
+	c, err := repaired()
+	if err != nil {
+		return nil, err
+	}
+	setThreads(n)
+	if have := threads(); have != n {
+		return nil, fmt.Errorf("cblas: asked OpenBLAS for %d threads, it has %d", n, have)
+	}
+	inUse = &Backend{core: c, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/n))}
+	return inUse, nil
+}
+
+// Name is "openblas".
+func (*Backend) Name() string { return "openblas" }
+
+// Capabilities tells OpenBLAS's core in use, the one it had found and whether
+// that was repaired, its version and threads, and how many calls may run at once.
+func (b *Backend) Capabilities() map[string]string {
+	return map[string]string{
+		"kernel":           b.core.used,
+		"core_found":       b.core.found,
+		"core_repaired":    b.core.note,
+		"version":          version(),
+		"threads":          strconv.Itoa(threads()),
+		"concurrent_calls": strconv.Itoa(cap(b.slots)),
+	}
+}
+
+// enter waits for a place inside OpenBLAS; leave gives it back.
+func (b *Backend) enter() { b.slots <- struct{}{} }
+func (b *Backend) leave() { <-b.slots }
+
+// fits panics when a dimension does not fit OpenBLAS's 32-bit integers.
+func fits(dims ...int) {
+	for _, d := range dims {
+		if d > math.MaxInt32 {
+			panic("cblas: dimension exceeds 32 bits")
+		}
+	}
+}
