@@ -77,10 +77,6 @@ func (e *SingularError) Error() string {
 	return fmt.Sprintf("ridge: %s: the system is numerically singular at gamma = %v%s; %s", e.Method, e.Gamma, where, advice)
 }
 
-// foldRows is how many rows are centred together and, for Cholesky, added up in
-// one product. The rounding errors of both are proportional to it.
-const foldRows = 256
-
 // A factorization takes in the rows of [A Y], q = d+t wide, and solves for any γ
 // afterwards.
 type factorization interface {
@@ -146,11 +142,9 @@ type exact struct {
 	f     factorization
 	stage *stage
 
-	dense []float64 // rows of a sparse block, written out
-	fill  int       // rows waiting in the factorization's buffer
-	loads int       // how often rows were centred
-	raw   float64   // sum of squares of all that was read, against overflow
-	tss   []neumaier.Sum
+	fill int     // rows waiting in the factorization's buffer
+	raw  float64 // sum of squares of all that was read, against overflow
+	tss  []neumaier.Sum
 
 	col    []float64 // ‖column‖ of the staged [A Y]
 	centre []float64 // bound on what centring did to each column, in norm
@@ -193,7 +187,7 @@ func exactBytes(d, t int) uint64 {
 	if q >= 1<<58 {
 		return math.MaxUint64
 	}
-	hi, lo := bits.Mul64(q, 8*(3*q+2*foldRows))
+	hi, lo := bits.Mul64(q, 8*(3*q+2*stageRows))
 	if hi != 0 {
 		return math.MaxUint64
 	}
@@ -212,9 +206,9 @@ func (e *exact) read(ctx context.Context, src dataset.Source) error {
 		if err := e.check(b); err != nil {
 			return err
 		}
-		for lo := 0; lo < b.N; lo += foldRows {
-			e.loads++
-			e.append(e.stage.load(e.rows(b, lo, min(lo+foldRows, b.N)), nil))
+		var view engine.CSR
+		for lo := 0; lo < b.N; lo += stageRows {
+			e.append(e.stage.load(rowsOf(b, lo, min(lo+stageRows, b.N), e.d, e.t, &view), nil))
 		}
 		if e.opts.Progress != nil {
 			e.opts.Progress(e.stage.rows)
@@ -261,33 +255,21 @@ func (e *exact) check(b dataset.Block) error {
 	return nil
 }
 
-// rows returns rows lo to hi of a block, written out where they are sparse: the
-// factorizations are dense, so that is not what costs.
-func (e *exact) rows(b dataset.Block, lo, hi int) dataset.Block {
-	out := dataset.Block{First: b.First + int64(lo), N: hi - lo, Y: b.Y[lo*e.t : hi*e.t]}
-	if b.Sparse == nil {
-		out.X = b.X[lo*e.d : hi*e.d]
-		return out
-	}
-	e.dense = grow(e.dense, out.N*e.d)
-	clear(e.dense)
-	for i := range out.N {
-		idx, val := b.Sparse.Row(lo + i)
-		row := e.dense[i*e.d : (i+1)*e.d]
-		for k, j := range idx {
-			row[j] = val[k]
-		}
-	}
-	out.X = e.dense
-	return out
-}
-
 // append puts staged rows into the buffer, folding it whenever it is full.
+// Sparse rows are written out: the factorizations are dense.
 func (e *exact) append(st staged) {
 	buf, q := e.f.buffer(), e.d+e.t
 	for i := range st.n {
 		row, y := buf[e.fill*q:(e.fill+1)*q], st.y[i*e.t:(i+1)*e.t]
-		copy(row, st.x[i*e.d:(i+1)*e.d])
+		if st.sparse != nil {
+			clear(row)
+			idx, val := st.sparse.Row(i)
+			for k, j := range idx {
+				row[j] = val[k]
+			}
+		} else {
+			copy(row, st.x[i*e.d:(i+1)*e.d])
+		}
 		copy(row[e.d:], y)
 		for j, v := range y {
 			e.tss[j].Add(v * v)

@@ -40,8 +40,8 @@ func weigh(w, x []float64) float64 {
 }
 
 // centring bounds, in norm, what rounding in the stage did to each column of
-// [A Y]: a block's mean is the end of a chain of foldRows additions, and the
-// running mean drifts by a rounding or two with each block.
+// [A Y]: the rows are taken relative to an origin, and the mean of a block is then
+// the end of a chain of stageRows additions.
 func (e *exact) centring() []float64 {
 	out := make([]float64, len(e.col))
 	if !e.opts.Intercept {
@@ -49,7 +49,7 @@ func (e *exact) centring() []float64 {
 	}
 	n := math.Sqrt(float64(e.stage.rows))
 	for j, v := range e.col {
-		out[j] = ulp * (foldRows + 2*float64(e.loads) + 4) * math.Hypot(v, n*e.stage.mean[j])
+		out[j] = ulp * (stageRows + 16) * math.Hypot(v, n*e.stage.mean[j])
 	}
 	return out
 }

@@ -12,12 +12,12 @@ import (
 // by fold, and solves (K + γI)x = c by Cholesky's factorization.
 //
 // Each fold's product is formed apart and then added, so that no entry is the
-// end of a chain of more than foldRows + folds additions: |δ(aᵢᵀaⱼ)| ≤
+// end of a chain of more than stageRows + folds additions: |δ(aᵢᵀaⱼ)| ≤
 // chain·u‖aᵢ‖‖aⱼ‖ whatever the backend does inside.
 type normalEquations struct {
 	be    engine.Backend
 	d, t  int
-	rows  []float64 // foldRows×q
+	rows  []float64 // stageRows×q
 	sum   []float64 // q×q, lower triangle; K in full once folding has ended
 	work  []float64 // q×q: a fold's share, later H and L
 	col   []float64 // ‖column‖, q
@@ -28,7 +28,7 @@ func newNormalEquations(be engine.Backend, d, t int) *normalEquations {
 	q := d + t
 	return &normalEquations{
 		be: be, d: d, t: t, col: make([]float64, q),
-		rows: make([]float64, foldRows*q), sum: make([]float64, q*q), work: make([]float64, q*q),
+		rows: make([]float64, stageRows*q), sum: make([]float64, q*q), work: make([]float64, q*q),
 	}
 }
 

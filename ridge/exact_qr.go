@@ -17,7 +17,7 @@ import (
 type tsqr struct {
 	be    engine.Backend
 	d, t  int
-	stack []float64 // R above the rows to fold, (q + max(foldRows, q))×q
+	stack []float64 // R above the rows to fold, (q + max(stageRows, q))×q
 	r     []float64 // q×q, R once folding has ended
 	work  []float64
 	col   []float64
@@ -26,7 +26,7 @@ type tsqr struct {
 
 func newTSQR(be engine.Backend, d, t int) *tsqr {
 	q := d + t
-	rows := q + max(foldRows, q)
+	rows := q + max(stageRows, q)
 	return &tsqr{
 		be: be, d: d, t: t, col: make([]float64, q),
 		stack: make([]float64, rows*q), r: make([]float64, q*q), work: make([]float64, be.QRWork(rows, q)),

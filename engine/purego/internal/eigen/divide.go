@@ -86,7 +86,9 @@ func newDivider(kr Kernels, n, k int, d, e, work []float64) divider {
 	}
 }
 
-// ints reinterprets x as integers, one for each element.
+// ints reinterprets x as integers, one for each element, so that index arrays fit
+// in the caller's workspace. An int is neither larger than a float64 nor more
+// strictly aligned, and neither holds pointers.
 func ints(x []float64) []int {
 	return unsafe.Slice((*int)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }

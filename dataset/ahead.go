@@ -1,0 +1,103 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// A Buffer is the memory of one block, which a [Reader] or transform fills again
+// and again: it appends rows to X or, for a sparse source, to CSR, and to Y.
+type Buffer struct {
+	N      int
+	X      []float64 // row-major
+	Sparse bool
+	CSR    engine.CSR
+	Y      []float64
+}
+
+// Reset empties the buffer and keeps its memory.
+func (b *Buffer) Reset() {
+	b.N, b.X, b.Y = 0, b.X[:0], b.Y[:0]
+	b.CSR = engine.CSR{RowPtr: append(b.CSR.RowPtr[:0], 0), ColIdx: b.CSR.ColIdx[:0], Val: b.CSR.Val[:0]}
+}
+
+// EndRow closes a row whose entries have been appended.
+func (b *Buffer) EndRow() {
+	b.N++
+	if b.Sparse {
+		b.CSR.RowPtr = append(b.CSR.RowPtr, len(b.CSR.Val))
+	}
+}
+
+// block presents the buffer as rows of d features that begin at row first.
+func (b *Buffer) block(first int64, d int) Block {
+	out := Block{First: first, N: b.N, Y: b.Y}
+	if b.Sparse {
+		b.CSR.Rows, b.CSR.Cols = b.N, d
+		out.Sparse = &b.CSR
+	} else {
+		out.X = b.X
+	}
+	return out
+}
+
+// depth is how many blocks are in the making or waiting at a time.
+const depth = 3
+
+// ahead makes a pass whose blocks are filled on a goroutine of their own, depth
+// blocks at most ahead of the consumer. fill appends the next block's rows to an
+// empty buffer, and returns io.EOF when there are none left. Leaving the loop
+// stops the goroutine and waits for it.
+func ahead(ctx context.Context, d int, fill func(ctx context.Context, b *Buffer) error) iter.Seq2[Block, error] {
+	return func(yield func(Block, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		free, full := make(chan *Buffer, depth), make(chan *Buffer, depth)
+		var failed error
+		for range depth {
+			free <- new(Buffer)
+		}
+		go func() {
+			defer close(full)
+			for {
+				select {
+				case <-ctx.Done():
+					failed = ctx.Err()
+					return
+				case b := <-free:
+					b.Reset()
+					if err := fill(ctx, b); err != nil {
+						if !errors.Is(err, io.EOF) {
+							failed = err
+						}
+						return
+					}
+					full <- b // never blocks: depth buffers, depth places
+				}
+			}
+		}()
+		defer func() {
+			cancel()
+			for range full { // until the goroutine has ended
+			}
+		}()
+		var first int64
+		for b := range full {
+			if err := ctx.Err(); err != nil {
+				yield(Block{}, err)
+				return
+			}
+			if !yield(b.block(first, d), nil) {
+				return
+			}
+			first += int64(b.N)
+			free <- b
+		}
+		if failed != nil {
+			yield(Block{}, failed)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+// Package file opens data by name, whatever their format: the readers of
+// dataset/csv, dataset/npy and dataset/svmlight behind one function.
+package file
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/csv"
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/dataset/npy"
+	"github.com/fdridge/fdridge/dataset/svmlight"
+)
+
+// Formats are the names that Options.Format takes.
+var Formats = []string{"auto", "npy", "csv", "svmlight"}
+
+// Options says how to read.
+type Options struct {
+	// Format is one of Formats; "" is "auto": told by the first bytes.
+	Format string
+	// Target names the target columns, see csv.Options and npy.Options, or is a
+	// single file of their own. Empty takes no target, but for svmlight its label.
+	Target []string
+	// Targets is how many targets are asked for; another number is an error. 0
+	// takes none, labels included.
+	Targets int
+	// Features is the number of features of a svmlight file, 0 to find it by
+	// reading the file once more.
+	Features int
+}
+
+// An Opened is a source and the files under it.
+type Opened struct {
+	dataset.Source
+	Format  string
+	Scans   int // reads of the files that opening took
+	streams []*dataset.Stream
+}
+
+// Passes is how often the data have been read, scans included: the most of any
+// file.
+func (o *Opened) Passes() int {
+	most := 0
+	for _, s := range o.streams {
+		most = max(most, s.Passes())
+	}
+	return most + o.Scans
+}
+
+// Open opens one file or several, one after the other. Errors are
+// *[dataset.InputError], or [dataset.ErrShape] where files don't go together.
+func Open(paths []string, opts Options) (*Opened, error) {
+	out := &Opened{}
+	var parts []dataset.Source
+	ownFile := len(opts.Target) == 1 && looksLikeFile(opts.Target[0])
+	inner := opts
+	if ownFile {
+		inner.Target, inner.Targets = nil, 0
+	}
+	for _, p := range paths {
+		s, format, err := out.one(p, inner)
+		if err != nil {
+			return nil, err
+		}
+		if out.Format != "" && out.Format != format {
+			return nil, &dataset.InputError{File: p, Msg: fmt.Sprintf("is %s where the files before it are %s", format, out.Format)}
+		}
+		out.Format = format
+		parts = append(parts, s)
+	}
+	if err := sameFeatures(paths, parts); err != nil {
+		return nil, err
+	}
+	x, err := dataset.Concat(parts...)
+	if err != nil {
+		return nil, err
+	}
+	if ownFile {
+		if x, err = out.zip(x, opts); err != nil {
+			return nil, err
+		}
+	}
+	out.Source = x
+	return out, out.countTargets(paths[0], opts)
+}
+
+func looksLikeFile(target string) bool {
+	return strings.ContainsAny(target, "/\\") || strings.Contains(target, ".npy") || strings.Contains(target, ".csv") || strings.HasSuffix(target, ".gz") || strings.HasSuffix(target, ".txt")
+}
+
+// one opens a single file.
+func (o *Opened) one(path string, opts Options) (*dataset.Stream, string, error) {
+	format := opts.Format
+	if format == "" || format == "auto" {
+		var err error
+		if format, err = detect(path); err != nil {
+			return nil, "", err
+		}
+	}
+	var s *dataset.Stream
+	var err error
+	switch format {
+	case "npy":
+		s, err = npy.Open(path, npy.Options{Targets: opts.Target})
+	case "csv":
+		s, err = csv.Open(path, csv.Options{Targets: opts.Target})
+	case "svmlight":
+		if len(opts.Target) > 0 {
+			return nil, "", &dataset.InputError{File: path, Msg: fmt.Sprintf("the target of a svmlight file is its label; it has no column %q", opts.Target[0])}
+		}
+		if opts.Features == 0 {
+			o.Scans = 1
+		}
+		s, err = svmlight.Open(path, svmlight.Options{Features: opts.Features, Targets: min(opts.Targets, 1)})
+	default:
+		return nil, "", fmt.Errorf("dataset: unknown format %q, must be one of %s", format, strings.Join(Formats, ", "))
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	o.streams = append(o.streams, s)
+	return s, format, nil
+}
+
+// sameFeatures makes the files of a list agree: svmlight files are as wide as the
+// widest, which was found only by reading them; others must be equal.
+func sameFeatures(paths []string, parts []dataset.Source) error {
+	_, d, t := parts[0].Dims()
+	for i, p := range parts {
+		if _, di, ti := p.Dims(); di != d || ti != t {
+			return &dataset.InputError{File: paths[i], Msg: fmt.Sprintf("has %d features and %d targets, %s has %d and %d", di, ti, paths[0], d, t)}
+		}
+	}
+	return nil
+}
+
+// zip adds targets from a file of their own.
+func (o *Opened) zip(x dataset.Source, opts Options) (dataset.Source, error) {
+	y, format, err := o.one(opts.Target[0], Options{})
+	if err != nil {
+		return nil, err
+	}
+	if format == "svmlight" {
+		return nil, &dataset.InputError{File: opts.Target[0], Msg: "targets cannot come from a svmlight file"}
+	}
+	return dataset.Zip(x, y)
+}
+
+// countTargets holds the source to the number of targets asked for.
+func (o *Opened) countTargets(path string, opts Options) error {
+	_, _, t := o.Dims()
+	switch {
+	case t == opts.Targets:
+		return nil
+	case t == 0:
+		return &dataset.InputError{File: path, Msg: "no target is named; say which column it is"}
+	}
+	name := path
+	if len(opts.Target) == 1 && looksLikeFile(opts.Target[0]) {
+		name = opts.Target[0]
+	}
+	return &dataset.InputError{File: name, Msg: fmt.Sprintf("gives %d targets where %d is asked for", t, opts.Targets)}
+}
+
+// detect tells a format by the first bytes: the magic of npy; a colon within a
+// field after the first makes it svmlight, as does a lone field followed by none
+// elsewhere; else csv.
+func detect(path string) (string, error) {
+	f, err := rawfile.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // only read
+	head, err := f.Peek(1 << 14)
+	if len(head) == 0 {
+		if err = f.Wrap(err, 1); err != nil && !errors.Is(err, io.EOF) {
+			return "", err
+		}
+		return "", &dataset.InputError{File: path, Msg: "is empty"}
+	}
+	if bytes.HasPrefix(head, []byte("\x93NUMPY")) {
+		return "npy", nil
+	}
+	for line := range bytes.Lines(head) {
+		if i := bytes.IndexByte(line, '#'); i >= 0 {
+			line = line[:i]
+		}
+		fields := bytes.Fields(line)
+		for _, f := range fields[min(1, len(fields)):] {
+			if i := bytes.IndexByte(f, ':'); i > 0 && !bytes.ContainsAny(f[:i], `,;"`) {
+				return "svmlight", nil
+			}
+		}
+		if bytes.ContainsAny(line, ",;\t") {
+			break
+		}
+	}
+	return "csv", nil
+}

@@ -1,0 +1,230 @@
+// Package svmlight reads sparse rows in the text format of SVMlight and LIBSVM,
+// plain or gzip:
+//
+//	label index:value index:value … # comment
+//
+// with 1-based, strictly increasing indices. Empty and comment lines are
+// skipped, and so is a field qid:n. The label is the target.
+package svmlight
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"unsafe"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+)
+
+// MaxIndex is the largest index that is read: column numbers have 32 bits.
+const MaxIndex = math.MaxInt32
+
+// Options says what is known beforehand.
+type Options struct {
+	// Features is d. 0 finds the largest index by reading the file once.
+	Features int
+	// Targets is 1, or 0 to leave out the labels.
+	Targets int
+}
+
+// Open returns a source of sparse rows. Errors are *[dataset.InputError].
+func Open(name string, opts Options) (*dataset.Stream, error) {
+	if opts.Targets != 0 && opts.Targets != 1 {
+		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("a svmlight file has one target, its label; %d were asked for", opts.Targets)}
+	}
+	n, d := int64(-1), opts.Features
+	if d == 0 {
+		var err error
+		if n, d, err = scan(name, opts.Targets); err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			return nil, &dataset.InputError{File: name, Msg: "has no rows"}
+		}
+		if d == 0 {
+			return nil, &dataset.InputError{File: name, Msg: "has no features: every row is a label alone"}
+		}
+	}
+	return dataset.NewStream(n, d, opts.Targets, true, func() (dataset.Reader, error) { return open(name, d, opts.Targets) }), nil
+}
+
+// scan reads the file for the number of rows and the largest index.
+func scan(name string, targets int) (n int64, d int, err error) {
+	r, err := open(name, MaxIndex, targets)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer r.Close() // only read
+	b := dataset.Buffer{Sparse: true}
+	for {
+		b.Reset()
+		switch err := r.Read(&b, 1024); {
+		case errors.Is(err, io.EOF):
+			return n, d, nil
+		case err != nil:
+			return 0, 0, err
+		}
+		n += int64(b.N)
+		for _, j := range b.CSR.ColIdx {
+			d = max(d, int(j)+1)
+		}
+	}
+}
+
+func open(name string, d, targets int) (*reader, error) {
+	f, err := rawfile.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &reader{file: f, d: d, targets: targets}, nil
+}
+
+type reader struct {
+	file    *rawfile.File
+	d       int
+	targets int
+	line    int    // of the text at hand, from 1
+	long    []byte // a line that the file's buffer does not hold
+}
+
+func (r *reader) Close() error { return r.file.Close() }
+
+func (r *reader) Read(b *dataset.Buffer, rows int) error {
+	for b.N < rows {
+		text, err := r.next()
+		if err != nil {
+			if errors.Is(err, io.EOF) && b.N > 0 {
+				return nil
+			}
+			return r.file.Wrap(err, r.line+1)
+		}
+		if err := r.row(b, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxLine bounds the memory that a file without newlines can take.
+const maxLine = 64 << 20
+
+// next returns the next line without its end, valid until the next call.
+func (r *reader) next() ([]byte, error) {
+	text, err := r.file.ReadSlice('\n')
+	if err != nil && len(text) == r.file.Size() { // the buffer is full
+		r.long = append(r.long[:0], text...)
+		for err != nil && len(text) == r.file.Size() {
+			if len(r.long) > maxLine {
+				return nil, &dataset.InputError{File: r.file.Name, Line: r.line + 1, Msg: "the line is longer than 64 MiB"}
+			}
+			text, err = r.file.ReadSlice('\n')
+			r.long = append(r.long, text...)
+		}
+		text = r.long
+	}
+	if err != nil && (!errors.Is(err, io.EOF) || len(text) == 0) {
+		return nil, err
+	}
+	r.line++
+	if r.line == 1 {
+		text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	}
+	return text, nil
+}
+
+// row appends what a line holds, nothing if it is empty.
+func (r *reader) row(b *dataset.Buffer, text []byte) error {
+	full := text
+	if i := bytes.IndexByte(text, '#'); i >= 0 {
+		text = text[:i]
+	}
+	label, rest := field(text)
+	if len(label) == 0 {
+		return nil
+	}
+	y, err := r.number(full, label, "label")
+	if err != nil {
+		return err
+	}
+	last := 0
+	for f, rest := field(rest); len(f) > 0; f, rest = field(rest) {
+		colon := bytes.IndexByte(f, ':')
+		if colon < 0 {
+			return r.errorAt(full, f, fmt.Sprintf("%.40q is not index:value", f), false)
+		}
+		if string(f[:colon]) == "qid" {
+			continue
+		}
+		index, err := strconv.Atoi(view(f[:colon]))
+		switch {
+		case err != nil:
+			return r.errorAt(full, f, fmt.Sprintf("%.40q is not an index", f[:colon]), false)
+		case index < 1:
+			return r.errorAt(full, f, fmt.Sprintf("index %d is less than 1", index), false)
+		case index > r.d:
+			return r.errorAt(full, f, fmt.Sprintf("index %d is more than the %d features", index, r.d), false)
+		case index <= last:
+			return r.errorAt(full, f, fmt.Sprintf("index %d after index %d: they must increase", index, last), false)
+		}
+		v, err := r.number(full, f[colon+1:], "value")
+		if err != nil {
+			return err
+		}
+		last = index
+		if v != 0 {
+			b.CSR.ColIdx = append(b.CSR.ColIdx, int32(index-1))
+			b.CSR.Val = append(b.CSR.Val, v)
+		}
+	}
+	if r.targets > 0 {
+		b.Y = append(b.Y, y)
+	}
+	b.EndRow()
+	return nil
+}
+
+// field splits off the first field between blanks; it keeps its place in memory.
+func field(text []byte) (f, rest []byte) {
+	i := 0
+	for i < len(text) && text[i] <= ' ' {
+		i++
+	}
+	j := i
+	for j < len(text) && text[j] > ' ' {
+		j++
+	}
+	return text[i:j], text[j:]
+}
+
+// number parses one number; small whole ones, which most such files are made of,
+// without ado.
+func (r *reader) number(line, f []byte, what string) (float64, error) {
+	if len(f) == 1 && f[0] >= '0' && f[0] <= '9' {
+		return float64(f[0] - '0'), nil
+	}
+	v, err := strconv.ParseFloat(view(f), 64)
+	switch {
+	case err != nil && errors.Is(err, strconv.ErrRange):
+		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s exceeds the range of float64", what, f), true)
+	case err != nil && what == "label" && bytes.IndexByte(f, ',') >= 0:
+		return 0, r.errorAt(line, f, fmt.Sprintf("label %.40q is several targets where one is asked for", f), false)
+	case err != nil:
+		return 0, r.errorAt(line, f, fmt.Sprintf("%s %.40q is not a number", what, f), false)
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s is not finite", what, f), true)
+	}
+	return v, nil
+}
+
+// view is a string of the same memory, for a parser that keeps none of it.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// errorAt reports what is wrong with the field f of a line.
+func (r *reader) errorAt(line, f []byte, msg string, nonFinite bool) error {
+	column := cap(line) - cap(f) + 1
+	return &dataset.InputError{File: r.file.Name, Line: r.line, Column: column, Msg: msg, NonFinite: nonFinite}
+}
