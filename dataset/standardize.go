@@ -15,48 +15,81 @@ type Scaling struct {
 
 // Standardize makes one pass over src for the means and standard deviations
 // (those of the population, as scikit-learn's StandardScaler) of its columns, and
-// returns src scaled by them.
+// returns src scaled by them. Centring would fill sparse rows: where any came
+// sparse the means are left at zero and the columns only scaled; an intercept
+// takes up the difference.
 func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 	_, d, _ := src.Dims()
 	m := newMoments(d)
+	sparse := false
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return nil, nil, err
 		}
+		sparse = sparse || b.Sparse != nil
 		m.add(b)
 	}
 	if m.n == 0 {
 		return nil, nil, fmt.Errorf("%w: no rows to standardise by", ErrShape)
 	}
 	s := m.scaling()
+	if sparse {
+		clear(s.Mean)
+	}
 	out, err := s.Apply(src)
 	return out, s, err
 }
 
-// Apply returns src with (x − mean)/scale for each entry x of a dense block.
-// Centring would fill a sparse block, so those are divided by scale alone: an
-// intercept takes up the difference.
+// Apply returns src with (x − mean)/scale for each entry x. Sparse rows stay
+// sparse where every mean is zero.
 func (s *Scaling) Apply(src Source) (Source, error) {
 	_, d, _ := src.Dims()
 	if len(s.Mean) != d || len(s.Scale) != d {
 		return nil, fmt.Errorf("%w: a scaling of %d columns for %d", ErrShape, len(s.Mean), d)
 	}
+	centred := false
+	for _, m := range s.Mean {
+		centred = centred || m != 0
+	}
 	return &transformed{src: src, d: d, apply: func(b Block, out *Buffer) {
-		if b.Sparse == nil {
+		switch {
+		case b.Sparse == nil:
 			for i, x := range b.X[:b.N*d] {
 				out.X = append(out.X, (x-s.Mean[i%d])/s.Scale[i%d])
 			}
-			return
-		}
-		for i := range b.N {
-			idx, val := b.Sparse.Row(i)
-			for k, j := range idx {
-				out.CSR.ColIdx = append(out.CSR.ColIdx, j)
-				out.CSR.Val = append(out.CSR.Val, val[k]/s.Scale[j])
-			}
-			out.CSR.RowPtr = append(out.CSR.RowPtr, len(out.CSR.Val))
+		case centred:
+			out.Sparse = false
+			s.fill(b, out)
+		default:
+			s.divide(b, out)
 		}
 	}}, nil
+}
+
+// fill writes sparse rows out and scales them.
+func (s *Scaling) fill(b Block, out *Buffer) {
+	for i := range b.N {
+		at := len(out.X)
+		for j, m := range s.Mean {
+			out.X = append(out.X, -m/s.Scale[j])
+		}
+		idx, val := b.Sparse.Row(i)
+		for k, j := range idx {
+			out.X[at+int(j)] = (val[k] - s.Mean[j]) / s.Scale[j]
+		}
+	}
+}
+
+// divide scales sparse rows that are not to be centred.
+func (s *Scaling) divide(b Block, out *Buffer) {
+	for i := range b.N {
+		idx, val := b.Sparse.Row(i)
+		for k, j := range idx {
+			out.CSR.ColIdx = append(out.CSR.ColIdx, j)
+			out.CSR.Val = append(out.CSR.Val, val[k]/s.Scale[j])
+		}
+		out.CSR.RowPtr = append(out.CSR.RowPtr, len(out.CSR.Val))
+	}
 }
 
 // moments accumulates count, mean and Σ(x − mean)² of each column, block by

@@ -10,9 +10,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
@@ -24,57 +21,6 @@ import (
 )
 
 const eps = 0x1p-52
-
-// plain is a backend of gonum's routines as they are, so that these tests ask
-// nothing of the engine's kernels.
-type plain struct{ engine.Backend }
-
-func (plain) Name() string { return "plain" }
-
-func general(r, c int, a []float64, lda int) blas64.General {
-	return blas64.General{Rows: r, Cols: c, Data: a, Stride: lda}
-}
-
-func (plain) Gemm(ta, tb bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
-	op := func(t bool, r, c int, x []float64, ld int) (blas.Transpose, blas64.General) {
-		if t {
-			return blas.Trans, general(c, r, x, ld)
-		}
-		return blas.NoTrans, general(r, c, x, ld)
-	}
-	tA, ga := op(ta, m, k, a, lda)
-	tB, gb := op(tb, k, n, b, ldb)
-	blas64.Gemm(tA, tB, alpha, ga, gb, beta, general(m, n, c, ldc))
-}
-
-func (plain) Syrk(trans bool, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
-	g, t := general(n, k, a, lda), blas.NoTrans
-	if trans {
-		g, t = general(k, n, a, lda), blas.Trans
-	}
-	blas64.Syrk(t, alpha, g, beta, blas64.Symmetric{N: n, Data: c, Stride: ldc, Uplo: blas.Lower})
-}
-
-func (plain) Cholesky(n int, a []float64, lda int) bool {
-	_, ok := lapack64.Potrf(blas64.Symmetric{N: n, Data: a, Stride: lda, Uplo: blas.Lower})
-	return ok
-}
-
-func (plain) CholeskySolve(n, nrhs int, l []float64, ldl int, b []float64, ldb int) {
-	t := blas64.Triangular{N: n, Data: l, Stride: ldl, Uplo: blas.Lower, Diag: blas.NonUnit}
-	for i := range nrhs {
-		x := blas64.Vector{N: n, Data: b[i*ldb:], Inc: 1}
-		blas64.Trsv(blas.NoTrans, t, x)
-		blas64.Trsv(blas.Trans, t, x)
-	}
-}
-
-func (plain) QR(m, n int, a []float64, lda int, work []float64) {
-	q := min(m, n)
-	lapack64.Geqrf(general(m, n, a, lda), work[:q], work[q:], len(work)-q)
-}
-
-func (plain) QRWork(m, n int) int { return min(m, n) + 64*n }
 
 // table is rows in memory, yielded block rows at a time.
 type table struct {
@@ -133,7 +79,6 @@ func compress(x [][]float64) *engine.CSR {
 
 func mustExact(t rapid.TB, s dataset.Source, opts ridge.ExactOptions, gammas ...float64) []*ridge.Fit {
 	t.Helper()
-	opts.Backend = plain{}
 	fits, err := ridge.Exact(context.Background(), s, gammas, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -141,15 +86,18 @@ func mustExact(t rapid.TB, s dataset.Source, opts ridge.ExactOptions, gammas ...
 	return fits
 }
 
-// eachFactor runs f for both factorizations, with and without intercept.
+// eachFactor runs f for both factorizations, with and without intercept, on every
+// backend.
 func eachFactor(t *testing.T, f func(t *testing.T, opts ridge.ExactOptions)) {
-	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
-		for _, intercept := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%v/intercept=%v", factor, intercept), func(t *testing.T) {
-				f(t, ridge.ExactOptions{Factor: factor, Intercept: intercept})
-			})
+	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+		for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+			for _, intercept := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%v/intercept=%v", factor, intercept), func(t *testing.T) {
+					f(t, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be})
+				})
+			}
 		}
-	}
+	})
 }
 
 // kinds are the sorts of data that problem makes.
@@ -279,8 +227,6 @@ func TestExactCertificate(t *testing.T) {
 					s := problem(r, kind, shape[0], shape[1], shape[2], noise)
 					p := refbig.New(s.x, s.y, nil, opts.Intercept)
 					for _, gamma := range []float64{1e-9, 1e-5, 0.1, 1, 1e6, 0} {
-						opts := opts
-						opts.Backend = plain{}
 						fits, err := ridge.Exact(context.Background(), s, []float64{gamma}, opts)
 						var singular *ridge.SingularError
 						if errors.As(err, &singular) {
@@ -383,7 +329,9 @@ func TestExactBoundIsUseful(t *testing.T) {
 
 // TestExactWide: beyond one panel of the inverse, the effective dimension agrees
 // with the singular values', and QR with Cholesky.
-func TestExactWide(t *testing.T) {
+func TestExactWide(t *testing.T) { onEveryBackend(t, exactWide) }
+
+func exactWide(t *testing.T, be engine.Backend) {
 	const n, d = 200, 150
 	s := problem(rand.New(rand.NewPCG(8, 8)), "gaussian", n, d, 2, 1)
 	var svd mat.SVD
@@ -391,8 +339,8 @@ func TestExactWide(t *testing.T) {
 		t.Fatal("SVD")
 	}
 	gammas := []float64{1e-4, 10, 1e4}
-	chol := mustExact(t, s, ridge.ExactOptions{}, gammas...)
-	qr := mustExact(t, s, ridge.ExactOptions{Factor: ridge.QR}, gammas...)
+	chol := mustExact(t, s, ridge.ExactOptions{Backend: be}, gammas...)
+	qr := mustExact(t, s, ridge.ExactOptions{Factor: ridge.QR, Backend: be}, gammas...)
 	for i, gamma := range gammas {
 		var df float64
 		for _, v := range svd.Values(nil) {
@@ -499,7 +447,7 @@ func TestExactMetamorphic(t *testing.T) {
 
 			if opts.Intercept {
 				c, mx, my := centred(s)
-				hand := mustExact(rt, c, ridge.ExactOptions{Factor: opts.Factor}, gamma)[0]
+				hand := mustExact(rt, c, ridge.ExactOptions{Factor: opts.Factor, Backend: opts.Backend}, gamma)[0]
 				for j := range k {
 					hand.Intercept[j] = my[j]
 					for i, w := range hand.Coef.RawRowView(j) {
@@ -551,7 +499,7 @@ func centred(s table) (c table, mx, my []float64) {
 
 func norm(x []float64) float64 { return mat.Norm(mat.NewVecDense(len(x), x), 2) }
 
-// TestExactLeavesInputsAlone, and reads in one pass, reporting progress.
+// TestExactProgress: one pass, progress told, and the fit says what ran.
 func TestExactProgress(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(9, 9)), "gaussian", 250, 3, 1, 1)
 	var seen []int64
@@ -559,7 +507,7 @@ func TestExactProgress(t *testing.T) {
 	if fmt.Sprint(seen) != "[100 200 250]" {
 		t.Errorf("progress %v", seen)
 	}
-	if f[1].Rows != 250 || f[1].Passes != 1 || f[1].Method != "cholesky" || f[1].Backend != "plain" || f[1].Gamma != 2 || f[1].Stop == "" {
+	if f[1].Rows != 250 || f[1].Passes != 1 || f[1].Method != "cholesky" || f[1].Backend != engine.Names()[0] || f[1].Gamma != 2 || f[1].Stop == "" {
 		t.Errorf("fit says %+v", f[1])
 	}
 	yhat := make([]float64, 1)
@@ -572,7 +520,6 @@ func TestExactErrors(t *testing.T) {
 	ctx := context.Background()
 	s := problem(rand.New(rand.NewPCG(10, 1)), "gaussian", 20, 3, 1, 1)
 	call := func(s dataset.Source, opts ridge.ExactOptions, gammas ...float64) error {
-		opts.Backend = plain{}
 		fits, err := ridge.Exact(ctx, s, gammas, opts)
 		if (err == nil) != (fits != nil) {
 			t.Errorf("fits %v with error %v", fits, err)
@@ -648,7 +595,7 @@ func TestExactErrors(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := ridge.Exact(done, s, []float64{1}, ridge.ExactOptions{Backend: plain{}}); !errors.Is(err, context.Canceled) {
+	if _, err := ridge.Exact(done, s, []float64{1}, ridge.ExactOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

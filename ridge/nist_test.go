@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -93,7 +94,9 @@ func number(t *testing.T, s string) int {
 
 // TestNIST holds the QR path at γ = 0 to a number of correct digits in every
 // parameter, the intercept too, whatever the size of the blocks.
-func TestNIST(t *testing.T) {
+func TestNIST(t *testing.T) { onEveryBackend(t, nistDigits) }
+
+func nistDigits(t *testing.T, be engine.Backend) {
 	for _, c := range []struct {
 		name   string
 		digits float64
@@ -105,7 +108,7 @@ func TestNIST(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := readNIST(t, c.name)
 			for _, s.block = range []int{0, 7} {
-				fit := mustExact(t, s.table, ridge.ExactOptions{Factor: ridge.QR, Intercept: s.intercept}, 0)[0]
+				fit := mustExact(t, s.table, ridge.ExactOptions{Factor: ridge.QR, Intercept: s.intercept, Backend: be}, 0)[0]
 				got := fit.Coef.RawRowView(0)
 				if s.intercept {
 					got = append([]float64{fit.Intercept[0]}, got...)

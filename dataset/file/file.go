@@ -73,7 +73,7 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		out.Format = format
 		parts = append(parts, s)
 	}
-	if err := sameFeatures(paths, parts); err != nil {
+	if err := out.sameFeatures(paths, parts, inner); err != nil {
 		return nil, err
 	}
 	x, err := dataset.Concat(parts...)
@@ -127,13 +127,25 @@ func (o *Opened) one(path string, opts Options) (*dataset.Stream, string, error)
 	return s, format, nil
 }
 
-// sameFeatures makes the files of a list agree: svmlight files are as wide as the
-// widest, which was found only by reading them; others must be equal.
-func sameFeatures(paths []string, parts []dataset.Source) error {
+// sameFeatures makes the files of a list agree: svmlight files become as wide as
+// the widest, which was found by reading them; others must be equal.
+func (o *Opened) sameFeatures(paths []string, parts []dataset.Source, opts Options) error {
 	_, d, t := parts[0].Dims()
+	widest := d
 	for i, p := range parts {
-		if _, di, ti := p.Dims(); di != d || ti != t {
+		_, di, ti := p.Dims()
+		if ti != t || (di != d && o.Format != "svmlight") {
 			return &dataset.InputError{File: paths[i], Msg: fmt.Sprintf("has %d features and %d targets, %s has %d and %d", di, ti, paths[0], d, t)}
+		}
+		widest = max(widest, di)
+	}
+	for i, p := range parts {
+		if _, di, _ := p.Dims(); di != widest {
+			s, err := svmlight.Open(paths[i], svmlight.Options{Features: widest, Targets: min(opts.Targets, 1)})
+			if err != nil {
+				return err
+			}
+			parts[i], o.streams[i] = s, s
 		}
 	}
 	return nil
