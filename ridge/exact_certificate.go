@@ -2,6 +2,7 @@ package ridge
 
 import (
 	"math"
+	"slices"
 
 	"github.com/fdridge/fdridge/engine"
 )
@@ -100,15 +101,15 @@ func (e *exact) certificate(s *solution) Certificate {
 
 // spectrum returns σ > 0 with σ² ≤ λ_min(H), or 0 where rounding leaves no such
 // thing to say, and a bracket on the effective dimension d − γ·tr H⁻¹. Both come
-// from ‖R⁻¹‖_F: 1/‖R⁻¹‖_F is at most R's least singular value, and its square is
+// from norms of R⁻¹: R's least singular value is at least 1/‖R⁻¹‖₂, and ‖R⁻¹‖²_F is
 // tr (RᵀR)⁻¹, whose relative distance from tr H⁻¹ follows from
 // (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR.
 func (e *exact) spectrum(s *solution, pert float64) (sigma float64, df Interval) {
 	d := float64(e.d)
-	inverse := inverseNorm(e.be, e.d, s.r, s.ld)
+	inverse, two := inverseNorms(e.be, e.d, s.r, s.ld)
 	slack := d * eps * inverse * triangleNorm(e.d, s.r, s.ld) // relative error of inverse
 	root := math.Sqrt(s.gamma)
-	least := math.Max((1-slack)/inverse, math.Sqrt(math.Max(0, math.Pow(math.Max(0, root-pert), 2)-1.01*s.gram)))
+	least := math.Max((1-slack*inverse/two)/two, math.Sqrt(math.Max(0, math.Pow(math.Max(0, root-pert), 2)-1.01*s.gram)))
 	limit := math.Min(d, float64(e.stage.rows))
 	if e.opts.Intercept {
 		limit = math.Min(d, float64(e.stage.rows-1))
@@ -173,13 +174,15 @@ func (e *exact) gcv(df, rss Interval) Interval {
 	return out
 }
 
-// inverseNorm is ‖R⁻¹‖_F for the upper triangular d×d matrix r, by rows of the
-// inverse X: XR = I, a panel of rows at a time and in each from left to right. It
-// is +Inf where R is too close to singular to be inverted.
-func inverseNorm(be engine.Backend, d int, r []float64, ldr int) float64 {
+// inverseNorms returns ‖R⁻¹‖_F for the upper triangular d×d matrix r, and a bound
+// on ‖R⁻¹‖₂, the lesser of that and √(‖R⁻¹‖₁‖R⁻¹‖_∞). The rows of the inverse X
+// come from XR = I, a panel of them at a time, and in each from left to right.
+// Both are +Inf where R is too close to singular to be inverted.
+func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, two float64) {
 	const nb = 64
 	panel := make([]float64, min(nb, d)*d)
-	var total float64
+	columns := make([]float64, d) // sums of absolute values
+	var widest float64            // row
 	for i0 := 0; i0 < d; i0 += nb {
 		m := min(nb, d-i0)
 		clear(panel)
@@ -200,13 +203,20 @@ func inverseNorm(be engine.Backend, d int, r []float64, ldr int) float64 {
 			}
 		}
 		for i := range m {
-			total = math.Hypot(total, norm(panel[i*d:(i+1)*d]))
+			row := panel[i*d : (i+1)*d]
+			frobenius = math.Hypot(frobenius, norm(row))
+			sum := 0.0
+			for j, v := range row {
+				sum += math.Abs(v)
+				columns[j] += math.Abs(v)
+			}
+			widest = math.Max(widest, sum)
 		}
 	}
-	if math.IsNaN(total) {
-		return math.Inf(1)
+	if math.IsNaN(frobenius) {
+		return math.Inf(1), math.Inf(1)
 	}
-	return total
+	return frobenius, math.Min(frobenius, math.Sqrt(slices.Max(columns))*math.Sqrt(widest))
 }
 
 // triangleNorm is ‖R‖_F of the upper triangle.

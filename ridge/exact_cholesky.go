@@ -8,6 +8,9 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
+// lostSquares bounds what an entry of K loses to underflow: 2⁻¹⁰⁷⁴ for each row.
+const lostSquares = 0x1p-1040
+
 // normalEquations accumulates [A Y]ᵀ[A Y], which holds K, c = AᵀY and YᵀY, fold
 // by fold, and solves (K + γI)x = c by Cholesky's factorization.
 //
@@ -50,8 +53,7 @@ func (e *normalEquations) columns() []float64 {
 	q := e.d + e.t
 	mirror(e.d, e.sum, q)
 	for j := range e.col {
-		// The addend covers the squares that underflowed.
-		e.col[j] = math.Sqrt(e.sum[j*q+j] + 0x1p-1040)
+		e.col[j] = math.Sqrt(e.sum[j*q+j] + lostSquares)
 	}
 	return e.col
 }
@@ -80,7 +82,7 @@ func (e *normalEquations) solve(gamma float64) (*solution, int) {
 	if gamma == 0 {
 		// A pivot within the round-off of K is no evidence of independence.
 		for i := range d {
-			if l := e.work[i*q+i]; !(l*l > ulp*(e.chain+n+3)*e.sum[i*q+i]) {
+			if l := e.work[i*q+i]; !(l*l > ulp*(e.chain+n+3)*e.sum[i*q+i]+lostSquares) {
 				return nil, i
 			}
 		}
@@ -98,7 +100,7 @@ func (e *normalEquations) solve(gamma float64) (*solution, int) {
 
 	s := &solution{
 		gamma: gamma, x: x, r: e.work, ld: q, data: make([]float64, q),
-		gram: ulp * (e.chain*traceK + (n+4)*(traceK+n*gamma)),
+		gram: ulp*(e.chain*traceK+(n+4)*(traceK+n*gamma)) + n*lostSquares,
 	}
 	frob := math.Sqrt(traceK)
 	for j := range t {

@@ -251,6 +251,31 @@ func TestExactCertificate(t *testing.T) {
 	})
 }
 
+// TestExactBias: equal rows make every rounding error go the same way, the worst
+// that adding up rows can do. Certificates hold all the same.
+func TestExactBias(t *testing.T) {
+	eachFactor(t, func(t *testing.T, opts ridge.ExactOptions) {
+		r := rand.New(rand.NewPCG(17, 18))
+		for _, kind := range []string{"constant", "same"} {
+			for _, n := range []int{200, 500, 1000, 4000} {
+				for _, d := range []int{1, 3} {
+					s := problem(r, kind, n, d, 1, 1e-3)
+					for i := range s.y {
+						s.y[i][0] = 0.3
+					}
+					p := refbig.New(s.x, s.y, nil, opts.Intercept)
+					for _, f := range mustExact(t, s, opts, 1e-6*float64(n), 1, float64(n)) {
+						checkCertificate(t, p, f)
+					}
+					if t.Failed() {
+						t.Fatalf("%s n=%d d=%d", kind, n, d)
+					}
+				}
+			}
+		}
+	})
+}
+
 // checkCertificate compares a fit with the reference and returns the largest
 // ratio of a true error to its bound.
 func checkCertificate(t rapid.TB, p *refbig.Problem, f *ridge.Fit) (worst float64) {

@@ -95,15 +95,11 @@ func looksLikeFile(target string) bool {
 
 // one opens a single file.
 func (o *Opened) one(path string, opts Options) (*dataset.Stream, string, error) {
-	format := opts.Format
-	if format == "" || format == "auto" {
-		var err error
-		if format, err = detect(path); err != nil {
-			return nil, "", err
-		}
+	format, err := Format(path, opts.Format)
+	if err != nil {
+		return nil, "", err
 	}
 	var s *dataset.Stream
-	var err error
 	switch format {
 	case "npy":
 		s, err = npy.Open(path, npy.Options{Targets: opts.Target})
@@ -177,6 +173,15 @@ func (o *Opened) countTargets(path string, opts Options) error {
 		name = opts.Target[0]
 	}
 	return &dataset.InputError{File: name, Msg: fmt.Sprintf("gives %d targets where %d is asked for", t, opts.Targets)}
+}
+
+// Format returns the format a file is read in: the one asked for, or what its
+// first bytes tell where that is "" or "auto".
+func Format(path, asked string) (string, error) {
+	if asked != "" && asked != "auto" {
+		return asked, nil
+	}
+	return detect(path)
 }
 
 // detect tells a format by the first bytes: the magic of npy; a colon within a

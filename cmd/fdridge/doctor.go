@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+func doctorCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Show the machine, the backend, the tuning and where it comes from, and measure both",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r, err := engine.NewReport()
+			if err != nil {
+				return &inputError{err}
+			}
+			be, err := engine.Default()
+			if err != nil {
+				return err
+			}
+			m, err := engine.Measure(cmd.Context(), be, 2*time.Second)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				e := json.NewEncoder(cmd.OutOrStdout())
+				e.SetIndent("", "  ")
+				return e.Encode(struct {
+					*engine.Report
+					Measured engine.Measurement `json:"measured"`
+				}{r, m})
+			}
+			return printDoctor(cmd.OutOrStdout(), r, m)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return c
+}
+
+func printDoctor(w io.Writer, r *engine.Report, m engine.Measurement) error {
+	fmt.Fprintf(w, "%s, %d cores, %s, %s, GOMAXPROCS %d\n", r.CPU, r.Cores, r.Platform, r.Go, r.GoMaxProcs)
+	fmt.Fprintf(w, "backend %s of %v\n", r.Backend, r.Backends)
+	for _, k := range slices.Sorted(maps.Keys(r.Capabilities)) {
+		fmt.Fprintf(w, "  %s: %s\n", k, r.Capabilities[k])
+	}
+	_, err := fmt.Fprintf(w, "\n%s\nmeasured: dgemm %.1f GFLOP/s, memory read %.1f GB/s\n", r.Tuning, m.Gemm, m.Bandwidth)
+	return err
+}

@@ -1,0 +1,89 @@
+// Command fdridge fits ridge regression to files of any length in one pass, with
+// a certified error, and predicts from the result. See the README, or
+// fdridge help.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// Exit codes.
+const (
+	done   = 0
+	failed = 1 // the computation failed, did not converge or was interrupted
+	usage  = 2 // bad usage or bad input
+)
+
+// run executes one command line and returns its exit code; an error is one line
+// on stderr.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := &cobra.Command{
+		Use:           "fdridge",
+		Short:         "Ridge regression in one pass and O(md) memory, with a certified error",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(fitCommand(), predictCommand(), doctorCommand())
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &inputError{err} })
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return done
+	}
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
+	fmt.Fprintln(stderr, "fdridge: "+strings.ReplaceAll(err.Error(), "\n", "; "))
+	return exitCode(err)
+}
+
+// An inputError is the user's: a wrong flag, file or number.
+type inputError struct{ err error }
+
+func (e *inputError) Error() string { return e.err.Error() }
+func (e *inputError) Unwrap() error { return e.err }
+
+func badInput(format string, args ...any) error { return &inputError{fmt.Errorf(format, args...)} }
+
+func exitCode(err error) int {
+	var (
+		input    *inputError
+		file     *dataset.InputError
+		gamma    *ridge.GammaError
+		size     *ridge.SizeError
+		singular *ridge.SingularError
+		finite   *fd.NonFiniteError
+		tooLarge *fd.RangeError
+	)
+	switch {
+	case errors.As(err, &input), errors.As(err, &file), errors.As(err, &gamma), errors.As(err, &size),
+		errors.As(err, &singular), errors.As(err, &finite), errors.As(err, &tooLarge),
+		errors.Is(err, dataset.ErrShape), errors.Is(err, ridge.ErrShape), errors.Is(err, ridge.ErrEmpty), errors.Is(err, fd.ErrSize),
+		strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "required flag"):
+		return usage
+	}
+	return failed
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// modelVersion is the version of the model file.
+const modelVersion = 1
+
+// A model is the file that fit --out writes: a fit for each γ in models and,
+// where there is one γ, its fields at the top level instead.
+type model struct {
+	Version     int         `json:"fdridge_model"`
+	N           int64       `json:"n"`
+	D           int         `json:"d"` // features ridge has seen
+	Size        int         `json:"size"`
+	Backend     string      `json:"backend"`
+	Tol         number      `json:"tol"`
+	FitsCentre  bool        `json:"intercept_fitted"`
+	Preparation preparation `json:"preparation"`
+	*weights
+	Models []weights `json:"models,omitempty"`
+}
+
+// weights are what one γ predicts with, and its record. Without Fourier features
+// coef is in the units of the file.
+type weights struct {
+	Gamma       float64    `json:"gamma"`
+	Coef        perTarget2 `json:"coef"`      // d numbers, or t lists of d
+	Intercept   perTarget1 `json:"intercept"` // a number, or t of them
+	Certificate fitRecord  `json:"certificate"`
+}
+
+// perTarget2 is t lists of d numbers, in JSON one list where t = 1.
+type perTarget2 [][]float64
+
+func (x perTarget2) MarshalJSON() ([]byte, error) { return perTarget[[]float64](x).MarshalJSON() }
+
+func (x *perTarget2) UnmarshalJSON(b []byte) error {
+	var one []float64
+	if json.Unmarshal(b, &one) == nil {
+		*x = [][]float64{one}
+		return nil
+	}
+	return json.Unmarshal(b, (*[][]float64)(x))
+}
+
+// perTarget1 is t numbers, in JSON one number where t = 1.
+type perTarget1 []float64
+
+func (x perTarget1) MarshalJSON() ([]byte, error) { return perTarget[float64](x).MarshalJSON() }
+
+func (x *perTarget1) UnmarshalJSON(b []byte) error {
+	var one float64
+	if json.Unmarshal(b, &one) == nil {
+		*x = []float64{one}
+		return nil
+	}
+	return json.Unmarshal(b, (*[]float64)(x))
+}
+
+// writeModel writes the fits, whole or not at all.
+func (r *result) writeModel(name string) error {
+	_, d, _ := r.data.source.Dims()
+	prep := r.data.prep
+	if prep.Features == nil {
+		prep.Scaling = nil // folded into the weights
+	}
+	m := model{
+		Version: modelVersion, N: r.fits[0].Rows, D: d, Size: r.size, Backend: r.backend.Name(), Tol: number(r.o.tol),
+		FitsCentre: r.o.intercept, Preparation: prep,
+	}
+	for _, f := range r.fits {
+		m.Models = append(m.Models, r.weights(f))
+	}
+	if len(m.Models) == 1 {
+		m.weights, m.Models = &m.Models[0], nil
+	}
+	return atomicfile.Write(name, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", " ")
+		return e.Encode(m)
+	})
+}
+
+// weights takes the coefficients of a fit back to the units of the file: of
+// (x − mean)/scale they are those of x divided by scale, and the intercept takes
+// the rest.
+func (r *result) weights(f *ridge.Fit) weights {
+	out := weights{Gamma: f.Gamma, Certificate: r.record(f)}
+	t, _ := f.Coef.Dims()
+	scaling := r.data.prep.Scaling
+	for j := range t {
+		coef := append([]float64(nil), f.Coef.RawRowView(j)...)
+		b := f.Intercept[j]
+		if scaling != nil && r.data.prep.Features == nil {
+			for i := range coef {
+				coef[i] /= scaling.Scale[i]
+				b -= coef[i] * scaling.Mean[i]
+			}
+		}
+		out.Coef = append(out.Coef, coef)
+		out.Intercept = append(out.Intercept, b)
+	}
+	return out
+}
+
+// readModel reads and validates a model file.
+func readModel(name string) (*model, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, badInput("--model: %w", err)
+	}
+	var m model
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, badInput("--model: %s is not a model: %w", name, err)
+	}
+	if m.Version != modelVersion {
+		return nil, badInput("--model: %s has version %d of the model format, this program reads %d", name, m.Version, modelVersion)
+	}
+	if m.weights != nil {
+		m.Models = append(m.Models, *m.weights)
+	}
+	if len(m.Models) == 0 {
+		return nil, badInput("--model: %s holds no weights", name)
+	}
+	for _, w := range m.Models {
+		if err := m.valid(w); err != nil {
+			return nil, badInput("--model: %s: %w", name, err)
+		}
+	}
+	return &m, nil
+}
+
+func (m *model) valid(w weights) error {
+	p := m.Preparation
+	if len(w.Coef) == 0 || len(w.Coef) != len(w.Intercept) {
+		return fmt.Errorf("%d lists of weights, %d intercepts", len(w.Coef), len(w.Intercept))
+	}
+	want := p.Inputs
+	if p.Features != nil {
+		want = p.Features.Components
+	}
+	if p.Scaling != nil && (len(p.Scaling.Mean) != p.Inputs || len(p.Scaling.Scale) != p.Inputs) {
+		return fmt.Errorf("a scaling of %d columns for %d", len(p.Scaling.Mean), p.Inputs)
+	}
+	for j, c := range w.Coef {
+		if len(c) != want || want < 1 {
+			return fmt.Errorf("%d weights for %d features", len(c), want)
+		}
+		for _, v := range append(c, w.Intercept[j]) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("a weight is %v", v)
+			}
+		}
+	}
+	return nil
+}
+
+// at picks the fit for a γ; with one fit there is nothing to pick.
+func (m *model) at(gamma once) (weights, error) {
+	if !gamma.set {
+		if len(m.Models) == 1 {
+			return m.Models[0], nil
+		}
+		return weights{}, badInput("--gamma: the model has fits for gamma = %s; say which", m.gammas())
+	}
+	g, err := parseGammas(gamma.value, true)
+	if err != nil {
+		return weights{}, err
+	}
+	for _, w := range m.Models {
+		if len(g) == 1 && w.Gamma == g[0] {
+			return w, nil
+		}
+	}
+	return weights{}, badInput("--gamma: %s is not among the model's fits, gamma = %s", gamma.value, m.gammas())
+}
+
+func (m *model) gammas() string {
+	s := ""
+	for i, w := range m.Models {
+		if i > 0 {
+			s += ", "
+		}
+		s += fmt.Sprint(w.Gamma)
+	}
+	return s
+}

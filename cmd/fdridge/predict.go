@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// predictOptions are the flags of predict.
+type predictOptions struct {
+	model, data, format string
+	gamma, target       once
+	rows, out           string
+	json                bool
+}
+
+func predictCommand() *cobra.Command {
+	o := &predictOptions{}
+	c := &cobra.Command{
+		Use:   "predict --model MODEL --data FILE",
+		Short: "Predict from a model, a line for each row",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.model, "model", "", "the model that fit --out wrote")
+	f.StringVar(&o.data, "data", "", "files of rows, as for fit")
+	f.StringVar(&o.format, "format", "auto", "auto, npy, csv or svmlight")
+	f.Var(&o.gamma, "gamma", "which γ of a model with several")
+	f.Var(&o.target, "target", "the target column, where the file has one: it is left out of the features, and R² and RMSE on it are reported (svmlight: the label, always)")
+	f.StringVar(&o.rows, "rows", "", "A:B: only rows A to B, from 1, inclusive")
+	f.StringVar(&o.out, "out", "", "write the predictions here (default: standard output)")
+	f.BoolVar(&o.json, "json", false, "print one JSON object in place of lines")
+	return c
+}
+
+// A score compares predictions with a known target.
+type score struct {
+	rss, sum, squares float64
+	n                 int64
+}
+
+func (s *score) add(want, got float64) {
+	s.n++
+	s.rss += (want - got) * (want - got)
+	delta := want - s.sum // sum holds the running mean
+	s.sum += delta / float64(s.n)
+	s.squares += delta * (want - s.sum)
+}
+
+func (s *score) r2() float64   { return 1 - s.rss/s.squares }
+func (s *score) rmse() float64 { return math.Sqrt(s.rss / float64(s.n)) }
+
+func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
+	if o.model == "" || len(splitList(o.data)) == 0 {
+		return badInput("predict needs --model and --data")
+	}
+	if err := oneOf("format", o.format, file.Formats...); err != nil {
+		return err
+	}
+	m, err := readModel(o.model)
+	if err != nil {
+		return err
+	}
+	w, err := m.at(o.gamma)
+	if err != nil {
+		return err
+	}
+	src, err := o.open(m, len(w.Coef))
+	if err != nil {
+		return err
+	}
+	p := &predictor{fit: fitOf(w), asJSON: o.json}
+	if o.out == "" {
+		err = p.run(ctx, src, stdout)
+	} else {
+		err = atomicfile.Write(o.out, func(f io.Writer) error { return p.run(ctx, src, f) })
+	}
+	if err != nil {
+		return err
+	}
+	for j, s := range p.scores {
+		fmt.Fprintf(stderr, "target %d: R² = %.6g, RMSE = %.6g over %d rows\n", j+1, s.r2(), s.rmse(), s.n)
+	}
+	return nil
+}
+
+func fitOf(w weights) *ridge.Fit {
+	f := &ridge.Fit{Gamma: w.Gamma, Intercept: w.Intercept, Coef: mat.NewDense(len(w.Coef), len(w.Coef[0]), nil)}
+	for j, c := range w.Coef {
+		f.Coef.SetRow(j, c)
+	}
+	return f
+}
+
+// open prepares the rows as they were for the fit. A svmlight file is as wide as
+// the model, and its labels are there to be compared with.
+func (o *predictOptions) open(m *model, targets int) (dataset.Source, error) {
+	opts := file.Options{Format: o.format, Target: splitList(o.target.value), Features: m.Preparation.Inputs}
+	if o.target.set {
+		opts.Targets = targets
+	}
+	format, err := file.Format(splitList(o.data)[0], o.format)
+	if err != nil {
+		return nil, err
+	}
+	if format == "svmlight" {
+		opts.Targets = 1
+	}
+	opened, err := file.Open(splitList(o.data), opts)
+	if err != nil {
+		return nil, err
+	}
+	if _, d, _ := opened.Dims(); d != m.Preparation.Inputs {
+		return nil, badInput("%s has %d features, the model %d", o.data, d, m.Preparation.Inputs)
+	}
+	var src dataset.Source = opened
+	if o.rows != "" {
+		lo, hi, err := parseRows(o.rows)
+		if err != nil {
+			return nil, err
+		}
+		if src, err = dataset.Rows(src, lo, hi); err != nil {
+			return nil, err
+		}
+	}
+	be, err := engine.Default()
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	return m.Preparation.apply(src, be)
+}
+
+// predictor writes predictions.
+type predictor struct {
+	fit    *ridge.Fit
+	asJSON bool
+	scores []score
+}
+
+func (p *predictor) run(ctx context.Context, src dataset.Source, w io.Writer) error {
+	_, d, t := src.Dims()
+	k, _ := p.fit.Coef.Dims()
+	if t == k {
+		p.scores = make([]score, t)
+	}
+	out := bufio.NewWriter(w)
+	var all [][]float64
+	row, line := make([]float64, d), []byte(nil)
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		for i := range b.N {
+			yhat := make([]float64, k)
+			if err := p.fit.Predict(yhat, rowOf(b, i, row)); err != nil {
+				return err
+			}
+			for j := range p.scores {
+				p.scores[j].add(b.Y[i*t+j], yhat[j])
+			}
+			if p.asJSON {
+				all = append(all, yhat)
+				continue
+			}
+			line = line[:0]
+			for j, v := range yhat {
+				if j > 0 {
+					line = append(line, ',')
+				}
+				line = strconv.AppendFloat(line, v, 'g', -1, 64)
+			}
+			if _, err := out.Write(append(line, '\n')); err != nil {
+				return err
+			}
+		}
+	}
+	if p.asJSON {
+		if err := p.writeJSON(out, all); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func (p *predictor) writeJSON(w io.Writer, all [][]float64) error {
+	report := map[string]any{"gamma": p.fit.Gamma, "n": len(all)}
+	yhat := make([]perTarget[float64], len(all))
+	for i, v := range all {
+		yhat[i] = v
+	}
+	report["predictions"] = yhat
+	var r2, rmse []float64
+	for _, s := range p.scores {
+		r2, rmse = append(r2, s.r2()), append(rmse, s.rmse())
+	}
+	if p.scores != nil {
+		report["r2"], report["rmse"] = numbers(r2), numbers(rmse)
+	}
+	return json.NewEncoder(w).Encode(report)
+}
+
+// rowOf returns row i of a block, written out into row where it is sparse.
+func rowOf(b dataset.Block, i int, row []float64) []float64 {
+	if b.Sparse == nil {
+		return b.X[i*len(row) : (i+1)*len(row)]
+	}
+	clear(row)
+	idx, val := b.Sparse.Row(i)
+	for k, j := range idx {
+		row[j] = val[k]
+	}
+	return row
+}

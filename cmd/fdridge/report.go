@@ -1,0 +1,190 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+
+	"github.com/fdridge/fdridge/internal/rss"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// number is a float64 in JSON, null where it is not finite.
+type number float64
+
+func (x number) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(x))
+}
+
+// perTarget is a list of one value for each target, in JSON a bare value where
+// there is one target.
+type perTarget[T any] []T
+
+func (x perTarget[T]) MarshalJSON() ([]byte, error) {
+	if len(x) == 1 {
+		return json.Marshal(x[0])
+	}
+	return json.Marshal([]T(x))
+}
+
+func numbers(x []float64) perTarget[number] {
+	out := make(perTarget[number], len(x))
+	for i, v := range x {
+		out[i] = number(v)
+	}
+	return out
+}
+
+// fitRecord is what the JSON report and the model say of one γ.
+type fitRecord struct {
+	Gamma              number                    `json:"gamma"`
+	Method             string                    `json:"method"`
+	Passes             int                       `json:"passes"`
+	Iterations         int                       `json:"iterations"`
+	Shrinkage          number                    `json:"shrinkage"`
+	Contraction        number                    `json:"contraction"`
+	ErrorBound         perTarget[number]         `json:"error_bound"`
+	RelativeErrorBound perTarget[number]         `json:"relative_error_bound"`
+	EffectiveDimension ridge.Interval            `json:"effective_dimension"`
+	Objective          perTarget[ridge.Interval] `json:"objective"`
+	RSS                perTarget[ridge.Interval] `json:"rss"`
+	GCV                perTarget[ridge.Interval] `json:"gcv"`
+	R2                 perTarget[number]         `json:"r2"`
+	R2Bracket          perTarget[ridge.Interval] `json:"r2_bracket"`
+	Converged          bool                      `json:"converged"`
+	Stop               string                    `json:"stop"`
+}
+
+// record describes a fit; passes counts every read of the data it rests on.
+func (r *result) record(f *ridge.Fit) fitRecord {
+	c := f.Certificate
+	out := fitRecord{
+		Gamma: number(f.Gamma), Method: f.Method, Passes: f.Passes + r.reads(), Iterations: f.Iterations,
+		Shrinkage: number(c.Shrinkage), Contraction: number(c.Contraction),
+		ErrorBound: numbers(c.ErrorBound), RelativeErrorBound: numbers(c.RelativeErrorBound),
+		EffectiveDimension: c.EffectiveDimension, Objective: c.Objective, RSS: c.RSS, GCV: c.GCV,
+		Converged: true, Stop: f.Stop,
+	}
+	if r.failure != nil {
+		for _, e := range c.RelativeErrorBound {
+			out.Converged = out.Converged && e <= r.o.tol
+		}
+	}
+	for j := range f.TSS {
+		v := f.R2(j)
+		out.R2 = append(out.R2, number(v.Mid()))
+		out.R2Bracket = append(out.R2Bracket, v)
+	}
+	return out
+}
+
+// reads is how often the data were read before the method itself: the scan for
+// the width of a svmlight file, and standardisation.
+func (r *result) reads() int {
+	n := r.data.opened.Scans
+	if r.o.standardize {
+		n++
+	}
+	return n
+}
+
+// jsonReport is the object that fit --json prints. With one γ the fields of its
+// fit stand at the top level too.
+type jsonReport struct {
+	N            int64       `json:"n"`
+	D            int         `json:"d"`
+	Targets      int         `json:"targets"`
+	Size         int         `json:"size"`
+	NNZ          int64       `json:"nnz"`
+	Format       string      `json:"format"`
+	Backend      string      `json:"backend"`
+	Kernel       string      `json:"kernel"`
+	Method       string      `json:"method"`
+	MethodReason string      `json:"method_reason,omitempty"`
+	Reads        int         `json:"reads"`
+	SketchTime   number      `json:"sketch_seconds"`
+	TotalTime    number      `json:"total_seconds"`
+	PeakRSS      int64       `json:"peak_rss_bytes"`
+	Converged    bool        `json:"converged"`
+	Model        string      `json:"model,omitempty"`
+	Fits         []fitRecord `json:"fits"`
+}
+
+func (r *result) report() jsonReport {
+	_, d, t := r.data.source.Dims()
+	out := jsonReport{
+		N: r.fits[0].Rows, D: d, Targets: t, Size: r.size, NNZ: r.data.counted.nnz, Format: r.data.opened.Format,
+		Backend: r.backend.Name(), Kernel: r.backend.Capabilities()["kernel"],
+		Method: r.method, MethodReason: r.reason, Reads: r.data.opened.Passes(),
+		SketchTime: number(r.sketched.Seconds()), TotalTime: number(r.total.Seconds()), PeakRSS: rss.Peak(),
+		Converged: r.failure == nil,
+	}
+	if r.failure == nil {
+		out.Model = r.o.out
+	}
+	for _, f := range r.fits {
+		out.Fits = append(out.Fits, r.record(f))
+	}
+	return out
+}
+
+func (r *result) writeJSON(w io.Writer) error {
+	rep := r.report()
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	if len(rep.Fits) > 1 {
+		return e.Encode(rep)
+	}
+	// Of fields by the same name the outer ones are printed: method, converged.
+	return e.Encode(struct {
+		jsonReport
+		oneFit
+	}{rep, oneFit{rep.Fits[0]}})
+}
+
+// oneFit nests a record one level deeper, so that a field the report has by the
+// same name wins.
+type oneFit struct{ fitRecord }
+
+// human prints the report for a person.
+func (r *result) human(w io.Writer) error {
+	rep := r.report()
+	fmt.Fprintf(w, "%d rows × %d features, %d target(s), read %d time(s) in %.2f s on %s (%s), %d MiB at most\n",
+		rep.N, rep.D, rep.Targets, rep.Reads, float64(rep.TotalTime), rep.Backend, rep.Kernel, rep.PeakRSS>>20)
+	if rep.MethodReason != "" {
+		fmt.Fprintf(w, "method %s: %s\n", rep.Method, rep.MethodReason)
+	}
+	if rep.Size > 0 {
+		fmt.Fprintf(w, "sketch of %d rows in %.2f s, ‖AᵀA − BᵀB‖ ≤ %.4g\n", rep.Size, float64(rep.SketchTime), float64(rep.Fits[0].Shrinkage))
+	}
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tab, "\ngamma\ttarget\tmethod\tpasses\trelative error ≤\t‖x̂ − x*‖ ≤\tR²\teffective dimension\tGCV\tstopped")
+	for _, f := range rep.Fits {
+		for j := range f.R2 {
+			fmt.Fprintf(tab, "%g\t%d\t%s\t%d\t%.3g\t%.3g\t%s\t%s\t%s\t%s\n", float64(f.Gamma), j+1, f.Method, f.Passes,
+				float64(f.RelativeErrorBound[j]), float64(f.ErrorBound[j]), bracket(f.R2Bracket[j]), bracket(f.EffectiveDimension), bracket(f.GCV[j]), f.Stop)
+		}
+	}
+	if err := tab.Flush(); err != nil {
+		return err
+	}
+	if rep.Model != "" {
+		if _, err := fmt.Fprintf(w, "\nmodel written to %s\n", rep.Model); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bracket prints an interval by its midpoint where that is all one sees.
+func bracket(v ridge.Interval) string {
+	if v.Hi-v.Lo <= 1e-5*math.Abs(v.Hi) {
+		return fmt.Sprintf("%.6g", v.Mid())
+	}
+	return fmt.Sprintf("[%.4g, %.4g]", v.Lo, v.Hi)
+}
