@@ -5,6 +5,10 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"runtime"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/fdridge/fdridge/engine"
 )
@@ -65,6 +69,8 @@ func (f Fourier) draw(d int) (w, u []float64) {
 	return w, u
 }
 
+// features appends z(x) for each row of b. The rows are shared out among the
+// processors; each is computed in the same way whoever does it.
 func (f Fourier) features(be engine.Backend, w, u []float64, b Block, out *Buffer) {
 	dim := f.Components
 	for range b.N {
@@ -73,20 +79,29 @@ func (f Fourier) features(be engine.Backend, w, u []float64, b Block, out *Buffe
 	if b.Sparse == nil {
 		d := len(w) / dim
 		be.Gemm(false, false, b.N, dim, d, 1, b.X, d, w, dim, 1, out.X, dim)
-	} else {
-		for i := range b.N {
-			row := out.X[i*dim : (i+1)*dim]
-			idx, val := b.Sparse.Row(i)
-			for k, j := range idx {
-				x := val[k]
-				for c, v := range w[int(j)*dim : (int(j)+1)*dim] {
-					row[c] += x * v
-				}
+	}
+	parts := runtime.GOMAXPROCS(0)
+	var wg sync.WaitGroup
+	for k := range parts {
+		wg.Go(func() {
+			for i := b.N * k / parts; i < b.N*(k+1)/parts; i++ {
+				f.row(w, b, i, out.X[i*dim:(i+1)*dim])
 			}
+		})
+	}
+	wg.Wait()
+}
+
+// row finishes z(x) for row i of b: z holds u for sparse rows, Wx + u for dense.
+func (f Fourier) row(w []float64, b Block, i int, z []float64) {
+	if b.Sparse != nil {
+		idx, val := b.Sparse.Row(i)
+		for k, j := range idx {
+			floats.AddScaled(z, val[k], w[int(j)*len(z):(int(j)+1)*len(z)])
 		}
 	}
-	scale := math.Sqrt(2 / float64(dim))
-	for i, v := range out.X {
-		out.X[i] = scale * math.Cos(v)
+	scale := math.Sqrt(2 / float64(len(z)))
+	for c, v := range z {
+		z[c] = scale * math.Cos(v)
 	}
 }

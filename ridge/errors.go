@@ -18,7 +18,7 @@ type GammaError struct {
 }
 
 func (e *GammaError) Error() string {
-	return fmt.Sprintf("ridge: %s needs a finite gamma > 0, got %v", e.Method, e.Gamma)
+	return fmt.Sprintf("ridge: %s cannot take gamma = %v", e.Method, e.Gamma)
 }
 
 // A NotConvergedError reports that the tolerance was not reached. Fits holds the

@@ -1,8 +1,6 @@
 package ridge
 
 import (
-	"math"
-
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 )
@@ -84,11 +82,4 @@ func (m *sketched) project(q int, g, dst []float64) {
 	m.be.Gemm(false, true, q, r, d, 1, dst, d, m.spec.V, d, 0, m.h2, ld)
 	m.be.Gemm(false, false, q, d, r, -1, m.h2, ld, m.spec.V, d, 1, dst, d)
 	axpy(1, m.h2, m.h)
-}
-
-// contraction is the factor ‖I − Ĥ⁻¹H‖ by which a Newton step with Ĥ shrinks the
-// error: η/γ for FD, ρ/(γ+ρ) < 1 for RFD.
-func contraction(h Hessian, gamma float64) float64 {
-	lo, hi := h.Range(gamma)
-	return math.Max(1-lo, hi-1)
 }
