@@ -13,7 +13,7 @@ const eps = 0x1p-52
 // the sketch perturbs it once more relative to ‖A‖²_F. The factors are calibrated
 // by TestRoundOff, which measures the true error in extended precision on
 // graded, clustered and rank-deficient streams: the worst seen is below a quarter
-// of the pad. An SVD of B is backward stable relative to ‖B‖₂ with a larger
+// of the pad. LAPACK's SVD is backward stable relative to ‖B‖₂ with a larger
 // factor than the eigenvectors of BBᵀ, whose round-off is relative to ‖B‖₂² at
 // once.
 const (
