@@ -13,13 +13,10 @@ const eps = 0x1p-52
 // the sketch perturbs it once more relative to ‖A‖²_F. The factors are calibrated
 // by TestRoundOff, which measures the true error in extended precision on
 // graded, clustered and rank-deficient streams: the worst seen is below a quarter
-// of the pad. LAPACK's SVD is backward stable relative to ‖B‖₂ with a larger
-// factor than the eigenvectors of BBᵀ, whose round-off is relative to ‖B‖₂² at
-// once.
+// of the pad.
 const (
-	padGram = 8
-	padSVD  = 96
-	padRead = 32
+	padShrink = 8
+	padRead   = 32
 )
 
 // A Bound is what a sketch guarantees about A, the rows it was made from:
@@ -82,13 +79,10 @@ func (s *Sketch) underflow() float64 {
 
 // padOfShrink is the round-off pad of one shrink of a B whose BBᵀ has the
 // eigenvalues lambda.
-func (v Driver) padOfShrink(lambda []float64) float64 {
+func padOfShrink(lambda []float64) float64 {
 	var norm2 float64
 	for _, v := range lambda {
 		norm2 += math.Abs(v)
 	}
-	if v == SVD {
-		return padSVD * eps * norm2
-	}
-	return padGram * eps * norm2
+	return padShrink * eps * norm2
 }

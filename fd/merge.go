@@ -66,7 +66,7 @@ func (s *Sketch) Decay(beta float64) error {
 		s.norm2[i] *= beta
 	}
 	// Two roundings for each entry, four for its square.
-	s.roundOff = beta * (s.roundOff + padGram*eps*s.frob.Value())
+	s.roundOff = beta * (s.roundOff + padShrink*eps*s.frob.Value())
 	s.eta *= beta
 	s.frob.Scale(beta)
 	return nil

@@ -90,8 +90,8 @@ func (s *Sketch) shrinkSVD() error {
 	for ; live < min(s.m, q) && ws.w[live] > tau; live++ {
 		sigma := ws.w[live]
 		s.norm2[live] = (sigma - tau) * (sigma + tau)
-		f := math.Sqrt(sigma-tau) * math.Sqrt(sigma+tau)
 		row := s.buf[live*d : (live+1)*d]
+		f := math.Sqrt(sigma-tau) * math.Sqrt(sigma+tau)
 		for j := range row {
 			row[j] *= f
 		}
@@ -116,7 +116,7 @@ func (s *Sketch) cut(w []float64) float64 {
 func (s *Sketch) finish(live int, delta float64, lambda []float64) {
 	s.rows, s.kept = live, live
 	s.eta += delta
-	s.roundOff += s.cfg.Shrink.padOfShrink(lambda)
+	s.roundOff += padOfShrink(lambda)
 	s.shrinks++
 }
 

@@ -34,9 +34,9 @@ const (
 	// Gram takes the eigenpairs of BBᵀ: the fast one, and the default. Its
 	// round-off is relative to ‖B‖², which [Bound.RoundOff] covers.
 	Gram Driver = iota
-	// SVD takes the singular values and right vectors of B: several times
-	// slower, needs a second buffer of the sketch's size, and is the reference
-	// for accuracy.
+	// SVD takes the singular values and right vectors of B: slower, needs a second
+	// buffer of the sketch's size, and finds small singular values accurately
+	// relative to themselves, not to the largest.
 	SVD
 )
 

@@ -81,7 +81,7 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	}
 	p.V = make([]float64, live*d)
 	s.be.Gemm(false, false, live, d, k, 1, u, k, s.buf, d, 0, p.V, d)
-	return delta, Gram.padOfShrink(w), nil
+	return delta, padOfShrink(w), nil
 }
 
 func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
@@ -103,7 +103,7 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 	for i := range sigma {
 		sigma[i] *= sigma[i]
 	}
-	return tau * tau, SVD.padOfShrink(sigma), nil
+	return tau * tau, padOfShrink(sigma), nil
 }
 
 // orthonormalise makes the rows of V orthonormal. They come as uᵢᵀB, whose inner

@@ -8,7 +8,6 @@ package cblas
 int LAPACKE_dsytrd_work(int layout, char uplo, int n, double *a, int lda, double *d, double *e, double *tau, double *work, int lwork);
 int LAPACKE_dstedc_work(int layout, char compz, int n, double *d, double *e, double *z, int ldz, double *work, int lwork, int *iwork, int liwork);
 int LAPACKE_dormtr_work(int layout, char side, char uplo, char trans, int m, int n, const double *a, int lda, const double *tau, double *c, int ldc, double *work, int lwork);
-int LAPACKE_dgesdd_work(int layout, char jobz, int m, int n, double *a, int lda, double *s, double *u, int ldu, double *vt, int ldvt, double *work, int lwork, int *iwork);
 int LAPACKE_dpotrf_work(int layout, char uplo, int n, double *a, int lda);
 int LAPACKE_dpotrs_work(int layout, char uplo, int n, int nrhs, const double *a, int lda, double *b, int ldb);
 int LAPACKE_dgelqf_work(int layout, int m, int n, double *a, int lda, double *tau, double *work, int lwork);
@@ -121,39 +120,6 @@ func normalise(n int, a []float64, lda int) (exp int, ok bool) {
 		}
 	}
 	return exp, true
-}
-
-// SVD computes the singular values and right singular vectors by dgesdd on the
-// column-major n×m transpose, whose left singular vectors they are.
-func (b *Backend) SVD(m, n int, a []float64, lda int, s []float64, vt []float64, ldvt int, work []float64) (ok bool) {
-	q := min(m, n)
-	shape.Matrix(m, n, lda, len(a))
-	shape.Vector(q, len(s))
-	shape.Matrix(q, n, ldvt, len(vt))
-	shape.Work(b.SVDWork(m, n), len(work))
-	fits(m, n, lda, ldvt)
-	if q == 0 {
-		return true
-	}
-	for i := range m {
-		for _, v := range a[i*lda : i*lda+n] {
-			if v-v != 0 {
-				return false
-			}
-		}
-	}
-	b.enter()
-	defer b.leave()
-	other, work := work[:q*m], work[q*m:] // the left vectors of A, which nobody wants
-	iwork, work := integers(work, 8*q)
-	return C.LAPACKE_dgesdd_work(C.COLUMNS, 'S', C.int(n), C.int(m), pointer(a), C.int(lda), pointer(s), pointer(vt), C.int(ldvt), pointer(other), C.int(q), pointer(work), C.int(len(work)), iwork) == 0
-}
-
-// SVDWork is the workspace of SVD: the other vectors, and dgesdd's own with room
-// for blocks.
-func (b *Backend) SVDWork(m, n int) int {
-	q, r := min(m, n), max(m, n)
-	return q*m + 4*q + 4*q*q + 7*q + max(r, 5*q*q+4*q) + block*(q+r)
 }
 
 // Cholesky overwrites the lower triangle of A with L, A = L·Lᵀ: column-major, the
