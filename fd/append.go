@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/engine"
@@ -128,10 +129,7 @@ func (s *Sketch) AppendSparse(x *engine.CSR) error {
 
 // admit checks row i of a call and adds its squared norm to total.
 func (s *Sketch) admit(i int, row []float64, total *neumaier.Sum) error {
-	var q float64
-	for _, v := range row {
-		q += v * v
-	}
+	q := floats.Dot(row, row) // not finite if an entry isn't
 	if math.IsNaN(q) || math.IsInf(q, 0) {
 		for j, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {

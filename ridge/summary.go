@@ -257,10 +257,7 @@ func (s *Summary) check(b dataset.Block, w []float64) (float64, error) {
 // squares sums the squares of part of row i, whose first column is col; idx, if
 // not nil, are the columns of val.
 func squares(i, col int, idx []int32, val []float64) (float64, error) {
-	var q float64
-	for _, v := range val {
-		q += v * v
-	}
+	q := dot(val, val) // not finite if an entry isn't
 	if math.IsNaN(q) || math.IsInf(q, 0) {
 		for k, v := range val {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
