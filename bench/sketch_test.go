@@ -61,20 +61,28 @@ func onEachBackend(b *testing.B, f func(b *testing.B, be engine.Backend)) {
 	}
 }
 
-// BenchmarkSketch appends n rows to a new sketch and reads it. The flops counted
+// BenchmarkSketch appends n rows to a new sketch, in blocks as a source yields
+// them, and reads it. The flops counted
 // are those of the products, 2·(2mp + p² + 2m(m+p))·d for p rows, p = m.
 func BenchmarkSketch(b *testing.B) {
 	for _, c := range []struct{ n, d, m int }{{20000, 1024, 256}, {20000, 1024, 64}, {10000, 4096, 128}, {5000, 16384, 64}} {
 		b.Run(fmt.Sprintf("n=%d,d=%d,m=%d", c.n, c.d, c.m), func(b *testing.B) {
 			a := rows(c.n, c.d)
+			tuning, err := engine.DefaultTuning()
+			if err != nil {
+				b.Fatal(err)
+			}
+			block := tuning.GradientRows(c.d)
 			onEachBackend(b, func(b *testing.B, be engine.Backend) {
 				for b.Loop() {
 					s, err := fd.New(fd.Config{Dim: c.d, Size: c.m, Backend: be})
 					if err != nil {
 						b.Fatal(err)
 					}
-					if err := s.AppendRows(c.n, a, c.d); err != nil {
-						b.Fatal(err)
+					for i := 0; i < c.n; i += block {
+						if err := s.AppendRows(min(block, c.n-i), a[i*c.d:], c.d); err != nil {
+							b.Fatal(err)
+						}
 					}
 					if _, err := s.Spectrum(); err != nil {
 						b.Fatal(err)

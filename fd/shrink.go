@@ -66,10 +66,12 @@ func (s *Sketch) shrinkGram() error {
 	}
 	for j := 0; j < d; j += ws.width {
 		w := min(ws.width, d-j)
-		for i := range k {
+		// Of the panel only the rows about to be overwritten need a copy.
+		for i := range live {
 			copy(ws.panel[i*w:(i+1)*w], s.buf[i*d+j:i*d+j+w])
 		}
-		s.be.Gemm(false, false, live, w, k, 1, ws.u, k, ws.panel, w, 0, s.buf[j:], d)
+		s.be.Gemm(false, false, live, w, k-live, 1, ws.u[live:], k, s.buf[live*d+j:], d, 0, s.buf[j:], d)
+		s.be.Gemm(false, false, live, w, live, 1, ws.u, k, ws.panel, w, 1, s.buf[j:], d)
 	}
 	s.finish(live, delta, ws.w[:k])
 	return nil

@@ -102,12 +102,15 @@ func normalise(n int, a []float64, lda int) (exp int, ok bool) {
 	largest := 0.0
 	for i := range n {
 		for _, v := range a[i*lda : i*lda+i+1] {
-			v = math.Abs(v)
-			if !(v <= math.MaxFloat64) {
+			if v = math.Abs(v); v > largest {
+				largest = v
+			} else if v != v {
 				return 0, false
 			}
-			largest = max(largest, v)
 		}
+	}
+	if largest > math.MaxFloat64 {
+		return 0, false
 	}
 	if largest == 0 || (largest > 0x1p-300 && largest < 0x1p300) {
 		return 0, true
