@@ -33,15 +33,15 @@ func (b *Backend) Gemm(transA, transB bool, m, n, k int, alpha float64, a []floa
 func (b *Backend) Syrk(trans bool, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
 	shape.Op(trans, n, k, lda, len(a))
 	shape.Matrix(n, n, ldc, len(c))
+	for i := range n { // not left to Dsyrk, which reads a C of one row even for beta = 0
+		scaleRows(1, i+1, beta, c[i*ldc:], ldc)
+	}
 	if alpha == 0 || k == 0 {
-		for i := range n {
-			scaleRows(1, i+1, beta, c[i*ldc:], ldc)
-		}
 		return
 	}
 	run(product{
 		be: b, lower: true, transA: trans, transB: !trans, m: n, n: n, k: k,
-		alpha: alpha, a: a, lda: lda, b: a, ldb: lda, beta: beta, c: c, ldc: ldc,
+		alpha: alpha, a: a, lda: lda, b: a, ldb: lda, beta: 1, c: c, ldc: ldc,
 	})
 }
 

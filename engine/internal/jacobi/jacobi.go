@@ -181,6 +181,9 @@ func (j *jacobi) pair(p, q int) bool {
 	t := math.Copysign(1/(math.Abs(zeta)+math.Hypot(1, zeta)), zeta)
 	cos := 1 / math.Hypot(1, t)
 	level1.Drot(j.n, x, 1, y, 1, cos, -cos*t)
+	if a < c { // larger rows first: without it graded rows take many more sweeps (de Rijk 1989)
+		level1.Dswap(j.n, x, 1, y, 1)
+	}
 	return true
 }
 

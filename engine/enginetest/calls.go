@@ -1,0 +1,106 @@
+package enginetest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// concurrent makes the same calls from many goroutines; each must be right.
+func concurrent(t *testing.T, be engine.Backend) {
+	const workers = 96
+	var wg sync.WaitGroup
+	for i := range workers {
+		wg.Go(func() {
+			// Sub-tests end their own goroutine on a failure, so that each of these
+			// can.
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				gradientOnce(t, be, 130, 33, 3, true, uint64(i))
+				symEigOnce(t, be, "SymEig", 65, 20, spectra[0].at(65))
+				svdOnce(t, be, "SVD", 24, 49, normal(random(uint64(i))))
+			})
+		})
+	}
+	wg.Wait()
+}
+
+// allocations checks that no operation allocates Go memory in steady state.
+func allocations(t *testing.T, be engine.Backend) {
+	const m, n, k = 96, 160, 130
+	rng := random(1)
+	fill := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		return x
+	}
+	a, b, c, x, y := fill(m*k), fill(k*n), fill(m*n), fill(k), fill(m)
+	g, r, sq, s, vt := fill(3*k), fill(3*m), fill(m*m), fill(m), fill(m*n)
+	eig, sv, q := workspace(be.SymEigWork(m, m/2)), workspace(be.SVDWork(m, n)), workspace(be.QRWork(n, m))
+	spd := func() {
+		clear(sq)
+		for i := range m {
+			sq[i*m+i] = float64(i + 1)
+		}
+	}
+	for name, f := range map[string]func(){
+		"Gemm":     func() { be.Gemm(false, false, m, n, k, 1, a, k, b, n, 0, c, n) },
+		"Gemm T":   func() { be.Gemm(false, true, m, m, k, 1, a, k, a, k, 0, sq, m) },
+		"Syrk":     func() { be.Syrk(false, m, k, 1, a, k, 0, sq, m) },
+		"Gemv":     func() { be.Gemv(false, m, k, 1, a, k, x, 0, y) },
+		"Gradient": func() { be.Gradient(m, k, 3, a, k, b, k, nil, 3, g, k, r, 3) },
+		"SymEig": func() {
+			spd()
+			be.SymEig(m, m/2, sq, m, s, vt, n, eig)
+		},
+		"SVD": func() { be.SVD(m, n, c, n, s, vt, n, sv) },
+		"QR":  func() { be.QR(n, m, c, m, q) },
+		"Cholesky": func() {
+			spd()
+			be.Cholesky(m, sq, m)
+			be.CholeskySolve(m, 2, sq, m, r[:2*m], m)
+		},
+	} {
+		f()
+		if got := testing.AllocsPerRun(10, f); !(got == 0) {
+			t.Errorf("%s allocates %v times a call", name, got)
+		}
+	}
+}
+
+// panics checks that wrong shapes panic with a string, before anything happens.
+func panics(t *testing.T, be engine.Backend) {
+	x := make([]float64, 100)
+	for name, f := range map[string]func(){
+		"negative m":       func() { be.Gemm(false, false, -1, 2, 2, 1, x, 2, x, 2, 0, x, 2) },
+		"small lda":        func() { be.Gemm(false, false, 2, 2, 3, 1, x, 2, x, 2, 0, x, 2) },
+		"short A":          func() { be.Gemm(false, false, 4, 2, 3, 1, x[:11], 3, x, 2, 0, x, 2) },
+		"short B":          func() { be.Gemm(false, true, 4, 2, 3, 1, x, 3, x[:5], 3, 0, x, 2) },
+		"short C":          func() { be.Gemm(false, false, 4, 2, 3, 1, x, 3, x, 2, 0, x[:7], 2) },
+		"zero ld":          func() { be.Syrk(false, 0, 0, 1, x, 0, 0, x, 1) },
+		"short syrk":       func() { be.Syrk(true, 3, 5, 1, x[:14], 3, 0, x, 3) },
+		"short x":          func() { be.Gemv(false, 3, 3, 1, x, 3, x[:2], 0, x) },
+		"short y":          func() { be.Gemv(true, 2, 3, 1, x, 3, x, 0, x[:2]) },
+		"short residual":   func() { be.Gradient(3, 2, 2, x, 2, x, 2, nil, 2, x, 2, x[:5], 2) },
+		"short right side": func() { be.Gradient(3, 2, 2, x, 2, x, 2, x[:5], 2, x, 2, x, 2) },
+		"k above n":        func() { be.SymEig(2, 3, x, 2, x, x, 2, make([]float64, 10000)) },
+		"short eig work":   func() { be.SymEig(4, 4, x, 4, x, x, 4, make([]float64, be.SymEigWork(4, 4)-1)) },
+		"short svd work":   func() { be.SVD(4, 5, x, 5, x, x, 5, make([]float64, be.SVDWork(4, 5)-1)) },
+		"short qr work":    func() { be.QR(4, 5, x, 5, make([]float64, be.QRWork(4, 5)-1)) },
+		"short vt":         func() { be.SVD(4, 5, x, 5, x, x[:19], 5, make([]float64, be.SVDWork(4, 5))) },
+		"short L":          func() { be.Cholesky(5, x[:24], 5) },
+		"short rows":       func() { be.CholeskySolve(5, 3, x, 5, x[:14], 5) },
+	} {
+		func() {
+			defer func() {
+				if _, ok := recover().(string); !ok {
+					t.Errorf("%s: no panic with a string", name)
+				}
+			}()
+			f()
+		}()
+	}
+}

@@ -1,0 +1,392 @@
+package enginetest
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// limit is how many eps·dimension·norm a residual or a loss of orthogonality may
+// be; LAPACK's own tests allow 30 to 50.
+const limit = 10
+
+// spectra are symmetric matrices that are hard on eigensolvers.
+var spectra = []struct {
+	name string
+	at   func(n int) func(i, j int) float64
+}{
+	{"random", func(n int) func(i, j int) float64 {
+		rng := random(uint64(n))
+		x := make([]float64, n*n)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		return func(i, j int) float64 { return x[i*n+j] }
+	}},
+	{"zero", func(int) func(i, j int) float64 { return func(i, j int) float64 { return 0 } }},
+	{"identity", func(int) func(i, j int) float64 { return diagonal(func(int) float64 { return 1 }) }},
+	{"rank one", func(int) func(i, j int) float64 { return func(i, j int) float64 { return float64(i+1) * float64(j+1) } }},
+	{"all equal", func(int) func(i, j int) float64 { return func(i, j int) float64 { return 1 } }},
+	{"clustered", func(n int) func(i, j int) float64 {
+		return reflected(n, func(i int) float64 { return 1 + 1e-14*float64(i) })
+	}},
+	{"repeated", func(n int) func(i, j int) float64 {
+		return reflected(n, func(i int) float64 { return float64(i / 5) })
+	}},
+	{"graded", func(n int) func(i, j int) float64 {
+		return reflected(n, func(i int) float64 { return math.Pow(10, -30*float64(i)/float64(n)) })
+	}},
+	{"indefinite", func(n int) func(i, j int) float64 {
+		return reflected(n, func(i int) float64 { return float64(i) - float64(n)/2 })
+	}},
+	{"Wilkinson", func(n int) func(i, j int) float64 {
+		return tridiagonal(func(i int) float64 { return math.Abs(float64(i) - float64(n-1)/2) }, func(int) float64 { return 1 })
+	}},
+	{"glued Wilkinson", func(int) func(i, j int) float64 {
+		return tridiagonal(func(i int) float64 { return math.Abs(float64(i%21) - 10) }, func(i int) float64 {
+			if i%21 == 20 {
+				return 1e-8
+			}
+			return 1
+		})
+	}},
+	{"1-2-1", func(int) func(i, j int) float64 {
+		return tridiagonal(func(int) float64 { return 2 }, func(int) float64 { return -1 })
+	}},
+	{"arrowhead", func(int) func(i, j int) float64 {
+		return func(i, j int) float64 {
+			switch {
+			case i == j:
+				return float64(i)
+			case i == 0 || j == 0:
+				return 1
+			}
+			return 0
+		}
+	}},
+	{"huge", func(n int) func(i, j int) float64 {
+		return reflected(n, func(i int) float64 { return 1e150 * float64(i+1) })
+	}},
+	{"tiny", func(n int) func(i, j int) float64 {
+		return reflected(n, func(i int) float64 { return 1e-150 * float64(i+1) })
+	}},
+}
+
+func diagonal(d func(i int) float64) func(i, j int) float64 {
+	return func(i, j int) float64 {
+		if i == j {
+			return d(i)
+		}
+		return 0
+	}
+}
+
+func tridiagonal(d, e func(i int) float64) func(i, j int) float64 {
+	return func(i, j int) float64 {
+		switch i - j {
+		case 0:
+			return d(i)
+		case 1:
+			return e(j)
+		case -1:
+			return e(i)
+		}
+		return 0
+	}
+}
+
+// reflected is (I − 2vvᵀ)·diag(d)·(I − 2vvᵀ) with v = 1/√n: the eigenvalues d in a
+// full matrix.
+func reflected(n int, d func(i int) float64) func(i, j int) float64 {
+	total := 0.0
+	for i := range n {
+		total += d(i)
+	}
+	f := 2 / float64(n)
+	return func(i, j int) float64 {
+		v := f*f*total - f*(d(i)+d(j))
+		if i == j {
+			v += d(i)
+		}
+		return v
+	}
+}
+
+func symEig(t *testing.T, be engine.Backend) {
+	for _, n := range sizes {
+		for s, sp := range spectra {
+			for _, k := range []int{0, min(1, n), n / 2, n} {
+				if n > 33 && (s+k)%2 == 0 && k != n { // half of the large ones will do
+					continue
+				}
+				symEigOnce(t, be, fmt.Sprintf("SymEig(%s, n=%d, k=%d)", sp.name, n, k), n, k, sp.at(n))
+			}
+		}
+	}
+	w, v := make([]float64, 3), make([]float64, 9)
+	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
+		a := []float64{1, 0, 0, 0, bad, 0, 0, 0, 1}
+		if be.SymEig(3, 3, a, 3, w, v, 3, workspace(be.SymEigWork(3, 3))) {
+			t.Errorf("SymEig of a matrix with %v reports success", bad)
+		}
+	}
+}
+
+func symEigOnce(t *testing.T, be engine.Backend, what string, n, k int, at func(i, j int) float64) {
+	t.Helper()
+	sym := func(i, j int) float64 { return at(max(i, j), min(i, j)) }
+	a := newMatrix(n, n, lowerOnly(sym))
+	w, v := newMatrix(1, n, nan), newMatrix(k, n, nan)
+	if !be.SymEig(n, k, a.data, a.ld, w.data, v.data, v.ld, workspace(be.SymEigWork(n, k))) {
+		t.Fatalf("%s: no convergence", what)
+	}
+	a.guarded(t, what, anywhere)
+	w.guarded(t, what, anywhere)
+	v.guarded(t, what, anywhere)
+	largest, trace := 0.0, 0.0
+	for i := range n {
+		trace += sym(i, i) / float64(n)
+		row := 0.0
+		for j := range n {
+			row += math.Abs(sym(i, j))
+		}
+		largest = max(largest, row) // ‖A‖_∞
+	}
+	tol := limit * eps * float64(n) * largest
+	for i := range n {
+		trace -= w.at(0, i) / float64(n)
+		if i > 0 && !(w.at(0, i) <= w.at(0, i-1)) {
+			t.Fatalf("%s: eigenvalues %v and %v do not descend", what, w.at(0, i-1), w.at(0, i))
+		}
+	}
+	if !(math.Abs(trace) <= tol) {
+		t.Fatalf("%s: the eigenvalues' mean is off the trace by %g", what, trace)
+	}
+	for i := range k {
+		for r := range n {
+			var s sum
+			for j := range n {
+				s.add(sym(r, j), v.at(i, j))
+			}
+			s.add(-w.at(0, i), v.at(i, r))
+			if !(math.Abs(s.value()) <= tol) {
+				t.Fatalf("%s: residual of pair %d is %g, allowed %g", what, i, s.value(), tol)
+			}
+		}
+	}
+	orthonormal(t, what, v)
+}
+
+// orthonormal checks V·Vᵀ = I.
+func orthonormal(t *testing.T, what string, v *matrix) {
+	t.Helper()
+	for i := range v.r {
+		for j := range i + 1 {
+			var s sum
+			for l := range v.c {
+				s.add(v.at(i, l), v.at(j, l))
+			}
+			if i == j {
+				s.add(-1, 1)
+			}
+			if !(math.Abs(s.value()) <= limit*eps*float64(v.c)) {
+				t.Fatalf("%s: vectors %d and %d are off orthonormal by %g", what, i, j, s.value())
+			}
+		}
+	}
+}
+
+func svd(t *testing.T, be engine.Backend) {
+	for i, m := range sizes {
+		for _, n := range []int{m, pick(sizes, i+3), pick(sizes, 2*i+1)} {
+			if m*n > 97*97 {
+				continue
+			}
+			for name, f := range map[string]func(i, j int) float64{
+				"random":   normal(random(uint64(m*1000 + n))),
+				"zero":     func(int, int) float64 { return 0 },
+				"rank one": func(i, j int) float64 { return float64(i+1) / float64(j+1) },
+				"graded": func(i, j int) float64 {
+					return math.Pow(10, -float64(2*i+j)/4) * math.Cos(float64(i*n+j))
+				},
+				"1e150":  func(i, j int) float64 { return 1e150 * math.Sin(float64(i*n+j)) },
+				"1e-150": func(i, j int) float64 { return 1e-150 * math.Sin(float64(i*n+j)) },
+			} {
+				svdOnce(t, be, fmt.Sprintf("SVD(%s, %d×%d)", name, m, n), m, n, f)
+			}
+		}
+	}
+	if be.SVD(2, 2, []float64{1, 0, 0, math.NaN()}, 2, make([]float64, 2), make([]float64, 4), 2, workspace(be.SVDWork(2, 2))) {
+		t.Error("SVD of a matrix with NaN reports success")
+	}
+}
+
+// svdOnce checks AᵀA·v = σ²v through A·v: ‖Av_i‖ = σ_i, (Av_i)·(Av_j) = 0, which
+// with orthonormal v and Σσ² = ‖A‖² is the decomposition.
+func svdOnce(t *testing.T, be engine.Backend, what string, m, n int, f func(i, j int) float64) {
+	t.Helper()
+	q := min(m, n)
+	a, s, vt := newMatrix(m, n, f), newMatrix(1, q, nan), newMatrix(q, n, nan)
+	if !be.SVD(m, n, a.data, a.ld, s.data, vt.data, vt.ld, workspace(be.SVDWork(m, n))) {
+		t.Fatalf("%s: no convergence", what)
+	}
+	a.guarded(t, what, anywhere)
+	s.guarded(t, what, anywhere)
+	vt.guarded(t, what, anywhere)
+	orthonormal(t, what, vt)
+	if q == 0 {
+		return
+	}
+	norm := a.norm()
+	if norm == 0 {
+		norm = 1
+	}
+	tol := limit * eps * float64(max(m, n))
+	av := make([][]float64, q) // Av/‖A‖
+	total := 0.0
+	for i := range q {
+		if i > 0 && !(s.at(0, i) <= s.at(0, i-1)) {
+			t.Fatalf("%s: singular values do not descend", what)
+		}
+		total = math.Hypot(total, s.at(0, i)/norm)
+		av[i] = make([]float64, m)
+		for r := range m {
+			var p sum
+			for l := range n {
+				p.add(a.was(r, l)/norm, vt.at(i, l))
+			}
+			av[i][r] = p.value()
+		}
+		for j := range i + 1 {
+			var p sum
+			for r := range m {
+				p.add(av[i][r], av[j][r])
+			}
+			want := 0.0
+			if i == j {
+				want = math.Pow(s.at(0, i)/norm, 2)
+			}
+			if !(math.Abs(p.value()-want) <= tol) {
+				t.Fatalf("%s: (Av_%d)·(Av_%d) is %g, want %g", what, i, j, p.value(), want)
+			}
+		}
+	}
+	if a.norm() > 0 && !(math.Abs(total-1) <= tol) {
+		t.Fatalf("%s: Σσ² is %g‖A‖²", what, total*total)
+	}
+}
+
+func cholesky(t *testing.T, be engine.Backend) {
+	for _, n := range sizes {
+		rng := random(uint64(n))
+		x := make([]float64, n*n)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		spd := func(i, j int) float64 {
+			var s sum
+			for l := range n {
+				s.add(x[i*n+l], x[j*n+l])
+			}
+			if i == j {
+				return s.value() + 1
+			}
+			return s.value()
+		}
+		a := newMatrix(n, n, lowerOnly(spd))
+		what := fmt.Sprintf("Cholesky(%d)", n)
+		if !be.Cholesky(n, a.data, a.ld) {
+			t.Fatalf("%s: not positive definite", what)
+		}
+		a.guarded(t, what, lower)
+		for i := range n {
+			for j := range i + 1 {
+				var s sum
+				for l := range j + 1 {
+					s.add(a.at(i, l), a.at(j, l))
+				}
+				if !(math.Abs(s.value()-spd(i, j)) <= float64(n+2)*eps*(s.abs+math.Abs(spd(i, j)))) {
+					t.Fatalf("%s: LLᵀ(%d, %d) is %g, want %g", what, i, j, s.value(), spd(i, j))
+				}
+			}
+		}
+		for _, nrhs := range []int{0, 1, 3, 8} {
+			choleskySolve(t, be, a, nrhs)
+		}
+	}
+	if be.Cholesky(3, []float64{1, 0, 0, 2, 1, 0, 0, 0, 1}, 3) {
+		t.Error("Cholesky of an indefinite matrix reports success")
+	}
+}
+
+// choleskySolve checks L·Lᵀ·x = b for the L in l, row by row of B.
+func choleskySolve(t *testing.T, be engine.Backend, l *matrix, nrhs int) {
+	t.Helper()
+	n := l.r
+	before := append([]float64(nil), l.all...)
+	b := newMatrix(nrhs, n, normal(random(uint64(n+nrhs))))
+	be.CholeskySolve(n, nrhs, l.data, l.ld, b.data, b.ld)
+	what := fmt.Sprintf("CholeskySolve(%d, %d)", n, nrhs)
+	b.guarded(t, what, anywhere)
+	for i, v := range l.all {
+		if math.Float64bits(v) != math.Float64bits(before[i]) {
+			t.Fatalf("%s: L was written", what)
+		}
+	}
+	for q := range nrhs {
+		y := make([]float64, n) // Lᵀx, and what of it is round-off
+		abs := make([]float64, n)
+		for i := range n {
+			var s sum
+			for k := i; k < n; k++ {
+				s.add(l.at(k, i), b.at(q, k))
+			}
+			y[i], abs[i] = s.value(), s.abs
+		}
+		for i := range n {
+			var s, scale sum
+			for k := range i + 1 {
+				s.add(l.at(i, k), y[k])
+				scale.add(math.Abs(l.at(i, k)), abs[k])
+			}
+			if !(math.Abs(s.value()-b.was(q, i)) <= 4*float64(n+2)*eps*(scale.abs+math.Abs(b.was(q, i)))) {
+				t.Fatalf("%s: LLᵀx is off by %g", what, s.value()-b.was(q, i))
+			}
+		}
+	}
+}
+
+func qr(t *testing.T, be engine.Backend) {
+	for i, m := range sizes {
+		for _, n := range []int{m, pick(sizes, i+2), pick(sizes, 2*i+5)} {
+			a := newMatrix(m, n, normal(random(uint64(m*1000+n))))
+			be.QR(m, n, a.data, a.ld, workspace(be.QRWork(m, n)))
+			what := fmt.Sprintf("QR(%d, %d)", m, n)
+			a.guarded(t, what, anywhere)
+			// A = QR with orthogonal Q: RᵀR = AᵀA, and the norms of columns bound
+			// the error.
+			norms := make([]float64, n)
+			for j := range n {
+				for r := range m {
+					norms[j] = math.Hypot(norms[j], a.was(r, j))
+				}
+			}
+			for j := range n {
+				for k := range j + 1 {
+					var s sum
+					for r := range m {
+						s.add(a.was(r, j), a.was(r, k))
+					}
+					for r := range min(m, k+1) {
+						s.add(-a.at(r, j), a.at(r, k))
+					}
+					if !(math.Abs(s.value()) <= limit*eps*float64(max(m, n))*norms[j]*norms[k]) {
+						t.Fatalf("%s: (AᵀA − RᵀR)(%d, %d) is %g", what, j, k, s.value())
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package enginetest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// scalars are the pairs alpha, beta that the tests go through.
+var scalars = [][2]float64{{1, 0}, {1, 1}, {-1, 0.7}, {0.7, -1}, {0, 0}, {0, 0.7}}
+
+func pick[T any](xs []T, i int) T { return xs[i%len(xs)] }
+
+// shapes calls f for edge sizes in all three dimensions: each size with a few
+// others rather than the whole cube.
+func shapes(f func(trial, m, n, k int)) {
+	trial := 0
+	for i, m := range sizes {
+		for _, step := range []int{0, 1, 5, 11} {
+			f(trial, m, pick(sizes, i+step), pick(sizes, 3*i+7*step))
+			f(trial+1, pick(sizes, 2*i+step), pick(sizes, i+3*step), m)
+			trial += 2
+		}
+	}
+}
+
+func gemm(t *testing.T, be engine.Backend) {
+	shapes(func(trial, m, n, k int) {
+		for flags := range 4 {
+			ta, tb := flags&1 != 0, flags&2 != 0
+			s := pick(scalars, trial+flags)
+			rng := random(uint64(trial))
+			a, b := operand(ta, m, k, normal(rng)), operand(tb, k, n, normal(rng))
+			fill := normal(rng)
+			if s[1] == 0 {
+				fill = nan
+			}
+			c := newMatrix(m, n, fill)
+			be.Gemm(ta, tb, m, n, k, s[0], a.data, a.ld, b.data, b.ld, s[1], c.data, c.ld)
+			what := fmt.Sprintf("Gemm(%v, %v, %d, %d, %d, %v)", ta, tb, m, n, k, s)
+			a.unchanged(t, what)
+			b.unchanged(t, what)
+			c.guarded(t, what, anywhere)
+			for i := range m {
+				for j := range n {
+					within(t, what, c.at(i, j), product(s, c, i, j, k, func(l int) (float64, float64) { return entry(a, ta, i, l), entry(b, tb, l, j) }), k)
+				}
+			}
+		}
+	})
+}
+
+// operand makes op(A) r×c, stored transposed when trans is set.
+func operand(trans bool, r, c int, f func(i, j int) float64) *matrix {
+	if trans {
+		r, c = c, r
+	}
+	return newMatrix(r, c, f)
+}
+
+func entry(a *matrix, trans bool, i, j int) float64 {
+	if trans {
+		i, j = j, i
+	}
+	return a.was(i, j)
+}
+
+// product is the reference for alpha·Σ xy + beta·C_ij.
+func product(s [2]float64, c *matrix, i, j, k int, xy func(l int) (float64, float64)) sum {
+	var want sum
+	if s[0] != 0 {
+		for l := range k {
+			x, y := xy(l)
+			want.add(s[0]*x, y)
+		}
+	}
+	if s[1] != 0 {
+		want.add(s[1], c.was(i, j))
+	}
+	return want
+}
+
+func syrk(t *testing.T, be engine.Backend) {
+	shapes(func(trial, n, _, k int) {
+		for _, trans := range []bool{false, true} {
+			s := pick(scalars, trial)
+			rng := random(uint64(trial))
+			a := operand(trans, n, k, normal(rng))
+			fill := normal(rng)
+			if s[1] == 0 {
+				fill = nan
+			}
+			c := newMatrix(n, n, lowerOnly(fill))
+			be.Syrk(trans, n, k, s[0], a.data, a.ld, s[1], c.data, c.ld)
+			what := fmt.Sprintf("Syrk(%v, %d, %d, %v)", trans, n, k, s)
+			a.unchanged(t, what)
+			c.guarded(t, what, lower)
+			for i := range n {
+				for j := range i + 1 {
+					within(t, what, c.at(i, j), product(s, c, i, j, k, func(l int) (float64, float64) { return entry(a, trans, i, l), entry(a, trans, j, l) }), k)
+				}
+			}
+		}
+	})
+}
+
+func gemv(t *testing.T, be engine.Backend) {
+	shapes(func(trial, m, n, _ int) {
+		for _, trans := range []bool{false, true} {
+			s := pick(scalars, trial)
+			rng := random(uint64(trial))
+			a := newMatrix(m, n, normal(rng))
+			rows, k := m, n
+			if trans {
+				rows, k = n, m
+			}
+			x := newMatrix(1, k, normal(rng))
+			fill := normal(rng)
+			if s[1] == 0 {
+				fill = nan
+			}
+			y := newMatrix(1, rows, fill)
+			be.Gemv(trans, m, n, s[0], a.data, a.ld, x.data, s[1], y.data)
+			what := fmt.Sprintf("Gemv(%v, %d, %d, %v)", trans, m, n, s)
+			a.unchanged(t, what)
+			x.unchanged(t, what)
+			y.guarded(t, what, anywhere)
+			for i := range rows {
+				within(t, what, y.at(0, i), product(s, y, 0, i, k, func(l int) (float64, float64) { return entry(a, trans, i, l), x.was(0, l) }), k)
+			}
+		}
+	})
+}
+
+func gradient(t *testing.T, be engine.Backend) {
+	trial := 0
+	for _, n := range []int{0, 1, 2, 7, 33, 64, 130} {
+		for _, d := range []int{1, 2, 9, 24, 65} {
+			for q := range 10 {
+				trial++
+				gradientOnce(t, be, n, d, q, trial%2 == 0, uint64(trial))
+			}
+		}
+	}
+}
+
+func gradientOnce(t *testing.T, be engine.Backend, n, d, q int, withB bool, seed uint64) {
+	t.Helper()
+	rng := random(seed)
+	a, x, b := newMatrix(n, d, normal(rng)), newMatrix(q, d, normal(rng)), newMatrix(n, q, normal(rng))
+	g, r := newMatrix(q, d, normal(rng)), newMatrix(n, q, nan)
+	rhs := b.data
+	if !withB {
+		rhs = nil
+	} else if rhs == nil {
+		rhs = []float64{}
+	}
+	be.Gradient(n, d, q, a.data, a.ld, x.data, x.ld, rhs, b.ld, g.data, g.ld, r.data, r.ld)
+	what := fmt.Sprintf("Gradient(%d, %d, %d, b %v)", n, d, q, withB)
+	for _, m := range []*matrix{a, x, b} {
+		m.unchanged(t, what)
+	}
+	g.guarded(t, what, anywhere)
+	r.guarded(t, what, anywhere)
+	for i := range n {
+		for j := range q {
+			var want sum
+			for l := range d {
+				want.add(a.was(i, l), x.was(j, l))
+			}
+			if withB {
+				want.add(-1, b.was(i, j))
+			}
+			within(t, what+" R", r.at(i, j), want, d+1)
+		}
+	}
+	for j := range q {
+		for l := range d {
+			var want sum
+			want.add(1, g.was(j, l))
+			for i := range n { // with the R that was computed
+				want.add(r.at(i, j), a.was(i, l))
+			}
+			within(t, what+" G", g.at(j, l), want, n+1)
+		}
+	}
+}
