@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/cpuid/v2"
@@ -84,7 +86,7 @@ func repeat(ctx context.Context, d time.Duration, f func()) (seconds float64, ru
 }
 
 // sink keeps the sums of readAll alive.
-var sink float64
+var sink atomic.Uint64
 
 // readAll sums x, a share on each thread.
 func readAll(x []float64) {
@@ -105,6 +107,6 @@ func readAll(x []float64) {
 	}
 	wg.Wait()
 	for _, s := range sums {
-		sink += s
+		sink.Add(math.Float64bits(s))
 	}
 }

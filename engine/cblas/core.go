@@ -60,35 +60,46 @@ func wanted() string {
 	}
 }
 
-// repaired makes OpenBLAS use the kernels this CPU can run, once and before any
-// other call. OpenBLAS 0.3.21 does not know newer CPUs and falls back to
-// Prescott's SSE3 kernels, three times slower. A user's own OPENBLAS_CORETYPE
-// wins.
-var repaired = sync.OnceValues(func() (core, error) {
+// repaired is [detectCore], once and before any other call.
+var repaired = sync.OnceValues(detectCore)
+
+// detectCore makes OpenBLAS use the kernels this CPU can run. OpenBLAS 0.3.21 does
+// not know newer CPUs and falls back to Prescott's SSE3 kernels, three times
+// slower. A user's own OPENBLAS_CORETYPE wins.
+func detectCore() (core, error) {
 	c := core{found: coreName()}
 	c.used = c.found
 	want := wanted()
+	var err error
 	switch user, set := os.LookupEnv("OPENBLAS_CORETYPE"); {
 	case set:
 		c.note = fmt.Sprintf("no: OPENBLAS_CORETYPE=%s is set", user)
 	case width[c.found] >= width[want]:
 		c.note = "no need"
-	case C.can_repair() == 0:
-		c.note = fmt.Sprintf("no: this OpenBLAS cannot change its core; set OPENBLAS_CORETYPE=%s", want)
 	default:
-		name := C.CString(want)
-		defer C.free(unsafe.Pointer(name))
-		if C.repair(name) != 0 {
-			return c, fmt.Errorf("cblas: cannot set OPENBLAS_CORETYPE=%s", want)
-		}
-		c.used = coreName()
-		c.note = fmt.Sprintf("yes: %s taken for %s", want, c.found)
-		if c.used != want {
-			c.note = fmt.Sprintf("no: asked for %s, got %s", want, c.used)
+		c.used, c.note, err = change(want)
+		if c.used == want {
+			c.note = fmt.Sprintf("yes: %s taken for %s", want, c.found)
 		}
 	}
-	return c, nil
-})
+	return c, err
+}
+
+// change makes OpenBLAS run another core's kernels and returns the one it then
+// runs, with a note where that isn't the one asked for. OPENBLAS_CORETYPE, which
+// says so, is set for that moment only.
+func change(want string) (used, note string, err error) {
+	if C.can_repair() == 0 {
+		return coreName(), fmt.Sprintf("no: this OpenBLAS cannot change its core; set OPENBLAS_CORETYPE=%s", want), nil
+	}
+	name := C.CString(want)
+	defer C.free(unsafe.Pointer(name))
+	if C.repair(name) != 0 {
+		return coreName(), "", fmt.Errorf("cblas: cannot set OPENBLAS_CORETYPE=%s", want)
+	}
+	used = coreName()
+	return used, fmt.Sprintf("no: asked for %s, got %s", want, used), nil
+}
 
 func coreName() string { return C.GoString(C.openblas_get_corename()) }
 func version() string  { return C.GoString(C.openblas_get_config()) }

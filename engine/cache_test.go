@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"testing/fstest"
+
+	"github.com/klauspost/cpuid/v2"
+	"pgregory.net/rapid"
+)
+
+// sysfs is a cache directory as Linux shows it: for each index a type, a level, a
+// size, and ways, sets and line where they are given.
+func sysfs(indices ...[6]string) fstest.MapFS {
+	sys := fstest.MapFS{"uevent": {}}
+	for i, index := range indices {
+		for k, name := range []string{"type", "level", "size", "ways_of_associativity", "number_of_sets", "coherency_line_size"} {
+			if index[k] != "" {
+				sys[fmt.Sprintf("index%d/%s", i, name)] = &fstest.MapFile{Data: []byte(index[k] + "\n")}
+			}
+		}
+	}
+	return sys
+}
+
+// pretendCPUID sets what CPUID tells of caches for one test.
+func pretendCPUID(t *testing.T, l1, l2, l3 int) {
+	t.Helper()
+	before := cpuid.CPU
+	t.Cleanup(func() { cpuid.CPU = before })
+	cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2, cpuid.CPU.Cache.L3 = l1, l2, l3
+	cpuid.CPU.CacheLine = 64
+}
+
+func TestDetectCaches(t *testing.T) {
+	none := Cache{Origin: "unknown"}
+	told := func(size int) Cache { return Cache{Size: size, Line: 64, Origin: "cpuid"} }
+	for _, c := range []struct {
+		name  string
+		cpuid [3]int
+		sys   fstest.MapFS
+		want  [3]Cache
+	}{
+		{"x86", [3]int{1, 2, 3}, sysfs(
+			[6]string{"Data", "1", "48K", "12", "64", "64"},
+			[6]string{"Instruction", "1", "32K", "8", "64", "64"},
+			[6]string{"Unified", "2", "2048K", "16", "2048", "64"},
+			[6]string{"Unified", "3", "32M", "16", "32768", "64"},
+		), [3]Cache{
+			{48 << 10, 12, 64, 64, "sysfs index0"},
+			{2 << 20, 16, 2048, 64, "sysfs index2"},
+			{32 << 20, 16, 32768, 64, "sysfs index3"},
+		}},
+		{"virtual machine with 480 MiB of L3", [3]int{48 << 10, 2 << 20, 480 << 20}, sysfs(
+			[6]string{"Data", "1", "48K", "12", "64", "64"},
+			[6]string{"Unified", "3", "491520K", "20", "1", "64"},
+		), [3]Cache{
+			{48 << 10, 12, 64, 64, "sysfs index0"},
+			told(2 << 20),
+			{480 << 20, 0, 0, 64, "sysfs index1, without associativity"},
+		}},
+		{"ARM with nothing", [3]int{-1, -1, -1}, fstest.MapFS{}, [3]Cache{none, none, none}},
+		{"sizes from CPUID alone", [3]int{32 << 10, 1 << 20, 0}, fstest.MapFS{}, [3]Cache{told(32 << 10), told(1 << 20), none}},
+		{"ARM with sizes and no ways", [3]int{-1, -1, -1}, sysfs(
+			[6]string{"Data", "1", "64K", "", "", ""},
+			[6]string{"Unified", "2", "1024K", "0", "", ""},
+		), [3]Cache{
+			{64 << 10, 0, 0, 0, "sysfs index0, without associativity"},
+			{1 << 20, 0, 0, 0, "sysfs index1, without associativity"},
+			none,
+		}},
+		{"nonsense", [3]int{0, 0, 0}, sysfs(
+			[6]string{"Data", "0", "48K", "12", "64", "64"},
+			[6]string{"Data", "-1", "48K", "12", "64", "64"},
+			[6]string{"Unified", "4", "128M", "16", "1", "64"},
+			[6]string{"Unified", "2", "big", "16", "1", "64"},
+			[6]string{"Unified", "2", "-5K", "16", "1", "64"},
+			[6]string{"Unified", "2", "99999999999999999999K", "16", "1", "64"},
+			[6]string{"Unified", "3", "9999999999999M", "16", "1", "64"},
+			[6]string{"", "1", "48K", "12", "64", "64"},
+			[6]string{"Data", "one", "48K", "12", "64", "64"},
+			[6]string{},
+		), [3]Cache{none, none, none}},
+		{"ways that multiply out to nothing", [3]int{0, 0, 0}, sysfs(
+			[6]string{"Data", "1", "48K", "4294967296", "-64", "64"},
+		), [3]Cache{{48 << 10, 0, 0, 64, "sysfs index0, without associativity"}, none, none}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			pretendCPUID(t, c.cpuid[0], c.cpuid[1], c.cpuid[2])
+			got := detectCaches(c.sys)
+			if got != c.want {
+				t.Errorf("got\n%+v, want\n%+v", got, c.want)
+			}
+			for _, k := range microKernels {
+				tuning := Tuning{ISA: k.isa, MR: k.mr, NR: k.nr, L1: got[0], L2: got[1], L3: got[2]}
+				tuning.model()
+				if err := sensible(tuning); err != "" {
+					t.Errorf("%s: %s\n%v", k.isa, err, tuning)
+				}
+			}
+		})
+	}
+}
+
+// sensible says what is wrong with blocks, "" if nothing: multiples of the tile
+// within their bounds, an A panel within L1, blocks within caches that exist.
+func sensible(t Tuning) string {
+	mc, kc, nc := t.MC.Value, t.KC.Value, t.NC.Value
+	switch {
+	case kc < 64 || kc > 512 || kc%8 != 0:
+		return "kc out of its bounds"
+	case mc < t.MR || mc > 1024 || mc%t.MR != 0:
+		return "mc out of its bounds"
+	case nc < t.NR || nc > 8192 || nc%t.NR != 0:
+		return "nc out of its bounds"
+	case t.L1.Size >= fallbackL1 && kc*t.MR*word > t.L1.Size:
+		return "a panel of A exceeds L1"
+	case t.L2.Size >= fallbackL2 && mc*kc*word > t.L2.Size:
+		return "the block of A exceeds L2"
+	case t.L3.Size >= fallbackL3 && kc*nc*word > min(t.L3.Size, largestL3):
+		return "the block of B exceeds the share of L3"
+	case t.MC.Origin == "" || t.KC.Origin == "" || t.NC.Origin == "":
+		return "a block without origin"
+	}
+	return ""
+}
+
+func TestModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cache := func(level string) Cache {
+			c := Cache{Ways: rapid.IntRange(-1, 1<<31).Draw(t, level+" ways"), Line: 64, Origin: "made up"}
+			if rapid.Bool().Draw(t, level+" usual") {
+				c.Ways = rapid.IntRange(1, 24).Draw(t, level+" few ways")
+			}
+			c.Size = rapid.IntRange(-1, 1<<rapid.IntRange(1, 40).Draw(t, level+" bits")).Draw(t, level+" size")
+			return c
+		}
+		k := rapid.SampledFrom(microKernels).Draw(t, "kernel")
+		tuning := Tuning{MR: k.mr, NR: k.nr, L1: cache("L1"), L2: cache("L2"), L3: cache("L3")}
+		tuning.model()
+		if err := sensible(tuning); err != "" {
+			t.Fatalf("%s\n%v", err, tuning)
+		}
+		for _, d := range []int{0, 1, 100, 1 << 20} {
+			if rows := tuning.GradientRows(d); rows < 16 || rows > 4096 {
+				t.Fatalf("%d rows of a gradient block for d = %d", rows, d)
+			}
+		}
+	})
+}
+
+// TestModelOfSkylake compares with the blocks worked out by hand from the paper's
+// formulas for its AVX-512 tile: L1 32 KiB of 8 ways, L2 1 MiB of 16.
+func TestModelOfSkylake(t *testing.T) {
+	tuning := Tuning{MR: 8, NR: 24, L1: Cache{Size: 32 << 10, Ways: 8}, L2: Cache{Size: 1 << 20, Ways: 16}, L3: Cache{Size: 22 << 20, Ways: 11}}
+	tuning.model()
+	// C_Ar = ⌊7/(1+3)⌋ = 1, kc = 4096/64 = 64; C_B = ⌈24·64·8/65536⌉ = 1,
+	// mc = 14·65536/512 = 1792, at most 1024; ⌈1024·64·8/2 MiB⌉ = 1 way for A,
+	// nc = 9·2 MiB/512 = 36864, at most 8192, in whole tiles 8184.
+	if got := [3]int{tuning.MC.Value, tuning.KC.Value, tuning.NC.Value}; got != [3]int{1024, 64, 8184} {
+		t.Errorf("mc, kc, nc are %v", got)
+	}
+}
+
+func TestDetect(t *testing.T) {
+	tuning := Detect()
+	if err := sensible(tuning); err != "" {
+		t.Errorf("%s\n%v", err, tuning)
+	}
+	if tuning.Threads.Value != runtime.GOMAXPROCS(0) {
+		t.Errorf("%d threads", tuning.Threads.Value)
+	}
+	if again := Detect(); again != tuning {
+		t.Errorf("detected\n%v then\n%v", tuning, again)
+	}
+}

@@ -1,0 +1,140 @@
+package engine_test
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// sparse draws a CSR block, cut out of a larger one, and the same rows dense.
+func sparse(t *rapid.T) (s engine.CSR, dense [][]float64) {
+	rows := rapid.IntRange(0, 9).Draw(t, "rows")
+	all := engine.CSR{Rows: rows, Cols: rapid.IntRange(0, 12).Draw(t, "cols"), RowPtr: []int{0}}
+	for range rows {
+		row := make([]float64, all.Cols)
+		for j := range row {
+			if rapid.IntRange(0, 2).Draw(t, "nonzero") == 0 {
+				row[j] = rapid.Float64Range(-100, 100).Draw(t, "value")
+				all.ColIdx, all.Val = append(all.ColIdx, int32(j)), append(all.Val, row[j])
+			}
+		}
+		all.RowPtr = append(all.RowPtr, len(all.Val))
+		dense = append(dense, row)
+	}
+	lo := rapid.IntRange(0, rows).Draw(t, "lo")
+	hi := rapid.IntRange(lo, rows).Draw(t, "hi")
+	return all.Slice(lo, hi), dense[lo:hi]
+}
+
+func TestCSRRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, dense := sparse(t)
+		if s.Rows != len(dense) {
+			t.Fatalf("%d rows, want %d", s.Rows, len(dense))
+		}
+		stored := 0
+		for i, row := range dense {
+			idx, val := s.Row(i)
+			got := make([]float64, s.Cols)
+			for k, j := range idx {
+				got[j] = val[k]
+			}
+			stored += len(val)
+			for j := range row {
+				if !(got[j] == row[j]) {
+					t.Fatalf("(%d, %d) is %v, want %v", i, j, got[j], row[j])
+				}
+			}
+		}
+		if s.NNZ() != stored {
+			t.Fatalf("NNZ is %d, rows have %d", s.NNZ(), stored)
+		}
+		if empty := (&engine.CSR{}); empty.NNZ() != 0 {
+			t.Fatal("the zero CSR has entries")
+		}
+	})
+}
+
+// TestCSRGradient compares R = S·Xᵀ − B and G += Rᵀ·S with dense loops.
+func TestCSRGradient(t *testing.T) {
+	const gap = 2 // behind every row, untouched
+	rapid.Check(t, func(t *rapid.T) {
+		s, a := sparse(t)
+		n, d, q := s.Rows, s.Cols, rapid.IntRange(0, 4).Draw(t, "t")
+		fill := func(rows, cols int, name string) []float64 {
+			m := make([]float64, rows*(cols+gap))
+			for i := range m {
+				m[i] = math.NaN()
+			}
+			for i := range rows {
+				for j := range cols {
+					m[i*(cols+gap)+j] = rapid.Float64Range(-10, 10).Draw(t, name)
+				}
+			}
+			return m
+		}
+		x, g, b, ld, ldr := fill(q, d, "x"), fill(q, d, "g"), fill(n, q, "b"), d+gap, q+gap
+		if rapid.Bool().Draw(t, "no b") {
+			b = nil
+		}
+		r := make([]float64, n*ldr)
+		for i := range r {
+			r[i] = math.NaN()
+		}
+		want := append([]float64(nil), g...)
+		size := make([]float64, len(g)) // Σ|terms| of each entry of G
+		for p := range q {
+			for j := range d {
+				size[p*ld+j] = math.Abs(g[p*ld+j])
+			}
+		}
+		s.Gradient(q, x, ld, b, ldr, g, ld, r, ldr)
+		for i := range n {
+			for p := range q {
+				var sum, abs float64
+				for j := range d {
+					sum += a[i][j] * x[p*ld+j]
+					abs += math.Abs(a[i][j] * x[p*ld+j])
+				}
+				if b != nil {
+					sum -= b[i*ldr+p]
+					abs += math.Abs(b[i*ldr+p])
+				}
+				if got := r[i*ldr+p]; !(math.Abs(got-sum) <= 30*0x1p-52*abs) {
+					t.Fatalf("R(%d, %d) is %v, want %v", i, p, got, sum)
+				}
+				for j := range d {
+					want[p*ld+j] += sum * a[i][j]
+					size[p*ld+j] += abs * math.Abs(a[i][j])
+				}
+			}
+		}
+		for k := range g {
+			if k%ld >= d {
+				if !math.IsNaN(g[k]) {
+					t.Fatalf("G: element %d behind a row was written", k)
+				}
+				continue
+			}
+			if !(math.Abs(g[k]-want[k]) <= 60*0x1p-52*size[k]) {
+				t.Fatalf("G: element %d is %v, want %v", k, g[k], want[k])
+			}
+		}
+		for k := range r {
+			if k%ldr >= q && !math.IsNaN(r[k]) {
+				t.Fatalf("R: element %d behind a row was written", k)
+			}
+		}
+	})
+}
+
+func TestCSRGradientAllocates(t *testing.T) {
+	s := engine.CSR{Rows: 2, Cols: 3, RowPtr: []int{0, 2, 3}, ColIdx: []int32{0, 2, 1}, Val: []float64{1, 2, 3}}
+	x, g, r := make([]float64, 3), make([]float64, 3), make([]float64, 2)
+	if got := testing.AllocsPerRun(10, func() { s.Gradient(1, x, 3, nil, 1, g, 3, r, 1) }); !(got == 0) {
+		t.Errorf("%v allocations a call", got)
+	}
+}

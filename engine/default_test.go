@@ -1,0 +1,114 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+func TestDefault(t *testing.T) {
+	one, err := engine.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := engine.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one != two {
+		t.Error("two calls, two backends")
+	}
+	if one.Name() != engine.Names()[0] {
+		t.Errorf("the default is %s, the first of %v is another", one.Name(), engine.Names())
+	}
+}
+
+// TestNew makes every backend of the build by its name, and none by another.
+func TestNew(t *testing.T) {
+	tuning := engine.Detect()
+	purego := false
+	for _, name := range engine.Names() {
+		be, err := engine.New(name, tuning)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if be.Name() != name {
+			t.Errorf("%s calls itself %s", name, be.Name())
+		}
+		purego = purego || name == "purego"
+	}
+	if !purego {
+		t.Errorf("no purego in %v", engine.Names())
+	}
+	for _, name := range []string{"", "mkl", "PUREGO"} {
+		be, err := engine.New(name, tuning)
+		if err == nil || be != nil {
+			t.Fatalf("New(%q) makes a backend", name)
+		}
+		for _, part := range append(engine.Names(), `"`+name+`"`) {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("no %s in %q", part, err)
+			}
+		}
+	}
+}
+
+// TestWithoutCgo builds with the tag openblas and cgo off: it must fail, with the
+// sentence that select_nocgo.go holds for it.
+func TestWithoutCgo(t *testing.T) {
+	source, err := os.ReadFile("select_nocgo.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sentence := regexp.MustCompile(`(?m)^var _ int = "(.+)"$`).FindSubmatch(source)
+	if sentence == nil {
+		t.Fatal("no sentence in select_nocgo.go")
+	}
+	cmd := exec.Command("go", "build", "-tags", "openblas", ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatal("it compiles")
+	}
+	if !strings.Contains(string(out), string(sentence[1])) {
+		t.Errorf("it does not say why:\n%s", out)
+	}
+}
+
+func TestReport(t *testing.T) {
+	r, err := engine.NewReport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Backend != engine.Names()[0] || len(r.Backends) != len(engine.Names()) || r.Capabilities["kernel"] == "" ||
+		r.Cores < 1 || r.GoMaxProcs < 1 || r.Platform == "" || r.Go == "" || r.Tuning.ISA == "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	be, err := engine.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := engine.Measure(t.Context(), be, 20*time.Millisecond)
+	if err != nil || !(m.Gemm > 0) || !(m.Bandwidth > 0) {
+		t.Errorf("%+v, %v", m, err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	start := time.Now()
+	if _, err := engine.Measure(cancelled, be, time.Hour); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if d := time.Since(start); d > time.Minute {
+		t.Errorf("cancelled, it took %v", d)
+	}
+}

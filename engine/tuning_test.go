@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestOverride(t *testing.T) {
+	settings := map[string]struct {
+		most int
+		of   func(*Tuning) *Setting
+	}{
+		"FDRIDGE_MC":            {1 << 20, func(t *Tuning) *Setting { return &t.MC }},
+		"FDRIDGE_KC":            {1 << 20, func(t *Tuning) *Setting { return &t.KC }},
+		"FDRIDGE_NC":            {1 << 24, func(t *Tuning) *Setting { return &t.NC }},
+		"FDRIDGE_SHRINK_ROWS":   {1 << 24, func(t *Tuning) *Setting { return &t.Shrink }},
+		"FDRIDGE_GRADIENT_ROWS": {1 << 24, func(t *Tuning) *Setting { return &t.Gradient }},
+		"FDRIDGE_THREADS":       {1 << 10, func(t *Tuning) *Setting { return &t.Threads }},
+	}
+	before := Detect()
+	for name, s := range settings {
+		only := func(text string) func(string) (string, bool) {
+			return func(asked string) (string, bool) {
+				if _, known := settings[asked]; !known {
+					t.Errorf("%s is looked up", asked)
+				}
+				return text, asked == name
+			}
+		}
+		for text, value := range map[string]int{"1": 1, "7": 7, fmt.Sprint(s.most): s.most} {
+			want := before
+			*s.of(&want) = Setting{value, name}
+			got := before
+			if err := got.Override(only(text)); err != nil || got != want {
+				t.Errorf("%s=%s: %v, %v\n%v", name, text, err, *s.of(&got), got)
+			}
+		}
+		for _, text := range []string{"", "0", "-1", "1.5", "four", "0x10", " 8", "8 ", "99999999999999999999", fmt.Sprint(s.most + 1)} {
+			got := before
+			err := got.Override(only(text))
+			if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
+				t.Errorf("%s=%q: error %v", name, text, err)
+			}
+			if got != before {
+				t.Errorf("%s=%q: changed to\n%v", name, text, got)
+			}
+		}
+	}
+
+	// A bad one among good ones changes nothing either.
+	got := before
+	if err := got.Override(func(name string) (string, bool) {
+		if name == "FDRIDGE_THREADS" {
+			return "none", true
+		}
+		return "8", true
+	}); err == nil || got != before {
+		t.Errorf("error %v, changed %v", err, got != before)
+	}
+}
+
+// TestRows tries the rules behind the settings 0 and the settings that replace
+// them.
+func TestRows(t *testing.T) {
+	tuning := Tuning{L2: Cache{Size: 2 << 20}}
+	for d, want := range map[int]int{1: 4096, 128: 1024, 1000: 131, 1 << 20: 16} {
+		if got := tuning.GradientRows(d); got != want {
+			t.Errorf("%d rows of a gradient block for d = %d, want %d", got, d, want)
+		}
+	}
+	if got := (Tuning{}).GradientRows(128); got != fallbackL2/2/8/128 {
+		t.Errorf("%d rows of a gradient block without L2", got)
+	}
+	if got := tuning.ShrinkRows(50, 1000); got != 50 {
+		t.Errorf("%d rows a shrink", got)
+	}
+	tuning.Gradient.Value, tuning.Shrink.Value = 9, 11
+	if g, s := tuning.GradientRows(128), tuning.ShrinkRows(50, 1000); g != 9 || s != 11 {
+		t.Errorf("%d and %d rows, want the settings 9 and 11", g, s)
+	}
+}
+
+func TestString(t *testing.T) {
+	tuning := Tuning{
+		ISA: "isa1", Origin: "origin1", MR: 6, NR: 16,
+		L1: Cache{Size: 48 << 10, Ways: 12, Sets: 64, Line: 64, Origin: "origin2"},
+		L2: Cache{Size: 2 << 20, Origin: "origin3"}, L3: Cache{Origin: "origin4"},
+		MC: Setting{101, "origin5"}, KC: Setting{102, "origin6"}, NC: Setting{103, "origin7"},
+		Shrink: Setting{0, "origin8"}, Gradient: Setting{104, "origin9"}, Threads: Setting{105, "origin10"},
+	}
+	text := tuning.String()
+	for _, part := range []string{
+		"isa1, tile 6×16", "48 KiB, 12 ways × 64 sets × 64 B", "2048 KiB", "unknown",
+		"101", "102", "103", "by rule", "104", "105",
+		"origin1\n", "origin2\n", "origin3\n", "origin4\n", "origin5\n", "origin6\n", "origin7\n", "origin8\n", "origin9\n", "origin10\n",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+}

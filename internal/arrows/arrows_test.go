@@ -1,0 +1,179 @@
+// Package arrows holds the module to the import arrows of its design: it has only
+// this test.
+package arrows
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/fdridge/fdridge"
+
+// foundation is what the engine stands on, and what importing it pulls in.
+var foundation = []string{"engine", "engine/cblas", "engine/purego/...", "engine/internal/...", "internal/..."}
+
+func above(packages ...string) []string { return append(packages, foundation...) }
+
+// arrows says what packages may depend on, directly or not, inside the module. A
+// pattern x/... covers x and all below it; the longest that covers a package
+// holds for it. engine/enginetest is in nobody's list: it belongs to tests.
+var arrows = map[string][]string{
+	"internal/...":        {"internal/..."},
+	"engine/internal/...": {"engine/internal/...", "internal/..."},
+	"engine/purego/...":   {"engine/purego/...", "engine/internal/...", "internal/..."},
+	"engine/cblas":        {"engine/internal/...", "internal/..."},
+	"engine":              above(),
+	"engine/enginetest":   above(),
+	"fd":                  above(),
+	"randsketch":          above("fd"),
+	"dataset":             above(),
+	"dataset/...":         above("dataset/..."),
+	"ridge":               above("dataset", "fd", "randsketch"),
+	"ridge/ridgetest":     above("dataset", "fd", "randsketch", "ridge"),
+	"dist/...":            above("dataset", "dist/...", "fd", "randsketch", "ridge"),
+	"bench/...":           above("bench/...", "dataset/...", "dist/...", "fd", "randsketch", "ridge"),
+	"cmd/...":             above("cmd/...", "dataset/...", "dist/...", "fd", "randsketch", "ridge"),
+}
+
+// covers reports whether a pattern covers a package.
+func covers(pattern, pkg string) bool {
+	if tree, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return pkg == tree || strings.HasPrefix(pkg, tree+"/")
+	}
+	return pkg == pattern
+}
+
+// rule returns the pattern that holds for a package, "" where none does.
+func rule(pkg string) string {
+	best := ""
+	for pattern := range arrows {
+		if covers(pattern, pkg) && len(pattern) > len(best) {
+			best = pattern
+		}
+	}
+	return best
+}
+
+// violation says what is wrong with pkg depending on dep, "" if nothing.
+func violation(pkg, dep string) string {
+	pattern := rule(pkg)
+	if pattern == "" {
+		return pkg + " has no arrows in the table"
+	}
+	for _, allowed := range arrows[pattern] {
+		if covers(allowed, dep) {
+			return ""
+		}
+	}
+	return pkg + " must not depend on " + dep
+}
+
+func TestArrows(t *testing.T) {
+	read(t, "../..")
+	for _, tags := range []string{"", "noasm", "openblas", "mpi"} {
+		for _, p := range list(t, tags) {
+			pkg, inside := strings.CutPrefix(p.ImportPath, module+"/")
+			if !inside || rule(pkg) == "" {
+				t.Errorf("-tags %q: %s has no arrows in the table", tags, p.ImportPath)
+				continue
+			}
+			for _, dep := range p.Deps {
+				dep, inside := strings.CutPrefix(dep, module+"/")
+				if !inside {
+					continue
+				}
+				if what := violation(pkg, dep); what != "" {
+					t.Errorf("-tags %q: %s", tags, what)
+				}
+			}
+		}
+	}
+}
+
+// TestTable tries the table itself on arrows that the design names.
+func TestTable(t *testing.T) {
+	for _, c := range []struct {
+		pkg, dep string
+		allowed  bool
+	}{
+		{"ridge", "dataset", true},
+		{"ridge", "dataset/csv", false},
+		{"ridge", "dist", false},
+		{"fd", "engine", true},
+		{"fd", "engine/enginetest", false},
+		{"fd", "ridge", false},
+		{"fd", "dataset", false},
+		{"dataset", "dataset/csv", false},
+		{"dataset/csv", "dataset", true},
+		{"dataset/csv", "fd", false},
+		{"engine", "engine/purego", true},
+		{"engine", "fd", false},
+		{"engine/purego", "engine", false},
+		{"engine/purego/internal/eigen", "engine", false},
+		{"engine/purego", "engine/cblas", false},
+		{"engine/cblas", "engine", false},
+		{"engine/cblas", "engine/purego", false},
+		{"internal/shape", "engine", false},
+		{"cmd/fdridge", "dist/mpi", true},
+		{"cmd/fdridge", "bench", false},
+		{"unheard/of", "engine", false},
+	} {
+		if what := violation(c.pkg, c.dep); (what == "") != c.allowed {
+			t.Errorf("%s on %s: %q, allowed must be %v", c.pkg, c.dep, what, c.allowed)
+		}
+	}
+}
+
+type listed struct {
+	ImportPath string
+	Deps       []string
+}
+
+// list returns the module's packages in a build with the given tags.
+func list(t *testing.T, tags string) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-tags", tags, "-json=ImportPath,Deps", module+"/...")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v", cmd, err)
+	}
+	var packages []listed
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%v: %v", cmd, err)
+		}
+		packages = append(packages, p)
+	}
+	if len(packages) == 0 {
+		t.Fatalf("%v lists nothing", cmd)
+	}
+	return packages
+}
+
+// read looks into every directory under root, so that go test knows that this
+// test depends on all of them and does not answer from its cache.
+func read(t *testing.T, root string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && path != root && strings.HasPrefix(d.Name(), ".") {
+			return fs.SkipDir
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
