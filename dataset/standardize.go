@@ -114,6 +114,13 @@ func (m *moments) add(b Block) {
 	clear(m.bm)
 	clear(m.bs)
 	m.each(b, func(j int, x float64) { m.bm[j] += x / n })
+	if b.Sparse == nil { // once more: what round-off left of a constant column's mean
+		m.each(b, func(j int, x float64) { m.bs[j] += x - m.bm[j] })
+		for j := range d {
+			m.bm[j] += m.bs[j] / n
+		}
+		clear(m.bs)
+	}
 	clear(m.stored)
 	m.each(b, func(j int, x float64) {
 		m.bs[j] += (x - m.bm[j]) * (x - m.bm[j])
