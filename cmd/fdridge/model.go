@@ -25,17 +25,18 @@ type model struct {
 	Tol         number      `json:"tol"`
 	FitsCentre  bool        `json:"intercept_fitted"`
 	Preparation preparation `json:"preparation"`
-	*weights
-	Models []weights `json:"models,omitempty"`
+	*Weights
+	Models []Weights `json:"models,omitempty"`
 }
 
-// weights are what one γ predicts with, and its record. Without Fourier features
-// coef is in the units of the file.
-type weights struct {
+// Weights are what one γ predicts with, and its record. Without Fourier features
+// coef is in the units of the file. (Exported, as encoding/json wants of what is
+// embedded.)
+type Weights struct {
 	Gamma       float64    `json:"gamma"`
-	Coef        perTarget2 `json:"coef"`      // d numbers, or t lists of d
-	Intercept   perTarget1 `json:"intercept"` // a number, or t of them
-	Certificate fitRecord  `json:"certificate"`
+	Coef        perTarget2 `json:"coef"`        // d numbers, or t lists of d
+	Intercept   perTarget1 `json:"intercept"`   // a number, or t of them
+	Certificate any        `json:"certificate"` // a fitRecord, of which prediction needs nothing
 }
 
 // perTarget2 is t lists of d numbers, in JSON one list where t = 1.
@@ -81,7 +82,7 @@ func (r *result) writeModel(name string) error {
 		m.Models = append(m.Models, r.weights(f))
 	}
 	if len(m.Models) == 1 {
-		m.weights, m.Models = &m.Models[0], nil
+		m.Weights, m.Models = &m.Models[0], nil
 	}
 	return atomicfile.Write(name, func(w io.Writer) error {
 		e := json.NewEncoder(w)
@@ -93,8 +94,8 @@ func (r *result) writeModel(name string) error {
 // weights takes the coefficients of a fit back to the units of the file: of
 // (x − mean)/scale they are those of x divided by scale, and the intercept takes
 // the rest.
-func (r *result) weights(f *ridge.Fit) weights {
-	out := weights{Gamma: f.Gamma, Certificate: r.record(f)}
+func (r *result) weights(f *ridge.Fit) Weights {
+	out := Weights{Gamma: f.Gamma, Certificate: r.record(f)}
 	t, _ := f.Coef.Dims()
 	scaling := r.data.prep.Scaling
 	for j := range t {
@@ -125,8 +126,8 @@ func readModel(name string) (*model, error) {
 	if m.Version != modelVersion {
 		return nil, badInput("--model: %s has version %d of the model format, this program reads %d", name, m.Version, modelVersion)
 	}
-	if m.weights != nil {
-		m.Models = append(m.Models, *m.weights)
+	if m.Weights != nil {
+		m.Models = append(m.Models, *m.Weights)
 	}
 	if len(m.Models) == 0 {
 		return nil, badInput("--model: %s holds no weights", name)
@@ -139,7 +140,7 @@ func readModel(name string) (*model, error) {
 	return &m, nil
 }
 
-func (m *model) valid(w weights) error {
+func (m *model) valid(w Weights) error {
 	p := m.Preparation
 	if len(w.Coef) == 0 || len(w.Coef) != len(w.Intercept) {
 		return fmt.Errorf("%d lists of weights, %d intercepts", len(w.Coef), len(w.Intercept))
@@ -165,23 +166,23 @@ func (m *model) valid(w weights) error {
 }
 
 // at picks the fit for a γ; with one fit there is nothing to pick.
-func (m *model) at(gamma once) (weights, error) {
+func (m *model) at(gamma once) (Weights, error) {
 	if !gamma.set {
 		if len(m.Models) == 1 {
 			return m.Models[0], nil
 		}
-		return weights{}, badInput("--gamma: the model has fits for gamma = %s; say which", m.gammas())
+		return Weights{}, badInput("--gamma: the model has fits for gamma = %s; say which", m.gammas())
 	}
 	g, err := parseGammas(gamma.value, true)
 	if err != nil {
-		return weights{}, err
+		return Weights{}, err
 	}
 	for _, w := range m.Models {
 		if len(g) == 1 && w.Gamma == g[0] {
 			return w, nil
 		}
 	}
-	return weights{}, badInput("--gamma: %s is not among the model's fits, gamma = %s", gamma.value, m.gammas())
+	return Weights{}, badInput("--gamma: %s is not among the model's fits, gamma = %s", gamma.value, m.gammas())
 }
 
 func (m *model) gammas() string {

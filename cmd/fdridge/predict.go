@@ -100,7 +100,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	return nil
 }
 
-func fitOf(w weights) *ridge.Fit {
+func fitOf(w Weights) *ridge.Fit {
 	f := &ridge.Fit{Gamma: w.Gamma, Intercept: w.Intercept, Coef: mat.NewDense(len(w.Coef), len(w.Coef[0]), nil)}
 	for j, c := range w.Coef {
 		f.Coef.SetRow(j, c)

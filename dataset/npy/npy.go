@@ -129,8 +129,21 @@ func readHeader(f *rawfile.File) (header, error) {
 	if err != nil {
 		return header{}, err
 	}
-	return describe(d)
+	h, err := describe(d)
+	if err != nil {
+		return h, err
+	}
+	// Before a row is allocated: the file must be long enough to hold what it
+	// says. Of a compressed one that isn't known.
+	if need := h.rows*int64(h.cols*h.size) + int64(len(text)); f.Plain >= 0 && f.Plain < need {
+		return h, fmt.Errorf("is truncated: %d×%d entries of %d bytes take %d, it has %d", h.rows, h.cols, h.size, need, f.Plain)
+	}
+	return h, nil
 }
+
+// maxColumns bounds the memory of a row, which a hostile header could make
+// anything.
+const maxColumns = 1 << 24
 
 // parse leaves the dictionary to npyio, which panics on some malformed ones.
 func parse(text []byte) (h npy.Header, err error) {
@@ -163,10 +176,10 @@ func describe(h npy.Header) (header, error) {
 	if len(d.Shape) == 2 {
 		out.cols = d.Shape[1]
 	}
-	if out.rows < 0 || out.cols < 1 || out.cols > math.MaxInt32 {
-		return out, fmt.Errorf("has shape %v", d.Shape)
+	if out.rows < 0 || out.cols < 1 || out.cols > maxColumns {
+		return out, fmt.Errorf("has shape %v; the columns must be 1 to %d", d.Shape, maxColumns)
 	}
-	if hi, lo := bits.Mul64(uint64(out.rows), uint64(out.cols*out.size)); hi != 0 || lo > math.MaxInt64 {
+	if hi, lo := bits.Mul64(uint64(out.rows), uint64(out.cols*out.size)); hi != 0 || lo > math.MaxInt64/2 {
 		return out, fmt.Errorf("has shape %v, more than can be addressed", d.Shape)
 	}
 	if out.rows == 0 {

@@ -18,7 +18,9 @@ import (
 type File struct {
 	*bufio.Reader
 	Name string
-	file *os.File
+	// Plain is the number of bytes of a file that is not compressed, else -1.
+	Plain int64
+	file  *os.File
 }
 
 // Open opens a regular file. The error is an *[dataset.InputError].
@@ -43,16 +45,16 @@ func Open(name string) (*File, error) {
 		return fail("is a directory", nil)
 	}
 	const size = 1 << 18
-	r := bufio.NewReaderSize(f, size)
+	r, plain := bufio.NewReaderSize(f, size), info.Size()
 	if magic, err := r.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
 		z, err := gzip.NewReader(r)
 		if err != nil {
 			f.Close() // the error at hand says more
 			return fail("is not valid gzip", err)
 		}
-		r = bufio.NewReaderSize(z, size)
+		r, plain = bufio.NewReaderSize(z, size), -1
 	}
-	return &File{Reader: r, Name: name, file: f}, nil
+	return &File{Reader: r, Name: name, Plain: plain, file: f}, nil
 }
 
 // Close closes the file.

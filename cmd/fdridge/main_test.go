@@ -1,0 +1,371 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+const (
+	w8a     = "../../testdata/w8a.svm.gz"
+	housing = "../../testdata/cal_housing.csv.gz"
+)
+
+// call runs a command line.
+func call(args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(context.Background(), args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// must runs a command line that has to succeed.
+func must(t *testing.T, args ...string) string {
+	t.Helper()
+	code, out, errs := call(args...)
+	if code != done {
+		t.Fatalf("%v: exit %d: %s", args, code, errs)
+	}
+	return out
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// rowsCSV is n rows "x1,x2,y" of y = 2x₁ − x₂ + 5, without noise, after a header.
+func rowsCSV(n int) string {
+	var b strings.Builder
+	b.WriteString("x1,x2,y\n")
+	for i := range n {
+		x1, x2 := math.Sin(float64(i)), 100+10*math.Cos(float64(3*i))
+		fmt.Fprintf(&b, "%v,%v,%v\n", x1, x2, 2*x1-x2+5)
+	}
+	return b.String()
+}
+
+func replaceLine(text string, line int, with string) string {
+	lines := strings.Split(text, "\n")
+	lines[line-1] = with
+	return strings.Join(lines, "\n")
+}
+
+// TestBadInput: exit 2, one clear line that says where, nothing on stdout and no
+// model.
+func TestBadInput(t *testing.T) {
+	good := write(t, "good.csv", rowsCSV(30))
+	nan := write(t, "nan.csv", replaceLine(rowsCSV(30), 17, "1,NaN,2"))
+	ragged := write(t, "ragged.csv", replaceLine(rowsCSV(30), 9, "1,2"))
+	text := write(t, "text.csv", replaceLine(rowsCSV(30), 9, "1,red,2"))
+	label2 := write(t, "two.svm", "1 1:1\n1,2 1:0.5\n")
+	y2 := write(t, "y2.csv", strings.Repeat("1,2\n", 30))
+	empty := write(t, "empty.csv", "")
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	if _, err := w.Write([]byte(rowsCSV(5000))); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cut := write(t, "cut.csv.gz", z.String()[:z.Len()/2])
+	out := filepath.Join(t.TempDir(), "model.json")
+	fit := func(args ...string) []string { return append([]string{"fit", "--out", out}, args...) }
+	ok := func(args ...string) []string {
+		return append(fit("--data", good, "--target", "y"), args...)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"NaN in row 17":     {fit("--data", nan, "--target", "y", "--gamma", "1"), nan + ":17:3: column x2: NaN is not finite"},
+		"ragged":            {fit("--data", ragged, "--target", "y", "--gamma", "1"), ragged + ":9:3: the row has 2 fields"},
+		"text":              {fit("--data", text, "--target", "y", "--gamma", "1"), text + ":9:3: column x2: \"red\" is not a number"},
+		"truncated gzip":    {fit("--data", cut, "--target", "y", "--gamma", "1"), "the gzip stream is truncated"},
+		"gamma -1":          {ok("--gamma", "-1"), "--gamma: -1 must be positive"},
+		"gamma NaN":         {ok("--gamma", "nan"), "--gamma"},
+		"gamma text":        {ok("--gamma", "1,big"), "--gamma: \"big\" is not a number"},
+		"gamma 0":           {ok("--gamma", "0", "--method", "cg"), "--gamma: 0 must be positive"},
+		"gamma twice":       {ok("--gamma", "1", "--gamma", "2"), "given twice"},
+		"no gamma":          {ok(), "--gamma: no regularisation"},
+		"m = 0":             {ok("--gamma", "1", "--size", "0"), "--size: 0"},
+		"missing file":      {fit("--data", good+"x", "--target", "y", "--gamma", "1"), good + "x: no such file"},
+		"a folder":          {fit("--data", filepath.Dir(good), "--target", "y", "--gamma", "1"), "is a directory"},
+		"empty file":        {fit("--data", empty, "--target", "y", "--gamma", "1"), empty + ": is empty"},
+		"no data":           {fit("--gamma", "1"), "--data: no file"},
+		"two targets":       {fit("--data", good, "--target", "x1,y", "--gamma", "1"), "2 targets are named (x1,y) where 1 is asked for; say --targets 2"},
+		"target twice":      {ok("--gamma", "1", "--target", "x1"), "given twice (y, x1)"},
+		"two labels":        {fit("--data", label2, "--gamma", "1"), label2 + ":2:1: label \"1,2\" is several targets where one is asked for"},
+		"two columns of y":  {fit("--data", good, "--target", y2, "--gamma", "1"), y2 + ": gives 2 targets where 1 is asked for"},
+		"no such target":    {fit("--data", good, "--target", "price", "--gamma", "1"), good + ":1: there is no target column \"price\"; the 3 columns are x1, x2, y"},
+		"no target":         {fit("--data", good, "--gamma", "1"), "no target is named"},
+		"unknown flag":      {ok("--gamma", "1", "--colour"), "unknown flag: --colour"},
+		"flag value":        {ok("--gamma", "1", "--size", "many"), "--size"},
+		"argument":          {ok("--gamma", "1", "now"), "unexpected argument \"now\""},
+		"unknown command":   {[]string{"fix"}, "unknown command \"fix\""},
+		"rff key":           {ok("--gamma", "1", "--features", "rff:8,gama=1"), "unknown setting \"gama=1\""},
+		"rff D":             {ok("--gamma", "1", "--features", "rff:0,gamma=1"), "\"0\""},
+		"rff no gamma":      {ok("--gamma", "1", "--features", "rff:8"), "names no gamma"},
+		"rff gamma":         {ok("--gamma", "1", "--features", "rff:8,gamma=-1"), "gamma is \"-1\""},
+		"rff seed":          {ok("--gamma", "1", "--features", "rff:8,gamma=1,seed=-1"), "seed is \"-1\""},
+		"features":          {ok("--gamma", "1", "--features", "wavelets"), "must be rff:"},
+		"rows":              {ok("--gamma", "1", "--rows", "5:2"), "--rows: \"5:2\""},
+		"rows text":         {ok("--gamma", "1", "--rows", "all"), "--rows: \"all\""},
+		"rows beyond":       {ok("--gamma", "1", "--rows", "5:200"), "rows 5 to 200 were asked for, there are 30"},
+		"tol":               {ok("--gamma", "1", "--tol", "0"), "--tol: 0"},
+		"tol NaN":           {ok("--gamma", "1", "--tol", "NaN"), "--tol: NaN"},
+		"max-passes":        {ok("--gamma", "1", "--max-passes", "0"), "--max-passes: 0"},
+		"method":            {ok("--gamma", "1", "--method", "magic"), "--method: \"magic\" must be one of auto"},
+		"format":            {ok("--gamma", "1", "--format", "xls"), "--format: \"xls\""},
+		"shrink":            {ok("--gamma", "1", "--shrink", "wash"), "--shrink: \"wash\""},
+		"threads":           {ok("--gamma", "1", "--threads", "-1"), "--threads: -1"},
+		"out":               {[]string{"fit", "--data", good, "--target", "y", "--gamma", "1", "--out", filepath.Join(out, "deep", "m")}, "--out: there is no folder"},
+		"predict, nothing":  {[]string{"predict"}, "predict needs --model and --data"},
+		"predict, no model": {[]string{"predict", "--model", out, "--data", good}, "--model"},
+		"predict, no JSON":  {[]string{"predict", "--model", good, "--data", good}, "is not a model"},
+		"predict, version":  {[]string{"predict", "--model", write(t, "m", `{"fdridge_model":9}`), "--data", good}, "version 9"},
+		"predict, weights":  {[]string{"predict", "--model", write(t, "m", `{"fdridge_model":1,"preparation":{"inputs":3},"coef":[1,2],"intercept":0}`), "--data", good}, "2 weights for 3 features"},
+	} {
+		code, stdout, stderr := call(c.args...)
+		if code != usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q; want %q", name, code, stdout, stderr, c.want)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Fatalf("%s: a model was written", name)
+		}
+	}
+}
+
+func report(t *testing.T, args ...string) map[string]any {
+	t.Helper()
+	var v map[string]any
+	out := must(t, append(args, "--json")...)
+	if err := json.Unmarshal([]byte(out), &v); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return v
+}
+
+func TestJSON(t *testing.T) {
+	v := report(t, "fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "10", "--size", "4", "--method", "cg")
+	for _, key := range strings.Fields("n d targets size nnz passes sketch_seconds total_seconds peak_rss_bytes gamma shrinkage contraction error_bound relative_error_bound r2") {
+		if _, ok := v[key].(float64); !ok {
+			t.Errorf("%s is %v, want a number", key, v[key])
+		}
+	}
+	for _, key := range []string{"effective_dimension", "gcv", "rss", "objective", "r2_bracket"} {
+		b, ok := v[key].([]any)
+		if !ok || len(b) != 2 || !(b[0].(float64) <= b[1].(float64)) {
+			t.Errorf("%s is %v, want a bracket", key, v[key])
+		}
+	}
+	if v["method"] != "cg" || v["converged"] != true || v["backend"] == "" || v["kernel"] == "" || v["n"] != 20640.0 || v["d"] != 8.0 || v["size"] != 4.0 || v["nnz"] != 165120.0 {
+		t.Errorf("%v", v)
+	}
+	if v["passes"] != v["reads"] {
+		t.Errorf("%v passes, the file was read %v times", v["passes"], v["reads"])
+	}
+	several := report(t, "fit", "--data", housing, "--target", "1,last", "--targets", "2", "--standardize", "--gamma", "1,10", "--method", "exact")
+	fits := several["fits"].([]any)
+	if _, top := several["gamma"]; top || len(fits) != 2 || len(fits[1].(map[string]any)["r2"].([]any)) != 2 {
+		t.Errorf("%v", several)
+	}
+}
+
+// weightsOf reads the weights of the only fit of a model.
+func weightsOf(t *testing.T, path string) (coef []float64, intercept float64) {
+	t.Helper()
+	m, err := readModel(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Models[0].Coef[0], m.Models[0].Intercept[0]
+}
+
+// TestMethodsAgree: any two methods are as near as their certificates say.
+func TestMethodsAgree(t *testing.T) {
+	type answer struct {
+		coef  []float64
+		bound float64
+	}
+	answers := map[string]answer{}
+	for _, m := range methodNames {
+		model := filepath.Join(t.TempDir(), m)
+		v := report(t, "fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "100", "--size", "4", "--method", m, "--out", model)
+		coef, _ := weightsOf(t, model)
+		answers[m] = answer{coef, v["error_bound"].(float64)}
+		if m == "one-shot" && (v["passes"] != 2.0 || v["reads"] != 2.0) { // one of them to standardise
+			t.Errorf("one-shot: %v passes", v["passes"])
+		}
+		if m == "auto" && v["method_reason"] == nil {
+			t.Error("auto does not say why")
+		}
+	}
+	if v := report(t, "fit", "--data", housing, "--target", "last", "--gamma", "100", "--method", "one-shot"); v["passes"] != 1.0 || v["reads"] != 1.0 {
+		t.Errorf("one-shot read the file %v times", v["reads"])
+	}
+	// The certificates are about the weights of the standardised columns.
+	scale := scalesOf(t)
+	for a, x := range answers {
+		for b, y := range answers {
+			var diff float64
+			for j, s := range scale {
+				diff = math.Hypot(diff, s*(x.coef[j]-y.coef[j]))
+			}
+			if !(diff <= (x.bound+y.bound)*(1+1e-9)+1e-9) {
+				t.Errorf("%s and %s differ by %g, their certificates allow %g", a, b, diff, x.bound+y.bound)
+			}
+		}
+	}
+}
+
+// scalesOf are the deviations of the housing columns, from a model that keeps
+// them.
+func scalesOf(t *testing.T) []float64 {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "m")
+	must(t, "fit", "--data", housing, "--target", "last", "--standardize", "--features", "rff:4,gamma=1", "--gamma", "1", "--out", path)
+	m, err := readModel(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Preparation.Scaling.Scale
+}
+
+// TestRoundTrip: what predict prints is coef·x + intercept in the units of the
+// file, and scores as the fit did.
+func TestRoundTrip(t *testing.T) {
+	data := write(t, "data.csv", rowsCSV(200))
+	for name, flags := range map[string][]string{
+		"plain": nil, "standardised": {"--standardize"}, "standardised, no intercept": {"--standardize", "--intercept=false"},
+		"cg": {"--method", "cg"}, "svd": {"--method", "one-shot", "--shrink", "svd"},
+	} {
+		model := filepath.Join(t.TempDir(), "m")
+		must(t, append([]string{"fit", "--data", data, "--target", "y", "--gamma", "1e-3", "--out", model}, flags...)...)
+		coef, b := weightsOf(t, model)
+		code, out, score := call("predict", "--model", model, "--data", data, "--target", "y")
+		if code != done {
+			t.Fatal(score)
+		}
+		lines := strings.Fields(out)
+		if len(lines) != 200 {
+			t.Fatalf("%s: %d predictions", name, len(lines))
+		}
+		for i, line := range lines {
+			got, err := strconv.ParseFloat(line, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x1, x2 := math.Sin(float64(i)), 100+10*math.Cos(float64(3*i))
+			if want := coef[0]*x1 + coef[1]*x2 + b; !(math.Abs(got-want) <= 1e-9) {
+				t.Fatalf("%s: row %d is %v, want %v", name, i, got, want)
+			}
+			if want := 2*x1 - x2 + 5; !strings.Contains(name, "no intercept") && !(math.Abs(got-want) <= 1e-2) {
+				t.Fatalf("%s: row %d is %v, the truth %v", name, i, got, want)
+			}
+		}
+		if !strings.Contains(score, "R² = ") {
+			t.Errorf("%s: no score: %q", name, score)
+		}
+	}
+}
+
+func TestFourierModel(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "m")
+	v := report(t, "fit", "--data", w8a, "--rows", "1:3000", "--features", "rff:64,gamma=0.05,seed=3", "--size", "16", "--gamma", "1", "--method", "cg", "--out", model)
+	if v["n"] != 3000.0 || v["d"] != 64.0 {
+		t.Errorf("%v", v)
+	}
+	var p map[string]any
+	if err := json.Unmarshal([]byte(must(t, "predict", "--model", model, "--data", w8a, "--rows", "1:3000", "--json")), &p); err != nil {
+		t.Fatal(err)
+	}
+	if r2, want := p["r2"].(float64), v["r2"].(float64); !(math.Abs(r2-want) <= 1e-6) {
+		t.Errorf("R² is %v when predicting, %v when fitting", r2, want)
+	}
+}
+
+func TestSeveralGammas(t *testing.T) {
+	data := write(t, "data.csv", rowsCSV(50))
+	model, out := filepath.Join(t.TempDir(), "m"), filepath.Join(t.TempDir(), "yhat")
+	must(t, "fit", "--data", data, "--target", "y", "--gamma", "1,10", "--out", model)
+	for args, want := range map[string]string{"": "the model has fits for gamma = 1, 10", "--gamma=3": "3 is not among"} {
+		a := []string{"predict", "--model", model, "--data", data, "--target", "y"}
+		if args != "" {
+			a = append(a, args)
+		}
+		if code, _, errs := call(a...); code != usage || !strings.Contains(errs, want) {
+			t.Errorf("%q: exit %d, %s", args, code, errs)
+		}
+	}
+	if got := must(t, "predict", "--model", model, "--data", data, "--target", "y", "--gamma", "10", "--out", out); got != "" {
+		t.Errorf("printed %q", got)
+	}
+	if b, err := os.ReadFile(out); err != nil || bytes.Count(b, []byte("\n")) != 50 {
+		t.Errorf("%d lines, %v", bytes.Count(b, []byte("\n")), err)
+	}
+	narrow := write(t, "narrow.csv", "1\n2\n")
+	if code, _, errs := call("predict", "--model", model, "--gamma", "1", "--data", narrow); code != usage || !strings.Contains(errs, "has 1 features, the model 2") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+}
+
+// TestNotConverged: exit 1, the report is still there, and an older model is kept.
+func TestNotConverged(t *testing.T) {
+	model := write(t, "m", "the old model")
+	code, out, errs := call("fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "1", "--size", "2", "--method", "newton", "--max-passes", "2", "--out", model, "--json")
+	var v map[string]any
+	if err := json.Unmarshal([]byte(out), &v); err != nil || code != failed || v["converged"] != false || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "tolerance not reached") {
+		t.Errorf("exit %d, %v, %s", code, err, errs)
+	}
+	if b, err := os.ReadFile(model); err != nil || string(b) != "the old model" {
+		t.Errorf("the model is now %q, %v", b, err)
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	model := write(t, "m", "the old model")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, method := range []string{"cg", "exact", "one-shot"} {
+		var out, errs bytes.Buffer
+		if code := run(ctx, []string{"fit", "--data", housing, "--target", "last", "--gamma", "1", "--method", method, "--out", model}, &out, &errs); code != failed || errs.String() != "fdridge: interrupted\n" || out.Len() > 0 {
+			t.Errorf("%s: exit %d, %q, %q", method, code, out.String(), errs.String())
+		}
+	}
+	if b, err := os.ReadFile(model); err != nil || string(b) != "the old model" {
+		t.Errorf("the model is now %q, %v", b, err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(model)); err != nil || len(left) != 1 {
+		t.Errorf("files left: %v, %v", left, err)
+	}
+}
+
+func TestDoctor(t *testing.T) {
+	out := must(t, "doctor")
+	for _, want := range []string{"backend ", "kernel: ", "kc ", "BLIS model", "GFLOP/s", "GB/s"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("doctor does not show %q:\n%s", want, out)
+		}
+	}
+	var v map[string]any
+	if err := json.Unmarshal([]byte(must(t, "doctor", "--json")), &v); err != nil {
+		t.Fatal(err)
+	}
+	if m := v["measured"].(map[string]any); !(m["gemm_gflops"].(float64) > 0) || v["tuning"] == nil {
+		t.Errorf("%v", v)
+	}
+}
