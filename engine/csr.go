@@ -33,6 +33,9 @@ func (s *CSR) Slice(lo, hi int) CSR {
 // Gradient is [Backend.Gradient] for sparse rows: R = S·Xᵀ − B (n×t,
 // overwritten) and G += Rᵀ·S (t×d), in O(t·nnz). A nil b stands for B = 0.
 func (s *CSR) Gradient(t int, x []float64, ldx int, b []float64, ldb int, g []float64, ldg int, r []float64, ldr int) {
+	if s.Cols == 0 { // every row of X and G is empty, wherever it would begin
+		ldx, ldg = 0, 0
+	}
 	for i := range s.Rows {
 		idx, val := s.Row(i)
 		for q := range t {

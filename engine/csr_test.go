@@ -58,6 +58,14 @@ func TestCSRRows(t *testing.T) {
 	})
 }
 
+// length is the least that a rows×cols matrix of leading dimension ld needs.
+func length(rows, cols, ld int) int {
+	if rows == 0 || cols == 0 {
+		return 0
+	}
+	return (rows-1)*ld + cols
+}
+
 // TestCSRGradient compares R = S·Xᵀ − B and G += Rᵀ·S with dense loops.
 func TestCSRGradient(t *testing.T) {
 	const gap = 2 // behind every row, untouched
@@ -65,7 +73,7 @@ func TestCSRGradient(t *testing.T) {
 		s, a := sparse(t)
 		n, d, q := s.Rows, s.Cols, rapid.IntRange(0, 4).Draw(t, "t")
 		fill := func(rows, cols int, name string) []float64 {
-			m := make([]float64, rows*(cols+gap))
+			m := make([]float64, length(rows, cols, cols+gap))
 			for i := range m {
 				m[i] = math.NaN()
 			}
@@ -80,7 +88,7 @@ func TestCSRGradient(t *testing.T) {
 		if rapid.Bool().Draw(t, "no b") {
 			b = nil
 		}
-		r := make([]float64, n*ldr)
+		r := make([]float64, length(n, q, ldr))
 		for i := range r {
 			r[i] = math.NaN()
 		}

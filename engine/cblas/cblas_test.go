@@ -3,51 +3,111 @@
 package cblas
 
 import (
+	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 )
 
-func testBackend(t *testing.T) *Backend {
+// backend makes the process's backend, with one thread so that several calls run
+// at once.
+func backend(t *testing.T) *Backend {
 	t.Helper()
-	n := runtime.GOMAXPROCS(0)
-	mu.Lock()
-	if inUse != nil {
-		n = threads()
-	}
-	mu.Unlock()
-	b, err := New(n)
+	be, err := New(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b
+	return be
 }
 
-// TestCore: OpenBLAS runs kernels as wide as this CPU's vectors, unless the user
-// has chosen others.
+// TestCore checks that OpenBLAS runs on kernels as wide as this CPU allows,
+// whatever it had found, unless the user asked for others.
 func TestCore(t *testing.T) {
-	b := testBackend(t)
-	c := b.Capabilities()
-	if user, set := os.LookupEnv("OPENBLAS_CORETYPE"); set {
-		if c["core_repaired"] != "no: OPENBLAS_CORETYPE="+user+" is set" {
-			t.Errorf("the user's core was not kept: %v", c)
+	be := backend(t)
+	if now := coreName(); be.core.used != now {
+		t.Errorf("OpenBLAS runs %s, reported is %s", now, be.core.used)
+	}
+	c := be.Capabilities()
+	t.Logf("found %s, runs %s; repaired: %s", c["core_found"], c["kernel"], c["core_repaired"])
+	if _, set := os.LookupEnv("OPENBLAS_CORETYPE"); set {
+		if be.core.used != be.core.found {
+			t.Errorf("OPENBLAS_CORETYPE is set, and yet %s was replaced by %s", be.core.found, be.core.used)
 		}
 		return
 	}
-	if width[c["kernel"]] < width[wanted()] {
-		t.Errorf("kernel %s, where the CPU can run %s: %v", c["kernel"], wanted(), c)
+	if want := wanted(); width[be.core.used] < width[want] {
+		t.Errorf("OpenBLAS runs %s, this CPU can run %s; repaired: %s", be.core.used, want, be.core.note)
+	}
+	if be.core.found == "Prescott" && wanted() != "" && !strings.HasPrefix(be.core.note, "yes") {
+		t.Errorf("Prescott not repaired: %s", be.core.note)
+	}
+	if be.core.used == be.core.found && be.core.note != "no need" {
+		t.Errorf("core %s, repaired: %s", be.core.used, be.core.note)
 	}
 }
 
-// TestRepair makes OpenBLAS run the slow kernels and repairs it, as happens on
-// CPUs it doesn't know.
-func TestRepair(t *testing.T) {
-	testBackend(t)
+// inProcess runs the tests that match run in a process in which OpenBLAS found the
+// given core, and wants its output to hold a sentence.
+func inProcess(t *testing.T, run, found, sentence string) {
+	t.Helper()
+	if runtime.GOARCH != "amd64" {
+		t.Skip("skipped aloud: OpenBLAS's cores of other architectures are not named here")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "-test.run="+run, "-test.v")
+	cmd.Env = append(os.Environ(), "OPENBLAS_CORETYPE="+found)
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), sentence) {
+		t.Errorf("no %q: %v\n%s", sentence, err, out)
+	}
+}
+
+// TestUsersCore runs TestCore in a process whose user asked for a core that every
+// x86 CPU can run.
+func TestUsersCore(t *testing.T) {
+	inProcess(t, "^TestCore$", "Nehalem", "found Nehalem, runs Nehalem; repaired: no: OPENBLAS_CORETYPE=Nehalem is set")
+}
+
+// forgetful is set in a process that takes the core for a mistake of OpenBLAS.
+const forgetful = "FDRIDGE_TEST_CORE_IS_A_MISTAKE"
+
+func init() {
+	if os.Getenv(forgetful) == "" {
+		return
+	}
+	// OpenBLAS read it when it was loaded.
+	if err := os.Unsetenv("OPENBLAS_CORETYPE"); err != nil {
+		panic(err)
+	}
+}
+
+// TestMistakenCore runs tests in a process in which OpenBLAS found, as it does on
+// CPUs newer than itself, a core that is three times slower: it must be repaired,
+// and compute right results from many goroutines.
+func TestMistakenCore(t *testing.T) {
+	t.Setenv(forgetful, "1")
 	want := wanted()
-	if want == "" || os.Getenv("OPENBLAS_CORETYPE") != "" {
-		t.Skip("this CPU, or OPENBLAS_CORETYPE, leaves nothing to repair")
+	if want == "" {
+		inProcess(t, "^(TestCore|TestConcurrent)$", "Prescott", "repaired: no need")
+		return
+	}
+	inProcess(t, "^(TestCore|TestConcurrent)$", "Prescott", fmt.Sprintf("found Prescott, runs %s; repaired: yes: %[1]s taken for Prescott", want))
+}
+
+// TestRepair makes OpenBLAS run the slow kernels and repairs it, in this process.
+func TestRepair(t *testing.T) {
+	be := backend(t)
+	want := wanted()
+	if _, set := os.LookupEnv("OPENBLAS_CORETYPE"); set || want == "" {
+		t.Skip("skipped aloud: this CPU, or OPENBLAS_CORETYPE, leaves nothing to repair")
 	}
 	before := coreName()
 	if got, note, err := change("Prescott"); err != nil || got != "Prescott" {
@@ -65,72 +125,208 @@ func TestRepair(t *testing.T) {
 	if _, set := os.LookupEnv("OPENBLAS_CORETYPE"); set {
 		t.Error("the environment was left changed")
 	}
-	product(t, testBackend(t))
+	products(t, be, 0)
 }
 
-// product checks a Gemm of ones.
-func product(t *testing.T, b *Backend) {
-	t.Helper()
-	const n = 200
-	a, c := make([]float64, n*n), make([]float64, n*n)
-	for i := range a {
-		a[i], c[i] = 1, math.NaN()
+func TestNewTwice(t *testing.T) {
+	one := backend(t)
+	if two := backend(t); one != two {
+		t.Error("two backends in one process")
 	}
-	b.Gemm(false, true, n, n, n, 1, a, n, a, n, 0, c, n)
-	for _, v := range c {
-		if v != n {
-			t.Errorf("1·1ᵀ has an entry %v, want %d", v, n)
-			return
+	for _, n := range []int{-1, 0, 2} {
+		be, err := New(n)
+		if err == nil || be != nil || !strings.Contains(err.Error(), fmt.Sprint(n)) {
+			t.Errorf("New(%d) beside one of 1 thread: %v, %v", n, be, err)
+		}
+	}
+	if got := threads(); got != 1 {
+		t.Errorf("OpenBLAS now has %d threads", got)
+	}
+	if want := runtime.GOMAXPROCS(0); cap(one.slots) != want {
+		t.Errorf("%d calls at once, want %d", cap(one.slots), want)
+	}
+}
+
+// calls are all operations that go into OpenBLAS, on small matrices of their own.
+func calls(be *Backend) map[string]func() {
+	const n = 4
+	fill := func() []float64 {
+		x := make([]float64, n*n)
+		for i := range n {
+			x[i*n+i] = float64(i + 1)
+		}
+		return x
+	}
+	work := make([]float64, be.SymEigWork(n, n)+be.QRWork(n, n)+be.SVDWork(n, n))
+	return map[string]func(){
+		"Gemm":          func() { be.Gemm(false, true, n, n, n, 1, fill(), n, fill(), n, 0, fill(), n) },
+		"Syrk":          func() { be.Syrk(true, n, n, 1, fill(), n, 0, fill(), n) },
+		"Gemv":          func() { be.Gemv(false, n, n, 1, fill(), n, make([]float64, n), 0, make([]float64, n)) },
+		"Gradient":      func() { be.Gradient(n, n, n, fill(), n, fill(), n, nil, n, fill(), n, fill(), n) },
+		"SymEig":        func() { be.SymEig(n, n, fill(), n, make([]float64, n), fill(), n, work) },
+		"SymEig, k = 0": func() { be.SymEig(n, 0, fill(), n, make([]float64, n), nil, n, work) },
+		"SVD":           func() { be.SVD(n, n, fill(), n, make([]float64, n), fill(), n, work) },
+		"Cholesky":      func() { be.Cholesky(n, fill(), n) },
+		"CholeskySolve": func() { be.CholeskySolve(n, n, fill(), n, fill(), n) },
+		"QR":            func() { be.QR(n, n, fill(), n, work) },
+	}
+}
+
+// TestSlots checks that every operation waits outside OpenBLAS while all slots are
+// taken, goes on when one is given back, and leaves none taken.
+func TestSlots(t *testing.T) {
+	for name := range calls(backend(t)) {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				be := &Backend{slots: make(chan struct{}, 2)}
+				call := calls(be)[name]
+				be.enter()
+				be.enter()
+				done := false
+				go func() {
+					call()
+					done = true
+				}()
+				synctest.Wait()
+				if done {
+					t.Error("went in past the slots")
+				}
+				be.leave()
+				synctest.Wait()
+				if !done {
+					t.Error("still waits, with a slot free")
+				}
+				if taken := len(be.slots); taken != 1 {
+					t.Errorf("%d slots taken, want the test's own", taken)
+				}
+			})
+		})
+	}
+}
+
+// TestConcurrent makes products of small whole numbers from 96 goroutines:
+// sums are exact, so every entry must be right to the last bit. The slots taken
+// meanwhile are as many as there are at most, and none at the end.
+func TestConcurrent(t *testing.T) {
+	be := backend(t)
+	stop := make(chan struct{})
+	watched := make(chan int)
+	go func() {
+		most := 0
+		for {
+			select {
+			case <-stop:
+				watched <- most
+				return
+			default:
+				most = max(most, len(be.slots))
+				runtime.Gosched()
+			}
+		}
+	}()
+	var wg sync.WaitGroup
+	for g := range 96 {
+		wg.Go(func() {
+			for range 5 {
+				products(t, be, g)
+			}
+		})
+	}
+	wg.Wait()
+	close(stop)
+	if most := <-watched; most < 1 || most > cap(be.slots) {
+		t.Errorf("up to %d calls at once, with %d slots", most, cap(be.slots))
+	}
+	if len(be.slots) != 0 {
+		t.Errorf("%d slots still taken", len(be.slots))
+	}
+}
+
+// products checks a Gemm of small whole numbers that depend on g.
+func products(t *testing.T, be *Backend, g int) {
+	t.Helper()
+	const m, n, k = 70, 50, 90
+	a, b, c := make([]float64, m*k), make([]float64, k*n), make([]float64, m*n)
+	for i := range a {
+		a[i] = float64((i*7+g)%11 - 5)
+	}
+	for i := range b {
+		b[i] = float64((i*5+g)%13 - 6)
+	}
+	for i := range c {
+		c[i] = math.NaN()
+	}
+	be.Gemm(false, false, m, n, k, 1, a, k, b, n, 0, c, n)
+	for i := range m {
+		for j := range n {
+			var want float64
+			for l := range k {
+				want += a[i*k+l] * b[l*n+j]
+			}
+			if !(c[i*n+j] == want) {
+				t.Errorf("goroutine %d: (%d, %d) is %v, want %v", g, i, j, c[i*n+j], want)
+				return
+			}
 		}
 	}
 }
 
-func TestOneBackend(t *testing.T) {
-	b := testBackend(t)
-	if again, err := New(threads()); err != nil || again != b {
-		t.Errorf("a second New: %v", err)
-	}
-	if _, err := New(threads() + 1); err == nil {
-		t.Error("another number of threads was accepted")
-	}
-	if _, err := New(0); err == nil {
-		t.Error("no threads were accepted")
-	}
-}
-
-// TestSlots: at most GOMAXPROCS/threads calls are inside OpenBLAS at a time.
-func TestSlots(t *testing.T) {
-	b := testBackend(t)
-	if got, most := cap(b.slots), max(1, runtime.GOMAXPROCS(0)/threads()); got > most {
-		t.Errorf("%d slots, at most %d are to be", got, most)
-	}
-	var wg sync.WaitGroup
-	for range 96 {
-		wg.Go(func() { product(t, b) })
-	}
-	wg.Wait()
-}
-
-// TestDimensionsBeyond32Bits panic before they reach OpenBLAS.
-func TestDimensionsBeyond32Bits(t *testing.T) {
-	b := testBackend(t)
-	const big = math.MaxInt32 + 1
-	x := []float64{1}
-	for name, f := range map[string]func(){
-		"lda":      func() { b.Gemm(false, false, 1, 1, 1, 1, x, big, x, 1, 0, x, 1) },
-		"k":        func() { b.Syrk(false, 0, big, 1, x, big, 0, x, 1) },
-		"gemv":     func() { b.Gemv(false, 1, 1, 1, x, big, x, 0, x) },
-		"cholesky": func() { b.Cholesky(1, x, big) },
-		"qr":       func() { b.QR(1, 1, x, big, make([]float64, 100)) },
-		"symeig":   func() { b.SymEig(1, 1, x, big, x, x, 1, make([]float64, 200)) },
+// TestTooLarge calls with dimensions beyond OpenBLAS's 32 bits: slices too short
+// for them, or, where a dimension of zero lets that pass, none. Every call must
+// panic with a string, in Go.
+func TestTooLarge(t *testing.T) {
+	be := backend(t)
+	big := math.MaxInt32 + 1
+	x := make([]float64, 8)
+	for name, call := range map[string]func(){
+		"Gemm m":               func() { be.Gemm(false, false, big, 1, 1, 1, x, 1, x, 1, 0, x, 1) },
+		"Gemm n":               func() { be.Gemm(false, false, 1, big, 1, 1, x, 1, x, big, 0, x, big) },
+		"Gemm k":               func() { be.Gemm(false, false, 1, 1, big, 1, x, big, x, 1, 0, x, 1) },
+		"Gemm m, empty":        func() { be.Gemm(true, false, big, 0, 0, 1, nil, big, nil, 1, 0, nil, 1) },
+		"Gemm n, empty":        func() { be.Gemm(false, false, 0, big, 0, 1, nil, 1, nil, big, 0, nil, big) },
+		"Gemm k, empty":        func() { be.Gemm(false, false, 0, 0, big, 1, nil, big, nil, 1, 0, nil, 1) },
+		"Gemm lda":             func() { be.Gemm(false, false, 1, 1, 1, 1, x, big, x, 1, 0, x, 1) },
+		"Gemm ldb":             func() { be.Gemm(false, false, 1, 1, 1, 1, x, 1, x, big, 0, x, 1) },
+		"Gemm ldc":             func() { be.Gemm(false, false, 1, 1, 1, 1, x, 1, x, 1, 0, x, big) },
+		"Syrk n":               func() { be.Syrk(false, big, 1, 1, x, 1, 0, x, big) },
+		"Syrk k":               func() { be.Syrk(false, 1, big, 1, x, big, 0, x, 1) },
+		"Syrk k, empty":        func() { be.Syrk(false, 0, big, 1, nil, big, 0, nil, 1) },
+		"Syrk lda":             func() { be.Syrk(false, 1, 1, 1, x, big, 0, x, 1) },
+		"Syrk ldc":             func() { be.Syrk(false, 1, 1, 1, x, 1, 0, x, big) },
+		"Gemv m":               func() { be.Gemv(false, big, 1, 1, x, 1, x, 0, x) },
+		"Gemv n, empty":        func() { be.Gemv(true, 0, big, 1, nil, big, nil, 0, nil) },
+		"Gemv lda":             func() { be.Gemv(false, 1, 1, 1, x, big, x, 0, x) },
+		"Gradient n":           func() { be.Gradient(big, 1, 1, x, 1, x, 1, nil, 1, x, 1, x, 1) },
+		"Gradient d, empty":    func() { be.Gradient(0, big, 0, nil, big, nil, big, nil, 1, nil, big, nil, 1) },
+		"Gradient t, empty":    func() { be.Gradient(0, 0, big, nil, 1, nil, 1, nil, 1, nil, 1, nil, big) },
+		"SymEig n":             func() { be.SymEig(big, 0, x, big, x, nil, big, x) },
+		"SymEig lda":           func() { be.SymEig(1, 0, x, big, x, nil, 1, make([]float64, be.SymEigWork(1, 0))) },
+		"SymEig ldv":           func() { be.SymEig(1, 1, x, 1, x, x, big, make([]float64, be.SymEigWork(1, 1))) },
+		"SVD m":                func() { be.SVD(big, 1, x, 1, x, x, 1, x) },
+		"SVD n":                func() { be.SVD(1, big, x, big, x, x, big, x) },
+		"Cholesky n":           func() { be.Cholesky(big, x, big) },
+		"Cholesky lda":         func() { be.Cholesky(1, x, big) },
+		"CholeskySolve n":      func() { be.CholeskySolve(big, 1, x, big, x, big) },
+		"CholeskySolve rows":   func() { be.CholeskySolve(0, big, nil, 1, nil, 1) },
+		"CholeskySolve ldl":    func() { be.CholeskySolve(1, 1, x, big, x, 1) },
+		"CholeskySolve ldb":    func() { be.CholeskySolve(1, 1, x, 1, x, big) },
+		"QR m":                 func() { be.QR(big, 1, x, 1, x) },
+		"QR n":                 func() { be.QR(1, big, x, big, x) },
+		"QR m, empty":          func() { be.QR(big, 0, nil, 1, nil) },
+		"QR lda":               func() { be.QR(1, 1, x, big, make([]float64, be.QRWork(1, 1))) },
+		"SVD lda":              func() { be.SVD(2, 1, x, big, x, x, 1, make([]float64, be.SVDWork(2, 1))) },
+		"beyond int64 as well": func() { be.Gemm(false, false, math.MaxInt, math.MaxInt, 1, 1, x, 1, x, math.MaxInt, 0, x, math.MaxInt) },
 	} {
-		func() {
+		t.Run(name, func(t *testing.T) {
 			defer func() {
 				if _, ok := recover().(string); !ok {
-					t.Errorf("%s: no panic", name)
+					t.Error("no panic with a string")
+				}
+				if len(be.slots) != 0 {
+					t.Errorf("%d slots still taken", len(be.slots))
 				}
 			}()
-			f()
-		}()
+			call()
+		})
 	}
 }

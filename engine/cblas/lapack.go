@@ -45,6 +45,9 @@ func (b *Backend) SymEig(n, k int, a []float64, lda int, w []float64, v []float6
 	shape.Matrix(k, n, ldv, len(v))
 	shape.Work(b.SymEigWork(n, k), len(work))
 	fits(n, lda, ldv)
+	if k > 0 {
+		fits(1 + 4*n + n*n) // of dstedc's workspace
+	}
 	if n == 0 {
 		return true
 	}
@@ -135,7 +138,15 @@ func (b *Backend) Cholesky(n int, a []float64, lda int) (ok bool) {
 	}
 	b.enter()
 	defer b.leave()
-	return C.LAPACKE_dpotrf_work(C.COLUMNS, 'U', C.int(n), pointer(a), C.int(lda)) == 0
+	if C.LAPACKE_dpotrf_work(C.COLUMNS, 'U', C.int(n), pointer(a), C.int(lda)) != 0 {
+		return false
+	}
+	for i := range n {
+		if !(a[i*lda+i] > 0) { // OpenBLAS takes a pivot that is NaN for a positive one
+			return false
+		}
+	}
+	return true
 }
 
 // CholeskySolve overwrites each row of B with the solution of L·Lᵀ·x = row: the
@@ -159,7 +170,7 @@ func (b *Backend) CholeskySolve(n, nrhs int, l []float64, ldl int, rhs []float64
 func (b *Backend) QR(m, n int, a []float64, lda int, work []float64) {
 	shape.Matrix(m, n, lda, len(a))
 	shape.Work(b.QRWork(m, n), len(work))
-	fits(m, n, lda)
+	fits(m, n, lda, n*block)
 	q := min(m, n)
 	if q == 0 {
 		return

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -46,7 +47,7 @@ func allocations(t *testing.T, be engine.Backend) {
 			sq[i*m+i] = float64(i + 1)
 		}
 	}
-	for name, f := range map[string]func(){
+	operations := map[string]func(){
 		"Gemm":     func() { be.Gemm(false, false, m, n, k, 1, a, k, b, n, 0, c, n) },
 		"Gemm T":   func() { be.Gemm(false, true, m, m, k, 1, a, k, a, k, 0, sq, m) },
 		"Syrk":     func() { be.Syrk(false, m, k, 1, a, k, 0, sq, m) },
@@ -63,12 +64,29 @@ func allocations(t *testing.T, be engine.Backend) {
 			be.Cholesky(m, sq, m)
 			be.CholeskySolve(m, 2, sq, m, r[:2*m], m)
 		},
-	} {
+	}
+	for name, f := range operations {
 		f()
 		if got := testing.AllocsPerRun(10, f); !(got == 0) {
 			t.Errorf("%s allocates %v times a call", name, got)
 		}
+		if got := allocationsInParallel(20, f); !(got == 0) {
+			t.Errorf("%s allocates %v times a call on all processors", name, got)
+		}
 	}
+}
+
+// allocationsInParallel is testing.AllocsPerRun, rounding down like it, without
+// its GOMAXPROCS of 1, under which nothing is shared out to other goroutines.
+func allocationsInParallel(runs int, f func()) float64 {
+	f()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range runs {
+		f()
+	}
+	runtime.ReadMemStats(&after)
+	return float64((after.Mallocs - before.Mallocs) / uint64(runs))
 }
 
 // panics checks that wrong shapes panic with a string, before anything happens.
@@ -91,6 +109,18 @@ func panics(t *testing.T, be engine.Backend) {
 		"short svd work":   func() { be.SVD(4, 5, x, 5, x, x, 5, make([]float64, be.SVDWork(4, 5)-1)) },
 		"short qr work":    func() { be.QR(4, 5, x, 5, make([]float64, be.QRWork(4, 5)-1)) },
 		"short vt":         func() { be.SVD(4, 5, x, 5, x, x[:19], 5, make([]float64, be.SVDWork(4, 5))) },
+		"short qr":         func() { be.QR(4, 5, x[:19], 5, make([]float64, be.QRWork(4, 5))) },
+		"negative qr":      func() { be.QR(-4, 5, x, 5, x) },
+		"negative svd":     func() { be.SVD(4, -5, x, 5, x, x, 5, x) },
+		"short s":          func() { be.SVD(4, 5, x, 5, x[:3], x, 5, make([]float64, be.SVDWork(4, 5))) },
+		"negative eig":     func() { be.SymEig(-1, 0, x, 2, x, x, 2, x) },
+		"negative k":       func() { be.SymEig(2, -1, x, 2, x, x, 2, make([]float64, 10000)) },
+		"short w":          func() { be.SymEig(4, 1, x, 4, x[:3], x, 4, make([]float64, be.SymEigWork(4, 1))) },
+		"short v":          func() { be.SymEig(4, 2, x, 4, x, x[:7], 4, make([]float64, be.SymEigWork(4, 2))) },
+		"small ldv":        func() { be.SymEig(4, 2, x, 4, x, x, 3, make([]float64, be.SymEigWork(4, 2))) },
+		"short gradient":   func() { be.Gradient(3, 2, 2, x, 2, x, 2, nil, 2, x[:3], 2, x, 2) },
+		"short weights":    func() { be.Gradient(3, 2, 2, x, 2, x[:3], 2, nil, 2, x, 2, x, 2) },
+		"negative targets": func() { be.Gradient(3, 2, -1, x, 2, x, 2, nil, 2, x, 2, x, 2) },
 		"short L":          func() { be.Cholesky(5, x[:24], 5) },
 		"short rows":       func() { be.CholeskySolve(5, 3, x, 5, x[:14], 5) },
 	} {

@@ -13,18 +13,17 @@ func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx i
 		shape.Matrix(n, t, ldb, len(rhs))
 	}
 	for i := range n {
-		row := a[i*lda:]
 		for q := range t {
 			var s float64
 			if d > 0 {
-				s = b.blas.Ddot(d, row, 1, x[q*ldx:], 1)
+				s = b.blas.Ddot(d, a[i*lda:], 1, x[q*ldx:], 1)
 			}
 			if rhs != nil {
 				s -= rhs[i*ldb+q]
 			}
 			r[i*ldr+q] = s
 			if d > 0 {
-				b.blas.Daxpy(d, s, row, 1, g[q*ldg:], 1)
+				b.blas.Daxpy(d, s, a[i*lda:], 1, g[q*ldg:], 1)
 			}
 		}
 	}

@@ -1,45 +1,106 @@
 package purego_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
-// TestSameForEveryGOMAXPROCS: products are divided by shape, so their bits do not
-// depend on the number of threads.
-func TestSameForEveryGOMAXPROCS(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	const m, n, k = 300, 200, 150
-	rng := rand.New(rand.NewPCG(1, 1))
-	a, b := make([]float64, m*k), make([]float64, k*n)
-	for _, x := range [][]float64{a, b} {
+// TestRepeatable runs operations for GOMAXPROCS 1, 2 and 4: results must be
+// bitwise the same.
+func TestRepeatable(t *testing.T) {
+	be := purego.New()
+	rng := rand.New(rand.NewPCG(1, 2))
+	fill := func(n int) []float64 {
+		x := make([]float64, n)
 		for i := range x {
 			x[i] = rng.NormFloat64()
 		}
+		return x
 	}
-	be := purego.New()
-	compute := func() []float64 {
-		c, s := make([]float64, m*n), make([]float64, m*m)
-		be.Gemm(false, false, m, n, k, 1, a, k, b, n, 0, c, n)
-		be.Syrk(false, m, k, 1, a, k, 0, s, m)
-		w, v := make([]float64, m), make([]float64, m*m)
-		if !be.SymEig(m, m/2, s, m, w, v, m, make([]float64, be.SymEigWork(m, m/2))) {
-			t.Fatal("no convergence")
-		}
-		return append(append(c, w...), v...)
-	}
-	runtime.GOMAXPROCS(1)
-	want := compute()
-	for _, p := range []int{2, 4} {
-		runtime.GOMAXPROCS(p)
-		for i, v := range compute() {
-			if math.Float64bits(v) != math.Float64bits(want[i]) {
-				t.Fatalf("GOMAXPROCS %d: number %d differs", p, i)
+	const m, n, k = 300, 200, 150
+	a, b, c, sym := fill(m*k), fill(k*n), fill(m*n), fill(m*m)
+	work := func(n int) []float64 { return slices.Repeat([]float64{math.NaN()}, n) }
+	for _, op := range []struct {
+		name string
+		run  func() []float64
+	}{
+		{"Gemm", func() []float64 {
+			c := slices.Clone(c)
+			be.Gemm(false, false, m, n, k, 0.7, a, k, b, n, -1, c, n)
+			return c
+		}},
+		{"Syrk", func() []float64 {
+			c := slices.Clone(sym)
+			be.Syrk(false, m, k, 0.7, a, k, -1, c, m)
+			return c
+		}},
+		{"Syrk trans", func() []float64 {
+			c := slices.Clone(sym)
+			be.Syrk(true, k, m, 1, a, k, 0, c, m)
+			return c
+		}},
+		{"Gradient", func() []float64 {
+			g, r := make([]float64, 3*k), work(m*3)
+			be.Gradient(m, k, 3, a, k, b, n, c, n, g, k, r, 3)
+			return append(g, r...)
+		}},
+		{"SymEig", func() []float64 {
+			a, w, v := slices.Clone(sym), work(m), work(n*m)
+			if !be.SymEig(m, n, a, m, w, v, m, work(be.SymEigWork(m, n))) {
+				t.Fatal("no convergence")
 			}
+			return append(w, v...)
+		}},
+		{"SVD", func() []float64 {
+			a, s, vt := slices.Clone(b), work(k), work(k*n)
+			if !be.SVD(k, n, a, n, s, vt, n, work(be.SVDWork(k, n))) {
+				t.Fatal("no convergence")
+			}
+			return append(s, vt...)
+		}},
+		{"QR", func() []float64 {
+			a := slices.Clone(a)
+			be.QR(m, k, a, k, work(be.QRWork(m, k)))
+			return a[:k*k]
+		}},
+		{"Cholesky", func() []float64 {
+			c := slices.Clone(sym)
+			for i := range m {
+				c[i*m+i] += 100
+			}
+			if !be.Cholesky(m, c, m) {
+				t.Fatal("not positive definite")
+			}
+			return c
+		}},
+	} {
+		t.Run(op.name, func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+			want := op.run()
+			for _, procs := range []int{1, 2, 4} {
+				runtime.GOMAXPROCS(procs)
+				for range 3 {
+					if what := differ(op.run(), want); what != "" {
+						t.Fatalf("GOMAXPROCS %d: %s", procs, what)
+					}
+				}
+			}
+		})
+	}
+}
+
+// differ names the first element that is not bitwise the same, "" if all are.
+func differ(got, want []float64) string {
+	for i := range want {
+		if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
+			return fmt.Sprintf("element %d is %x, was %x", i, got[i], want[i])
 		}
 	}
+	return ""
 }
