@@ -15,7 +15,7 @@ const eps = 0x1p-52
 // graded, clustered and rank-deficient streams: the worst seen is below a quarter
 // of the pad.
 const (
-	padShrink = 8
+	padShrink = 16
 	padRead   = 32
 )
 
