@@ -163,6 +163,22 @@ func TestModelOfSkylake(t *testing.T) {
 	}
 }
 
+// TestSharedL3 checks that a virtual machine that reports the L3 of its whole host
+// gets the blocks of a core's share of it.
+func TestSharedL3(t *testing.T) {
+	blocks := func(l3 int) int {
+		tuning := Tuning{
+			MR: 4, NR: 4, L1: Cache{Size: 48 << 10, Ways: 12},
+			L2: Cache{Size: 2 << 20, Ways: 16}, L3: Cache{Size: l3, Ways: 16},
+		}
+		tuning.model()
+		return tuning.NC.Value
+	}
+	if share, host := blocks(largestL3), blocks(480<<20); share != host || share >= 8192 {
+		t.Errorf("nc is %d for %d MiB of L3 and %d for 480 MiB", share, largestL3>>20, host)
+	}
+}
+
 func TestDetect(t *testing.T) {
 	tuning := Detect()
 	if err := sensible(tuning); err != "" {
