@@ -177,6 +177,9 @@ func TestFamilies(t *testing.T) {
 				}
 			}
 			for _, n := range []int{127, 128, 129, 255, 256, 257} {
+				if testing.Short() && n > 129 {
+					break
+				}
 				a := family.make(rnd, n)
 				w, v, ok := run(t, n, n, 1, a)
 				worst = max(worst, check(t, n, n, a, w, v, ok))
@@ -187,6 +190,9 @@ func TestFamilies(t *testing.T) {
 }
 
 func TestLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: orders 512 and 513 take minutes where the processor is emulated")
+	}
 	for f, family := range families {
 		t.Run(family.name, func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(2, uint64(f)))
