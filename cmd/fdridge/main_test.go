@@ -203,7 +203,9 @@ func TestMethodsAgree(t *testing.T) {
 	if dir == "" {
 		t.Skip("FDRIDGE_DATA is not set: covtype and YearPredictionMSD are left out")
 	}
-	t.Run("covtype", func(t *testing.T) { methodsAgree(t, "20", filepath.Join(dir, "covtype.data.gz"), "last", "exact", "one-shot", "cg") })
+	t.Run("covtype", func(t *testing.T) {
+		methodsAgree(t, "20", filepath.Join(dir, "covtype.data.gz"), "last", "exact", "one-shot", "cg")
+	})
 	t.Run("year", func(t *testing.T) {
 		methodsAgree(t, "40", filepath.Join(dir, "YearPredictionMSD.sample7000.txt.gz")+","+filepath.Join(dir, "YearPredictionMSD.head1176.txt.gz"), "first", "exact", "one-shot", "cg")
 	})

@@ -63,7 +63,14 @@ func (s *score) add(want, got float64) {
 	s.squares += delta * (want - s.sum)
 }
 
-func (s *score) r2() float64   { return 1 - s.rss/s.squares }
+// r2 is NaN where the target is constant.
+func (s *score) r2() float64 {
+	if !(s.squares > 0) {
+		return math.NaN()
+	}
+	return 1 - s.rss/s.squares
+}
+
 func (s *score) rmse() float64 { return math.Sqrt(s.rss / float64(s.n)) }
 
 func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
@@ -95,7 +102,11 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		return err
 	}
 	for j, s := range p.scores {
-		fmt.Fprintf(stderr, "target %d: R² = %.6g, RMSE = %.6g over %d rows\n", j+1, s.r2(), s.rmse(), s.n)
+		r2 := "undefined, the target is constant"
+		if v := s.r2(); !math.IsNaN(v) {
+			r2 = fmt.Sprintf("%.6g", v)
+		}
+		fmt.Fprintf(stderr, "target %d: R² = %s; RMSE = %.6g over %d rows\n", j+1, r2, s.rmse(), s.n)
 	}
 	return nil
 }
