@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"errors"
 	"io"
 	"iter"
 
@@ -50,13 +49,13 @@ const depth = 3
 
 // ahead makes a pass whose blocks are filled on a goroutine of their own, depth
 // blocks at most ahead of the consumer. fill appends the next block's rows to an
-// empty buffer, and returns io.EOF when there are none left. Leaving the loop
-// stops the goroutine and waits for it.
-func ahead(ctx context.Context, d int, fill func(ctx context.Context, b *Buffer) error) iter.Seq2[Block, error] {
+// empty buffer, and returns io.EOF itself when there are none left. Leaving the
+// loop stops the goroutine and waits for it; fill has then returned.
+func ahead(ctx context.Context, d int, fill func(b *Buffer) error) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		free, full := make(chan *Buffer, depth), make(chan *Buffer, depth)
-		var failed error
+		var failed error // written before full is closed, read after
 		for range depth {
 			free <- new(Buffer)
 		}
@@ -69,8 +68,8 @@ func ahead(ctx context.Context, d int, fill func(ctx context.Context, b *Buffer)
 					return
 				case b := <-free:
 					b.Reset()
-					if err := fill(ctx, b); err != nil {
-						if !errors.Is(err, io.EOF) {
+					if err := fill(b); err != nil {
+						if err != io.EOF {
 							failed = err
 						}
 						return

@@ -3,14 +3,17 @@ package dataset
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // ErrShape reports sources whose dimensions disagree.
 var ErrShape = errors.New("dataset: dimensions disagree")
 
-// An InputError reports what is wrong with a file and where. Line and Column
-// are 1-based, the column in bytes; 0 says that there is none to name. NonFinite
-// is set where the value was a number, but NaN or infinite.
+// An InputError reports what is wrong with the data and where, printed as
+// file:line:column: message. Line and Column are 1-based; 0 says that there is
+// none to name. In text they are the line and the byte in it; in arrays (.npy
+// files, data in memory, transformed rows) the row and the number of the column.
+// NonFinite is set where a number is NaN, infinite or beyond the range of float64.
 type InputError struct {
 	File         string
 	Line, Column int
@@ -35,3 +38,21 @@ func (e *InputError) Error() string {
 }
 
 func (e *InputError) Unwrap() error { return e.Err }
+
+// finite checks rows of cols numbers, of which the first is row first of what is
+// called name.
+func finite(name string, x []float64, first int64, cols int) error {
+	for i, v := range x {
+		if v-v != 0 { // NaN or infinite
+			return nonFinite(name, first+int64(i/cols), i%cols, v)
+		}
+	}
+	return nil
+}
+
+func nonFinite(name string, row int64, col int, v float64) error {
+	return &InputError{File: name, Line: int(row) + 1, Column: col + 1, Msg: fmt.Sprintf("%v is not finite", v), NonFinite: true}
+}
+
+// isFinite is false for NaN and ±Inf.
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -27,17 +27,21 @@ type Fourier struct {
 	Seed       uint64  `json:"seed"`
 }
 
-// Apply returns the D features of src. The arithmetic is that of be, or of
-// engine.Default() where it is nil.
+// maxWeights bounds W, at 512 GiB.
+const maxWeights = 1 << 36
+
+// Apply returns the D features of src, dense. The arithmetic is that of be, or of
+// engine.Default() where it is nil. The features of a row depend on the row alone,
+// but for round-off in Wx.
 func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 	_, d, _ := src.Dims()
 	switch {
 	case f.Components < 1:
 		return nil, fmt.Errorf("dataset: %d Fourier features, must be positive", f.Components)
-	case !(f.Gamma > 0) || math.IsInf(f.Gamma, 0):
-		return nil, fmt.Errorf("dataset: Fourier features with gamma = %v, must be positive", f.Gamma)
+	case !(f.Gamma > 0) || math.IsInf(2*f.Gamma, 0):
+		return nil, fmt.Errorf("dataset: Fourier features with gamma = %v, must be positive and finite", f.Gamma)
 	}
-	if hi, lo := bits.Mul64(uint64(d), uint64(f.Components)); hi != 0 || lo > 1<<40 {
+	if hi, lo := bits.Mul64(uint64(d), uint64(f.Components)); hi != 0 || lo > maxWeights {
 		return nil, fmt.Errorf("dataset: %d×%d weights of Fourier features are too many", d, f.Components)
 	}
 	if be == nil {
@@ -46,10 +50,14 @@ func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 			return nil, err
 		}
 	}
+	rows, err := denseRows(f.Components)
+	if err != nil {
+		return nil, err
+	}
 	w, u := f.draw(d)
-	return &transformed{src: src, d: f.Components, apply: func(b Block, out *Buffer) {
-		out.Sparse = false
-		f.features(be, w, u, b, out)
+	return &transformed{src: src, name: "Fourier features", d: f.Components, rows: rows, start: func() (func(Block, *Buffer), func()) {
+		p := startProjection(be, w, u, runtime.GOMAXPROCS(0))
+		return p.features, p.stop
 	}}, nil
 }
 
@@ -69,39 +77,73 @@ func (f Fourier) draw(d int) (w, u []float64) {
 	return w, u
 }
 
-// features appends z(x) for each row of b. The rows are shared out among the
-// processors; each is computed in the same way whoever does it.
-func (f Fourier) features(be engine.Backend, w, u []float64, b Block, out *Buffer) {
-	dim := f.Components
-	for range b.N {
-		out.X = append(out.X, u...)
-	}
-	if b.Sparse == nil {
-		d := len(w) / dim
-		be.Gemm(false, false, b.N, dim, d, 1, b.X, d, w, dim, 1, out.X, dim)
-	}
-	parts := runtime.GOMAXPROCS(0)
-	var wg sync.WaitGroup
-	for k := range parts {
-		wg.Go(func() {
-			for i := b.N * k / parts; i < b.N*(k+1)/parts; i++ {
-				f.row(w, b, i, out.X[i*dim:(i+1)*dim])
+// A projection computes the features of one pass on goroutines that live as long
+// as the pass, so that a block costs no allocation.
+type projection struct {
+	be   engine.Backend
+	w, u []float64
+
+	block  Block     // at hand
+	z      []float64 // its features, N×D
+	parts  int
+	jobs   chan int // parts of the block
+	done   sync.WaitGroup
+	worker sync.WaitGroup
+}
+
+func startProjection(be engine.Backend, w, u []float64, parts int) *projection {
+	p := &projection{be: be, w: w, u: u, parts: parts, jobs: make(chan int, parts)}
+	for range parts {
+		p.worker.Go(func() {
+			for k := range p.jobs {
+				p.part(k)
+				p.done.Done()
 			}
 		})
 	}
-	wg.Wait()
+	return p
 }
 
-// row finishes z(x) for row i of b: z holds u for sparse rows, Wx + u for dense.
-func (f Fourier) row(w []float64, b Block, i int, z []float64) {
-	if b.Sparse != nil {
-		idx, val := b.Sparse.Row(i)
-		for k, j := range idx {
-			floats.AddScaled(z, val[k], w[int(j)*len(z):(int(j)+1)*len(z)])
-		}
+// stop ends the goroutines and waits for them.
+func (p *projection) stop() {
+	close(p.jobs)
+	p.worker.Wait()
+}
+
+// features appends z(x) for each row of b. The rows are shared out; each is
+// computed in the same way whoever does it.
+func (p *projection) features(b Block, out *Buffer) {
+	out.Sparse = false
+	for range b.N {
+		out.X = append(out.X, p.u...)
 	}
-	scale := math.Sqrt(2 / float64(len(z)))
-	for c, v := range z {
-		z[c] = scale * math.Cos(v)
+	p.block, p.z = b, out.X
+	if b.Sparse == nil {
+		dim := len(p.u)
+		d := len(p.w) / dim
+		p.be.Gemm(false, false, b.N, dim, d, 1, b.X, d, p.w, dim, 1, p.z, dim)
+	}
+	p.done.Add(p.parts)
+	for k := range p.parts {
+		p.jobs <- k
+	}
+	p.done.Wait()
+}
+
+// part finishes the rows of part k: z holds u for sparse rows, Wx + u for dense.
+func (p *projection) part(k int) {
+	dim := len(p.u)
+	scale := math.Sqrt(2 / float64(dim))
+	for i := p.block.N * k / p.parts; i < p.block.N*(k+1)/p.parts; i++ {
+		z := p.z[i*dim : (i+1)*dim]
+		if p.block.Sparse != nil {
+			idx, val := p.block.Sparse.Row(i)
+			for k, j := range idx {
+				floats.AddScaled(z, val[k], p.w[int(j)*dim:(int(j)+1)*dim])
+			}
+		}
+		for c, v := range z {
+			z[c] = scale * math.Cos(v)
+		}
 	}
 }

@@ -4,69 +4,99 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math"
+	"math/bits"
 
 	"github.com/fdridge/fdridge/engine"
 )
 
 // memory is a source over data in memory, which its blocks share.
 type memory struct {
-	n, d, t int
-	x       []float64 // nil when sparse
-	sparse  *engine.CSR
-	y       []float64
+	whole Block
+	d, t  int
 }
 
 // FromDense returns a source of the n rows of x (row-major n×d) with targets y
-// (n×t), in one block that shares their memory. Shapes that disagree are
-// [ErrShape], entries that are not finite an *[InputError] that names "x" or "y"
-// as its file, the row as its line and the column (1-based).
+// (n×t). Its blocks share their memory, which must not change while in use and is
+// never written. Shapes that disagree are [ErrShape], entries that are not finite
+// an *[InputError] that names "x" or "y" as its file.
 func FromDense(n, d, t int, x, y []float64) (Source, error) {
-	if n < 0 || d < 1 || t < 0 || len(x) != n*d || len(y) != n*t {
+	if n < 0 || d < 1 || t < 0 || !isProduct(len(x), n, d) || !isProduct(len(y), n, t) {
 		return nil, fmt.Errorf("%w: %d numbers for %d×%d features, %d for %d×%d targets", ErrShape, len(x), n, d, len(y), n, t)
 	}
-	if err := allFinite("x", x, d); err != nil {
+	if err := finite("x", x, 0, d); err != nil {
 		return nil, err
 	}
-	if err := allFinite("y", y, t); err != nil {
+	if err := finite("y", y, 0, t); err != nil {
 		return nil, err
 	}
-	return &memory{n: n, d: d, t: t, x: x, y: y}, nil
+	return &memory{Block{N: n, X: x, Y: y}, d, t}, nil
 }
 
-// FromCSR is [FromDense] for sparse rows.
+// FromCSR is [FromDense] for sparse rows. Row pointers that leave the entries or
+// decrease, and column indices that are out of range or do not increase within a
+// row, are [ErrShape].
 func FromCSR(x *engine.CSR, t int, y []float64) (Source, error) {
-	if x.Cols < 1 || t < 0 || len(x.RowPtr) != x.Rows+1 || len(y) != x.Rows*t || len(x.Val) != len(x.ColIdx) {
-		return nil, fmt.Errorf("%w: %d×%d sparse features, %d numbers for %d targets", ErrShape, x.Rows, x.Cols, len(y), t)
+	if x.Rows < 0 || x.Cols < 1 || t < 0 || len(x.RowPtr)-1 != x.Rows || !isProduct(len(y), x.Rows, t) || len(x.Val) != len(x.ColIdx) {
+		return nil, fmt.Errorf("%w: %d×%d sparse features with %d row pointers, %d indices and %d values; %d numbers for %d targets",
+			ErrShape, x.Rows, x.Cols, len(x.RowPtr), len(x.ColIdx), len(x.Val), len(y), t)
 	}
-	if err := allFinite("x", x.Val, max(1, len(x.Val))); err != nil {
+	for i := range x.Rows {
+		if err := checkRow(x, i); err != nil {
+			return nil, err
+		}
+	}
+	if err := finite("y", y, 0, t); err != nil {
 		return nil, err
 	}
-	if err := allFinite("y", y, t); err != nil {
-		return nil, err
-	}
-	return &memory{n: x.Rows, d: x.Cols, t: t, sparse: x, y: y}, nil
+	return &memory{Block{N: x.Rows, Sparse: x, Y: y}, x.Cols, t}, nil
 }
 
-func allFinite(name string, x []float64, cols int) error {
-	for i, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return &InputError{File: name, Line: i/cols + 1, Column: i%cols + 1, Msg: fmt.Sprintf("%v is not finite", v), NonFinite: true}
+// checkRow holds row i to what engine.CSR promises, and its values to be finite.
+func checkRow(x *engine.CSR, i int) error {
+	if lo, hi := x.RowPtr[i], x.RowPtr[i+1]; lo < 0 || hi < lo || hi > len(x.Val) {
+		return fmt.Errorf("%w: sparse row %d is entries %d to %d of %d", ErrShape, i+1, lo, hi, len(x.Val))
+	}
+	idx, val := x.Row(i)
+	last := int32(-1)
+	for k, j := range idx {
+		if j <= last || int(j) >= x.Cols {
+			return fmt.Errorf("%w: sparse row %d has column index %d after %d, of %d columns", ErrShape, i+1, j, last, x.Cols)
 		}
+		if !isFinite(val[k]) {
+			return nonFinite("x", int64(i), int(j), val[k])
+		}
+		last = j
 	}
 	return nil
 }
 
-func (m *memory) Dims() (n int64, d, t int) { return int64(m.n), m.d, m.t }
+// isProduct reports n = a·b for a, b >= 0, whatever their size.
+func isProduct(n, a, b int) bool {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	return hi == 0 && lo == uint64(n)
+}
+
+func (m *memory) Dims() (n int64, d, t int) { return int64(m.whole.N), m.d, m.t }
 
 func (m *memory) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
-		if err := ctx.Err(); err != nil {
+		rows, err := SparseRows, error(nil)
+		if m.whole.Sparse == nil {
+			rows, err = denseRows(m.d)
+		}
+		if err != nil {
 			yield(Block{}, err)
 			return
 		}
-		if m.n > 0 {
-			yield(Block{N: m.n, X: m.x, Sparse: m.sparse, Y: m.y}, nil)
+		var view engine.CSR
+		for lo := 0; lo < m.whole.N; lo += rows {
+			if err := ctx.Err(); err != nil {
+				yield(Block{}, err)
+				return
+			}
+			if !yield(m.whole.cut(lo, min(lo+rows, m.whole.N), m.d, m.t, &view), nil) {
+				return
+			}
 		}
 	}
 }

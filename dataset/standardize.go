@@ -16,8 +16,12 @@ type Scaling struct {
 // Standardize makes one pass over src for the means and standard deviations
 // (those of the population, as scikit-learn's StandardScaler) of its columns, and
 // returns src scaled by them. Centring would fill sparse rows: where any came
-// sparse the means are left at zero and the columns only scaled; an intercept
-// takes up the difference.
+// sparse the means are left at zero and the columns only scaled, still by their
+// true standard deviation; an intercept takes up the difference.
+//
+// A column whose spread is within round-off of its mean (10·2⁻⁵²·|mean|) is
+// constant and keeps its scale. A variance beyond the range of float64 is a
+// *[InputError] that names the column.
 func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 	_, d, _ := src.Dims()
 	m := newMoments(d)
@@ -32,7 +36,10 @@ func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 	if m.n == 0 {
 		return nil, nil, fmt.Errorf("%w: no rows to standardise by", ErrShape)
 	}
-	s := m.scaling()
+	s, err := m.scaling()
+	if err != nil {
+		return nil, nil, err
+	}
 	if sparse {
 		clear(s.Mean)
 	}
@@ -40,34 +47,72 @@ func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 	return out, s, err
 }
 
+// scaling returns means and standard deviations.
+func (m *moments) scaling() (*Scaling, error) {
+	mean, variance := m.meanVariance()
+	for j, v := range variance {
+		if !isFinite(v) || !isFinite(mean[j]) {
+			return nil, &InputError{File: "standardisation", Msg: fmt.Sprintf("the variance of feature %d exceeds the range of float64", j+1), NonFinite: true}
+		}
+		sd := math.Sqrt(v)
+		if !(sd > 10*0x1p-52*math.Abs(mean[j])) {
+			sd = 1
+		}
+		variance[j] = sd
+	}
+	return &Scaling{Mean: mean, Scale: variance}, nil
+}
+
 // Apply returns src with (x − mean)/scale for each entry x. Sparse rows stay
-// sparse where every mean is zero.
+// sparse where every mean is zero. A scaling of another number of columns is
+// [ErrShape]; an entry that overflows is a *[InputError] in the pass.
 func (s *Scaling) Apply(src Source) (Source, error) {
 	_, d, _ := src.Dims()
 	if len(s.Mean) != d || len(s.Scale) != d {
-		return nil, fmt.Errorf("%w: a scaling of %d columns for %d", ErrShape, len(s.Mean), d)
+		return nil, fmt.Errorf("%w: a scaling of %d means and %d scales for %d columns", ErrShape, len(s.Mean), len(s.Scale), d)
 	}
 	centred := false
-	for _, m := range s.Mean {
-		centred = centred || m != 0
+	for j, mean := range s.Mean {
+		if scale := s.Scale[j]; !isFinite(mean) || !isFinite(scale) || !(scale > 0) {
+			return nil, fmt.Errorf("dataset: the scaling of feature %d by mean %v and scale %v is not possible", j+1, mean, scale)
+		}
+		centred = centred || mean != 0
 	}
-	return &transformed{src: src, d: d, apply: func(b Block, out *Buffer) {
+	rows := 0
+	if centred { // sparse blocks have more rows than would be good once filled
+		var err error
+		if rows, err = denseRows(d); err != nil {
+			return nil, err
+		}
+	}
+	apply := func(b Block, out *Buffer) {
 		switch {
 		case b.Sparse == nil:
-			for i, x := range b.X[:b.N*d] {
-				out.X = append(out.X, (x-s.Mean[i%d])/s.Scale[i%d])
-			}
+			s.scale(b, out)
 		case centred:
-			out.Sparse = false
 			s.fill(b, out)
 		default:
 			s.divide(b, out)
 		}
+	}
+	return &transformed{src: src, name: "standardised rows", d: d, rows: rows, start: func() (func(Block, *Buffer), func()) {
+		return apply, func() {}
 	}}, nil
 }
 
-// fill writes sparse rows out and scales them.
+// scale standardises dense rows.
+func (s *Scaling) scale(b Block, out *Buffer) {
+	d := len(s.Mean)
+	for i := range b.N {
+		for j, x := range b.X[i*d : (i+1)*d] {
+			out.X = append(out.X, (x-s.Mean[j])/s.Scale[j])
+		}
+	}
+}
+
+// fill writes sparse rows out and standardises them.
 func (s *Scaling) fill(b Block, out *Buffer) {
+	out.Sparse = false
 	for i := range b.N {
 		at := len(out.X)
 		for j, m := range s.Mean {
@@ -90,80 +135,4 @@ func (s *Scaling) divide(b Block, out *Buffer) {
 		}
 		out.CSR.RowPtr = append(out.CSR.RowPtr, len(out.CSR.Val))
 	}
-}
-
-// moments accumulates count, mean and Σ(x − mean)² of each column, block by
-// block (T. Chan, G. Golub, R. LeVeque, "Updating Formulae and a Pairwise
-// Algorithm for Computing Sample Variances", 1979).
-type moments struct {
-	n        float64
-	mean, m2 []float64
-	bm, bs   []float64 // of the block at hand
-	stored   []float64 // entries of each column stored in it
-}
-
-func newMoments(d int) *moments {
-	return &moments{mean: make([]float64, d), m2: make([]float64, d), bm: make([]float64, d), bs: make([]float64, d), stored: make([]float64, d)}
-}
-
-func (m *moments) add(b Block) {
-	if b.N == 0 {
-		return
-	}
-	d, n := len(m.mean), float64(b.N)
-	clear(m.bm)
-	clear(m.bs)
-	m.each(b, func(j int, x float64) { m.bm[j] += x / n })
-	if b.Sparse == nil { // once more: what round-off left of a constant column's mean
-		m.each(b, func(j int, x float64) { m.bs[j] += x - m.bm[j] })
-		for j := range d {
-			m.bm[j] += m.bs[j] / n
-		}
-		clear(m.bs)
-	}
-	clear(m.stored)
-	m.each(b, func(j int, x float64) {
-		m.bs[j] += (x - m.bm[j]) * (x - m.bm[j])
-		m.stored[j]++
-	})
-	for j, k := range m.stored { // what isn't stored is zero, (0 − mean)² each
-		m.bs[j] += (n - k) * m.bm[j] * m.bm[j]
-	}
-	total := m.n + n
-	for j := range d {
-		delta := m.bm[j] - m.mean[j]
-		m.m2[j] += m.bs[j] + delta*delta*(m.n/total)*n
-		m.mean[j] += delta * (n / total)
-	}
-	m.n = total
-}
-
-// each calls f for every stored entry.
-func (m *moments) each(b Block, f func(j int, x float64)) {
-	d := len(m.mean)
-	if b.Sparse == nil {
-		for i, x := range b.X[:b.N*d] {
-			f(i%d, x)
-		}
-		return
-	}
-	for i := range b.N {
-		idx, val := b.Sparse.Row(i)
-		for k, j := range idx {
-			f(int(j), val[k])
-		}
-	}
-}
-
-func (m *moments) scaling() *Scaling {
-	s := &Scaling{Mean: m.mean, Scale: make([]float64, len(m.mean))}
-	for j, v := range m.m2 {
-		sd := math.Sqrt(v / m.n)
-		// What round-off leaves of a constant column is not a spread.
-		if !(sd > 10*0x1p-52*math.Abs(m.mean[j])) || math.IsInf(sd, 0) {
-			sd = 1
-		}
-		s.Scale[j] = sd
-	}
-	return s
 }

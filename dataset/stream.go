@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"sync/atomic"
@@ -12,20 +11,30 @@ import (
 
 // A Reader yields the rows of one pass over a file.
 type Reader interface {
-	// Read appends up to rows rows to b. It returns io.EOF, and nothing, at the
-	// end, and an *[InputError] for what the file got wrong.
+	// Read appends at least one and up to rows rows to b. It returns io.EOF
+	// itself, and no rows, at the end, and an *[InputError] for what the file got
+	// wrong; the rows of that call are then dropped.
 	Read(b *Buffer, rows int) error
 	Close() error
 }
 
 // A Stream is a Source that opens a [Reader] for each pass and reads ahead.
 type Stream struct {
+	// BlockRows is the most rows of a block; 0 lets the machine decide: as
+	// engine.Tuning.GradientRows has it, or SparseRows for sparse rows. It is set
+	// before the first pass.
+	BlockRows int
+
 	d, t   int
 	sparse bool
 	open   func() (Reader, error)
 	n      atomic.Int64
 	passes atomic.Int64
 }
+
+// SparseRows is the most rows of a sparse block. Its Reader may end a block
+// earlier to bound the entries in it.
+const SparseRows = 1024
 
 // NewStream makes a Stream of n rows (-1 if unknown), d features and t targets.
 func NewStream(n int64, d, t int, sparse bool, open func() (Reader, error)) *Stream {
@@ -43,36 +52,64 @@ func (s *Stream) Passes() int { return int(s.passes.Load()) }
 // Blocks makes one pass.
 func (s *Stream) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
-		tuning, err := engine.DefaultTuning()
-		if err != nil {
+		ended, err := s.pass(ctx, yield)
+		if err != nil && !ended {
 			yield(Block{}, err)
-			return
-		}
-		s.passes.Add(1)
-		r, err := s.open()
-		if err != nil {
-			yield(Block{}, err)
-			return
-		}
-		rows, n, ended := tuning.GradientRows(s.d), int64(0), false
-		for b, err := range ahead(ctx, s.d, func(_ context.Context, b *Buffer) error {
-			b.Sparse = s.sparse
-			err := r.Read(b, rows)
-			n += int64(b.N)
-			ended = errors.Is(err, io.EOF)
-			return err
-		}) {
-			if !yield(b, err) || err != nil {
-				r.Close() // of a file that was only read
-				return
-			}
-		}
-		if err := r.Close(); err != nil {
-			yield(Block{}, err)
-			return
-		}
-		if ended {
-			s.n.Store(n)
 		}
 	}
+}
+
+// pass yields the blocks of one pass. ended tells that the consumer has left the
+// loop or has been given the error.
+func (s *Stream) pass(ctx context.Context, yield func(Block, error) bool) (ended bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	rows, err := s.blockRows()
+	if err != nil {
+		return false, err
+	}
+	s.passes.Add(1)
+	r, err := s.open()
+	if err != nil {
+		return false, err
+	}
+	// Runs after ahead's goroutine, which reads from r, has ended.
+	defer func() {
+		if e := r.Close(); err == nil {
+			err = e
+		}
+	}()
+	n, whole := int64(0), false
+	for b, err := range ahead(ctx, s.d, func(b *Buffer) error {
+		b.Sparse = s.sparse
+		err := r.Read(b, rows)
+		n += int64(b.N)
+		whole = err == io.EOF
+		return err
+	}) {
+		if !yield(b, err) || err != nil {
+			return true, nil
+		}
+	}
+	if whole {
+		s.n.Store(n)
+	}
+	return false, nil
+}
+
+func (s *Stream) blockRows() (int, error) {
+	switch {
+	case s.BlockRows > 0:
+		return s.BlockRows, nil
+	case s.sparse:
+		return SparseRows, nil
+	}
+	return denseRows(s.d)
+}
+
+// denseRows is how many rows of d features make a dense block on this machine.
+func denseRows(d int) (int, error) {
+	t, err := engine.DefaultTuning()
+	return t.GradientRows(d), err
 }

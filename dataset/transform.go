@@ -4,14 +4,21 @@ import (
 	"context"
 	"io"
 	"iter"
+
+	"github.com/fdridge/fdridge/engine"
 )
 
 // transformed is a source whose features are computed from those of another,
-// block by block, on a goroutine of its own.
+// block by block, on a goroutine of its own. Targets, of which there may be none,
+// pass through.
 type transformed struct {
-	src   Source
-	d     int
-	apply func(b Block, out *Buffer) // appends the features of b's rows
+	src  Source
+	name string // for errors
+	d    int    // features that come out
+	rows int    // most rows of a block that comes out; 0: those of src
+	// start begins a pass: apply appends the features of b's rows to out, and stop
+	// ends the pass. Entries that come out not finite are found by the caller.
+	start func() (apply func(b Block, out *Buffer), stop func())
 }
 
 func (s *transformed) Dims() (n int64, d, t int) {
@@ -21,27 +28,56 @@ func (s *transformed) Dims() (n int64, d, t int) {
 
 func (s *transformed) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
+		_, d, t := s.src.Dims()
+		// Innermost last: ahead's goroutine ends before next and apply are stopped.
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		next, stop := iter.Pull2(s.src.Blocks(ctx))
 		defer stop()
-		for b, err := range ahead(ctx, s.d, func(_ context.Context, out *Buffer) error {
-			b, err, ok := next()
-			if err != nil {
-				return err
+		apply, end := s.start()
+		defer end()
+		var in Block
+		var view engine.CSR
+		used := 0
+		for b, err := range ahead(ctx, s.d, func(out *Buffer) error {
+			for used == in.N {
+				b, err, ok := next()
+				if err != nil {
+					return err
+				}
+				if !ok {
+					return io.EOF
+				}
+				in, used = b, 0
 			}
-			if !ok {
-				return io.EOF
+			hi := in.N
+			if s.rows > 0 {
+				hi = min(hi, used+s.rows)
 			}
-			out.Sparse = b.Sparse != nil
-			s.apply(b, out)
-			out.N = b.N
-			out.Y = append(out.Y, b.Y...)
-			return nil
+			part := in.cut(used, hi, d, t, &view)
+			used = hi
+			out.Sparse, out.N, out.Y = part.Sparse != nil, part.N, append(out.Y, part.Y...)
+			apply(part, out)
+			return s.check(part.First, out)
 		}) {
 			if !yield(b, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// check holds what came out to be finite.
+func (s *transformed) check(first int64, out *Buffer) error {
+	if !out.Sparse {
+		return finite(s.name, out.X, first, s.d)
+	}
+	for i := range out.N {
+		for k := out.CSR.RowPtr[i]; k < out.CSR.RowPtr[i+1]; k++ {
+			if v := out.CSR.Val[k]; v-v != 0 {
+				return nonFinite(s.name, first+int64(i), int(out.CSR.ColIdx[k]), v)
+			}
+		}
+	}
+	return nil
 }

@@ -1,19 +1,22 @@
 // Package csv reads rows of numbers from comma-, semicolon- or tab-separated
 // text, plain or gzip, through encoding/csv.
 //
-// The delimiter is the one of ',', ';' and tab that the first line has most of.
-// The first line is a header if and only if at least one of its fields is not a
-// number. Quoted fields, CRLF, a byte order mark, blanks around numbers, empty
-// lines and a missing final newline are understood. Every other cell must be a
-// finite number.
+// The delimiter is the one of ',', ';' and tab that the first line has most of
+// outside quotes. The first line is a header if and only if at least one of its
+// fields is neither a number nor empty. Both can be said in [Options] instead.
+// Quoted fields, CRLF, a byte order mark, blanks around numbers, empty lines and a
+// missing final newline are understood. Every other cell must be a finite number.
 package csv
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,9 +24,25 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// Options says which columns are targets: each "first", "last", a 1-based column
-// number or a header name. All others are features.
-type Options struct{ Targets []string }
+// Options says how to read.
+type Options struct {
+	// Targets are the columns that are targets: each "first", "last", a 1-based
+	// column number or a header name. All others are features.
+	Targets []string
+	// Delimiter separates fields; 0 takes it from the first line.
+	Delimiter rune
+	Header    Header
+}
+
+// A Header says whether the first line names the columns.
+type Header int
+
+// Auto decides by the first line itself.
+const (
+	Auto Header = iota
+	Present
+	Absent
+)
 
 // A layout is what the first line tells.
 type layout struct {
@@ -41,81 +60,83 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := l.choose(name, opts.Targets); err != nil {
+		return nil, err
+	}
 	t := len(l.order)
 	return dataset.NewStream(-1, len(l.names)-t, t, false, func() (dataset.Reader, error) { return l.open(name) }), nil
 }
 
+// Columns returns the names in the header, nil where there is none.
+func Columns(name string, opts Options) ([]string, error) {
+	l, err := inspect(name, opts)
+	if err != nil || !l.header {
+		return nil, err
+	}
+	return l.names, nil
+}
+
+// inspect reads the first record.
 func inspect(name string, opts Options) (*layout, error) {
 	f, err := rawfile.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // only read
-	l := &layout{}
-	line, err := firstLine(f)
-	if err != nil {
-		return nil, f.Wrap(err, 1)
+	f.SkipBOM()
+	l := &layout{delimiter: opts.Delimiter, header: opts.Header == Present}
+	if l.delimiter == 0 {
+		l.delimiter = sniff(f)
 	}
-	l.delimiter = sniff(line)
-	r := csv.NewReader(strings.NewReader(line))
-	r.Comma, r.TrimLeadingSpace = l.delimiter, true
-	fields, err := r.Read()
-	if errors.Is(err, io.EOF) {
+	fields, err := l.records(f).next()
+	if err == io.EOF {
 		return nil, &dataset.InputError{File: name, Msg: "has no rows"}
 	}
 	if err != nil {
 		return nil, wrap(f, err, 1)
 	}
-	for i, s := range fields {
+	for _, s := range fields {
 		s = strings.TrimSpace(s)
-		if _, err := strconv.ParseFloat(s, 64); err != nil && !errors.Is(err, strconv.ErrRange) {
+		l.names = append(l.names, strings.Clone(s))
+		if opts.Header == Auto && s != "" && !isNumber(s) {
 			l.header = true
 		}
-		l.names = append(l.names, s)
-		fields[i] = s
 	}
 	if !l.header {
 		for i := range l.names {
 			l.names[i] = strconv.Itoa(i + 1)
 		}
 	}
-	return l, l.choose(name, opts.Targets)
+	return l, nil
 }
 
-// maxLine bounds the memory that a file without newlines can take.
-const maxLine = 64 << 20
+func isNumber(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil || errors.Is(err, strconv.ErrRange)
+}
 
-// firstLine peeks at the first line that isn't empty, without the byte order
-// mark.
-func firstLine(f *rawfile.File) (string, error) {
-	var b strings.Builder
-	for {
-		part, err := f.ReadSlice('\n')
-		b.Write(part)
-		if b.Len() > maxLine {
-			return "", &dataset.InputError{File: f.Name, Line: 1, Msg: "the line is longer than 64 MiB"}
+// sniff counts delimiters in the first line that isn't blank, as far as the
+// buffer holds it.
+func sniff(f *rawfile.File) rune {
+	head, _ := f.Peek(f.Size()) // an error comes again when it is read
+	head = bytes.TrimLeft(head, " \r\n")
+	count := map[byte]int{}
+	quoted := false
+	for _, c := range head {
+		if c == '"' {
+			quoted = !quoted
 		}
-		switch {
-		case err == nil || errors.Is(err, io.EOF):
-			line := strings.TrimPrefix(b.String(), "\ufeff")
-			if strings.TrimSpace(line) != "" {
-				return line, nil
+		if !quoted {
+			if c == '\n' {
+				break
 			}
-			if err != nil {
-				return "", &dataset.InputError{File: f.Name, Msg: "has no rows"}
-			}
-			b.Reset()
-		case len(part) < f.Size(): // not just a full buffer
-			return "", err
+			count[c]++
 		}
 	}
-}
-
-func sniff(line string) rune {
-	best, most := ',', 0
-	for _, c := range []rune{',', ';', '\t'} {
-		if n := strings.Count(line, string(c)); n > most {
-			best, most = c, n
+	best := ','
+	for _, c := range ";\t" {
+		if count[byte(c)] > count[byte(best)] {
+			best = c
 		}
 	}
 	return best
@@ -127,6 +148,8 @@ func (l *layout) choose(file string, targets []string) error {
 	for _, spec := range targets {
 		i := l.column(spec)
 		switch {
+		case l.header && i >= 0 && i < len(l.names) && l.names[i] == spec && slices.Contains(l.names[i+1:], spec):
+			return &dataset.InputError{File: file, Line: 1, Msg: fmt.Sprintf("more than one column is called %q", spec)}
 		case i < 0 || i >= len(l.names):
 			return &dataset.InputError{File: file, Line: 1, Msg: fmt.Sprintf("there is no target column %q; the %d columns are %s", spec, len(l.names), abbreviate(l.names))}
 		case l.target[i]:
@@ -143,12 +166,8 @@ func (l *layout) choose(file string, targets []string) error {
 
 // column finds a target, -1 where there is none: a header name before a number.
 func (l *layout) column(spec string) int {
-	if l.header {
-		for i, name := range l.names {
-			if name == spec {
-				return i
-			}
-		}
+	if i := slices.Index(l.names, spec); l.header && i >= 0 {
+		return i
 	}
 	switch spec {
 	case "first":
@@ -171,49 +190,63 @@ func abbreviate(names []string) string {
 	return strings.Join(names[:most], ", ") + ", …"
 }
 
-func (l *layout) reader(f io.Reader) *csv.Reader {
-	r := csv.NewReader(&bounded{r: f})
-	r.Comma, r.ReuseRecord, r.FieldsPerRecord, r.TrimLeadingSpace = l.delimiter, true, -1, true
-	return r
+// maxRecord bounds the memory that a file without newlines, or with a quote that
+// is never closed, can take.
+const maxRecord = 64 << 20
+
+var errLong = errors.New("the line is longer than 64 MiB")
+
+// records reads one record after the other.
+type records struct {
+	*csv.Reader
+	left *limited
 }
 
-// bounded refuses lines longer than maxLine, which encoding/csv would hold in
-// memory, and drops a byte order mark.
-type bounded struct {
-	r       io.Reader
-	started bool
-	line    int
+// limited refuses to read more than left bytes, which each record begins with.
+type limited struct {
+	r    io.Reader
+	left int
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	if !b.started && n >= 3 {
-		b.started = true
-		if string(p[:3]) == "\ufeff" {
-			n = copy(p, p[3:n])
-		}
-	}
-	for _, c := range p[:n] {
-		if b.line++; c == '\n' {
-			b.line = 0
-		}
-	}
-	if b.line > maxLine {
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if l.left -= n; l.left < 0 {
 		return 0, errLong
 	}
 	return n, err
 }
 
-var errLong = errors.New("the line is longer than 64 MiB")
+func (l *layout) records(f io.Reader) *records {
+	left := &limited{r: f}
+	r := csv.NewReader(bufio.NewReaderSize(left, 1<<16))
+	r.Comma, r.ReuseRecord, r.FieldsPerRecord = l.delimiter, true, -1
+	r.TrimLeadingSpace = l.delimiter != '\t' // it would take an empty field for a blank
+	return &records{r, left}
+}
+
+// next returns the next record that isn't a line of blanks.
+func (r *records) next() ([]string, error) {
+	for {
+		r.left.left = maxRecord
+		record, err := r.Read()
+		if err != nil {
+			return nil, err
+		}
+		if len(record) > 1 || strings.TrimSpace(record[0]) != "" {
+			return record, nil
+		}
+	}
+}
 
 func (l *layout) open(name string) (dataset.Reader, error) {
 	f, err := rawfile.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{layout: l, file: f, csv: l.reader(f)}
+	f.SkipBOM()
+	r := &reader{layout: l, file: f, csv: l.records(f)}
 	if l.header {
-		if _, err := r.csv.Read(); err != nil {
+		if _, err := r.csv.next(); err != nil {
 			f.Close() // the error at hand says more
 			return nil, wrap(f, err, 1)
 		}
@@ -224,17 +257,18 @@ func (l *layout) open(name string) (dataset.Reader, error) {
 type reader struct {
 	*layout
 	file *rawfile.File
-	csv  *csv.Reader
+	csv  *records
 	line int
 }
 
 func (r *reader) Close() error { return r.file.Close() }
 
+// Read allocates what encoding/csv does: one string for each row.
 func (r *reader) Read(b *dataset.Buffer, rows int) error {
 	for b.N < rows {
-		record, err := r.csv.Read()
+		record, err := r.csv.next()
 		if err != nil {
-			if errors.Is(err, io.EOF) && b.N > 0 {
+			if err == io.EOF && b.N > 0 {
 				return nil
 			}
 			return wrap(r.file, err, r.line+1)
@@ -274,6 +308,9 @@ func (r *reader) row(b *dataset.Buffer, record []string) error {
 }
 
 func (r *reader) number(i int, s string) (float64, error) {
+	if len(s) == 1 && s[0] >= '0' && s[0] <= '9' { // most of many a file
+		return float64(s[0] - '0'), nil
+	}
 	s = strings.TrimSpace(s)
 	v, err := strconv.ParseFloat(s, 64)
 	switch {

@@ -7,6 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -24,7 +28,8 @@ type Options struct {
 	// Format is one of Formats; "" is "auto": told by the first bytes.
 	Format string
 	// Target names the target columns, see csv.Options and npy.Options, or is a
-	// single file of their own. Empty takes no target, but for svmlight its label.
+	// single file of their own: what is neither a column's name or number is one
+	// if it exists or is called like one. Empty takes no target, but for svmlight its label.
 	Target []string
 	// Targets is how many targets are asked for; another number is an error. 0
 	// takes none, labels included.
@@ -55,9 +60,15 @@ func (o *Opened) Passes() int {
 // Open opens one file or several, one after the other. Errors are
 // *[dataset.InputError], or [dataset.ErrShape] where files don't go together.
 func Open(paths []string, opts Options) (*Opened, error) {
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("%w: no files", dataset.ErrShape)
+	}
 	out := &Opened{}
 	var parts []dataset.Source
-	ownFile := len(opts.Target) == 1 && looksLikeFile(opts.Target[0])
+	ownFile, err := targetIsFile(paths[0], opts)
+	if err != nil {
+		return nil, err
+	}
 	inner := opts
 	if ownFile {
 		inner.Target, inner.Targets = nil, 0
@@ -76,21 +87,88 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	if err := out.sameFeatures(paths, parts, inner); err != nil {
 		return nil, err
 	}
+	if err := sameNames(paths, out.Format); err != nil {
+		return nil, err
+	}
 	x, err := dataset.Concat(parts...)
 	if err != nil {
 		return nil, err
 	}
+	from := paths[0]
 	if ownFile {
+		from = opts.Target[0]
 		if x, err = out.zip(x, opts); err != nil {
 			return nil, err
 		}
 	}
 	out.Source = x
-	return out, out.countTargets(paths[0], opts)
+	if err := out.countTargets(from, opts); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
-func looksLikeFile(target string) bool {
-	return strings.ContainsAny(target, "/\\") || strings.Contains(target, ".npy") || strings.Contains(target, ".csv") || strings.HasSuffix(target, ".gz") || strings.HasSuffix(target, ".txt")
+// targetIsFile decides whether the target is a file of its own.
+func targetIsFile(path string, opts Options) (bool, error) {
+	if len(opts.Target) != 1 {
+		return false, nil
+	}
+	target := opts.Target[0]
+	if _, err := strconv.Atoi(target); err == nil || target == "first" || target == "last" {
+		return false, nil
+	}
+	format, err := Format(path, opts.Format)
+	if err != nil {
+		return false, err
+	}
+	if format == "csv" {
+		names, err := csv.Columns(path, csv.Options{})
+		if err != nil || slices.Contains(names, target) {
+			return false, err
+		}
+	}
+	_, err = os.Stat(target)
+	return err == nil || calledLikeFile(target), nil
+}
+
+// calledLikeFile tells a file name that is wrong from a column name that is.
+func calledLikeFile(target string) bool {
+	return strings.ContainsAny(target, "/\\") || suffixFormat(target) != "" || strings.HasSuffix(target, ".gz") || strings.HasSuffix(target, ".txt")
+}
+
+// suffixFormat is the format that a file's name claims, "" for none.
+func suffixFormat(path string) string {
+	switch filepath.Ext(strings.TrimSuffix(path, ".gz")) {
+	case ".npy":
+		return "npy"
+	case ".csv", ".tsv":
+		return "csv"
+	case ".svm", ".svmlight", ".libsvm":
+		return "svmlight"
+	}
+	return ""
+}
+
+// sameNames refuses to stack csv files whose headers differ.
+func sameNames(paths []string, format string) error {
+	if format != "csv" || len(paths) == 1 {
+		return nil
+	}
+	var names []string
+	var from string
+	for _, p := range paths {
+		own, err := csv.Columns(p, csv.Options{})
+		switch {
+		case err != nil:
+			return err
+		case own == nil:
+		case names == nil:
+			names, from = own, p
+		case !slices.Equal(own, names):
+			return &dataset.InputError{File: p, Line: 1, Msg: fmt.Sprintf("its columns are not those of %s in the same order", from)}
+		}
+	}
+	return nil
 }
 
 // one opens a single file.
@@ -136,8 +214,8 @@ func (o *Opened) sameFeatures(paths []string, parts []dataset.Source, opts Optio
 		widest = max(widest, di)
 	}
 	for i, p := range parts {
-		if _, di, _ := p.Dims(); di != widest {
-			s, err := svmlight.Open(paths[i], svmlight.Options{Features: widest, Targets: min(opts.Targets, 1)})
+		if n, di, _ := p.Dims(); di != widest {
+			s, err := svmlight.Open(paths[i], svmlight.Options{Features: widest, Targets: min(opts.Targets, 1), Rows: n})
 			if err != nil {
 				return err
 			}
@@ -159,7 +237,8 @@ func (o *Opened) zip(x dataset.Source, opts Options) (dataset.Source, error) {
 	return dataset.Zip(x, y)
 }
 
-// countTargets holds the source to the number of targets asked for.
+// countTargets holds the source to the number of targets asked for; path is where
+// they come from.
 func (o *Opened) countTargets(path string, opts Options) error {
 	_, _, t := o.Dims()
 	switch {
@@ -168,11 +247,7 @@ func (o *Opened) countTargets(path string, opts Options) error {
 	case t == 0:
 		return &dataset.InputError{File: path, Msg: "no target is named; say which column it is"}
 	}
-	name := path
-	if len(opts.Target) == 1 && looksLikeFile(opts.Target[0]) {
-		name = opts.Target[0]
-	}
-	return &dataset.InputError{File: name, Msg: fmt.Sprintf("gives %d targets where %d is asked for", t, opts.Targets)}
+	return &dataset.InputError{File: path, Msg: fmt.Sprintf("gives %d targets where %d is asked for", t, opts.Targets)}
 }
 
 // Format returns the format a file is read in: the one asked for, or what its
@@ -184,9 +259,9 @@ func Format(path, asked string) (string, error) {
 	return detect(path)
 }
 
-// detect tells a format by the first bytes: the magic of npy; a colon within a
-// field after the first makes it svmlight, as does a lone field followed by none
-// elsewhere; else csv.
+// detect tells a format by the first bytes: the magic of npy; a field index:value
+// after the first field makes it svmlight. Where neither is there the file's
+// suffix counts, and else it is csv.
 func detect(path string) (string, error) {
 	f, err := rawfile.Open(path)
 	if err != nil {
@@ -195,7 +270,7 @@ func detect(path string) (string, error) {
 	defer f.Close() // only read
 	head, err := f.Peek(1 << 14)
 	if len(head) == 0 {
-		if err = f.Wrap(err, 1); err != nil && !errors.Is(err, io.EOF) {
+		if err = f.Wrap(err, 1); err != nil && err != io.EOF {
 			return "", err
 		}
 		return "", &dataset.InputError{File: path, Msg: "is empty"}
@@ -204,18 +279,29 @@ func detect(path string) (string, error) {
 		return "npy", nil
 	}
 	for line := range bytes.Lines(head) {
-		if i := bytes.IndexByte(line, '#'); i >= 0 {
-			line = line[:i]
-		}
+		line, _, _ = bytes.Cut(line, []byte("#"))
 		fields := bytes.Fields(line)
 		for _, f := range fields[min(1, len(fields)):] {
-			if i := bytes.IndexByte(f, ':'); i > 0 && !bytes.ContainsAny(f[:i], `,;"`) {
+			if isEntry(f) {
 				return "svmlight", nil
 			}
 		}
 		if bytes.ContainsAny(line, ",;\t") {
-			break
+			return "csv", nil
 		}
 	}
+	if format := suffixFormat(path); format != "" {
+		return format, nil
+	}
 	return "csv", nil
+}
+
+// isEntry recognises index:value and qid:n; a time of day is neither.
+func isEntry(field []byte) bool {
+	index, value, ok := bytes.Cut(field, []byte(":"))
+	if _, err := strconv.Atoi(string(index)); !ok || (err != nil && string(index) != "qid") {
+		return false
+	}
+	_, err := strconv.ParseFloat(string(value), 64)
+	return err == nil || errors.Is(err, strconv.ErrRange)
 }

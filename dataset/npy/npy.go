@@ -1,6 +1,7 @@
 // Package npy reads NumPy's .npy files, plain or gzip, in blocks of rows: one- or
 // two-dimensional arrays of float64, float32 or integers, little- or big-endian,
-// in C order.
+// in C order. Integers beyond 2⁵³ are rounded to the nearest float64, as NumPy's
+// astype does.
 package npy
 
 import (
@@ -208,6 +209,12 @@ func decoder(kind string) (get func(b []byte) float64, size int, ok bool) {
 		return func(b []byte) float64 { return float64(math.Float32frombits(order.Uint32(b))) }, 4, true
 	case "i8":
 		return func(b []byte) float64 { return float64(int64(order.Uint64(b))) }, 8, true
+	case "u8":
+		return func(b []byte) float64 { return float64(order.Uint64(b)) }, 8, true
+	case "u4":
+		return func(b []byte) float64 { return float64(order.Uint32(b)) }, 4, true
+	case "u2":
+		return func(b []byte) float64 { return float64(order.Uint16(b)) }, 2, true
 	case "i4":
 		return func(b []byte) float64 { return float64(int32(order.Uint32(b))) }, 4, true
 	case "i2":

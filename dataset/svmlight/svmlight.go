@@ -8,13 +8,13 @@
 package svmlight
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
-	"unsafe"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
@@ -29,6 +29,8 @@ type Options struct {
 	Features int
 	// Targets is 1, or 0 to leave out the labels.
 	Targets int
+	// Rows is the number of rows where Features is given, 0 if it isn't known.
+	Rows int64
 }
 
 // Open returns a source of sparse rows. Errors are *[dataset.InputError].
@@ -36,25 +38,26 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	if opts.Targets != 0 && opts.Targets != 1 {
 		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("a svmlight file has one target, its label; %d were asked for", opts.Targets)}
 	}
-	n, d := int64(-1), opts.Features
+	n, d := opts.Rows, opts.Features
 	if d == 0 {
 		var err error
-		if n, d, err = scan(name, opts.Targets); err != nil {
+		if n, d, err = Scan(name); err != nil {
 			return nil, err
-		}
-		if n == 0 {
-			return nil, &dataset.InputError{File: name, Msg: "has no rows"}
 		}
 		if d == 0 {
 			return nil, &dataset.InputError{File: name, Msg: "has no features: every row is a label alone"}
 		}
 	}
+	if n == 0 {
+		n = -1
+	}
 	return dataset.NewStream(n, d, opts.Targets, true, func() (dataset.Reader, error) { return open(name, d, opts.Targets) }), nil
 }
 
-// scan reads the file for the number of rows and the largest index.
-func scan(name string, targets int) (n int64, d int, err error) {
-	r, err := open(name, MaxIndex, targets)
+// Scan reads the file for the number of rows, of which there must be one, and the
+// largest index, 0 if every row is a label alone.
+func Scan(name string) (n int64, d int, err error) {
+	r, err := open(name, MaxIndex, 0)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -62,8 +65,10 @@ func scan(name string, targets int) (n int64, d int, err error) {
 	b := dataset.Buffer{Sparse: true}
 	for {
 		b.Reset()
-		switch err := r.Read(&b, 1024); {
-		case errors.Is(err, io.EOF):
+		switch err := r.Read(&b, dataset.SparseRows); {
+		case err == io.EOF && n == 0:
+			return 0, 0, &dataset.InputError{File: name, Msg: "has no rows"}
+		case err == io.EOF:
 			return n, d, nil
 		case err != nil:
 			return 0, 0, err
@@ -80,6 +85,7 @@ func open(name string, d, targets int) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.SkipBOM()
 	return &reader{file: f, d: d, targets: targets}, nil
 }
 
@@ -93,11 +99,14 @@ type reader struct {
 
 func (r *reader) Close() error { return r.file.Close() }
 
+// blockEntries bounds the memory of a block, but for its last row.
+const blockEntries = 1 << 14
+
 func (r *reader) Read(b *dataset.Buffer, rows int) error {
-	for b.N < rows {
+	for b.N < rows && len(b.CSR.Val) < blockEntries {
 		text, err := r.next()
 		if err != nil {
-			if errors.Is(err, io.EOF) && b.N > 0 {
+			if err == io.EOF && b.N > 0 {
 				return nil
 			}
 			return r.file.Wrap(err, r.line+1)
@@ -115,9 +124,9 @@ const maxLine = 64 << 20
 // next returns the next line without its end, valid until the next call.
 func (r *reader) next() ([]byte, error) {
 	text, err := r.file.ReadSlice('\n')
-	if err != nil && len(text) == r.file.Size() { // the buffer is full
+	if err == bufio.ErrBufferFull {
 		r.long = append(r.long[:0], text...)
-		for err != nil && len(text) == r.file.Size() {
+		for err == bufio.ErrBufferFull {
 			if len(r.long) > maxLine {
 				return nil, &dataset.InputError{File: r.file.Name, Line: r.line + 1, Msg: "the line is longer than 64 MiB"}
 			}
@@ -126,13 +135,10 @@ func (r *reader) next() ([]byte, error) {
 		}
 		text = r.long
 	}
-	if err != nil && (!errors.Is(err, io.EOF) || len(text) == 0) {
+	if err != nil && (err != io.EOF || len(text) == 0) {
 		return nil, err
 	}
 	r.line++
-	if r.line == 1 {
-		text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	}
 	return text, nil
 }
 
@@ -159,7 +165,7 @@ func (r *reader) row(b *dataset.Buffer, text []byte) error {
 		if string(f[:colon]) == "qid" {
 			continue
 		}
-		index, err := strconv.Atoi(view(f[:colon]))
+		index, err := strconv.Atoi(string(f[:colon]))
 		switch {
 		case err != nil:
 			return r.errorAt(full, f, fmt.Sprintf("%.40q is not an index", f[:colon]), false)
@@ -190,15 +196,17 @@ func (r *reader) row(b *dataset.Buffer, text []byte) error {
 // field splits off the first field between blanks; it keeps its place in memory.
 func field(text []byte) (f, rest []byte) {
 	i := 0
-	for i < len(text) && text[i] <= ' ' {
+	for i < len(text) && blank(text[i]) {
 		i++
 	}
 	j := i
-	for j < len(text) && text[j] > ' ' {
+	for j < len(text) && !blank(text[j]) {
 		j++
 	}
 	return text[i:j], text[j:]
 }
+
+func blank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
 // number parses one number; small whole ones, which most such files are made of,
 // without ado.
@@ -206,7 +214,7 @@ func (r *reader) number(line, f []byte, what string) (float64, error) {
 	if len(f) == 1 && f[0] >= '0' && f[0] <= '9' {
 		return float64(f[0] - '0'), nil
 	}
-	v, err := strconv.ParseFloat(view(f), 64)
+	v, err := strconv.ParseFloat(string(f), 64)
 	switch {
 	case err != nil && errors.Is(err, strconv.ErrRange):
 		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s exceeds the range of float64", what, f), true)
@@ -220,10 +228,8 @@ func (r *reader) number(line, f []byte, what string) (float64, error) {
 	return v, nil
 }
 
-// view is a string of the same memory, for a parser that keeps none of it.
-func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
-// errorAt reports what is wrong with the field f of a line.
+// errorAt reports what is wrong with the field f of a line. Both are slices of one
+// array to its very end, so the difference of their capacities is where f begins.
 func (r *reader) errorAt(line, f []byte, msg string, nonFinite bool) error {
 	column := cap(line) - cap(f) + 1
 	return &dataset.InputError{File: r.file.Name, Line: r.line, Column: column, Msg: msg, NonFinite: nonFinite}

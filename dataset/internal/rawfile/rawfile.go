@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -25,6 +26,10 @@ type File struct {
 
 // Open opens a regular file. The error is an *[dataset.InputError].
 func Open(name string) (*File, error) {
+	// Opening a pipe would wait for its writer: look before.
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, &dataset.InputError{File: name, Msg: "is not a regular file, which can be read more than once"}
+	}
 	fail := func(msg string, err error) (*File, error) {
 		return nil, &dataset.InputError{File: name, Msg: msg, Err: err}
 	}
@@ -50,7 +55,7 @@ func Open(name string) (*File, error) {
 		z, err := gzip.NewReader(r)
 		if err != nil {
 			f.Close() // the error at hand says more
-			return fail("is not valid gzip", err)
+			return nil, (&File{Name: name}).Wrap(err, 0)
 		}
 		r, plain = bufio.NewReaderSize(z, size), -1
 	}
@@ -60,16 +65,25 @@ func Open(name string) (*File, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.file.Close() }
 
+// SkipBOM drops a byte order mark, as text may begin with.
+func (f *File) SkipBOM() {
+	if head, err := f.Peek(3); err == nil && string(head) == "\ufeff" {
+		_, _ = f.Discard(3) // they are in the buffer
+	}
+}
+
 // Wrap turns an error of reading at a line into an *[dataset.InputError]; io.EOF
 // stays as it is.
 func (f *File) Wrap(err error, line int) error {
 	var known *dataset.InputError
+	var corrupt flate.CorruptInputError
+	var internal flate.InternalError
 	switch {
-	case err == nil || errors.Is(err, io.EOF) || errors.As(err, &known):
+	case err == nil || err == io.EOF || errors.As(err, &known):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &dataset.InputError{File: f.Name, Line: line, Msg: "the gzip stream is truncated"}
-	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader):
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &corrupt), errors.As(err, &internal):
 		return &dataset.InputError{File: f.Name, Line: line, Msg: "the gzip stream is damaged", Err: err}
 	}
 	return &dataset.InputError{File: f.Name, Line: line, Msg: "cannot be read", Err: err}

@@ -1,0 +1,90 @@
+package dataset
+
+// moments accumulates count, mean and Σ(x − mean)² of the stored entries of each
+// column. Groups a and b of entries join by
+//
+//	δ = mean_b − mean_a,  n = n_a + n_b
+//	mean = mean_a + δ·n_b/n,  m2 = m2_a + m2_b + δ²·n_a·n_b/n
+//
+// (T. Chan, G. Golub, R. LeVeque, "Updating Formulae and a Pairwise Algorithm for
+// Computing Sample Variances", 1979). Dense blocks join as a whole, sparse entries
+// one by one, which is Welford's recurrence, and all that isn't stored joins at
+// the end as one group of zeros. A constant column has exactly its constant for a
+// mean and m2 = 0.
+type moments struct {
+	n               float64 // rows
+	count, mean, m2 []float64
+
+	first, sum, square []float64 // of the dense block at hand
+}
+
+func newMoments(d int) *moments {
+	v := func() []float64 { return make([]float64, d) }
+	return &moments{count: v(), mean: v(), m2: v(), first: v(), sum: v(), square: v()}
+}
+
+func (m *moments) add(b Block) {
+	m.n += float64(b.N)
+	switch {
+	case b.N == 0:
+	case b.Sparse == nil:
+		m.addDense(b)
+	default:
+		for i := range b.N {
+			idx, val := b.Sparse.Row(i)
+			for k, j := range idx {
+				m.join(int(j), 1, val[k], 0)
+			}
+		}
+	}
+}
+
+// addDense takes the block's mean relative to its first row and then the squares
+// about that mean, less what the mean's own round-off put into them.
+func (m *moments) addDense(b Block) {
+	d, n := len(m.mean), float64(b.N)
+	copy(m.first, b.X[:d])
+	clear(m.sum)
+	for i := range b.N {
+		for j, x := range b.X[i*d : (i+1)*d] {
+			m.sum[j] += x - m.first[j]
+		}
+	}
+	mean := m.first
+	for j, s := range m.sum {
+		mean[j] += s / n
+	}
+	clear(m.sum)
+	clear(m.square)
+	for i := range b.N {
+		for j, x := range b.X[i*d : (i+1)*d] {
+			x -= mean[j]
+			m.sum[j] += x
+			m.square[j] += x * x
+		}
+	}
+	for j, s := range m.sum {
+		m.join(j, n, mean[j]+s/n, max(m.square[j]-s/n*s, 0))
+	}
+}
+
+// join adds a group of n entries with the given mean and squares to column j.
+func (m *moments) join(j int, n, mean, m2 float64) {
+	total := m.count[j] + n
+	delta := mean - m.mean[j]
+	m.mean[j] += delta * (n / total)
+	m.m2[j] += m2 + delta*delta*(m.count[j]/total)*n
+	m.count[j] = total
+}
+
+// meanVariance returns mean and population variance of every column, zeros that
+// were not stored included.
+func (m *moments) meanVariance() (mean, variance []float64) {
+	for j, stored := range m.count {
+		if stored < m.n {
+			m.join(j, m.n-stored, 0, 0)
+		}
+		m.m2[j] /= m.n
+	}
+	return m.mean, m.m2
+}

@@ -1,0 +1,76 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// Rows returns rows lo to hi of a source, 0-based, hi excluded; there must be at
+// least one ([ErrShape]). A pass reads no further than it must. A pass over a
+// source of fewer than hi rows ends in an [ErrShape] that tells how many there are.
+func Rows(src Source, lo, hi int64) (Source, error) {
+	n, _, _ := src.Dims()
+	switch {
+	case lo < 0 || hi <= lo:
+		return nil, fmt.Errorf("%w: rows %d to %d are none", ErrShape, lo+1, hi)
+	case n >= 0 && hi > n:
+		return nil, tooFew(lo, hi, n)
+	}
+	return &rows{src, lo, hi}, nil
+}
+
+func tooFew(lo, hi, n int64) error {
+	return fmt.Errorf("%w: rows %d to %d were asked for, there are %d", ErrShape, lo+1, hi, n)
+}
+
+type rows struct {
+	src    Source
+	lo, hi int64
+}
+
+func (r *rows) Dims() (n int64, d, t int) {
+	_, d, t = r.src.Dims()
+	return r.hi - r.lo, d, t
+}
+
+func (r *rows) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+	return func(yield func(Block, error) bool) {
+		_, d, t := r.src.Dims()
+		var view engine.CSR
+		var at int64
+		for b, err := range r.src.Blocks(ctx) {
+			if err != nil {
+				yield(Block{}, err)
+				return
+			}
+			from, to := max(r.lo-at, 0), min(r.hi-at, int64(b.N))
+			if from < to {
+				out := b.cut(int(from), int(to), d, t, &view)
+				out.First = at + from - r.lo
+				if !yield(out, nil) {
+					return
+				}
+			}
+			if at += int64(b.N); at >= r.hi {
+				return
+			}
+		}
+		yield(Block{}, tooFew(r.lo, r.hi, at))
+	}
+}
+
+// cut returns rows lo to hi of a block of d features and t targets, hi excluded,
+// sharing its memory. Sparse rows are left in view.
+func (b Block) cut(lo, hi, d, t int, view *engine.CSR) Block {
+	out := Block{First: b.First + int64(lo), N: hi - lo, Y: b.Y[lo*t : hi*t]}
+	if b.Sparse != nil {
+		*view = b.Sparse.Slice(lo, hi)
+		out.Sparse = view
+	} else {
+		out.X = b.X[lo*d : hi*d]
+	}
+	return out
+}

@@ -1,0 +1,112 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// Zip takes the features of x and, as targets, the features of y, which must be
+// dense and have as many rows: [ErrShape] tells both numbers, at the latest when a
+// pass ends.
+func Zip(x, y Source) (Source, error) {
+	nx, _, _ := x.Dims()
+	ny, _, _ := y.Dims()
+	if nx >= 0 && ny >= 0 && nx != ny {
+		return nil, unequal(nx, ny)
+	}
+	return &zip{x, y}, nil
+}
+
+func unequal(nx, ny int64) error {
+	return fmt.Errorf("%w: %d rows of features, %d of targets", ErrShape, nx, ny)
+}
+
+type zip struct{ x, y Source }
+
+func (z *zip) Dims() (n int64, d, t int) {
+	n, d, _ = z.x.Dims()
+	ny, t, _ := z.y.Dims()
+	return max(n, ny), d, t
+}
+
+func (z *zip) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+	return func(yield func(Block, error) bool) {
+		_, d, t := z.Dims()
+		_, _, tx := z.x.Dims()
+		next, stop := iter.Pull2(z.y.Blocks(ctx))
+		defer stop()
+		y := targets{next: next}
+		var view engine.CSR
+		var nx int64
+		for b, err := range z.x.Blocks(ctx) {
+			if err != nil {
+				yield(Block{}, err)
+				return
+			}
+			nx += int64(b.N)
+			for lo := 0; lo < b.N && !y.ended; {
+				if err := y.fetch(); err != nil {
+					yield(Block{}, err)
+					return
+				}
+				hi := lo + min(b.N-lo, y.block.N-y.used)
+				if hi == lo {
+					break
+				}
+				out := b.cut(lo, hi, d, tx, &view)
+				out.Y = y.block.X[y.used*t : (y.used+hi-lo)*t]
+				if !yield(out, nil) {
+					return
+				}
+				y.used, lo = y.used+hi-lo, hi
+			}
+		}
+		// Where the targets ended first, the features were counted to their end.
+		ny, err := y.count()
+		if err == nil && nx != ny {
+			err = unequal(nx, ny)
+		}
+		if err != nil {
+			yield(Block{}, err)
+		}
+	}
+}
+
+// targets is a pass over the source of the targets, one block at a time.
+type targets struct {
+	next  func() (Block, error, bool)
+	block Block
+	used  int   // rows of block that are done with
+	rows  int64 // rows of this and all earlier blocks
+	ended bool
+}
+
+// fetch gets rows to use, unless there are some or none are left.
+func (y *targets) fetch() error {
+	for y.used == y.block.N && !y.ended {
+		b, err, ok := y.next()
+		if err != nil {
+			return err
+		}
+		if b.Sparse != nil {
+			return fmt.Errorf("%w: the targets are sparse, must be dense", ErrShape)
+		}
+		y.block, y.used, y.ended = b, 0, !ok
+		y.rows += int64(b.N)
+	}
+	return nil
+}
+
+// count reads on to the end and returns the number of rows.
+func (y *targets) count() (int64, error) {
+	for !y.ended {
+		y.used = y.block.N
+		if err := y.fetch(); err != nil {
+			return 0, err
+		}
+	}
+	return y.rows, nil
+}
