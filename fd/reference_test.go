@@ -3,31 +3,14 @@ package fd_test
 import (
 	"math"
 	"math/rand/v2"
-	"testing"
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 )
 
 const eps = 0x1p-52
-
-// onEveryBackend runs a test on each backend of the build.
-func onEveryBackend(t *testing.T, f func(t *testing.T, be engine.Backend)) {
-	tuning, err := engine.DefaultTuning()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range engine.Names() {
-		be, err := engine.New(name, tuning)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Run(name, func(t *testing.T) { f(t, be) })
-	}
-}
 
 // must(f())(t) is f's value; an error ends the test.
 func must[T any](v T, err error) func(rapid.TB) T {

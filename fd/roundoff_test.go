@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
 )
 
 // TestRoundOff calibrates Bound.RoundOff: over many streams the part of E beyond
 // [0, η], measured in extended precision, stays below a quarter of the pad.
 func TestRoundOff(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		worst, at := 0.0, ""
 		for _, name := range spectrumNames {
 			for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
 )
 
@@ -19,7 +20,7 @@ func newSketch(t rapid.TB, cfg fd.Config) *fd.Sketch {
 }
 
 func TestGuarantees(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		rapid.Check(t, func(t *rapid.T) {
 			n, d := rapid.IntRange(0, 120).Draw(t, "n"), rapid.IntRange(1, 25).Draw(t, "d")
 			s := newSketch(t, fd.Config{
@@ -48,7 +49,7 @@ func draw(t *rapid.T) *rand.Rand {
 // TestTextbook compares with the row-by-row algorithm, which is what a sketch
 // with p = 1 is: the same BᵀB and the same η.
 func TestTextbook(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
 			for _, name := range []string{"flat", "decay", "two levels"} {
 				rng := rand.New(rand.NewPCG(7, 7))
@@ -72,7 +73,7 @@ func TestTextbook(t *testing.T) {
 
 // TestLossless: a matrix of rank at most m is sketched without loss.
 func TestLossless(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
 			for _, c := range []struct{ n, d, m int }{{200, 30, 4}, {200, 10, 10}, {200, 10, 64}, {3, 30, 8}, {1, 1, 1}} {
 				a := stream(rand.New(rand.NewPCG(3, 9)), c.n, c.d, "low rank")
@@ -89,7 +90,7 @@ func TestLossless(t *testing.T) {
 }
 
 func TestMergeEveryFill(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		const d, m, p = 9, 4, 3
 		fills := []int{0, 1, m - 1, m, m + 1, m + p - 1, m + p}
 		for _, n1 := range fills {
@@ -129,7 +130,7 @@ func mergeTwo(t *testing.T, cfg fd.Config, n1, n2 int) {
 }
 
 func TestMergeTrees(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		rapid.Check(t, func(t *rapid.T) {
 			d := rapid.IntRange(1, 15).Draw(t, "d")
 			m := rapid.IntRange(1, 12).Draw(t, "m")
@@ -166,7 +167,7 @@ func TestMergeTrees(t *testing.T) {
 // TestDecay: the guarantees hold for the covariance in which each row counts
 // βᵏ, k the decays since it came.
 func TestDecay(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		a := stream(rand.New(rand.NewPCG(1, 4)), 90, 12, "decay")
 		s := newSketch(t, fd.Config{Dim: 12, Size: 5, Backend: be})
 		const beta = 0.81
@@ -280,7 +281,7 @@ func TestBoundOfLiveRows(t *testing.T) {
 }
 
 func TestExtremeInput(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		const n, d = 40, 6
 		fill := map[string]func(i, j int) float64{
 			"zero":          func(i, j int) float64 { return 0 },
@@ -392,7 +393,7 @@ func TestConfigRefused(t *testing.T) {
 }
 
 func TestAppendAllocatesNothing(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
 			const n, d = 64, 48
 			a := stream(rand.New(rand.NewPCG(1, 1)), n, d, "flat")

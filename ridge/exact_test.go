@@ -15,6 +15,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/refbig"
 	"github.com/fdridge/fdridge/ridge"
@@ -89,7 +90,7 @@ func mustExact(t rapid.TB, s dataset.Source, opts ridge.ExactOptions, gammas ...
 // eachFactor runs f for both factorizations, with and without intercept, on every
 // backend.
 func eachFactor(t *testing.T, f func(t *testing.T, opts ridge.ExactOptions)) {
-	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
 			for _, intercept := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%v/intercept=%v", factor, intercept), func(t *testing.T) {
@@ -354,7 +355,7 @@ func TestExactBoundIsUseful(t *testing.T) {
 
 // TestExactWide: beyond one panel of the inverse, the effective dimension agrees
 // with the singular values', and QR with Cholesky.
-func TestExactWide(t *testing.T) { onEveryBackend(t, exactWide) }
+func TestExactWide(t *testing.T) { enginetest.Each(t, exactWide) }
 
 func exactWide(t *testing.T, be engine.Backend) {
 	const n, d = 200, 150

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -94,7 +95,7 @@ func number(t *testing.T, s string) int {
 
 // TestNIST holds the QR path at γ = 0 to a number of correct digits in every
 // parameter, the intercept too, whatever the size of the blocks.
-func TestNIST(t *testing.T) { onEveryBackend(t, nistDigits) }
+func TestNIST(t *testing.T) { enginetest.Each(t, nistDigits) }
 
 func nistDigits(t *testing.T, be engine.Backend) {
 	for _, c := range []struct {

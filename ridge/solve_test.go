@@ -14,25 +14,11 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/refbig"
 	"github.com/fdridge/fdridge/ridge"
 )
-
-// onEveryBackend runs a test on each backend of the build.
-func onEveryBackend(t *testing.T, f func(t *testing.T, be engine.Backend)) {
-	tuning, err := engine.DefaultTuning()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range engine.Names() {
-		be, err := engine.New(name, tuning)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Run(name, func(t *testing.T) { f(t, be) })
-	}
-}
 
 // must(f())(t) is f's value; an error ends the test.
 func must[T any](v T, err error) func(rapid.TB) T {
@@ -94,7 +80,7 @@ func drawProblem(t *rapid.T, be engine.Backend) drawn {
 // TestOneShotCertificates: every bound and bracket of the one-pass fits holds
 // against 512-bit arithmetic.
 func TestOneShotCertificates(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		worst := 0.0
 		rapid.Check(t, func(t *rapid.T) {
 			p := drawProblem(t, be)
@@ -115,7 +101,7 @@ var methods = []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton}
 // TestSolveCertificates: whatever a solver returns, converged or not, is within
 // its certificate.
 func TestSolveCertificates(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		converged := 0
 		rapid.Check(t, func(t *rapid.T) {
 			p := drawProblem(t, be)
@@ -226,7 +212,7 @@ func TestPredictedPasses(t *testing.T) {
 
 // TestSolveMetamorphic holds every solver to what must not matter.
 func TestSolveMetamorphic(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for _, m := range methods {
 			t.Run(m.String(), func(t *testing.T) { solveMetamorphic(t, be, m) })
 		}
@@ -287,7 +273,7 @@ func solveMetamorphic(t *testing.T, be engine.Backend, m ridge.Method) {
 // TestSummaryMerge: parts merged in any order are the whole: certificates hold
 // on the union, with intercept and weights.
 func TestSummaryMerge(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		rapid.Check(t, func(t *rapid.T) {
 			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
 			n, d := rapid.IntRange(1, 60).Draw(t, "n"), rapid.IntRange(1, 10).Draw(t, "d")
@@ -480,7 +466,7 @@ func (s still) Blocks(context.Context) iter.Seq2[dataset.Block, error] {
 // TestIterationsAllocateNothing: more passes, not more memory, beyond the one
 // closure the source itself makes for a pass.
 func TestIterationsAllocateNothing(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		s := problem(rand.New(rand.NewPCG(2, 8)), "gaussian", 200, 40, 1, 1)
 		for _, sparse := range []bool{false, true} {
 			src := still{dataset.Block{N: 200, X: flat(s.x), Y: flat(s.y)}, 40}
@@ -512,7 +498,7 @@ func TestIterationsAllocateNothing(t *testing.T) {
 }
 
 func TestSummaryAppendAllocatesNothing(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, be engine.Backend) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		s := problem(rand.New(rand.NewPCG(2, 8)), "gaussian", 200, 40, 2, 1)
 		b := dataset.Block{N: 200, X: flat(s.x), Y: flat(s.y)}
 		for _, intercept := range []bool{false, true} {

@@ -49,15 +49,9 @@ func openData(ctx context.Context, o *fitOptions, be engine.Backend, progress fu
 		return nil, err
 	}
 	d := &data{opened: opened}
-	var src dataset.Source = opened
-	if o.rows != "" {
-		lo, hi, err := parseRows(o.rows)
-		if err != nil {
-			return nil, err
-		}
-		if src, err = dataset.Rows(src, lo, hi); err != nil {
-			return nil, err
-		}
+	src, err := cutRows(opened, o.rows)
+	if err != nil {
+		return nil, err
 	}
 	d.counted = &counted{Source: src, progress: progress}
 	_, d.prep.Inputs, _ = src.Dims()
@@ -69,6 +63,18 @@ func openData(ctx context.Context, o *fitOptions, be engine.Backend, progress fu
 	d.prep.Features = o.rff
 	d.source, err = d.prep.apply(d.counted, be)
 	return d, err
+}
+
+// cutRows applies --rows; empty text keeps all.
+func cutRows(src dataset.Source, text string) (dataset.Source, error) {
+	if text == "" {
+		return src, nil
+	}
+	lo, hi, err := parseRows(text)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.Rows(src, lo, hi)
 }
 
 // counted counts the nonzero features of the first whole pass.

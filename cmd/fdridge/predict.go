@@ -140,15 +140,9 @@ func (o *predictOptions) open(m *model, targets int) (dataset.Source, error) {
 	if _, d, _ := opened.Dims(); d != m.Preparation.Inputs {
 		return nil, badInput("%s has %d features, the model %d", o.data, d, m.Preparation.Inputs)
 	}
-	var src dataset.Source = opened
-	if o.rows != "" {
-		lo, hi, err := parseRows(o.rows)
-		if err != nil {
-			return nil, err
-		}
-		if src, err = dataset.Rows(src, lo, hi); err != nil {
-			return nil, err
-		}
+	src, err := cutRows(opened, o.rows)
+	if err != nil {
+		return nil, err
 	}
 	be, err := engine.Default()
 	if err != nil {

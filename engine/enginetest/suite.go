@@ -21,6 +21,21 @@ import (
 
 const eps = 0x1p-52
 
+// Each runs a test on every backend of the build, as sub-tests of their names.
+func Each(t *testing.T, f func(t *testing.T, be engine.Backend)) {
+	tuning, err := engine.DefaultTuning()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range engine.Names() {
+		be, err := engine.New(name, tuning)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) { f(t, be) })
+	}
+}
+
 // Run runs the whole suite on one backend.
 func Run(t *testing.T, be engine.Backend) {
 	t.Run("Describes", func(t *testing.T) { describes(t, be) })
