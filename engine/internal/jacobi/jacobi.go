@@ -41,7 +41,8 @@ const (
 // its R before.
 //
 // LAPACK's dgesdd and gonum's Dgesvd are less accurate, enough so that a hundred
-// shrinks of a sketch add up to more than is allowed, and slower.
+// shrinks of a sketch add up to more than is allowed. This takes about twice the
+// time of gonum's.
 //
 // The arguments are those of engine.Backend's SVD, and have been checked.
 func SVD(b Kernels, m, n int, a []float64, lda int, s []float64, vt []float64, ldvt int, work []float64) (ok bool) {
