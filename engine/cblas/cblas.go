@@ -16,6 +16,7 @@ import (
 type Backend struct {
 	blas  netlib.Implementation
 	core  core
+	asked int           // threads that New was asked for
 	slots chan struct{} // one for each call inside OpenBLAS
 }
 
@@ -24,10 +25,12 @@ var (
 	inUse *Backend // of this process
 )
 
-// New returns the backend with the given number of OpenBLAS threads. They are a
-// setting of the process, so there is one backend: a second New with another
-// number is an error. The machine's core is repaired first, see
-// [Backend.Capabilities].
+// New returns the backend with n OpenBLAS threads, or, where OpenBLAS was built
+// for fewer (its MAX_THREADS; 64 on Debian), as many as that: Capabilities tells.
+// They are a setting of the process, so there is one backend: a second New with
+// another n is an error. The machine's core is repaired first, see
+// [Backend.Capabilities]. GOMAXPROCS, as it is then, sets how many calls may be
+// inside OpenBLAS at a time.
 func New(n int) (*Backend, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("cblas: %d threads", n)
@@ -35,21 +38,28 @@ func New(n int) (*Backend, error) {
 	mu.Lock()
 	defer mu.Unlock()
 	if inUse != nil {
-		if have := threads(); have != n {
-			return nil, fmt.Errorf("cblas: this process runs OpenBLAS on %d threads, cannot change to %d", have, n)
+		if inUse.asked != n {
+			return nil, fmt.Errorf("cblas: this process has OpenBLAS set to %d threads, cannot change to %d", inUse.asked, n)
 		}
 		return inUse, nil
 	}
+	b, err := start(n)
+	if err != nil {
+		return nil, err
+	}
+	inUse = b
+	return b, nil
+}
+
+// start repairs the core and sets the threads of the process. OpenBLAS itself
+// lowers a number it was not built for.
+func start(n int) (*Backend, error) {
 	c, err := repaired()
 	if err != nil {
 		return nil, err
 	}
-	setThreads(n)
-	if have := threads(); have != n {
-		return nil, fmt.Errorf("cblas: asked OpenBLAS for %d threads, it has %d", n, have)
-	}
-	inUse = &Backend{core: c, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/n))}
-	return inUse, nil
+	setThreads(min(n, math.MaxInt32))
+	return &Backend{core: c, asked: n, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/threads()))}, nil
 }
 
 // Name is "openblas".

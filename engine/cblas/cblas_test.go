@@ -8,15 +8,19 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
 )
 
 // backend makes the process's backend, with one thread so that several calls run
 // at once.
-func backend(t *testing.T) *Backend {
+func backend(t testing.TB) *Backend {
 	t.Helper()
 	be, err := New(1)
 	if err != nil {
@@ -91,15 +95,15 @@ func init() {
 
 // TestMistakenCore runs tests in a process in which OpenBLAS found, as it does on
 // CPUs newer than itself, a core that is three times slower: it must be repaired,
-// and compute right results from many goroutines.
+// and compute right results, large ones too, from many goroutines.
 func TestMistakenCore(t *testing.T) {
 	t.Setenv(forgetful, "1")
 	want := wanted()
 	if want == "" {
-		inProcess(t, "^(TestCore|TestConcurrent)$", "Prescott", "repaired: no need")
+		inProcess(t, "^(TestCore|TestConcurrent|TestLarge)$", "Prescott", "repaired: no need")
 		return
 	}
-	inProcess(t, "^(TestCore|TestConcurrent)$", "Prescott", fmt.Sprintf("found Prescott, runs %s; repaired: yes: %[1]s taken for Prescott", want))
+	inProcess(t, "^(TestCore|TestConcurrent|TestLarge)$", "Prescott", fmt.Sprintf("found Prescott, runs %s; repaired: yes: %[1]s taken for Prescott", want))
 }
 
 // TestRepair makes OpenBLAS run the slow kernels and repairs it, in this process.
@@ -144,6 +148,35 @@ func TestNewTwice(t *testing.T) {
 	}
 	if want := runtime.GOMAXPROCS(0); cap(one.slots) != want {
 		t.Errorf("%d calls at once, want %d", cap(one.slots), want)
+	}
+}
+
+// TestMoreThreadsThanBuilt asks for more threads than any build of OpenBLAS has,
+// with more CPUs than that: it must run on as many as it has, say so, and let in
+// the calls that leaves room for. 2³² + 1 is 1 in OpenBLAS's 32 bits.
+func TestMoreThreadsThanBuilt(t *testing.T) {
+	be := backend(t)
+	defer setThreads(be.asked)
+	const cpus = 1000
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cpus))
+	most := 0
+	for _, n := range []int{1 << 20, 1<<32 + 1} {
+		setThreads(1)
+		many, err := start(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		have := threads()
+		if have < 1 || have >= n || most > 0 && have != most || many.asked != n {
+			t.Errorf("asked for %d threads, noted %d, OpenBLAS has %d", n, many.asked, have)
+		}
+		most = have
+		if got := many.Capabilities()["threads"]; got != strconv.Itoa(have) {
+			t.Errorf("reports %s threads, has %d", got, have)
+		}
+		if want := max(1, cpus/have); cap(many.slots) != want {
+			t.Errorf("%d calls at once on %d threads, want %d", cap(many.slots), have, want)
+		}
 	}
 }
 
@@ -240,6 +273,37 @@ func TestConcurrent(t *testing.T) {
 	if len(be.slots) != 0 {
 		t.Errorf("%d slots still taken", len(be.slots))
 	}
+}
+
+// TestLarge makes products of order 1024, which go through every level of
+// blocking and packing, from 16 goroutines. Entries are small whole numbers, so
+// all must equal gonum's to the last bit.
+func TestLarge(t *testing.T) {
+	be := backend(t)
+	const n = 1024
+	a, b, want := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
+	for i := range a {
+		a[i], b[i] = float64(i*7%11-5), float64(i*5%13-6)
+	}
+	var reference gonum.Implementation
+	reference.Dgemm(blas.NoTrans, blas.Trans, n, n, n, 1, a, n, b, n, 0, want, n)
+	var wg sync.WaitGroup
+	for g := range 16 {
+		wg.Go(func() {
+			c := make([]float64, n*n)
+			for i := range c {
+				c[i] = math.NaN()
+			}
+			be.Gemm(false, true, n, n, n, 1, a, n, b, n, 0, c, n)
+			for i := range c {
+				if !(c[i] == want[i]) {
+					t.Errorf("goroutine %d: (%d, %d) is %v, want %v", g, i/n, i%n, c[i], want[i])
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // products checks a Gemm of small whole numbers that depend on g.
