@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"io/fs"
+	"math"
 	"strconv"
 	"strings"
 
@@ -63,7 +64,8 @@ func readCache(sys fs.FS, dir string) (level int, c Cache, ok bool) {
 	if c.Size <= 0 {
 		return 0, Cache{}, false
 	}
-	if c.Ways*c.Sets*c.Line != c.Size { // a hypervisor's invention, or fully associative (ways 0)
+	// Fully associative (0 ways), or a hypervisor's invention; float64 does not wrap.
+	if float64(c.Ways)*float64(c.Sets)*float64(c.Line) != float64(c.Size) {
 		c.Ways, c.Sets = 0, 0
 		c.Origin += ", without associativity"
 	}
@@ -81,28 +83,31 @@ func readText(sys fs.FS, name string) string {
 }
 
 func readInt(sys fs.FS, name string) int {
-	n, err := strconv.Atoi(readText(sys, name))
-	if err != nil || n < 0 || n > 1<<31 {
-		return 0
-	}
-	return n
+	return parse(readText(sys, name))
 }
 
-// readSize reads sizes such as 48K and 2048M.
+// readSize reads sizes such as 48K and 32M, below 2 GiB.
 func readSize(sys fs.FS, name string) int {
-	text := readText(sys, name)
-	unit := 1
-	switch {
-	case strings.HasSuffix(text, "K"):
-		unit = 1 << 10
-	case strings.HasSuffix(text, "M"):
-		unit = 1 << 20
+	text, unit := readText(sys, name), 1
+	if digits, ok := strings.CutSuffix(text, "K"); ok {
+		text, unit = digits, 1<<10
+	} else if digits, ok := strings.CutSuffix(text, "M"); ok {
+		text, unit = digits, 1<<20
 	}
-	n, err := strconv.Atoi(strings.TrimRight(text, "KM"))
-	if err != nil || n < 0 || n > 1<<40/unit {
+	n := parse(text)
+	if n > math.MaxInt32/unit {
 		return 0
 	}
 	return n * unit
+}
+
+// parse reads a whole number below 2³¹, 0 where there is none.
+func parse(text string) int {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0
+	}
+	return int(n)
 }
 
 func (c Cache) String() string {

@@ -2,7 +2,10 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -78,6 +81,8 @@ func TestDetectCaches(t *testing.T) {
 			[6]string{"Unified", "2", "-5K", "16", "1", "64"},
 			[6]string{"Unified", "2", "99999999999999999999K", "16", "1", "64"},
 			[6]string{"Unified", "3", "9999999999999M", "16", "1", "64"},
+			[6]string{"Unified", "2", "48KM", "16", "1", "64"},
+			[6]string{"Unified", "2", "+48K", "16", "1", "64"},
 			[6]string{"", "1", "48K", "12", "64", "64"},
 			[6]string{"Data", "one", "48K", "12", "64", "64"},
 			[6]string{},
@@ -85,6 +90,14 @@ func TestDetectCaches(t *testing.T) {
 		{"ways that multiply out to nothing", [3]int{0, 0, 0}, sysfs(
 			[6]string{"Data", "1", "48K", "4294967296", "-64", "64"},
 		), [3]Cache{{48 << 10, 0, 0, 64, "sysfs index0, without associativity"}, none, none}},
+		{"a product of 48K + 2·2⁶⁴", [3]int{0, 0, 0}, sysfs(
+			[6]string{"Data", "1", "48K", "4131104", "2328064", "3836089"},
+		), [3]Cache{{48 << 10, 0, 0, 3836089, "sysfs index0, without associativity"}, none, none}},
+		{"sizes at the limit", [3]int{0, 0, 0}, sysfs(
+			[6]string{"Unified", "1", "2147483648", "", "", ""},
+			[6]string{"Unified", "2", "2147483647", "", "", ""},
+			[6]string{"Unified", "3", "2048M", "", "", ""},
+		), [3]Cache{none, {math.MaxInt32, 0, 0, 0, "sysfs index1, without associativity"}, none}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pretendCPUID(t, c.cpuid[0], c.cpuid[1], c.cpuid[2])
@@ -129,11 +142,11 @@ func sensible(t Tuning) string {
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cache := func(level string) Cache {
-			c := Cache{Ways: rapid.IntRange(-1, 1<<31).Draw(t, level+" ways"), Line: 64, Origin: "made up"}
+			c := Cache{Ways: rapid.IntRange(-1, math.MaxInt32).Draw(t, level+" ways"), Line: 64, Origin: "made up"}
 			if rapid.Bool().Draw(t, level+" usual") {
 				c.Ways = rapid.IntRange(1, 24).Draw(t, level+" few ways")
 			}
-			c.Size = rapid.IntRange(-1, 1<<rapid.IntRange(1, 40).Draw(t, level+" bits")).Draw(t, level+" size")
+			c.Size = rapid.IntRange(-1, 1<<rapid.IntRange(1, min(40, strconv.IntSize-2)).Draw(t, level+" bits")).Draw(t, level+" size")
 			return c
 		}
 		k := rapid.SampledFrom(microKernels).Draw(t, "kernel")
@@ -150,16 +163,33 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// TestModelOfSkylake compares with the blocks worked out by hand from the paper's
-// formulas for its AVX-512 tile: L1 32 KiB of 8 ways, L2 1 MiB of 16.
-func TestModelOfSkylake(t *testing.T) {
-	tuning := Tuning{MR: 8, NR: 24, L1: Cache{Size: 32 << 10, Ways: 8}, L2: Cache{Size: 1 << 20, Ways: 16}, L3: Cache{Size: 22 << 20, Ways: 11}}
-	tuning.model()
-	// C_Ar = ⌊7/(1+3)⌋ = 1, kc = 4096/64 = 64; C_B = ⌈24·64·8/65536⌉ = 1,
-	// mc = 14·65536/512 = 1792, at most 1024; ⌈1024·64·8/2 MiB⌉ = 1 way for A,
-	// nc = 9·2 MiB/512 = 36864, at most 8192, in whole tiles 8184.
-	if got := [3]int{tuning.MC.Value, tuning.KC.Value, tuning.NC.Value}; got != [3]int{1024, 64, 8184} {
-		t.Errorf("mc, kc, nc are %v", got)
+// TestModelByHand compares with the blocks worked out by hand from the paper's
+// formulas.
+func TestModelByHand(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		tuning     Tuning
+		mc, kc, nc int
+	}{
+		// C_Ar = ⌊7/(1+3)⌋ = 1, kc = 4096/64 = 64; C_B = ⌈24·64·8/65536⌉ = 1,
+		// mc = 14·65536/512 = 1792, at most 1024; ⌈1024·64·8/2 MiB⌉ = 1 way for A,
+		// nc = 9·2 MiB/512 = 36864, at most 8192, in whole tiles 8184.
+		{"Skylake-X", Tuning{
+			MR: 8, NR: 24, L1: Cache{Size: 32 << 10, Ways: 8},
+			L2: Cache{Size: 1 << 20, Ways: 16}, L3: Cache{Size: 22 << 20, Ways: 11},
+		}, 1024, 64, 8184},
+		// C_Ar = ⌊7/(1+3)⌋ = 1, kc = 4096/32 = 128; C_B = ⌈12·128·8/32768⌉ = 1,
+		// mc = 6·32768/1024 = 192; ⌈192·128·8/524288⌉ = 1 way for A,
+		// nc = 14·524288/1024 = 7168, in whole tiles 7164.
+		{"Haswell", Tuning{
+			MR: 4, NR: 12, L1: Cache{Size: 32 << 10, Ways: 8},
+			L2: Cache{Size: 256 << 10, Ways: 8}, L3: Cache{Size: 8 << 20, Ways: 16},
+		}, 192, 128, 7164},
+	} {
+		c.tuning.model()
+		if got := [3]int{c.tuning.MC.Value, c.tuning.KC.Value, c.tuning.NC.Value}; got != [3]int{c.mc, c.kc, c.nc} {
+			t.Errorf("%s: mc, kc, nc are %v, want %v", c.name, got, [3]int{c.mc, c.kc, c.nc})
+		}
 	}
 }
 
@@ -179,10 +209,59 @@ func TestSharedL3(t *testing.T) {
 	}
 }
 
+// TestModelOrigins: the blocks say what was known of their cache, what was assumed
+// and what was left out.
+func TestModelOrigins(t *testing.T) {
+	told := Cache{Size: 1 << 20, Ways: 16, Origin: "told"}
+	for _, c := range []struct {
+		l3   Cache
+		want string
+	}{
+		{told, "BLIS model, L3 told"},
+		{Cache{Size: 1 << 20, Origin: "told"}, "BLIS model, L3 told, 16 ways assumed"},
+		{Cache{Size: 1 << 20, Ways: 1 << 20, Origin: "told"}, "BLIS model, L3 told, 16 ways assumed"},
+		{Cache{Origin: "unknown"}, "BLIS model, L3 unknown, 4096 KiB assumed"},
+		{Cache{Size: 480 << 20, Ways: 16, Origin: "told"}, "BLIS model, L3 told, 32768 KiB of it"},
+		{Cache{Size: 480 << 20, Origin: "told"}, "BLIS model, L3 told, 16 ways assumed, 32768 KiB of it"},
+	} {
+		tuning := Tuning{MR: 4, NR: 4, L1: told, L2: told, L3: c.l3}
+		tuning.model()
+		if tuning.NC.Origin != c.want || tuning.KC.Origin != "BLIS model, L1 told" || tuning.MC.Origin != "BLIS model, L2 told" {
+			t.Errorf("origins %q, %q, %q, want %q", tuning.KC.Origin, tuning.MC.Origin, tuning.NC.Origin, c.want)
+		}
+	}
+}
+
+// TestWithoutCPUID: where CPUID is silent, as under the tag noasm, nothing claims to
+// come from it.
+func TestWithoutCPUID(t *testing.T) {
+	before := cpuid.CPU
+	t.Cleanup(func() { cpuid.CPU = before })
+	cpuid.CPU = cpuid.CPUInfo{}
+	want := "generic"
+	if runtime.GOARCH == "arm64" {
+		want = "neon"
+	}
+	tuning := Detect()
+	if tuning.ISA != want || strings.Contains(tuning.String(), "cpuid") {
+		t.Errorf("want %s, without cpuid:\n%v", want, tuning)
+	}
+	r, err := NewReport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.CPU != "unknown CPU" {
+		t.Errorf("CPU %q", r.CPU)
+	}
+}
+
 func TestDetect(t *testing.T) {
 	tuning := Detect()
 	if err := sensible(tuning); err != "" {
 		t.Errorf("%s\n%v", err, tuning)
+	}
+	if tuning.Shrink.Origin == "" || tuning.Gradient.Origin != gradientRule(tuning.L2) {
+		t.Errorf("rows without origin:\n%v", tuning)
 	}
 	if tuning.Threads.Value != runtime.GOMAXPROCS(0) {
 		t.Errorf("%d threads", tuning.Threads.Value)

@@ -68,23 +68,23 @@ func length(rows, cols, ld int) int {
 
 // TestCSRGradient compares R = S·Xᵀ − B and G += Rᵀ·S with dense loops.
 func TestCSRGradient(t *testing.T) {
-	const gap = 2 // behind every row, untouched
 	rapid.Check(t, func(t *rapid.T) {
 		s, a := sparse(t)
 		n, d, q := s.Rows, s.Cols, rapid.IntRange(0, 4).Draw(t, "t")
-		fill := func(rows, cols int, name string) []float64 {
-			m := make([]float64, length(rows, cols, cols+gap))
+		ldx, ldb, ldg, ldr := d+2, q+3, d+5, q+4 // what is behind a row is NaN and stays so
+		fill := func(rows, cols, ld int, name string) []float64 {
+			m := make([]float64, length(rows, cols, ld))
 			for i := range m {
 				m[i] = math.NaN()
 			}
 			for i := range rows {
 				for j := range cols {
-					m[i*(cols+gap)+j] = rapid.Float64Range(-10, 10).Draw(t, name)
+					m[i*ld+j] = rapid.Float64Range(-10, 10).Draw(t, name)
 				}
 			}
 			return m
 		}
-		x, g, b, ld, ldr := fill(q, d, "x"), fill(q, d, "g"), fill(n, q, "b"), d+gap, q+gap
+		x, g, b := fill(q, d, ldx, "x"), fill(q, d, ldg, "g"), fill(n, q, ldb, "b")
 		if rapid.Bool().Draw(t, "no b") {
 			b = nil
 		}
@@ -96,32 +96,32 @@ func TestCSRGradient(t *testing.T) {
 		size := make([]float64, len(g)) // Σ|terms| of each entry of G
 		for p := range q {
 			for j := range d {
-				size[p*ld+j] = math.Abs(g[p*ld+j])
+				size[p*ldg+j] = math.Abs(g[p*ldg+j])
 			}
 		}
-		s.Gradient(q, x, ld, b, ldr, g, ld, r, ldr)
+		s.Gradient(q, x, ldx, b, ldb, g, ldg, r, ldr)
 		for i := range n {
 			for p := range q {
 				var sum, abs float64
 				for j := range d {
-					sum += a[i][j] * x[p*ld+j]
-					abs += math.Abs(a[i][j] * x[p*ld+j])
+					sum += a[i][j] * x[p*ldx+j]
+					abs += math.Abs(a[i][j] * x[p*ldx+j])
 				}
 				if b != nil {
-					sum -= b[i*ldr+p]
-					abs += math.Abs(b[i*ldr+p])
+					sum -= b[i*ldb+p]
+					abs += math.Abs(b[i*ldb+p])
 				}
 				if got := r[i*ldr+p]; !(math.Abs(got-sum) <= 30*0x1p-52*abs) {
 					t.Fatalf("R(%d, %d) is %v, want %v", i, p, got, sum)
 				}
 				for j := range d {
-					want[p*ld+j] += sum * a[i][j]
-					size[p*ld+j] += abs * math.Abs(a[i][j])
+					want[p*ldg+j] += sum * a[i][j]
+					size[p*ldg+j] += abs * math.Abs(a[i][j])
 				}
 			}
 		}
 		for k := range g {
-			if k%ld >= d {
+			if k%ldg >= d {
 				if !math.IsNaN(g[k]) {
 					t.Fatalf("G: element %d behind a row was written", k)
 				}

@@ -31,7 +31,11 @@ func Names() []string {
 func New(name string, t Tuning) (Backend, error) {
 	for _, c := range built {
 		if c.name == name {
-			return c.make(t)
+			be, err := c.make(t)
+			if err != nil {
+				return nil, err // not be, which may hold a nil pointer
+			}
+			return be, nil
 		}
 	}
 	return nil, fmt.Errorf("engine: no backend %q in this build, which has %v", name, Names())

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -13,10 +14,19 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
+// TestDefault: backend and tuning are made once, whatever the environment becomes.
 func TestDefault(t *testing.T) {
 	one, err := engine.Default()
 	if err != nil {
 		t.Fatal(err)
+	}
+	tuning, err := engine.DefaultTuning()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("FDRIDGE_THREADS", "none")
+	if again, err := engine.DefaultTuning(); err != nil || again != tuning {
+		t.Errorf("two calls, two tunings: %v\n%v%v", err, tuning, again)
 	}
 	two, err := engine.Default()
 	if err != nil {
@@ -47,6 +57,11 @@ func TestNew(t *testing.T) {
 	if !purego {
 		t.Errorf("no purego in %v", engine.Names())
 	}
+	for _, name := range engine.Names() { // OpenBLAS cannot have 0 threads
+		if be, err := engine.New(name, engine.Tuning{}); (be == nil) != (err != nil) {
+			t.Errorf("%s of the zero tuning: backend %v with error %v", name, be, err)
+		}
+	}
 	for _, name := range []string{"", "mkl", "PUREGO"} {
 		be, err := engine.New(name, tuning)
 		if err == nil || be != nil {
@@ -72,7 +87,7 @@ func TestWithoutCgo(t *testing.T) {
 		t.Fatal("no sentence in select_nocgo.go")
 	}
 	cmd := exec.Command("go", "build", "-tags", "openblas", ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=") // -race, say, would fail for its own reason
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		t.Fatal("it compiles")
@@ -88,8 +103,30 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Backend != engine.Names()[0] || len(r.Backends) != len(engine.Names()) || r.Capabilities["kernel"] == "" ||
-		r.Cores < 1 || r.GoMaxProcs < 1 || r.Platform == "" || r.Go == "" || r.Tuning.ISA == "" {
+		r.CPU == "" || r.Cores < 1 || r.GoMaxProcs < 1 || r.Platform == "" || r.Go == "" || r.Tuning.ISA == "" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestReportKeys: every key of the JSON is lower_snake_case.
+func TestReportKeys(t *testing.T) {
+	r, err := engine.NewReport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal([]any{r, engine.Measurement{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := regexp.MustCompile(`"([^"]*)":`).FindAllSubmatch(text, -1)
+	if len(keys) < 30 {
+		t.Errorf("%d keys in %s", len(keys), text)
+	}
+	snake := regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+	for _, k := range keys {
+		if !snake.Match(k[1]) {
+			t.Errorf("key %q", k[1])
+		}
 	}
 }
 

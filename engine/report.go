@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"runtime"
@@ -36,7 +37,7 @@ func NewReport() (*Report, error) {
 		return nil, err
 	}
 	return &Report{
-		CPU: cpuid.CPU.BrandName, Cores: runtime.NumCPU(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		CPU: cmp.Or(cpuid.CPU.BrandName, "unknown CPU"), Cores: runtime.NumCPU(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Go: runtime.Version(), GoMaxProcs: runtime.GOMAXPROCS(0),
 		Backend: be.Name(), Backends: Names(), Capabilities: be.Capabilities(), Tuning: t,
 	}, nil

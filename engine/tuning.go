@@ -32,7 +32,9 @@ type Tuning struct {
 	MR     int    `json:"mr"` // rows and columns of the micro-kernel's tile
 	NR     int    `json:"nr"`
 
-	L1, L2, L3 Cache
+	L1 Cache `json:"l1d"`
+	L2 Cache `json:"l2"`
+	L3 Cache `json:"l3"`
 
 	MC Setting `json:"mc"` // rows of A packed at a time, in L2
 	KC Setting `json:"kc"` // depth of the packed panels, in L1
@@ -43,26 +45,28 @@ type Tuning struct {
 	Threads  Setting `json:"threads"`       // of OpenBLAS; Go's own are GOMAXPROCS
 }
 
-// A micro-kernel is an instruction set and the tile it is worth: MR×NR
-// accumulators fill the vector registers.
+// A micro-kernel is an instruction set, the tile it is worth (MR×NR accumulators
+// fill the vector registers), how it is known to be here and who says so. The
+// first that is here is taken.
 var microKernels = []struct {
 	isa    string
 	mr, nr int
 	here   func() bool
+	origin string
 }{
-	{"avx512", 8, 24, func() bool { return cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512VL) }},
-	{"avx2", 4, 12, func() bool { return cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) }},
-	{"neon", 8, 6, func() bool { return runtime.GOARCH == "arm64" }},
-	{"generic", 4, 4, func() bool { return true }},
+	{"avx512", 8, 24, func() bool { return cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512VL) }, "cpuid"},
+	{"avx2", 4, 12, func() bool { return cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) }, "cpuid"},
+	{"neon", 8, 6, func() bool { return runtime.GOARCH == "arm64" }, "GOARCH"},
+	{"generic", 4, 4, func() bool { return true }, "default (no other found)"},
 }
 
 // Detect asks the machine: CPUID for features and sizes, sysfs for
 // associativity.
 func Detect() Tuning {
-	t := Tuning{Origin: "cpuid"}
+	var t Tuning
 	for _, k := range microKernels {
 		if k.here() {
-			t.ISA, t.MR, t.NR = k.isa, k.mr, k.nr
+			t.ISA, t.MR, t.NR, t.Origin = k.isa, k.mr, k.nr, k.origin
 			break
 		}
 	}
@@ -70,7 +74,7 @@ func Detect() Tuning {
 	t.L1, t.L2, t.L3 = c[0], c[1], c[2]
 	t.model()
 	t.Shrink = Setting{0, "the sketch's own size"}
-	t.Gradient = Setting{0, "half of L2"}
+	t.Gradient = Setting{0, gradientRule(t.L2)}
 	t.Threads = Setting{runtime.GOMAXPROCS(0), "GOMAXPROCS"}
 	return t
 }
@@ -145,7 +149,18 @@ func (t Tuning) GradientRows(d int) int {
 	if l2 == 0 {
 		l2 = fallbackL2
 	}
-	return min(max(min(l2, 4<<20)/2/(8*max(d, 1)), 16), 4096)
+	return min(max(min(l2, largestL2)/2/word/max(d, 1), 16), 4096)
+}
+
+// gradientRule says what GradientRows goes by.
+func gradientRule(l2 Cache) string {
+	switch {
+	case l2.Size == 0:
+		return fmt.Sprintf("half of L2, %d KiB assumed", fallbackL2>>10)
+	case l2.Size > largestL2:
+		return fmt.Sprintf("half of L2, %d KiB of it", largestL2>>10)
+	}
+	return "half of L2"
 }
 
 // String is a table of the values and their origins.
