@@ -71,7 +71,7 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 		return nil, err
 	}
 	td := cfg.Targets * cfg.Dim
-	if td/cfg.Targets != cfg.Dim || td > 1<<44 {
+	if td/cfg.Targets != cfg.Dim || uint64(td) > 1<<44 {
 		return nil, fmt.Errorf("%w: t·d = %d·%d", fd.ErrSize, cfg.Targets, cfg.Dim)
 	}
 	return &Summary{
