@@ -22,7 +22,7 @@ func (p *preparation) apply(src dataset.Source, be engine.Backend) (dataset.Sour
 	var err error
 	if p.Scaling != nil {
 		if src, err = p.Scaling.Apply(src); err != nil {
-			return nil, err
+			return nil, &inputError{err}
 		}
 	}
 	if p.Features != nil {
@@ -44,7 +44,7 @@ type data struct {
 // openData opens and prepares the rows; with standardize it makes a pass for the
 // scaling.
 func openData(ctx context.Context, o *fitOptions, be engine.Backend, progress func(rows int64)) (*data, error) {
-	opened, err := file.Open(splitList(o.data), file.Options{Format: o.format, Target: splitList(o.target.value), Targets: o.targets})
+	opened, err := file.Open(splitList(o.data.value), file.Options{Format: o.format, Target: splitList(o.target.value), Targets: o.targets})
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime"
 	"time"
 
@@ -21,8 +19,8 @@ import (
 
 // fitOptions are the flags of fit, and what they parse to.
 type fitOptions struct {
-	data, format        string
-	target              once
+	data, target        once
+	format              string
 	targets             int
 	gamma               once
 	size                int
@@ -34,6 +32,7 @@ type fitOptions struct {
 	standardize         bool
 	features, rows, out string
 	threads             int
+	threadsGiven        bool
 	json                bool
 
 	gammas []float64
@@ -43,20 +42,25 @@ type fitOptions struct {
 var methodNames = []string{"auto", "one-shot", "cg", "chebyshev", "newton", "exact"}
 
 func fitCommand() *cobra.Command {
-	o := &fitOptions{target: once{hint: "; several targets are one list, A,B, with --targets 2"}, gamma: once{hint: "; several are one list, G,G"}}
+	o := &fitOptions{
+		data:   once{hint: "; several files are one list, F,F"},
+		target: once{hint: "; several targets are one list, A,B, with --targets 2"},
+		gamma:  once{hint: "; several are one list, G,G"},
+	}
 	c := &cobra.Command{
 		Use:   "fit --data FILE[,FILE…] --gamma G[,G…]",
 		Short: "Fit ridge regression and certify its error",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.threadsGiven = cmd.Flags().Changed("threads")
 			if err := o.check(); err != nil {
 				return err
 			}
-			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return about(o.data.value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.data, "data", "", "files of rows, one after the other: csv, svmlight or npy, plain or gzip")
+	f.Var(&o.data, "data", "files of rows, one after the other: csv, svmlight or npy, plain or gzip")
 	f.StringVar(&o.format, "format", "auto", "auto, npy, csv or svmlight")
 	f.Var(&o.target, "target", "target column: first, last, a 1-based number or a header name; or a file of its own; a list for several (svmlight: the label, no flag)")
 	f.IntVar(&o.targets, "targets", 1, "how many targets there are to be")
@@ -68,7 +72,7 @@ func fitCommand() *cobra.Command {
 	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the weights to certify, for cg, chebyshev and newton")
 	f.IntVar(&o.maxPasses, "max-passes", 500, "most refining passes over the data")
 	f.BoolVar(&o.intercept, "intercept", true, "fit an intercept, unpenalised")
-	f.BoolVar(&o.standardize, "standardize", false, "scale the input columns to mean 0 and deviation 1 first, by a pass of its own; weights are reported in the original units unless --features follows")
+	f.BoolVar(&o.standardize, "standardize", false, "scale the input columns to mean 0 and deviation 1 first, by a pass of its own; the model's weights are in the original units unless --features follows, its certificate is about those of the scaled columns")
 	f.StringVar(&o.features, "features", "", "rff:D,gamma=G,seed=S: D random Fourier features of the kernel exp(-G‖x-y‖²)")
 	f.StringVar(&o.rows, "rows", "", "A:B: only rows A to B, from 1, inclusive")
 	f.StringVar(&o.out, "out", "", "write the model here, as JSON")
@@ -88,7 +92,7 @@ func noArguments(_ *cobra.Command, args []string) error {
 func (o *fitOptions) check() error {
 	var err error
 	switch {
-	case len(splitList(o.data)) == 0:
+	case len(splitList(o.data.value)) == 0:
 		return badInput("--data: no file is named")
 	case !o.gamma.set:
 		return badInput("--gamma: no regularisation is given")
@@ -100,7 +104,7 @@ func (o *fitOptions) check() error {
 		return badInput("--tol: %v, must be between 0 and 1", o.tol)
 	case o.maxPasses < 1:
 		return badInput("--max-passes: %d, must be at least 1", o.maxPasses)
-	case o.threads < 0 || o.threads > 1024:
+	case o.threadsGiven && (o.threads < 1 || o.threads > 1024):
 		return badInput("--threads: %d, must be 1 to 1024", o.threads)
 	}
 	if n := len(splitList(o.target.value)); n > 1 && n != o.targets {
@@ -122,12 +126,7 @@ func (o *fitOptions) check() error {
 			return err
 		}
 	}
-	if o.out != "" {
-		if info, err := os.Stat(filepath.Dir(o.out)); err != nil || !info.IsDir() {
-			return badInput("--out: there is no folder %s", filepath.Dir(o.out))
-		}
-	}
-	return nil
+	return checkOut(o.out)
 }
 
 // A result is a finished fit, for the report and the model.
@@ -173,24 +172,28 @@ func (o *fitOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	return r.deliver(stdout)
 }
 
-// choose settles the method. Exact costs d² flops a row and 8d² bytes; cg costs
-// 7md for the sketch and 4d for each pass, γ and target, about a dozen passes.
+// choose settles the method. Exact costs d² flops a row, d³/3 for each γ and 8d²
+// bytes; cg costs 7md a row for the sketch and 4d for each pass, γ and target,
+// about a dozen passes. While n is unknown the rows are taken to outweigh d³.
 func (r *result) choose() {
 	r.method = r.o.method
 	if r.method != "auto" {
 		return
 	}
 	const budget, passes = 1 << 30, 12
-	_, d, t := r.data.source.Dims()
-	m := min(r.o.size, d)
-	exact, cg := d, 7*m+4*passes*len(r.o.gammas)*t
+	n, d, t := r.data.source.Dims()
+	m, k := min(r.o.size, d), len(r.o.gammas)
+	exact, cg := float64(d), float64(7*m+4*passes*k*t) // flops/d a row
+	if n > 0 {
+		exact += float64(k) * float64(d) * float64(d) / 3 / float64(n)
+	}
 	switch {
 	case d > 11585: // 8d² > budget
 		r.method, r.reason = "cg", fmt.Sprintf("d² for d = %d takes more than %d MiB", d, budget>>20)
 	case exact <= cg:
-		r.method, r.reason = "exact", fmt.Sprintf("d² fits, and %d·d flops a row are no more than cg's %d·d", exact, cg)
+		r.method, r.reason = "exact", fmt.Sprintf("d² fits, and %.0f·d flops a row are no more than cg's %.0f·d", exact, cg)
 	default:
-		r.method, r.reason = "cg", fmt.Sprintf("%d·d flops a row are less than exact's %d·d", cg, exact)
+		r.method, r.reason = "cg", fmt.Sprintf("%.0f·d flops a row are less than exact's %.0f·d", cg, exact)
 	}
 }
 

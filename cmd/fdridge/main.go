@@ -68,6 +68,15 @@ func (e *inputError) Unwrap() error { return e.err }
 
 func badInput(format string, args ...any) error { return &inputError{fmt.Errorf(format, args...)} }
 
+// about names the data in an error of theirs that doesn't.
+func about(data string, err error) error {
+	var tooLarge *fd.RangeError
+	if errors.Is(err, dataset.ErrShape) || errors.Is(err, ridge.ErrEmpty) || errors.As(err, &tooLarge) {
+		return fmt.Errorf("%s: %w", data, err)
+	}
+	return err
+}
+
 func exitCode(err error) int {
 	var (
 		input    *inputError

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/fdridge/fdridge/dataset"
 )
 
 const (
@@ -73,6 +76,11 @@ func TestBadInput(t *testing.T) {
 	label2 := write(t, "two.svm", "1 1:1\n1,2 1:0.5\n")
 	y2 := write(t, "y2.csv", strings.Repeat("1,2\n", 30))
 	empty := write(t, "empty.csv", "")
+	header := write(t, "header.csv", "x1,x2,y\n")
+	large := write(t, "large.csv", "x1,x2,y\n1e200,1,2\n")
+	model := func(text string) []string {
+		return []string{"predict", "--model", write(t, "m", `{"fdridge_model":1,`+text), "--data", good, "--target", "y"}
+	}
 	var z bytes.Buffer
 	w := gzip.NewWriter(&z)
 	if _, err := w.Write([]byte(rowsCSV(5000))); err != nil {
@@ -104,7 +112,11 @@ func TestBadInput(t *testing.T) {
 		"m = 0":             {ok("--gamma", "1", "--size", "0"), "--size: 0"},
 		"missing file":      {fit("--data", good+"x", "--target", "y", "--gamma", "1"), good + "x: no such file"},
 		"a folder":          {fit("--data", filepath.Dir(good), "--target", "y", "--gamma", "1"), "is a directory"},
+		"data twice":        {ok("--gamma", "1", "--data", nan), "given twice (" + good + ", " + nan + "); several files are one list"},
 		"empty file":        {fit("--data", empty, "--target", "y", "--gamma", "1"), empty + ": is empty"},
+		"header alone":      {fit("--data", header, "--target", "y", "--gamma", "1"), header + ": ridge: no rows"},
+		"header, scaled":    {fit("--data", header, "--target", "y", "--gamma", "1", "--standardize"), "no rows to standardise by"},
+		"squares overflow":  {fit("--data", large, "--target", "y", "--gamma", "1"), large + ": fd: the squared norm of row 0"},
 		"no data":           {fit("--gamma", "1"), "--data: no file"},
 		"two targets":       {fit("--data", good, "--target", "x1,y", "--gamma", "1"), "2 targets are named (x1,y) where 1 is asked for; say --targets 2"},
 		"target twice":      {ok("--gamma", "1", "--target", "x1"), "given twice (y, x1)"},
@@ -120,11 +132,13 @@ func TestBadInput(t *testing.T) {
 		"rff D":             {ok("--gamma", "1", "--features", "rff:0,gamma=1"), "\"0\""},
 		"rff no gamma":      {ok("--gamma", "1", "--features", "rff:8"), "names no gamma"},
 		"rff gamma":         {ok("--gamma", "1", "--features", "rff:8,gamma=-1"), "gamma is \"-1\""},
+		"rff gamma twice":   {ok("--gamma", "1", "--features", "rff:8,gamma=1,gamma=2"), "gives gamma twice"},
 		"rff seed":          {ok("--gamma", "1", "--features", "rff:8,gamma=1,seed=-1"), "seed is \"-1\""},
 		"features":          {ok("--gamma", "1", "--features", "wavelets"), "must be rff:"},
 		"rows":              {ok("--gamma", "1", "--rows", "5:2"), "--rows: \"5:2\""},
 		"rows text":         {ok("--gamma", "1", "--rows", "all"), "--rows: \"all\""},
 		"rows beyond":       {ok("--gamma", "1", "--rows", "5:200"), "rows 5 to 200 were asked for, there are 30"},
+		"rows of one":       {ok("--gamma", "1", "--rows", "31:31", "--method", "cg"), good + ": dataset: dimensions disagree: rows 31 to 31"},
 		"tol":               {ok("--gamma", "1", "--tol", "0"), "--tol: 0"},
 		"tol NaN":           {ok("--gamma", "1", "--tol", "NaN"), "--tol: NaN"},
 		"max-passes":        {ok("--gamma", "1", "--max-passes", "0"), "--max-passes: 0"},
@@ -132,12 +146,20 @@ func TestBadInput(t *testing.T) {
 		"format":            {ok("--gamma", "1", "--format", "xls"), "--format: \"xls\""},
 		"shrink":            {ok("--gamma", "1", "--shrink", "wash"), "--shrink: \"wash\""},
 		"threads":           {ok("--gamma", "1", "--threads", "-1"), "--threads: -1"},
+		"threads 0":         {ok("--gamma", "1", "--threads", "0"), "--threads: 0, must be 1"},
 		"out":               {[]string{"fit", "--data", good, "--target", "y", "--gamma", "1", "--out", filepath.Join(out, "deep", "m")}, "--out: there is no folder"},
+		"out a folder":      {[]string{"fit", "--data", good, "--target", "y", "--gamma", "1", "--out", filepath.Dir(out)}, "is not a regular file"},
+		"predict, out":      {[]string{"predict", "--model", out, "--data", good, "--out", filepath.Join(out, "deep", "m")}, "--out: there is no folder"},
+		"predict, folder":   {[]string{"predict", "--model", out, "--data", good, "--out", filepath.Dir(out)}, "is not a regular file"},
 		"predict, nothing":  {[]string{"predict"}, "predict needs --model and --data"},
 		"predict, no model": {[]string{"predict", "--model", out, "--data", good}, "--model"},
 		"predict, no JSON":  {[]string{"predict", "--model", good, "--data", good}, "is not a model"},
 		"predict, version":  {[]string{"predict", "--model", write(t, "m", `{"fdridge_model":9}`), "--data", good}, "version 9"},
 		"predict, weights":  {[]string{"predict", "--model", write(t, "m", `{"fdridge_model":1,"preparation":{"inputs":3},"coef":[1,2],"intercept":0}`), "--data", good}, "2 weights for 3 features"},
+		"predict, null":     {model(`"preparation":{"inputs":2},"coef":[1,null],"intercept":0}`), "a weight is null"},
+		"predict, null b":   {model(`"preparation":{"inputs":2},"coef":[1,2],"intercept":null}`), "a weight is null"},
+		"predict, scale 0":  {model(`"preparation":{"inputs":2,"scaling":{"mean":[0,0],"scale":[1,0]}},"coef":[1,2],"intercept":0}`), "scale 0"},
+		"predict, overflow": {model(`"preparation":{"inputs":2},"coef":[0,1e308],"intercept":0}`), "row 1: the prediction exceeds"},
 	} {
 		code, stdout, stderr := call(c.args...)
 		if code != usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
@@ -336,6 +358,53 @@ func TestSeveralGammas(t *testing.T) {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 }
+
+// TestModelNamesColumns: a model of a csv file keeps its header.
+func TestModelNamesColumns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m")
+	must(t, "fit", "--data", write(t, "data.csv", rowsCSV(50)), "--target", "y", "--gamma", "1", "--out", path)
+	m, err := readModel(path)
+	if err != nil || strings.Join(m.Columns, " ") != "x1 x2 y" || m.Target != "y" {
+		t.Errorf("columns %q, target %q, %v", m.Columns, m.Target, err)
+	}
+}
+
+// TestAuto: auto weighs d²·n + d³/3 for each γ against the passes of cg.
+func TestAuto(t *testing.T) {
+	many := strings.TrimSuffix(strings.Repeat("1,", 100), ",")
+	for name, c := range map[string]struct {
+		n     int64
+		d, m  int
+		gamma string
+		want  string
+	}{
+		"narrow":                            {1e6, 100, 256, "1", "exact"},
+		"wide":                              {1e6, 5000, 256, "1", "cg"},
+		"d² does not fit":                   {1e6, 11586, 10000, "1", "cg"},
+		"many γ":                            {1e6, 3000, 256, many, "exact"},
+		"many γ, too few rows for their d³": {1000, 3000, 256, many, "cg"},
+		"unknown n":                         {-1, 3000, 256, many, "exact"},
+	} {
+		gammas, err := parseGammas(c.gamma, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &result{o: &fitOptions{method: "auto", size: c.m, gammas: gammas}, data: &data{source: shape{c.n, c.d}}}
+		if r.choose(); r.method != c.want || r.reason == "" {
+			t.Errorf("%s: %s (%s), want %s", name, r.method, r.reason, c.want)
+		}
+	}
+}
+
+// shape is a source of which there is nothing but the dimensions, and one target.
+type shape struct {
+	n int64
+	d int
+}
+
+func (s shape) Dims() (n int64, d, t int) { return s.n, s.d, 1 }
+
+func (shape) Blocks(context.Context) iter.Seq2[dataset.Block, error] { panic("not to be read") }
 
 // TestNotConverged: exit 1, the report is still there, and an older model is kept.
 func TestNotConverged(t *testing.T) {

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 
+	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -24,6 +27,8 @@ type model struct {
 	Backend     string      `json:"backend"`
 	Tol         number      `json:"tol"`
 	FitsCentre  bool        `json:"intercept_fitted"`
+	Columns     []string    `json:"columns,omitempty"` // of the file's header, in its order, targets included
+	Target      string      `json:"target,omitempty"`  // as --target named it
 	Preparation preparation `json:"preparation"`
 	*Weights
 	Models []Weights `json:"models,omitempty"`
@@ -44,27 +49,27 @@ type perTarget2 [][]float64
 
 func (x perTarget2) MarshalJSON() ([]byte, error) { return perTarget[[]float64](x).MarshalJSON() }
 
-func (x *perTarget2) UnmarshalJSON(b []byte) error {
-	var one []float64
-	if json.Unmarshal(b, &one) == nil {
-		*x = [][]float64{one}
-		return nil
-	}
-	return json.Unmarshal(b, (*[][]float64)(x))
-}
+func (x *perTarget2) UnmarshalJSON(b []byte) error { return readPerTarget(b, (*[][]float64)(x)) }
 
 // perTarget1 is t numbers, in JSON one number where t = 1.
 type perTarget1 []float64
 
 func (x perTarget1) MarshalJSON() ([]byte, error) { return perTarget[float64](x).MarshalJSON() }
 
-func (x *perTarget1) UnmarshalJSON(b []byte) error {
-	var one float64
+func (x *perTarget1) UnmarshalJSON(b []byte) error { return readPerTarget(b, (*[]float64)(x)) }
+
+// readPerTarget reads a value for each target, or the bare value of one. What is
+// null would be read as zero, and is refused.
+func readPerTarget[T any](b []byte, x *[]T) error {
+	if bytes.Contains(b, []byte("null")) {
+		return errors.New("a weight is null")
+	}
+	var one T
 	if json.Unmarshal(b, &one) == nil {
-		*x = []float64{one}
+		*x = []T{one}
 		return nil
 	}
-	return json.Unmarshal(b, (*[]float64)(x))
+	return json.Unmarshal(b, x)
 }
 
 // writeModel writes the fits, whole or not at all.
@@ -74,9 +79,13 @@ func (r *result) writeModel(name string) error {
 	if prep.Features == nil {
 		prep.Scaling = nil // folded into the weights
 	}
+	columns, err := r.columns()
+	if err != nil {
+		return err
+	}
 	m := model{
 		Version: modelVersion, N: r.fits[0].Rows, D: d, Size: r.size, Backend: r.backend.Name(), Tol: number(r.o.tol),
-		FitsCentre: r.o.intercept, Preparation: prep,
+		FitsCentre: r.o.intercept, Columns: columns, Target: r.o.target.value, Preparation: prep,
 	}
 	for _, f := range r.fits {
 		m.Models = append(m.Models, r.weights(f))
@@ -89,6 +98,14 @@ func (r *result) writeModel(name string) error {
 		e.SetIndent("", " ")
 		return e.Encode(m)
 	})
+}
+
+// columns are the names in the header of a csv file, nil where there are none.
+func (r *result) columns() ([]string, error) {
+	if r.data.opened.Format != "csv" {
+		return nil, nil
+	}
+	return csv.Columns(splitList(r.o.data.value)[0], csv.Options{})
 }
 
 // weights takes the coefficients of a fit back to the units of the file: of

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -21,25 +22,25 @@ import (
 
 // predictOptions are the flags of predict.
 type predictOptions struct {
-	model, data, format string
-	gamma, target       once
+	model, format       string
+	data, gamma, target once
 	rows, out           string
 	json                bool
 }
 
 func predictCommand() *cobra.Command {
-	o := &predictOptions{}
+	o := &predictOptions{data: once{hint: "; several files are one list, F,F"}}
 	c := &cobra.Command{
 		Use:   "predict --model MODEL --data FILE",
 		Short: "Predict from a model, a line for each row",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return about(o.data.value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.model, "model", "", "the model that fit --out wrote")
-	f.StringVar(&o.data, "data", "", "files of rows, as for fit")
+	f.Var(&o.data, "data", "files of rows, as for fit")
 	f.StringVar(&o.format, "format", "auto", "auto, npy, csv or svmlight")
 	f.Var(&o.gamma, "gamma", "which γ of a model with several")
 	f.Var(&o.target, "target", "the target column, where the file has one: it is left out of the features, and R² and RMSE on it are reported (svmlight: the label, always)")
@@ -51,16 +52,16 @@ func predictCommand() *cobra.Command {
 
 // A score compares predictions with a known target.
 type score struct {
-	rss, sum, squares float64
-	n                 int64
+	rss, mean, squares float64 // squares about the running mean
+	n                  int64
 }
 
 func (s *score) add(want, got float64) {
 	s.n++
 	s.rss += (want - got) * (want - got)
-	delta := want - s.sum // sum holds the running mean
-	s.sum += delta / float64(s.n)
-	s.squares += delta * (want - s.sum)
+	delta := want - s.mean
+	s.mean += delta / float64(s.n)
+	s.squares += delta * (want - s.mean)
 }
 
 // r2 is NaN where the target is constant.
@@ -74,10 +75,13 @@ func (s *score) r2() float64 {
 func (s *score) rmse() float64 { return math.Sqrt(s.rss / float64(s.n)) }
 
 func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
-	if o.model == "" || len(splitList(o.data)) == 0 {
+	if o.model == "" || len(splitList(o.data.value)) == 0 {
 		return badInput("predict needs --model and --data")
 	}
 	if err := oneOf("format", o.format, file.Formats...); err != nil {
+		return err
+	}
+	if err := checkOut(o.out); err != nil {
 		return err
 	}
 	m, err := readModel(o.model)
@@ -126,19 +130,19 @@ func (o *predictOptions) open(m *model, targets int) (dataset.Source, error) {
 	if o.target.set {
 		opts.Targets = targets
 	}
-	format, err := file.Format(splitList(o.data)[0], o.format)
+	format, err := file.Format(splitList(o.data.value)[0], o.format)
 	if err != nil {
 		return nil, err
 	}
 	if format == "svmlight" {
 		opts.Targets = 1
 	}
-	opened, err := file.Open(splitList(o.data), opts)
+	opened, err := file.Open(splitList(o.data.value), opts)
 	if err != nil {
 		return nil, err
 	}
 	if _, d, _ := opened.Dims(); d != m.Preparation.Inputs {
-		return nil, badInput("%s has %d features, the model %d", o.data, d, m.Preparation.Inputs)
+		return nil, badInput("%s has %d features, the model %d", o.data.value, d, m.Preparation.Inputs)
 	}
 	src, err := cutRows(opened, o.rows)
 	if err != nil {
@@ -166,21 +170,23 @@ func (p *predictor) run(ctx context.Context, src dataset.Source, w io.Writer) er
 	}
 	out := bufio.NewWriter(w)
 	var all [][]float64
-	row, line := make([]float64, d), []byte(nil)
+	row, yhat, line := make([]float64, d), make([]float64, k), []byte(nil)
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return err
 		}
 		for i := range b.N {
-			yhat := make([]float64, k)
 			if err := p.fit.Predict(yhat, rowOf(b, i, row)); err != nil {
 				return err
+			}
+			if slices.ContainsFunc(yhat, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
+				return badInput("row %d: the prediction exceeds the range of float64", b.First+int64(i)+1)
 			}
 			for j := range p.scores {
 				p.scores[j].add(b.Y[i*t+j], yhat[j])
 			}
 			if p.asJSON {
-				all = append(all, yhat)
+				all = append(all, slices.Clone(yhat))
 				continue
 			}
 			line = line[:0]

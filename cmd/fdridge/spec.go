@@ -2,6 +2,8 @@ package main
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -67,8 +69,13 @@ func parseFeatures(text string) (*dataset.Fourier, error) {
 		return nil, badInput("--features: the number of Fourier features is %q, must be 1 to %d", parts[0], 1<<24)
 	}
 	f := &dataset.Fourier{Components: d}
+	seen := map[string]bool{}
 	for _, p := range parts[1:] {
 		key, value, _ := strings.Cut(p, "=")
+		if seen[key] {
+			return nil, badInput("--features: %q gives %s twice", text, key)
+		}
+		seen[key] = true
 		switch key {
 		case "gamma":
 			f.Gamma, err = strconv.ParseFloat(value, 64)
@@ -88,6 +95,22 @@ func parseFeatures(text string) (*dataset.Fourier, error) {
 		return nil, badInput("--features: %q names no gamma", text)
 	}
 	return f, nil
+}
+
+// checkOut refuses an --out that could not be written once the work is done:
+// its folder must exist, and what has its name must be a file, for a folder
+// cannot and a device must not be replaced by one.
+func checkOut(name string) error {
+	if name == "" {
+		return nil
+	}
+	if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
+		return badInput("--out: there is no folder %s", filepath.Dir(name))
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return badInput("--out: %s is not a regular file", name)
+	}
+	return nil
 }
 
 // oneOf checks an enumerated flag.
