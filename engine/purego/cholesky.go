@@ -1,18 +1,56 @@
 package purego
 
 import (
-	"gonum.org/v1/gonum/blas"
+	"math"
 
 	"github.com/fdridge/fdridge/internal/shape"
 )
 
-// Cholesky overwrites the lower triangle of A with L, A = L·Lᵀ.
+// leaf is the order up to which triangular matrices are dealt with number by
+// number; larger ones are cut in half, and most of the work is products.
+const leaf = 48
+
+// Cholesky overwrites the lower triangle of A with L, A = L·Lᵀ, by halves:
+//
+//	[A₁₁    ]   L₁₁ = chol(A₁₁),  L₂₁ = A₂₁·L₁₁⁻ᵀ,
+//	[A₂₁ A₂₂]   L₂₂ = chol(A₂₂ − L₂₁·L₂₁ᵀ).
 func (b *Backend) Cholesky(n int, a []float64, lda int) (ok bool) {
 	shape.Matrix(n, n, lda, len(a))
-	if n == 0 {
-		return true
+	if n <= leaf {
+		return b.choleskyLeaf(n, a, lda)
 	}
-	return b.lapack.Dpotrf(blas.Lower, n, a, lda)
+	h := half(n)
+	if !b.Cholesky(h, a, lda) {
+		return false
+	}
+	below, rest := a[h*lda:], a[h*lda+h:]
+	b.solve(true, n-h, h, a, lda, below, lda)
+	b.Syrk(false, n-h, h, -1, below, lda, 1, rest, lda)
+	return b.Cholesky(n-h, rest, lda)
+}
+
+// half is about n/2, in whole vectors.
+func half(n int) int { return roundUp(n/2, 16) }
+
+func (b *Backend) choleskyLeaf(n int, a []float64, lda int) (ok bool) {
+	for i := range n {
+		row := a[i*lda : i*lda+i+1]
+		for j := range i {
+			if j > 0 {
+				row[j] -= b.kernel.Dot1(j, &row[0], &a[j*lda])
+			}
+			row[j] /= a[j*lda+j]
+		}
+		pivot := row[i]
+		if i > 0 {
+			pivot -= b.kernel.Dot1(i, &row[0], &row[0])
+		}
+		if !(pivot > 0) || math.IsInf(pivot, 1) {
+			return false
+		}
+		row[i] = math.Sqrt(pivot)
+	}
+	return true
 }
 
 // CholeskySolve overwrites each row x of B with the solution of L·Lᵀ·y = x: the
@@ -20,9 +58,45 @@ func (b *Backend) Cholesky(n int, a []float64, lda int) (ok bool) {
 func (b *Backend) CholeskySolve(n, nrhs int, l []float64, ldl int, rhs []float64, ldb int) {
 	shape.Matrix(n, n, ldl, len(l))
 	shape.Matrix(nrhs, n, ldb, len(rhs))
-	if n == 0 || nrhs == 0 {
+	b.solve(true, nrhs, n, l, ldl, rhs, ldb)
+	b.solve(false, nrhs, n, l, ldl, rhs, ldb)
+}
+
+// solve overwrites X (m×n) with X·L⁻ᵀ where trans is set, with X·L⁻¹ otherwise.
+func (b *Backend) solve(trans bool, m, n int, l []float64, ldl int, x []float64, ldx int) {
+	if m == 0 || n == 0 {
 		return
 	}
-	b.blas.Dtrsm(blas.Right, blas.Lower, blas.Trans, blas.NonUnit, nrhs, n, 1, l, ldl, rhs, ldb)
-	b.blas.Dtrsm(blas.Right, blas.Lower, blas.NoTrans, blas.NonUnit, nrhs, n, 1, l, ldl, rhs, ldb)
+	if n <= leaf {
+		for i := range m {
+			b.solveLeaf(trans, n, l, ldl, x[i*ldx:i*ldx+n])
+		}
+		return
+	}
+	h := half(n)
+	below, rest, right := l[h*ldl:], l[h*ldl+h:], x[h:]
+	if trans {
+		b.solve(trans, m, h, l, ldl, x, ldx)
+		b.Gemm(false, true, m, n-h, h, -1, x, ldx, below, ldl, 1, right, ldx)
+		b.solve(trans, m, n-h, rest, ldl, right, ldx)
+		return
+	}
+	b.solve(trans, m, n-h, rest, ldl, right, ldx)
+	b.Gemm(false, false, m, h, n-h, -1, right, ldx, below, ldl, 1, x, ldx)
+	b.solve(trans, m, h, l, ldl, x, ldx)
+}
+
+func (b *Backend) solveLeaf(trans bool, n int, l []float64, ldl int, x []float64) {
+	if trans {
+		x[0] /= l[0]
+		for j := 1; j < n; j++ {
+			x[j] = (x[j] - b.kernel.Dot1(j, &x[0], &l[j*ldl])) / l[j*ldl+j]
+		}
+		return
+	}
+	for j := n - 1; j > 0; j-- {
+		x[j] /= l[j*ldl+j]
+		b.kernel.Axpy1(j, -x[j], &l[j*ldl], &x[0])
+	}
+	x[0] /= l[0]
 }

@@ -1,17 +1,6 @@
 package purego
 
-import (
-	"gonum.org/v1/gonum/blas"
-
-	"github.com/fdridge/fdridge/internal/shape"
-)
-
-func op(trans bool) blas.Transpose {
-	if trans {
-		return blas.Trans
-	}
-	return blas.NoTrans
-}
+import "github.com/fdridge/fdridge/internal/shape"
 
 // Gemm computes C = alpha·op(A)·op(B) + beta·C.
 func (b *Backend) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, bm []float64, ldb int, beta float64, c []float64, ldc int) {
@@ -19,10 +8,12 @@ func (b *Backend) Gemm(transA, transB bool, m, n, k int, alpha float64, a []floa
 	shape.Op(transB, k, n, ldb, len(bm))
 	shape.Matrix(m, n, ldc, len(c))
 	if alpha == 0 || k == 0 {
-		scaleRows(m, n, beta, c, ldc)
+		for i := 0; i < m && n > 0; i++ {
+			scaleRow(beta, c[i*ldc:i*ldc+n])
+		}
 		return
 	}
-	run(product{
+	multiply(product{
 		be: b, transA: transA, transB: transB, m: m, n: n, k: k,
 		alpha: alpha, a: a, lda: lda, b: bm, ldb: ldb, beta: beta, c: c, ldc: ldc,
 	})
@@ -33,47 +24,27 @@ func (b *Backend) Gemm(transA, transB bool, m, n, k int, alpha float64, a []floa
 func (b *Backend) Syrk(trans bool, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
 	shape.Op(trans, n, k, lda, len(a))
 	shape.Matrix(n, n, ldc, len(c))
-	for i := range n { // not left to Dsyrk, which reads a C of one row even for beta = 0
-		scaleRows(1, i+1, beta, c[i*ldc:], ldc)
-	}
 	if alpha == 0 || k == 0 {
+		for i := range n {
+			scaleRow(beta, c[i*ldc:i*ldc+i+1])
+		}
 		return
 	}
-	run(product{
+	multiply(product{
 		be: b, lower: true, transA: trans, transB: !trans, m: n, n: n, k: k,
-		alpha: alpha, a: a, lda: lda, b: a, ldb: lda, beta: 1, c: c, ldc: ldc,
+		alpha: alpha, a: a, lda: lda, b: a, ldb: lda, beta: beta, c: c, ldc: ldc,
 	})
 }
 
-// Gemv computes y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y.
-func (b *Backend) Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64) {
-	shape.Matrix(m, n, lda, len(a))
-	nx, ny := n, m
-	if trans {
-		nx, ny = m, n
-	}
-	shape.Vector(nx, len(x))
-	shape.Vector(ny, len(y))
-	scaleRows(1, ny, beta, y, max(1, ny))
-	if m == 0 || n == 0 || alpha == 0 {
-		return
-	}
-	b.blas.Dgemv(op(trans), m, n, alpha, a, lda, x, 1, 1, y, 1)
-}
-
-// scaleRows overwrites C with beta·C, writing only where beta is 0.
-func scaleRows(m, n int, beta float64, c []float64, ldc int) {
-	if n == 0 || beta == 1 {
-		return
-	}
-	for i := range m {
-		row := c[i*ldc : i*ldc+n]
-		if beta == 0 {
-			clear(row)
-			continue
-		}
-		for j := range row {
-			row[j] *= beta
+// scaleRow overwrites x with beta·x, only writing where beta is 0.
+func scaleRow(beta float64, x []float64) {
+	switch beta {
+	case 0:
+		clear(x)
+	case 1:
+	default:
+		for i := range x {
+			x[i] *= beta
 		}
 	}
 }

@@ -1,22 +1,15 @@
 package purego
 
-import (
-	"runtime"
-	"sync"
-	"sync/atomic"
+import "runtime"
 
-	"gonum.org/v1/gonum/blas"
-)
-
-// tile is the edge of the blocks of C that a product is divided into, and of
-// the steps along k. gonum multiplies blocks of this size in one piece on the
-// calling goroutine; larger ones it divides in the same way, but allocates for
-// each call.
-const tile = 64
-
-// A product is a Gemm or, when lower is set, the lower triangle of one with
-// square C. Each tile of C is computed by one goroutine, in the same order along
-// k, so the result doesn't depend on how many there are.
+// A product is C = alpha·op(A)·op(B) + beta·C or, when lower is set, its lower
+// triangle. It follows BLIS: K. Goto, R. van de Geijn, "Anatomy of
+// High-Performance Matrix Multiplication", ACM TOMS 34 (2008); F. Van Zee, R. van
+// de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS Functionality", ACM
+// TOMS 41 (2015).
+//
+// Every element of C is the sum over blocks of k, the same for any tile that it
+// falls in, so that the result doesn't depend on how C is divided.
 type product struct {
 	be             *Backend
 	lower          bool
@@ -30,113 +23,163 @@ type product struct {
 	beta           float64
 	c              []float64
 	ldc            int
+
+	rows, cols int // parts of C
 }
 
-func (p *product) tile(i, j int) {
-	r, s := min(tile, p.m-i), min(tile, p.n-j)
-	c := p.c[i*p.ldc+j:]
-	beta := p.beta
-	for l := 0; l < p.k; l += tile {
-		depth := min(tile, p.k-l)
-		ia, jb := i*p.lda+l, l*p.ldb+j
-		if p.transA {
-			ia = l*p.lda + i
-		}
-		if p.transB {
-			jb = j*p.ldb + l
-		}
-		if p.lower && i == j {
-			p.be.blas.Dsyrk(blas.Lower, op(p.transA), r, depth, p.alpha, p.a[ia:], p.lda, beta, c, p.ldc)
-		} else {
-			p.be.blas.Dgemm(op(p.transA), op(p.transB), r, s, depth, p.alpha, p.a[ia:], p.lda, p.b[jb:], p.ldb, beta, c, p.ldc)
-		}
-		beta = 1
-	}
-}
-
-// A job is a product under way: its goroutines take row blocks of C from next
-// until none are left.
-type job struct {
+type productTeam struct {
+	team
 	product
-	next atomic.Int64
-	wg   sync.WaitGroup
 }
 
-func (j *job) work() {
-	for {
-		i := (int(j.next.Add(1)) - 1) * tile
-		if i >= j.m {
-			return
-		}
-		end := j.n
-		if j.lower {
-			end = min(i+tile, j.n)
-		}
-		for k := 0; k < end; k += tile {
-			j.tile(i, k)
-		}
-	}
-}
+var products = make(pool[productTeam], 64)
 
-// The helpers are goroutines that live as long as the program and wait for jobs;
-// jobs are kept for reuse. So a product starts no goroutine and allocates nothing.
-var (
-	start sync.Once
-	queue = make(chan *job)
-	spare = make(chan *job, 64)
-)
+// minParallel is the number of multiply-adds below which waking another goroutine
+// costs more than it saves.
+const minParallel = 1 << 19
 
-func startHelpers() {
-	for range runtime.NumCPU() - 1 {
-		go func() {
-			for j := range queue {
-				j.work()
-				j.wg.Done()
-			}
-		}()
-	}
-}
-
-// run computes a product on the calling goroutine and on those helpers that are
-// idle, no more than GOMAXPROCS in all.
-func run(p product) {
+// multiply computes p.
+func multiply(p product) {
 	if p.m == 0 || p.n == 0 {
 		return
 	}
-	var j *job
-	select {
-	case j = <-spare:
-	default:
-		j = new(job)
+	p.divide(runtime.GOMAXPROCS(0))
+	t := products.get()
+	t.product = p
+	t.run(&t.product, p.rows*p.cols)
+	t.product = product{}
+	products.put(t)
+}
+
+// divide chooses the parts of C: as few as keep every thread busy, for each part
+// packs its own A and B.
+func (p *product) divide(threads int) {
+	p.rows, p.cols = 1, 1
+	work := p.m * p.n * p.k
+	if threads == 1 || work < minParallel {
+		return
 	}
-	j.product = p
-	j.next.Store(0)
-	j.recruit()
-	j.work()
-	j.wg.Wait()
-	j.product = product{}
-	select {
-	case spare <- j:
-	default:
+	parts := threads
+	if work > 256*minParallel {
+		parts *= 4 // a thread held up elsewhere then costs less
+	}
+	if p.lower {
+		p.rows = min(parts, (p.m+p.be.kernel.NR()-1)/p.be.kernel.NR())
+		return
+	}
+	packed := func(rows int) int { return parts/rows*p.m + rows*p.n }
+	for rows := 2; rows <= parts; rows *= 2 {
+		if parts%rows == 0 && packed(rows) < packed(p.rows) {
+			p.rows = rows
+		}
+	}
+	p.cols = parts / p.rows
+}
+
+// part computes one part of C. The rows of a triangle are divided so that all
+// parts have the same area, the long ones first.
+func (p *product) part(i int, s *scratch) {
+	if p.lower {
+		i = p.rows - 1 - i
+		lo, hi := share(p.m, i, p.rows, p.be.kernel.NR(), true), share(p.m, i+1, p.rows, p.be.kernel.NR(), true)
+		p.block(s, lo, hi, 0, hi)
+		return
+	}
+	r, c := i/p.cols, i%p.cols
+	p.block(s,
+		share(p.m, r, p.rows, p.be.kernel.MR(), false), share(p.m, r+1, p.rows, p.be.kernel.MR(), false),
+		share(p.n, c, p.cols, p.be.kernel.NR(), false), share(p.n, c+1, p.cols, p.be.kernel.NR(), false))
+}
+
+// block computes rows i0 to i1 and columns j0 to j1 of C.
+func (p *product) block(s *scratch, i0, i1, j0, j1 int) {
+	if i0 >= i1 || j0 >= j1 {
+		return
+	}
+	be := p.be
+	add := p.scale(i0, i1, j0, j1)
+	depth := evenly(p.k, be.kc)
+	height := evenly(i1-i0, be.mc)
+	for j := j0; j < j1; j += be.nc {
+		nb := min(be.nc, j1-j)
+		for l := 0; l < p.k; l += depth {
+			kb := min(depth, p.k-l)
+			packed := be.pack(grow(&s.b, kb*roundUp(nb, be.kernel.Unit)), be.kernel.NR(), !p.transB, p.b, p.ldb, l, j, kb, nb)
+			for i := i0; i < i1; i += height {
+				mb := min(height, i1-i)
+				if p.lower && i+mb <= j {
+					continue
+				}
+				x := be.pack(grow(&s.a, kb*roundUp(mb, be.kernel.Unit)), be.kernel.MR(), p.transA, p.a, p.lda, l, i, kb, mb)
+				p.tiles(s, x, packed, i, j, mb, nb, kb, add || l > 0)
+			}
+		}
 	}
 }
 
-// minParallel is the number of multiply-adds below which waking another
-// goroutine costs more than it saves.
-const minParallel = 64 * 64 * 64
+// evenly is the step, at most most, that divides n into equal parts.
+func evenly(n, most int) int {
+	parts := (n + most - 1) / most
+	return max(1, roundUp((n+parts-1)/max(parts, 1), 8))
+}
 
-func (j *job) recruit() {
-	if j.m*j.n*j.k < minParallel {
-		return
+// scale multiplies a block of C by beta unless that is 0 or 1, and reports
+// whether what is there is to be added to.
+func (p *product) scale(i0, i1, j0, j1 int) (add bool) {
+	if p.beta == 0 || p.beta == 1 {
+		return p.beta == 1
 	}
-	start.Do(startHelpers)
-	for range min(runtime.GOMAXPROCS(0), (j.m+tile-1)/tile) - 1 {
-		j.wg.Add(1)
-		select {
-		case queue <- j:
-		default:
-			j.wg.Done()
-			return
+	for i := i0; i < i1; i++ {
+		end := j1
+		if p.lower {
+			end = min(end, i+1)
+		}
+		scaleRow(p.beta, p.c[i*p.ldc+j0:i*p.ldc+end])
+	}
+	return true
+}
+
+// tiles multiplies the packed a (mb rows) and b (nb columns) into the block of C
+// at (i, j). The panel of b stays in the first-level cache while those of a pass.
+func (p *product) tiles(s *scratch, a, b []float64, i, j, mb, nb, kb int, add bool) {
+	k := p.be.kernel
+	mr, nr := k.MR(), k.NR()
+	for y := 0; y < nb; y += nr {
+		w := min(nr, nb-y)
+		units := (w + k.Unit - 1) / k.Unit
+		tile := k.Tile[units-1]
+		bp := &b[y*kb]
+		for x := 0; x < mb; x += mr {
+			h := min(mr, mb-x)
+			row, col := i+x, j+y
+			if p.lower && row+h <= col {
+				continue
+			}
+			if h == mr && w == units*k.Unit && !(p.lower && row < col+w-1) {
+				tile(kb, p.alpha, &a[x*kb], bp, &p.c[row*p.ldc+col], p.ldc, add)
+				continue
+			}
+			t := s.tile[:mr*nr]
+			if add {
+				p.exchange(t, row, col, h, w, func(c, t []float64) { copy(t, c) })
+			}
+			tile(kb, p.alpha, &a[x*kb], bp, &t[0], nr, add)
+			p.exchange(t, row, col, h, w, func(c, t []float64) { copy(c, t) })
+		}
+	}
+}
+
+// exchange copies between C and a whole tile what of it is inside of C.
+func (p *product) exchange(t []float64, row, col, h, w int, move func(c, t []float64)) {
+	nr := p.be.kernel.NR()
+	for r := range h {
+		width := w
+		if p.lower {
+			width = min(w, row+r-col+1)
+		}
+		if width > 0 {
+			at := (row+r)*p.ldc + col
+			move(p.c[at:at+width], t[r*nr:r*nr+width])
 		}
 	}
 }

@@ -1,56 +1,98 @@
-// Package purego is the engine's backend without cgo: gonum's BLAS and LAPACK
-// (assembly on amd64, Go elsewhere and under the build tag noasm) with an
-// eigensolver of our own, package eigen, in place of gonum's, which is twenty
-// times slower.
+// Package purego is the engine's backend without cgo: packed products around the
+// micro-kernels of package kernel, an eigensolver of our own (package eigen), an
+// SVD by Jacobi rotations, and Cholesky and QR that run on the products.
 //
-// Results are bitwise the same for every GOMAXPROCS: work is partitioned by
-// shape, never by the number of threads.
+// Results are bitwise the same for every GOMAXPROCS: each number is computed by
+// one goroutine, in an order that depends on the shapes alone.
 package purego
 
 import (
+	"fmt"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 
-	blas "gonum.org/v1/gonum/blas/gonum"
 	lapack "gonum.org/v1/gonum/lapack/gonum"
+
+	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
-// Backend implements engine.Backend. It has no state.
-type Backend struct {
-	blas   blas.Implementation
-	lapack lapack.Implementation
+// Config chooses the kernel and the blocks of the packed products, in elements:
+// MC×KC of A and KC×NC of B are packed at a time. A zero field means that of
+// [DefaultConfig].
+type Config struct {
+	Kernel     string // avx512, avx2, neon or generic
+	MC, KC, NC int
 }
 
-// New returns the backend.
-func New() *Backend { return &Backend{} }
+// A KernelInfo describes a kernel of this build that this machine can run: its
+// name, and the rows and columns of the tile of C that it keeps in registers.
+type KernelInfo struct {
+	Name   string
+	MR, NR int
+}
+
+// Kernels lists the kernels that run here, the fastest first, "generic" last.
+func Kernels() []KernelInfo {
+	var infos []KernelInfo
+	for _, k := range kernel.All() {
+		infos = append(infos, KernelInfo{k.Name, k.MR(), k.NR()})
+	}
+	return infos
+}
+
+// Backend implements engine.Backend. It is never changed after [New].
+type Backend struct {
+	kernel     *kernel.Kernel
+	mc, kc, nc int
+	lapack     lapack.Implementation
+}
+
+// New returns the backend. It reports an error for a kernel that this machine or
+// build doesn't have, and for a negative block.
+func New(cfg Config) (*Backend, error) {
+	k := kernel.All()[0]
+	if cfg.Kernel != "" {
+		if k = kernel.Find(cfg.Kernel); k == nil {
+			return nil, fmt.Errorf("purego: no kernel %q here, there are %v", cfg.Kernel, names())
+		}
+	}
+	if cfg.MC < 0 || cfg.KC < 0 || cfg.NC < 0 {
+		return nil, fmt.Errorf("purego: negative block in %+v", cfg)
+	}
+	be := &Backend{kernel: k, mc: cfg.MC, kc: cfg.KC, nc: cfg.NC}
+	be.mc = roundUp(orDefault(be.mc, 192), k.MR())
+	be.kc = orDefault(be.kc, 256)
+	be.nc = roundUp(orDefault(be.nc, 3072), k.NR())
+	return be, nil
+}
+
+func names() (names []string) {
+	for _, k := range kernel.All() {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+func orDefault(n, standard int) int {
+	if n == 0 {
+		return standard
+	}
+	return n
+}
+
+// roundUp returns the next multiple of unit.
+func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 
 // Name is "purego".
 func (*Backend) Name() string { return "purego" }
 
-// Capabilities names gonum's kernels and version.
-func (*Backend) Capabilities() map[string]string {
+// Capabilities names the kernel, the version of Go that built it and the number
+// of threads.
+func (b *Backend) Capabilities() map[string]string {
 	return map[string]string{
-		"kernel":  kernel(),
-		"version": gonumVersion(),
+		"kernel":  fmt.Sprintf("%s, tile %d×%d", b.kernel.Name, b.kernel.MR(), b.kernel.NR()),
+		"kernels": fmt.Sprint(names()),
+		"version": runtime.Version(),
 		"threads": strconv.Itoa(runtime.GOMAXPROCS(0)),
 	}
-}
-
-func kernel() string {
-	if assembly && runtime.GOARCH == "amd64" {
-		return "gonum (SSE2 assembly)"
-	}
-	return "gonum (Go)"
-}
-
-func gonumVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range info.Deps {
-			if m.Path == "gonum.org/v1/gonum" {
-				return "gonum " + m.Version
-			}
-		}
-	}
-	return "unknown"
 }

@@ -8,13 +8,17 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
 // TestRepeatable runs operations for GOMAXPROCS 1, 2 and 4: results must be
 // bitwise the same.
 func TestRepeatable(t *testing.T) {
-	be := purego.New()
+	be, err := purego.New(purego.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	fill := func(n int) []float64 {
 		x := make([]float64, n)
@@ -103,4 +107,21 @@ func differ(got, want []float64) string {
 		}
 	}
 	return ""
+}
+
+// TestKernels runs the suite on every kernel that the machine has, with blocks
+// of the usual size and with blocks so small that every product has several.
+func TestKernels(t *testing.T) {
+	for _, k := range purego.Kernels() {
+		for name, cfg := range map[string]purego.Config{
+			k.Name:            {Kernel: k.Name},
+			k.Name + "/small": {Kernel: k.Name, MC: 1, KC: 7, NC: 1},
+		} {
+			be, err := purego.New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Run(name, func(t *testing.T) { enginetest.Run(t, be) })
+		}
+	}
 }

@@ -26,8 +26,8 @@
 // bitwise the same for any GOMAXPROCS if that of the kernels is.
 package eigen
 
-// Kernels are the vector and matrix operations under the solver, in the
-// meaning of engine.Backend, which satisfies it.
+// Kernels are the vector and matrix operations under the solver: Gemm and Gemv in
+// the meaning of engine.Backend, and Symv.
 type Kernels interface {
 	// Gemm computes C = alpha·op(A)·op(B) + beta·C, op(A) m×k, op(B) k×n.
 	Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int)
@@ -35,6 +35,9 @@ type Kernels interface {
 	// Gemv computes y = alpha·A·x + beta·y or, when trans is set,
 	// y = alpha·Aᵀ·x + beta·y, A m×n.
 	Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64)
+
+	// Symv computes y = A·x, of the symmetric n×n A reading the lower triangle.
+	Symv(n int, a []float64, lda int, x, y []float64)
 }
 
 const eps = 0x1p-52

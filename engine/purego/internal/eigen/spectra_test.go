@@ -26,6 +26,10 @@ func (gonumKernels) Gemv(transA bool, m, n int, alpha float64, a []float64, lda 
 	gonum.Implementation{}.Dgemv(trans(transA), m, n, alpha, a, lda, x, 1, beta, y, 1)
 }
 
+func (gonumKernels) Symv(n int, a []float64, lda int, x, y []float64) {
+	gonum.Implementation{}.Dsymv(blas.Lower, n, 1, a, lda, x, 1, 0, y, 1)
+}
+
 // A family makes symmetric n×n matrices, both triangles filled.
 type family struct {
 	name string

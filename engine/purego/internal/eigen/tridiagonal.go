@@ -9,9 +9,6 @@ const (
 	// updateRows is the height of the block rows of that update; the part of a
 	// block above the diagonal is computed in vain.
 	updateRows = 64
-	// symvRows is the height of the block rows of the product A·x: the rows
-	// are read twice, the second time from the nearest cache.
-	symvRows = 8
 )
 
 func tridiagonalWork(n int) int {
@@ -79,7 +76,7 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 		}
 		// w = tau·(A − VᵀW − WᵀV)·v, made orthogonal enough that
 		// H·A·H = A − vᵀw − wᵀv.
-		symv(kr, i, a, lda, v, w)
+		kr.Symv(i, a, lda, v, w)
 		if done > 0 {
 			kr.Gemv(false, done, i, 1, wDone, ld, v, 0, wcol)
 			kr.Gemv(true, done, i, -1, vDone, ld, wcol, 1, w)
@@ -101,29 +98,6 @@ func updateLeading(kr Kernels, begin, end int, a []float64, lda int, work []floa
 	for i := 0; i < begin; i += updateRows {
 		rows := min(updateRows, begin-i)
 		kr.Gemm(true, false, rows, i+rows, 2*nb, -1, vw[i:], ld, wv, ld, 1, a[i*lda:], lda)
-	}
-}
-
-// symv computes y = A·x from the lower triangle of the n×n matrix A. Each block
-// row serves both halves of the matrix while it is in cache.
-func symv(kr Kernels, n int, a []float64, lda int, x, y []float64) {
-	clear(y[:n])
-	for i := 0; i < n; i += symvRows {
-		rows := min(symvRows, n-i)
-		if i > 0 {
-			kr.Gemv(false, rows, i, 1, a[i*lda:], lda, x, 1, y[i:])
-			kr.Gemv(true, rows, i, 1, a[i*lda:], lda, x[i:], 1, y)
-		}
-		for p := i; p < i+rows; p++ {
-			row, xp := a[p*lda+i:p*lda+p], x[p]
-			xs, ys := x[i:p], y[i:p]
-			sum := a[p*lda+p] * xp
-			for q, apq := range row {
-				sum += apq * xs[q]
-				ys[q] += apq * xp
-			}
-			y[p] += sum
-		}
 	}
 }
 

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// pack writes the copy of a panel whose rows lie along memory.
+func (v isa) pack() {
+	v.function("pack", "(k int, src *float64, ld int, dst *float64, stride int)",
+		fmt.Sprintf("copies %d columns of k rows: dst[l·stride+r] = src[l·ld+r].", v.lanes))
+	k := Load(Param("k"), GP64()).(reg.GPVirtual)
+	src, dst := rowsOf("src", "ld", 4), rowsOf("dst", "stride", 4)
+	rows := func(n int) func() {
+		return func() {
+			x := v.vectors(n)
+			for i := range n {
+				VMOVUPD(src.at(i, 0), x[i])
+			}
+			for i := range n {
+				VMOVUPD(x[i], dst.at(i, 0))
+			}
+			if n == 4 {
+				LEAQ(Mem{Base: src.base, Index: src.ld, Scale: 4}, src.base)
+				LEAQ(Mem{Base: dst.base, Index: dst.ld, Scale: 4}, dst.base)
+				return
+			}
+			ADDQ(src.ld, src.base)
+			ADDQ(dst.ld, dst.base)
+		}
+	}
+	countdown(k, 4, "four", rows(4))
+	countdown(k, 1, "one", rows(1))
+	VZEROUPPER()
+	RET()
+}
+
+// packT writes the copy of a panel whose rows lie across memory: blocks of
+// lanes×lanes are transposed in registers.
+func (v isa) packT() {
+	v.function("packT", "(k int, src *float64, ld int, dst *float64, stride int)",
+		fmt.Sprintf("copies k columns of %d rows: dst[l·stride+r] = src[r·ld+l].", v.lanes))
+	k := Load(Param("k"), GP64()).(reg.GPVirtual)
+	near, dst := rowsOf("src", "ld", 4), rowsOf("dst", "stride", 4)
+	rows := []strides{near}
+	if v.lanes == 8 {
+		far := near
+		far.base = GP64()
+		LEAQ(Mem{Base: near.base, Index: near.ld, Scale: 4}, far.base)
+		rows = append(rows, far)
+	}
+	next := func(n int) {
+		for _, s := range rows {
+			ADDQ(U8(n), s.base)
+		}
+	}
+	countdown(k, v.lanes, "block", func() {
+		in := v.vectors(v.lanes)
+		for i := range in {
+			VMOVUPD(rows[i/4].at(i%4, 0), in[i])
+		}
+		for i, x := range v.transpose(in) {
+			if i == 4 {
+				LEAQ(Mem{Base: dst.base, Index: dst.ld, Scale: 4}, dst.base)
+			}
+			VMOVUPD(x, dst.at(i%4, 0))
+		}
+		LEAQ(Mem{Base: dst.base, Index: dst.ld, Scale: 4}, dst.base)
+		next(v.bytes())
+	})
+	countdown(k, 1, "one", func() {
+		for i := range v.lanes {
+			x := XMM()
+			VMOVSD(rows[i/4].at(i%4, 0), x)
+			VMOVSD(x, Mem{Base: dst.base, Disp: 8 * i})
+		}
+		ADDQ(dst.ld, dst.base)
+		next(8)
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// transpose returns the columns of the matrix whose rows are given.
+func (v isa) transpose(in []reg.VecVirtual) []reg.VecVirtual {
+	pairs := func(f func(a, b Op, c Op), x []reg.VecVirtual, i, j int) reg.VecVirtual {
+		r := v.vector()
+		f(x[j], x[i], r)
+		return r
+	}
+	low := func(a, b, c Op) { VUNPCKLPD(a, b, c) }
+	high := func(a, b, c Op) { VUNPCKHPD(a, b, c) }
+	// Elements 0 and 1 of each pair of rows side by side.
+	t := make([]reg.VecVirtual, v.lanes)
+	for i := 0; i < v.lanes; i += 2 {
+		t[i], t[i+1] = pairs(low, in, i, i+1), pairs(high, in, i, i+1)
+	}
+	if v.lanes == 4 {
+		halves := func(imm uint8) func(a, b, c Op) {
+			return func(a, b, c Op) { VPERM2F128(U8(imm), a, b, c) }
+		}
+		lo, hi := halves(0x20), halves(0x31)
+		return []reg.VecVirtual{pairs(lo, t, 0, 2), pairs(lo, t, 1, 3), pairs(hi, t, 0, 2), pairs(hi, t, 1, 3)}
+	}
+	quarters := func(imm uint8) func(a, b, c Op) {
+		return func(a, b, c Op) { VSHUFF64X2(U8(imm), a, b, c) }
+	}
+	even, odd := quarters(0x88), quarters(0xdd)
+	// u[j] holds of rows 0 to 3 the columns j and j+4 (even) or j+2 and j+6 (odd),
+	// w[j] those of rows 4 to 7.
+	out := make([]reg.VecVirtual, 8)
+	for j := range 2 {
+		u := []reg.VecVirtual{pairs(even, t, j, 2+j), pairs(even, t, 4+j, 6+j), pairs(odd, t, j, 2+j), pairs(odd, t, 4+j, 6+j)}
+		out[j], out[4+j] = pairs(even, u, 0, 1), pairs(odd, u, 0, 1)
+		out[2+j], out[6+j] = pairs(even, u, 2, 3), pairs(odd, u, 2, 3)
+	}
+	return out
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// An entry is a job by name, set up when its turn comes.
+type entry struct {
+	name string
+	make func() *job
+}
+
+// contenders are the engines that do every job, ours first.
+func contenders(threads int) (names []string, engines []engine.Backend, err error) {
+	t, err := engine.DefaultTuning()
+	if err != nil {
+		return nil, nil, err
+	}
+	t.Threads.Value = threads
+	names = engine.Names()
+	if names[0] != "purego" {
+		names[0], names[1] = names[1], names[0]
+	}
+	for _, name := range names {
+		be, err := engine.New(name, t)
+		if err != nil {
+			return nil, nil, err
+		}
+		engines = append(engines, be)
+	}
+	return append(names, "gonum"), append(engines, gonum{Backend: engines[0]}), nil
+}
+
+func jobs(threads int) ([]entry, error) {
+	names, engines, err := contenders(threads)
+	if err != nil {
+		return nil, err
+	}
+	var all []entry
+	add := func(name, unit string, amount float64, setup func() func(be engine.Backend) func(), more ...func() rival) {
+		all = append(all, entry{name, func() *job {
+			j := &job{name: name, unit: unit, amount: amount}
+			work := setup()
+			for i, be := range engines {
+				j.rivals = append(j.rivals, timed(names[i], work(be)))
+			}
+			for _, m := range more {
+				j.rivals = append(j.rivals, m())
+			}
+			return j
+		}})
+	}
+	for _, n := range []int{512, 1024, 2048} {
+		for _, s := range []struct {
+			name   string
+			ta, tb bool
+		}{{"NN", false, false}, {"TN", true, false}, {"NT", false, true}} {
+			add(fmt.Sprintf("Gemm/%s/%d", s.name, n), "GFLOP/s", 2e-9*cube(n), func() func(engine.Backend) func() {
+				a, b, c := numbers(n*n), numbers(n*n), make([]float64, n*n)
+				return func(be engine.Backend) func() {
+					return func() { be.Gemm(s.ta, s.tb, n, n, n, 1, a, n, b, n, 0, c, n) }
+				}
+			})
+		}
+	}
+	for _, s := range [][2]int{{512, 1024}, {256, 4096}, {128, 16384}} {
+		n, k := s[0], s[1]
+		add(fmt.Sprintf("Syrk/%d×%d", n, k), "GFLOP/s", 1e-9*float64(n*(n+1))*float64(k), func() func(engine.Backend) func() {
+			a, c := numbers(n*k), make([]float64, n*n)
+			return func(be engine.Backend) func() { return func() { be.Syrk(false, n, k, 1, a, k, 0, c, n) } }
+		})
+	}
+	// The products of a shrink: the Gram of new rows with kept ones, the rebuild.
+	for _, s := range [][2]int{{256, 1024}, {64, 1024}, {128, 4096}, {64, 16384}} {
+		m, d := s[0], s[1]
+		add(fmt.Sprintf("Gram/%d×%d", m, d), "GFLOP/s", 2e-9*float64(m*m)*float64(d), func() func(engine.Backend) func() {
+			a, b, c := numbers(m*d), numbers(m*d), make([]float64, m*m)
+			return func(be engine.Backend) func() {
+				return func() { be.Gemm(false, true, m, m, d, 1, a, d, b, d, 0, c, m) }
+			}
+		})
+		add(fmt.Sprintf("Rebuild/%d×%d", m, d), "GFLOP/s", 2e-9*float64(m*2*m)*float64(min(512, d)), func() func(engine.Backend) func() {
+			u, b, c := numbers(m*2*m), numbers(2*m*d), make([]float64, m*d)
+			return func(be engine.Backend) func() {
+				return func() { be.Gemm(false, false, m, min(512, d), 2*m, 1, u, 2*m, b, d, 0, c, d) }
+			}
+		})
+	}
+	for _, trans := range []bool{false, true} {
+		add(fmt.Sprintf("Gemv/trans=%v/4096×1024", trans), "GB/s", 8e-9*4096*1024, func() func(engine.Backend) func() {
+			a, x, y := numbers(4096*1024), numbers(4096), make([]float64, 4096)
+			return func(be engine.Backend) func() {
+				return func() { be.Gemv(trans, 4096, 1024, 1, a, 1024, x, 0, y) }
+			}
+		})
+	}
+	for _, t := range []int{1, 3, 10} {
+		const n, d = 100000, 1024
+		add(fmt.Sprintf("Gradient/%d×%d/t=%d", n, d, t), "GB/s", 8e-9*n*d, func() func(engine.Backend) func() {
+			a, x, y, g, r := ones(n*d), numbers(t*d), numbers(n*t), make([]float64, t*d), make([]float64, n*t)
+			return func(be engine.Backend) func() {
+				return func() {
+					clear(g)
+					be.Gradient(n, d, t, a, d, x, d, y, t, g, d, r, t)
+				}
+			}
+		}, twoGemv(n, d, t)...)
+	}
+	for _, n := range []int{128, 256, 512} {
+		k := n/2 + 1
+		spd := gram(n)
+		add(fmt.Sprintf("SymEig/%d/%d", n, k), "solves/s", 1, func() func(engine.Backend) func() {
+			return func(be engine.Backend) func() {
+				a, w, v, work := make([]float64, n*n), make([]float64, n), make([]float64, n*n), make([]float64, be.SymEigWork(n, k))
+				return func() {
+					copy(a, spd)
+					if !be.SymEig(n, k, a, n, w, v, n, work) {
+						panic("no convergence")
+					}
+				}
+			}
+		}, dsyevd(n, spd)...)
+	}
+	for _, n := range []int{1024, 2048} {
+		spd := gram(n)
+		add(fmt.Sprintf("Cholesky/%d", n), "GFLOP/s", 1e-9*cube(n)/3, func() func(engine.Backend) func() {
+			a := make([]float64, n*n)
+			return func(be engine.Backend) func() {
+				return func() {
+					copy(a, spd)
+					if !be.Cholesky(n, a, n) {
+						panic("not positive definite")
+					}
+				}
+			}
+		})
+	}
+	add("QR/2048×512", "GFLOP/s", 1e-9*(2*2048*512*512-2.0/3*cube(512)), func() func(engine.Backend) func() {
+		const m, n = 2048, 512
+		x, a := numbers(m*n), make([]float64, m*n)
+		return func(be engine.Backend) func() {
+			work := make([]float64, be.QRWork(m, n))
+			return func() {
+				copy(a, x)
+				be.QR(m, n, a, n, work)
+			}
+		}
+	})
+	return all, nil
+}
+
+func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }
+
+// numbers are n normal random ones, the same each time.
+func numbers(n int) []float64 {
+	rng := rand.New(rand.NewPCG(3, 4))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
+}
+
+// ones are cheap numbers around one, for large matrices.
+func ones(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = 1 + float64(i%7)/8
+	}
+	return x
+}
+
+// gram is a positive definite matrix of order n.
+func gram(n int) []float64 {
+	x, c := numbers(2*n*n), make([]float64, n*n)
+	gonum{}.Syrk(false, n, 2*n, 1, x, 2*n, 0, c, n)
+	return c
+}

@@ -1,0 +1,149 @@
+// Command compare times the same work on every rival there is, alternately, and
+// prints a table of medians and ratios:
+//
+//	go run -tags openblas ./bench/compare [-run REGEXP] [-rounds 5] [-threads 1] [-json]
+//
+// The rivals are our backends, gonum's BLAS and LAPACK, with the build tag
+// openblas LAPACKE's dsyevd and two calls of dgemv, and, where python3 has numpy
+// (and scikit-learn), the programs in rows.py. The last column but one is how
+// many times as fast as the reference purego is; the reference is the first
+// rival in the row that isn't ours.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"text/tabwriter"
+	"time"
+)
+
+// A job is one piece of work and who does it.
+type job struct {
+	name   string
+	amount float64 // flops, bytes or rows of one run
+	unit   string  // what amount/ns is: GFLOP/s, GB/s; krows/s for amount/µs
+	rivals []rival
+	clean  func()
+}
+
+// A rival does a job: run times so many repetitions itself, or leaves it to
+// compare when nil.
+type rival struct {
+	name string
+	run  func() time.Duration
+}
+
+// timed makes a rival of a function that is repeated until 50 ms have passed.
+func timed(name string, f func()) rival {
+	reps := 0
+	return rival{name, func() time.Duration {
+		if reps == 0 { // the first call warms up and counts
+			f()
+			for begin := time.Now(); time.Since(begin) < 50*time.Millisecond; reps++ {
+				f()
+			}
+		}
+		begin := time.Now()
+		for range reps {
+			f()
+		}
+		return time.Since(begin) / time.Duration(reps)
+	}}
+}
+
+// A Row is one line of the table.
+type Row struct {
+	Job     string             `json:"job"`
+	Unit    string             `json:"unit"`
+	Rates   map[string]float64 `json:"rates"` // medians
+	Rivals  []string           `json:"rivals"`
+	Seconds map[string]float64 `json:"seconds"`
+}
+
+func main() {
+	log.SetFlags(0)
+	run := flag.String("run", ".", "only the jobs whose name matches")
+	rounds := flag.Int("rounds", 5, "rounds of which the median is taken")
+	threads := flag.Int("threads", 1, "threads of every rival")
+	asJSON := flag.Bool("json", false, "print JSON")
+	flag.Parse()
+	pattern, err := regexp.Compile(*run)
+	if err != nil {
+		log.Fatal(err)
+	}
+	runtime.GOMAXPROCS(*threads)
+	jobs, err := jobs(*threads)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var rows []Row
+	for _, j := range jobs {
+		if !pattern.MatchString(j.name) {
+			continue
+		}
+		row := j.make().compete(*rounds)
+		rows = append(rows, row)
+		if !*asJSON {
+			fmt.Fprintln(os.Stderr, row)
+		}
+	}
+	if *asJSON {
+		if err := json.NewEncoder(os.Stdout).Encode(rows); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	table(rows)
+}
+
+// compete runs the rivals in turn and takes medians.
+func (j *job) compete(rounds int) Row {
+	times := make([][]float64, len(j.rivals))
+	for _, r := range j.rivals { // warm up
+		r.run()
+	}
+	for round := range rounds {
+		for k := range j.rivals {
+			k = (k + round) % len(j.rivals)
+			times[k] = append(times[k], j.rivals[k].run().Seconds())
+		}
+	}
+	row := Row{Job: j.name, Unit: j.unit, Rates: map[string]float64{}, Seconds: map[string]float64{}}
+	for k, r := range j.rivals {
+		slices.Sort(times[k])
+		t := times[k][rounds/2]
+		row.Rivals = append(row.Rivals, r.name)
+		row.Seconds[r.name] = t
+		row.Rates[r.name] = j.amount / t
+	}
+	return row
+}
+
+func (r Row) String() string {
+	s := r.Job
+	for _, name := range r.Rivals {
+		s += fmt.Sprintf("  %s %.3g", name, r.Rates[name])
+	}
+	return s
+}
+
+// table prints the rates, and for each the ratio of ours to it.
+func table(rows []Row) {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "job\trival\trate\t\tours/rival")
+	for _, r := range rows {
+		ours := r.Rates[r.Rivals[0]]
+		for _, name := range r.Rivals {
+			fmt.Fprintf(w, "%s\t%s\t%.3g\t%s\t%.2f\n", r.Job, name, r.Rates[name], r.Unit, ours/r.Rates[name])
+		}
+	}
+	if err := w.Flush(); err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,141 @@
+package purego
+
+import (
+	"runtime"
+
+	"github.com/fdridge/fdridge/internal/shape"
+)
+
+// A matvec is y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y.
+type matvec struct {
+	be          *Backend
+	trans       bool
+	m, n        int
+	alpha, beta float64
+	a           []float64
+	lda         int
+	x, y        []float64
+	parts       int
+}
+
+type matvecTeam struct {
+	team
+	matvec
+}
+
+var matvecs = make(pool[matvecTeam], 64)
+
+// Gemv computes y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y.
+func (b *Backend) Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64) {
+	shape.Matrix(m, n, lda, len(a))
+	nx, ny := n, m
+	if trans {
+		nx, ny = m, n
+	}
+	shape.Vector(nx, len(x))
+	shape.Vector(ny, len(y))
+	if m == 0 || n == 0 || alpha == 0 {
+		scaleRow(beta, y[:ny])
+		return
+	}
+	v := matvec{be: b, trans: trans, m: m, n: n, alpha: alpha, beta: beta, a: a, lda: lda, x: x, y: y, parts: 1}
+	if m*n >= minParallel/2 {
+		v.parts = min(runtime.GOMAXPROCS(0), ny/64+1)
+	}
+	if v.parts == 1 {
+		v.part(0, nil)
+		return
+	}
+	t := matvecs.get()
+	t.matvec = v
+	t.run(&t.matvec, v.parts)
+	t.matvec = matvec{}
+	matvecs.put(t)
+}
+
+func (v *matvec) part(i int, _ *scratch) {
+	if v.trans {
+		v.columns(share(v.n, i, v.parts, 8, false), share(v.n, i+1, v.parts, 8, false))
+	} else {
+		v.rows(share(v.m, i, v.parts, 4, false), share(v.m, i+1, v.parts, 4, false))
+	}
+}
+
+// rows computes elements lo to hi of alpha·A·x + beta·y.
+func (v *matvec) rows(lo, hi int) {
+	k := v.be.kernel
+	x := &v.x[0]
+	i := lo
+	for ; i+4 <= hi; i += 4 {
+		s0, s1, s2, s3 := k.Dot4(v.n, &v.a[i*v.lda], v.lda, x)
+		y := v.y[i : i+4 : i+4]
+		y[0], y[1], y[2], y[3] = v.sum(s0, y[0]), v.sum(s1, y[1]), v.sum(s2, y[2]), v.sum(s3, y[3])
+	}
+	for ; i < hi; i++ {
+		v.y[i] = v.sum(k.Dot1(v.n, &v.a[i*v.lda], x), v.y[i])
+	}
+}
+
+func (v *matvec) sum(s, y float64) float64 {
+	if v.beta == 0 {
+		return v.alpha * s
+	}
+	return v.alpha*s + v.beta*y
+}
+
+// strip is the number of columns taken at a time, so that what is added to stays
+// in the first-level cache.
+const strip = 2048
+
+// columns computes elements lo to hi of alpha·Aᵀ·x + beta·y.
+func (v *matvec) columns(lo, hi int) {
+	k := v.be.kernel
+	for ; lo < hi; lo += strip {
+		n := min(strip, hi-lo)
+		scaleRow(v.beta, v.y[lo:lo+n])
+		y := &v.y[lo]
+		i := 0
+		for ; i+4 <= v.m; i += 4 {
+			x := v.x[i : i+4 : i+4]
+			k.Axpy4(n, v.alpha*x[0], v.alpha*x[1], v.alpha*x[2], v.alpha*x[3], &v.a[i*v.lda+lo], v.lda, y)
+		}
+		for ; i < v.m; i++ {
+			k.Axpy1(n, v.alpha*v.x[i], &v.a[i*v.lda+lo], y)
+		}
+	}
+}
+
+// Symv computes y = A·x for the symmetric n×n matrix A, of which only the lower
+// triangle is read, once: a row gives its product with x and, as a column, its
+// part of the others'.
+func (b *Backend) Symv(n int, a []float64, lda int, x, y []float64) {
+	shape.Matrix(n, n, lda, len(a))
+	shape.Vector(n, len(x))
+	shape.Vector(n, len(y))
+	if n == 0 {
+		return
+	}
+	clear(y[:n])
+	i := 0
+	for ; i+4 <= n; i += 4 {
+		c, s := x[i:i+4:i+4], y[i:i+4:i+4]
+		s[0], s[1], s[2], s[3] = b.kernel.Symv4(i, c[0], c[1], c[2], c[3], &a[i*lda], lda, &x[0], &y[0])
+		symvTriangle(4, a[i*lda+i:], lda, c, s)
+	}
+	for ; i < n; i++ {
+		row := &a[i*lda]
+		y[i] += b.kernel.Dot1(i, row, &x[0]) + a[i*lda+i]*x[i]
+		b.kernel.Axpy1(i, x[i], row, &y[0])
+	}
+}
+
+// symvTriangle adds A·x to y for a small A.
+func symvTriangle(n int, a []float64, lda int, x, y []float64) {
+	for i := range n {
+		for j, v := range a[i*lda : i*lda+i] {
+			y[i] += v * x[j]
+			y[j] += v * x[i]
+		}
+		y[i] += a[i*lda+i] * x[i]
+	}
+}

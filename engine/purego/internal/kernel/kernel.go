@@ -1,0 +1,61 @@
+// Package kernel holds the innermost loops of the dense products, once for each
+// instruction set: AVX-512 and AVX2 with FMA, written by the generator in _asm;
+// NEON; and Go, which is always there.
+//
+// A kernel works on float64 behind pointers and checks nothing: whoever calls
+// one answers for every element it names. Leading dimensions count elements.
+package kernel
+
+//go:generate go -C ../../../../_asm run . -isa avx512 -pkg kernel -out ../engine/purego/internal/kernel/avx512_amd64.s -stubs ../engine/purego/internal/kernel/avx512_amd64.go
+//go:generate go -C ../../../../_asm run . -isa avx2 -pkg kernel -out ../engine/purego/internal/kernel/avx2_amd64.s -stubs ../engine/purego/internal/kernel/avx2_amd64.go
+
+// A Kernel is the loops for one instruction set. No sum depends on how the rows
+// or columns are grouped into calls: Dot4 gives the same bits as four Dot1, and
+// an element of C the same in any tile.
+type Kernel struct {
+	Name string // avx512, avx2, neon or generic
+
+	// Unit is the number of rows or columns that Pack and PackT interleave. A
+	// tile has Unit rows and one to len(Tile) times Unit columns.
+	Unit int
+
+	// Tile[u−1] computes the Unit×(u·Unit) matrix C = alpha·AᵀB, plus C if add is
+	// set, for packed A (k×Unit) and B (k×u·Unit).
+	Tile []func(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+
+	// Pack copies Unit columns of k rows: dst[l·stride+r] = src[l·ld+r].
+	Pack func(k int, src *float64, ld int, dst *float64, stride int)
+
+	// PackT copies k columns of Unit rows: dst[l·stride+r] = src[r·ld+l].
+	PackT func(k int, src *float64, ld int, dst *float64, stride int)
+
+	// Dot1 and Dot4 compute s = A·x for one and four rows of length n.
+	Dot1 func(n int, a, x *float64) (s0 float64)
+	Dot4 func(n int, a *float64, lda int, x *float64) (s0, s1, s2, s3 float64)
+
+	// Axpy1 and Axpy4 compute y += cᵀ·A for one and four rows of length n.
+	Axpy1 func(n int, c0 float64, a, y *float64)
+	Axpy4 func(n int, c0, c1, c2, c3 float64, a *float64, lda int, y *float64)
+
+	// Symv4 is Dot4 and Axpy4 in one reading of A: s = A·x, y += cᵀ·A.
+	Symv4 func(n int, c0, c1, c2, c3 float64, a *float64, lda int, x, y *float64) (s0, s1, s2, s3 float64)
+}
+
+// MR and NR are the rows and columns of the largest tile.
+func (k *Kernel) MR() int { return k.Unit }
+func (k *Kernel) NR() int { return k.Unit * len(k.Tile) }
+
+// All lists the kernels that run on this machine, the fastest first. The last is
+// always "generic".
+func All() []*Kernel { return append(native(), &generic) }
+
+// Find returns the kernel of the given name, nil if this machine or this build
+// has none.
+func Find(name string) *Kernel {
+	for _, k := range All() {
+		if k.Name == name {
+			return k
+		}
+	}
+	return nil
+}

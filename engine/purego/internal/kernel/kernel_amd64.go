@@ -1,0 +1,31 @@
+//go:build !noasm
+
+package kernel
+
+import "github.com/klauspost/cpuid/v2"
+
+type tile = func(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+
+var avx512 = Kernel{
+	Name: "avx512", Unit: 8,
+	Tile: []tile{tile1AVX512, tile2AVX512, tile3AVX512},
+	Pack: packAVX512, PackT: packTAVX512,
+	Dot1: dot1AVX512, Dot4: dot4AVX512, Axpy1: axpy1AVX512, Axpy4: axpy4AVX512, Symv4: symv4AVX512,
+}
+
+var avx2 = Kernel{
+	Name: "avx2", Unit: 4,
+	Tile: []tile{tile1AVX2, tile2AVX2, tile3AVX2},
+	Pack: packAVX2, PackT: packTAVX2,
+	Dot1: dot1AVX2, Dot4: dot4AVX2, Axpy1: axpy1AVX2, Axpy4: axpy4AVX2, Symv4: symv4AVX2,
+}
+
+func native() (k []*Kernel) {
+	if cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512VL) {
+		k = append(k, &avx512)
+	}
+	if cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
+		k = append(k, &avx2)
+	}
+	return k
+}
