@@ -1,15 +1,8 @@
-// Package bench holds the benchmarks that go across packages. Each is run on
-// every backend of the build:
-//
-//	go test -bench . ./bench
-//	OPENBLAS_NUM_THREADS=1 GOMAXPROCS=1 go test -tags openblas -bench Sketch ./bench
 package bench
 
 import (
 	"context"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -17,34 +10,6 @@ import (
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
 )
-
-// rows makes n×d data with the spectrum of the paper's synthetic data, column j
-// having the standard deviation exp(−j²/R²) with R = ⌊0.1d + ½⌋, turned by one
-// Householder reflection so that every entry is dense.
-func rows(n, d int) []float64 {
-	rng := rand.New(rand.NewPCG(1, 1))
-	r := math.Floor(0.1*float64(d) + 0.5)
-	v := make([]float64, d)
-	var norm float64
-	for j := range v {
-		v[j] = rng.NormFloat64()
-		norm += v[j] * v[j]
-	}
-	a := make([]float64, n*d)
-	for i := range n {
-		row := a[i*d : (i+1)*d]
-		var along float64
-		for j := range row {
-			row[j] = rng.NormFloat64() * math.Exp(-float64(j*j)/(r*r))
-			along += row[j] * v[j]
-		}
-		along *= 2 / norm
-		for j := range row {
-			row[j] -= along * v[j]
-		}
-	}
-	return a
-}
 
 // onEachBackend runs a benchmark on each backend of the build.
 func onEachBackend(b *testing.B, f func(b *testing.B, be engine.Backend)) {
@@ -67,7 +32,7 @@ func onEachBackend(b *testing.B, f func(b *testing.B, be engine.Backend)) {
 func BenchmarkSketch(b *testing.B) {
 	for _, c := range []struct{ n, d, m int }{{20000, 1024, 256}, {20000, 1024, 64}, {10000, 4096, 128}, {5000, 16384, 64}} {
 		b.Run(fmt.Sprintf("n=%d,d=%d,m=%d", c.n, c.d, c.m), func(b *testing.B) {
-			a := rows(c.n, c.d)
+			a := Rows(c.n, c.d)
 			tuning, err := engine.DefaultTuning()
 			if err != nil {
 				b.Fatal(err)
@@ -100,7 +65,7 @@ func BenchmarkSketch(b *testing.B) {
 // three systems.
 func BenchmarkPass(b *testing.B) {
 	const n, d = 20000, 1024
-	a := rows(n, d)
+	a := Rows(n, d)
 	y := make([]float64, n)
 	for i := range y {
 		y[i] = a[i*d]

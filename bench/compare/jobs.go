@@ -34,15 +34,11 @@ func contenders(threads int) (names []string, engines []engine.Backend, err erro
 	return append(names, "gonum"), append(engines, gonum{Backend: engines[0]}), nil
 }
 
-func jobs(threads int) ([]entry, error) {
-	names, engines, err := contenders(threads)
-	if err != nil {
-		return nil, err
-	}
+func jobs(names []string, engines []engine.Backend) []entry {
 	var all []entry
 	add := func(name, unit string, amount float64, setup func() func(be engine.Backend) func(), more ...func() rival) {
 		all = append(all, entry{name, func() *job {
-			j := &job{name: name, unit: unit, amount: amount}
+			j := &job{unit: unit, amount: amount}
 			work := setup()
 			for i, be := range engines {
 				j.rivals = append(j.rivals, timed(names[i], work(be)))
@@ -149,7 +145,7 @@ func jobs(threads int) ([]entry, error) {
 			}
 		}
 	})
-	return all, nil
+	return all
 }
 
 func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }

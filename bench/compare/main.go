@@ -25,11 +25,9 @@ import (
 
 // A job is one piece of work and who does it.
 type job struct {
-	name   string
 	amount float64 // flops, bytes or rows of one run
 	unit   string  // what amount/ns is: GFLOP/s, GB/s; krows/s for amount/µs
 	rivals []rival
-	clean  func()
 }
 
 // A rival does a job: run times so many repetitions itself, or leaves it to
@@ -45,7 +43,7 @@ func timed(name string, f func()) rival {
 	return rival{name, func() time.Duration {
 		if reps == 0 { // the first call warms up and counts
 			f()
-			for begin := time.Now(); time.Since(begin) < 50*time.Millisecond; reps++ {
+			for begin := time.Now(); reps == 0 || time.Since(begin) < 50*time.Millisecond; reps++ {
 				f()
 			}
 		}
@@ -78,16 +76,26 @@ func main() {
 		log.Fatal(err)
 	}
 	runtime.GOMAXPROCS(*threads)
-	jobs, err := jobs(*threads)
+	names, engines, err := contenders(*threads)
 	if err != nil {
 		log.Fatal(err)
 	}
+	py, err := startPython(*threads)
+	if err != nil {
+		log.Printf("compare: without Python's rivals: %v", err)
+	}
+	dir, err := os.MkdirTemp("", "compare")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	jobs := append(jobs(names, engines), sketches(names, engines, py, dir)...)
 	var rows []Row
 	for _, j := range jobs {
 		if !pattern.MatchString(j.name) {
 			continue
 		}
-		row := j.make().compete(*rounds)
+		row := j.make().compete(j.name, *rounds)
 		rows = append(rows, row)
 		if !*asJSON {
 			fmt.Fprintln(os.Stderr, row)
@@ -103,7 +111,7 @@ func main() {
 }
 
 // compete runs the rivals in turn and takes medians.
-func (j *job) compete(rounds int) Row {
+func (j *job) compete(name string, rounds int) Row {
 	times := make([][]float64, len(j.rivals))
 	for _, r := range j.rivals { // warm up
 		r.run()
@@ -114,7 +122,7 @@ func (j *job) compete(rounds int) Row {
 			times[k] = append(times[k], j.rivals[k].run().Seconds())
 		}
 	}
-	row := Row{Job: j.name, Unit: j.unit, Rates: map[string]float64{}, Seconds: map[string]float64{}}
+	row := Row{Job: name, Unit: j.unit, Rates: map[string]float64{}, Seconds: map[string]float64{}}
 	for k, r := range j.rivals {
 		slices.Sort(times[k])
 		t := times[k][rounds/2]

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/fdridge/fdridge/bench"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+)
+
+// A stream is a sketch to make: n rows of d features into m rows.
+type stream struct{ n, d, m int }
+
+var streams = []stream{{20000, 1024, 256}, {20000, 1024, 64}, {10000, 4096, 128}, {5000, 16384, 64}}
+
+// sketches are the jobs of the streams, the rows lying in a file for Python. gonum
+// takes part where its eigensolver does not take minutes.
+func sketches(names []string, engines []engine.Backend, py *python, dir string) []entry {
+	var all []entry
+	for _, s := range streams {
+		for kind, methods := range map[string][]string{"Sketch": {"incremental", "gram"}, "IncrementalPCA": {"ipca"}} {
+			all = append(all, entry{fmt.Sprintf("%s/n=%d,d=%d,m=%d", kind, s.n, s.d, s.m), func() *job {
+				j := &job{amount: float64(s.n) / 1000, unit: "krows/s"}
+				a := bench.Rows(s.n, s.d)
+				for i, be := range engines {
+					if names[i] != "gonum" || s.m <= 64 && kind == "Sketch" {
+						j.rivals = append(j.rivals, timed(names[i], func() { s.sketch(be, a) }))
+					}
+				}
+				if py == nil {
+					return j
+				}
+				file := filepath.Join(dir, "rows")
+				if err := write(file, a); err != nil {
+					log.Fatal(err)
+				}
+				for _, m := range methods {
+					j.rivals = append(j.rivals, py.rival("numpy "+m, m, file, s.d, s.m))
+				}
+				return j
+			}})
+		}
+	}
+	return all
+}
+
+func (s stream) sketch(be engine.Backend, a []float64) {
+	sk, err := fd.New(fd.Config{Dim: s.d, Size: s.m, Backend: be})
+	if err != nil {
+		log.Fatal(err)
+	}
+	const block = 256
+	for i := 0; i < s.n; i += block {
+		if err := sk.AppendRows(min(block, s.n-i), a[i*s.d:], s.d); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if _, err := sk.Spectrum(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func write(file string, a []float64) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	if err := binary.Write(w, binary.NativeEndian, a); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Close()
+}
