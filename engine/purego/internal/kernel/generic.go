@@ -4,7 +4,7 @@ import "unsafe"
 
 var generic = Kernel{
 	Name: "generic", Unit: 4,
-	Tile: []func(k int, alpha float64, a, b, c *float64, ldc int, add bool){tileGo},
+	Tile: []tile{tileGo},
 	Pack: packGo, PackT: packTGo,
 	Dot1: dot1Go, Dot4: dot4Go, Axpy1: axpy1Go, Axpy4: axpy4Go, Symv4: symv4Go,
 }

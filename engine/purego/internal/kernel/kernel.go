@@ -1,6 +1,6 @@
 // Package kernel holds the innermost loops of the dense products, once for each
-// instruction set: AVX-512 and AVX2 with FMA, written by the generator in _asm;
-// NEON; and Go, which is always there.
+// instruction set: AVX-512, AVX2 with FMA and NEON, written by the generators in
+// _asm; and Go, which is always there.
 //
 // A kernel works on float64 behind pointers and checks nothing: whoever calls
 // one answers for every element it names. Leading dimensions count elements.
@@ -8,6 +8,7 @@ package kernel
 
 //go:generate go -C ../../../../_asm run . -isa avx512 -pkg kernel -out ../engine/purego/internal/kernel/avx512_amd64.s -stubs ../engine/purego/internal/kernel/avx512_amd64.go
 //go:generate go -C ../../../../_asm run . -isa avx2 -pkg kernel -out ../engine/purego/internal/kernel/avx2_amd64.s -stubs ../engine/purego/internal/kernel/avx2_amd64.go
+//go:generate go -C ../../../../_asm run ./neon -out ../engine/purego/internal/kernel/neon_arm64.s -stubs ../engine/purego/internal/kernel/neon_arm64.go
 
 // A Kernel is the loops for one instruction set. No sum depends on how the rows
 // or columns are grouped into calls: Dot4 gives the same bits as four Dot1, and
@@ -21,7 +22,7 @@ type Kernel struct {
 
 	// Tile[u−1] computes the Unit×(u·Unit) matrix C = alpha·AᵀB, plus C if add is
 	// set, for packed A (k×Unit) and B (k×u·Unit).
-	Tile []func(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+	Tile []tile
 
 	// Pack copies Unit columns of k rows: dst[l·stride+r] = src[l·ld+r].
 	Pack func(k int, src *float64, ld int, dst *float64, stride int)
@@ -40,6 +41,8 @@ type Kernel struct {
 	// Symv4 is Dot4 and Axpy4 in one reading of A: s = A·x, y += cᵀ·A.
 	Symv4 func(n int, c0, c1, c2, c3 float64, a *float64, lda int, x, y *float64) (s0, s1, s2, s3 float64)
 }
+
+type tile = func(k int, alpha float64, a, b, c *float64, ldc int, add bool)
 
 // MR and NR are the rows and columns of the largest tile.
 func (k *Kernel) MR() int { return k.Unit }

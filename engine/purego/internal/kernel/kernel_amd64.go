@@ -4,8 +4,6 @@ package kernel
 
 import "github.com/klauspost/cpuid/v2"
 
-type tile = func(k int, alpha float64, a, b, c *float64, ldc int, add bool)
-
 var avx512 = Kernel{
 	Name: "avx512", Unit: 8,
 	Tile: []tile{tile1AVX512, tile2AVX512, tile3AVX512},

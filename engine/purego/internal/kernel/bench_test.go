@@ -1,0 +1,42 @@
+package kernel
+
+import (
+	"fmt"
+	"testing"
+)
+
+// BenchmarkKernels measures each kernel on data that stays in the first-level
+// cache: the products in flops per second, a multiply-add being two, the copies in
+// bytes read and written.
+func BenchmarkKernels(b *testing.B) {
+	const steps, n = 96, 512 // of a tile and of a row
+	for _, k := range All() {
+		unit, nr := k.Unit, k.NR()
+		x, y, c := make([]float64, n), make([]float64, n), make([]float64, unit*nr)
+		a, p := make([]float64, max(4*n, steps*unit)), make([]float64, steps*nr)
+		for i := range a {
+			a[i] = 1 / float64(i+1)
+		}
+		run := func(name, per string, work int, f func()) {
+			b.Run(k.Name+"/"+name, func(b *testing.B) {
+				for b.Loop() {
+					f()
+				}
+				b.ReportMetric(float64(work)*float64(b.N)/b.Elapsed().Seconds()/1e9, per)
+			})
+		}
+		for u, tile := range k.Tile {
+			cols := (u + 1) * unit
+			run(fmt.Sprintf("Tile%d×%d", unit, cols), "GFLOP/s", 2*steps*unit*cols, func() {
+				tile(steps, 1, &a[0], &p[0], &c[0], nr, true)
+			})
+		}
+		run("Pack", "GB/s", 2*8*steps*unit, func() { k.Pack(steps, &a[0], unit, &p[0], nr) })
+		run("PackT", "GB/s", 2*8*steps*unit, func() { k.PackT(steps, &a[0], steps, &p[0], nr) })
+		run("Dot1", "GFLOP/s", 2*n, func() { k.Dot1(n, &a[0], &x[0]) })
+		run("Dot4", "GFLOP/s", 8*n, func() { k.Dot4(n, &a[0], n, &x[0]) })
+		run("Axpy1", "GFLOP/s", 2*n, func() { k.Axpy1(n, 1, &a[0], &y[0]) })
+		run("Axpy4", "GFLOP/s", 8*n, func() { k.Axpy4(n, 1, 1, 1, 1, &a[0], n, &y[0]) })
+		run("Symv4", "GFLOP/s", 16*n, func() { k.Symv4(n, 1, 1, 1, 1, &a[0], n, &x[0], &y[0]) })
+	}
+}

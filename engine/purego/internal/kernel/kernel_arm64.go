@@ -1,0 +1,13 @@
+//go:build !noasm
+
+package kernel
+
+var neon = Kernel{
+	Name: "neon", Unit: 4,
+	Tile: []tile{tile1NEON, tile2NEON, tile3NEON},
+	Pack: packNEON, PackT: packTNEON,
+	Dot1: dot1NEON, Dot4: dot4NEON, Axpy1: axpy1NEON, Axpy4: axpy4NEON, Symv4: symv4NEON,
+}
+
+// Every arm64 that Go runs on has NEON.
+func native() []*Kernel { return []*Kernel{&neon} }

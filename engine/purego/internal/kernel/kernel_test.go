@@ -1,0 +1,382 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"testing"
+	"unsafe"
+)
+
+// sizes of n and k are all up to several times a kernel's widest step, and some
+// beyond.
+var sizes = func() (s []int) {
+	for n := range 71 {
+		s = append(s, n)
+	}
+	return append(s, 96, 127, 128, 129, 250)
+}()
+
+// untouched is what memory holds before a kernel writes to it: a NaN, and one
+// that no arithmetic makes.
+var untouched = math.Float64frombits(0x7ff8_0123_4567_89ab)
+
+func same(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
+
+func fill(x []float64) {
+	for i := range x {
+		x[i] = untouched
+	}
+}
+
+// An area is memory for one operand, mem[lo:hi], between guards.
+type area struct {
+	mem    []float64
+	lo, hi int
+}
+
+// cut returns n untouched elements at an end of the area.
+func (a area) cut(n int, atEnd bool) []float64 {
+	at := a.lo
+	if atEnd {
+		at = a.hi - n
+	}
+	x := a.mem[at : at+n]
+	fill(x)
+	return x
+}
+
+func (a area) intact() bool {
+	for i := 0; guardsWatched && i < len(a.mem); i++ {
+		if (i < a.lo || i >= a.hi) && !same(a.mem[i], untouched) {
+			return false
+		}
+	}
+	return true
+}
+
+// A guarded test of one kernel has its operands end, or begin, where memory does.
+type guarded struct {
+	*testing.T
+	kernel *Kernel
+	atEnd  bool
+	rng    *rand.Rand
+	areas  [3]area
+	at     string // the case, for messages
+}
+
+// onEach runs a test on each kernel twice: with operands that end at a guard and
+// with operands that begin behind one.
+func onEach(t *testing.T, test func(g *guarded)) {
+	for _, k := range All() {
+		for _, place := range []string{"begin", "end"} {
+			t.Run(k.Name+"/"+place, func(t *testing.T) {
+				g := &guarded{T: t, kernel: k, atEnd: place == "end", rng: rand.New(rand.NewPCG(1, 2))}
+				for i := range g.areas {
+					g.areas[i] = newArea(t, 1<<13)
+				}
+				debug.SetPanicOnFault(true) // in this goroutine: a guard touched
+				defer func() {
+					if err := recover(); err != nil {
+						t.Fatalf("%s: %v", g.at, err)
+					}
+				}()
+				test(g)
+			})
+		}
+	}
+}
+
+func (g *guarded) begin(format string, args ...any) { g.at = fmt.Sprintf(format, args...) }
+
+// fail reports an error and ends the test, for all that follow would fail as well.
+func (g *guarded) fail(format string, args ...any) {
+	g.Helper()
+	g.Fatalf("%s: %s", g.at, fmt.Sprintf(format, args...))
+}
+
+// blank returns n untouched elements for operand i.
+func (g *guarded) blank(i, n int) []float64 { return g.areas[i].cut(n, g.atEnd) }
+
+// put copies x for operand i.
+func (g *guarded) put(i int, x []float64) []float64 {
+	p := g.blank(i, len(x))
+	copy(p, x)
+	return p
+}
+
+// matrix copies the rows×cols matrix x for operand i, with leading dimension ld.
+// What lies between rows is untouched.
+func (g *guarded) matrix(i, rows, cols, ld int, x []float64) []float64 {
+	p := g.blank(i, extent(rows, cols, ld))
+	for r := range rows {
+		copy(row(p, r, cols, ld), row(x, r, cols, cols))
+	}
+	return p
+}
+
+// extent is the number of elements from the first to the last of a matrix.
+func extent(rows, cols, ld int) int {
+	if rows == 0 || cols == 0 {
+		return 0
+	}
+	return (rows-1)*ld + cols
+}
+
+func row(x []float64, r, cols, ld int) []float64 {
+	if cols == 0 {
+		return nil
+	}
+	return x[r*ld : r*ld+cols]
+}
+
+func (g *guarded) normal(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = g.rng.NormFloat64()
+	}
+	return x
+}
+
+// written checks that a kernel wrote to the rows of a matrix and to nothing else.
+func (g *guarded) written(rows, cols, ld int, x []float64) {
+	g.Helper()
+	for i, v := range x {
+		if r, c := i/ld, i%ld; same(v, untouched) != (r >= rows || c >= cols) {
+			g.fail("at (%d, %d) is %v", r, c, v)
+		}
+	}
+	for i, a := range g.areas {
+		if !a.intact() {
+			g.fail("wrote outside of operand %d", i)
+		}
+	}
+}
+
+// near checks |got − want| ≤ n·u·size, for u = 2⁻⁵³.
+func (g *guarded) near(what string, got, want, size float64, n int) {
+	g.Helper()
+	if e := math.Abs(got - want); !(e <= 0x1p-53*float64(n)*size) {
+		g.fail("%s is %v, want %v", what, got, want)
+	}
+}
+
+func (g *guarded) equal(what string, got, want []float64) {
+	g.Helper()
+	for i := range want {
+		if !same(got[i], want[i]) {
+			g.fail("%s[%d] is %x, want %x", what, i, got[i], want[i])
+		}
+	}
+}
+
+// dot2 returns Σ aᵢ·xᵢ for n elements inca and incx apart, as if computed with twice
+// the precision, and Σ |aᵢ·xᵢ|. It is Dot2 of T. Ogita, S. Rump, S. Oishi, "Accurate
+// sum and dot product", SIAM J. Sci. Comput. 26 (2005).
+func dot2(n int, a []float64, inca int, x []float64, incx int) (s, size float64) {
+	var low float64
+	for i := range n {
+		u, v := a[i*inca], x[i*incx]
+		p := u * v
+		sum := s + p
+		z := sum - s
+		low += (s - (sum - z)) + (p - z) + math.FMA(u, v, -p)
+		s, size = sum, size+math.Abs(p)
+	}
+	return s + low, size
+}
+
+var alphas = []float64{1, -1, 0.7}
+
+func TestTile(t *testing.T) {
+	onEach(t, func(g *guarded) {
+		rows := g.kernel.Unit
+		for i, tile := range g.kernel.Tile {
+			cols := (i + 1) * rows
+			for _, k := range sizes {
+				a, b, c0 := g.put(0, g.normal(k*rows)), g.put(1, g.normal(k*cols)), g.normal(rows*cols)
+				sums, abs := make([]float64, rows*cols), make([]float64, rows*cols)
+				for j := range sums {
+					if k > 0 {
+						sums[j], abs[j] = dot2(k, a[j/cols:], rows, b[j%cols:], cols)
+					}
+				}
+				for _, ld := range []int{cols, cols + 1, cols + 5} {
+					for _, alpha := range alphas {
+						for _, add := range []bool{false, true} {
+							g.begin("%d×%d, k %d, ldc %d, alpha %v, add %v", rows, cols, k, ld, alpha, add)
+							var c []float64
+							if add {
+								c = g.matrix(2, rows, cols, ld, c0)
+							} else {
+								c = g.blank(2, extent(rows, cols, ld))
+							}
+							tile(k, alpha, unsafe.SliceData(a), unsafe.SliceData(b), &c[0], ld, add)
+							g.written(rows, cols, ld, c)
+							for j := range sums {
+								want, size := alpha*sums[j], math.Abs(alpha)*abs[j]
+								if add {
+									want, size = want+c0[j], size+math.Abs(c0[j])
+								}
+								g.near(fmt.Sprint("element ", j), c[j/cols*ld+j%cols], want, size, k+4)
+							}
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestTileBits computes the elements of the widest tile in tiles of every width,
+// with rows and columns shifted.
+func TestTileBits(t *testing.T) {
+	onEach(t, func(g *guarded) {
+		rows, most := g.kernel.MR(), g.kernel.NR()
+		widest := g.kernel.Tile[len(g.kernel.Tile)-1]
+		for _, k := range []int{0, 1, 3, 4, 7, 8, 50} {
+			a, b, c0 := g.normal(k*rows), g.normal(k*most), g.normal(rows*most)
+			for _, add := range []bool{false, true} {
+				want := g.put(2, c0)
+				pa, pb := g.put(0, a), g.put(1, b)
+				widest(k, 0.7, unsafe.SliceData(pa), unsafe.SliceData(pb), &want[0], most, add)
+				want = slices.Clone(want)
+				for u, tile := range g.kernel.Tile {
+					cols := (u + 1) * g.kernel.Unit
+					for shift := range most {
+						g.begin("%d×%d, k %d, add %v, shift %d", rows, cols, k, add, shift)
+						source := func(r, c int) (int, int) { return (r + shift) % rows, (c + shift) % most }
+						pa, pb, c := g.blank(0, k*rows), g.blank(1, k*cols), g.blank(2, rows*cols)
+						for l := range k {
+							for i := range rows {
+								r, _ := source(i, 0)
+								pa[l*rows+i] = a[l*rows+r]
+							}
+							for j := range cols {
+								_, s := source(0, j)
+								pb[l*cols+j] = b[l*most+s]
+							}
+						}
+						expected := make([]float64, rows*cols)
+						for i := range c {
+							r, s := source(i/cols, i%cols)
+							c[i], expected[i] = c0[r*most+s], want[r*most+s]
+						}
+						tile(k, 0.7, unsafe.SliceData(pa), unsafe.SliceData(pb), &c[0], cols, add)
+						g.equal("C", c, expected)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestPack(t *testing.T) {
+	onEach(t, func(g *guarded) {
+		unit := g.kernel.Unit
+		for _, k := range sizes {
+			x := g.normal(k * unit)
+			for _, ld := range []int{unit, unit + 1, 3*unit + 3} {
+				for _, stride := range []int{unit, unit + 1, 3 * unit} {
+					g.begin("k %d, ld %d, stride %d", k, ld, stride)
+					src, dst := g.matrix(0, k, unit, ld, x), g.blank(1, extent(k, unit, stride))
+					g.kernel.Pack(k, unsafe.SliceData(src), ld, unsafe.SliceData(dst), stride)
+					g.written(k, unit, stride, dst)
+					for l := range k {
+						g.equal(fmt.Sprint("row ", l), dst[l*stride:], x[l*unit:(l+1)*unit])
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestPackT(t *testing.T) {
+	onEach(t, func(g *guarded) {
+		unit := g.kernel.Unit
+		for _, k := range sizes {
+			x := g.normal(unit * k)
+			for _, ld := range []int{k, k + 1, k + 7} {
+				for _, stride := range []int{unit, unit + 1, 3 * unit} {
+					g.begin("k %d, ld %d, stride %d", k, ld, stride)
+					src, dst := g.matrix(0, unit, k, ld, x), g.blank(1, extent(k, unit, stride))
+					g.kernel.PackT(k, unsafe.SliceData(src), ld, unsafe.SliceData(dst), stride)
+					g.written(k, unit, stride, dst)
+					for l := range k {
+						for r := range unit {
+							g.equal(fmt.Sprintf("column %d, element %d", l, r), dst[l*stride+r:], x[r*k+l:r*k+l+1])
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// eachRows gives a test four rows of every size, a for kernels of four rows and x.
+func (g *guarded) eachRows(test func(n, lda int, a, x []float64)) {
+	for _, n := range sizes {
+		a, x := g.normal(4*n), g.normal(n)
+		for _, lda := range []int{n, n + 1, n + 7} {
+			g.begin("n %d, lda %d", n, lda)
+			test(n, lda, g.matrix(0, 4, n, lda, a), g.put(1, x))
+		}
+	}
+}
+
+func TestDot(t *testing.T) {
+	onEach(t, func(g *guarded) {
+		g.eachRows(func(n, lda int, a, x []float64) {
+			s0, s1, s2, s3 := g.kernel.Dot4(n, unsafe.SliceData(a), lda, unsafe.SliceData(x))
+			for r, got := range []float64{s0, s1, s2, s3} {
+				s := g.kernel.Dot1(n, unsafe.SliceData(g.put(2, row(a, r, n, lda))), unsafe.SliceData(x))
+				g.equal(fmt.Sprint("Dot4 against Dot1, row ", r), []float64{got}, []float64{s})
+				want, size := dot2(n, row(a, r, n, lda), 1, x, 1)
+				g.near("Dot1", s, want, size, n+1)
+			}
+		})
+	})
+}
+
+func TestAxpy(t *testing.T) {
+	onEach(t, func(g *guarded) {
+		g.eachRows(func(n, lda int, a, _ []float64) {
+			c, y0 := g.normal(4), g.normal(n)
+			y := slices.Clone(y0)
+			for r, c := range c {
+				before := slices.Clone(y)
+				p := g.put(1, y)
+				g.kernel.Axpy1(n, c, unsafe.SliceData(g.put(2, row(a, r, n, lda))), unsafe.SliceData(p))
+				g.written(1, n, n+1, p)
+				copy(y, p)
+				for i := range y {
+					x := c * a[r*lda+i]
+					g.near("Axpy1", y[i], before[i]+x, math.Abs(before[i])+math.Abs(x), 4)
+				}
+			}
+			got := g.put(1, y0)
+			g.kernel.Axpy4(n, c[0], c[1], c[2], c[3], unsafe.SliceData(a), lda, unsafe.SliceData(got))
+			g.written(1, n, n+1, got)
+			g.equal("Axpy4 against four Axpy1: y", got, y)
+		})
+	})
+}
+
+func TestSymv4(t *testing.T) {
+	onEach(t, func(g *guarded) {
+		g.eachRows(func(n, lda int, a, x []float64) {
+			c, y0 := g.normal(4), g.normal(n)
+			pa, px := unsafe.SliceData(a), unsafe.SliceData(x)
+			s0, s1, s2, s3 := g.kernel.Dot4(n, pa, lda, px)
+			want := g.put(2, y0)
+			g.kernel.Axpy4(n, c[0], c[1], c[2], c[3], pa, lda, unsafe.SliceData(want))
+			want = append([]float64{s0, s1, s2, s3}, want...)
+			y := g.put(2, y0)
+			s0, s1, s2, s3 = g.kernel.Symv4(n, c[0], c[1], c[2], c[3], pa, lda, px, unsafe.SliceData(y))
+			g.written(1, n, n+1, y)
+			g.equal("Symv4 against Dot4 and Axpy4: s and y", append([]float64{s0, s1, s2, s3}, y...), want)
+		})
+	})
+}
