@@ -9,7 +9,7 @@ import (
 	"sync"
 	"text/tabwriter"
 
-	"github.com/klauspost/cpuid/v2"
+	"github.com/fdridge/fdridge/engine/purego"
 )
 
 // A Setting is a number and where it came from.
@@ -22,12 +22,10 @@ type Setting struct {
 // which a program may change before it hands it to [New]. Every value tells
 // where it came from.
 //
-// MC, KC and NC are the blocks of a packed matrix product by BLIS's analytical
-// model (see model.go) for the micro-kernel of the instruction set. gonum's
-// kernels, which the purego backend uses, divide by 64 whatever these say; they
-// describe the machine to whoever packs.
+// MC, KC and NC are the blocks of purego's packed matrix products by BLIS's
+// analytical model (see model.go) for the micro-kernel.
 type Tuning struct {
-	ISA    string `json:"isa"` // instruction set: avx512, avx2, neon or generic
+	ISA    string `json:"isa"` // purego's kernel: avx512, avx2, neon or generic
 	Origin string `json:"isa_origin"`
 	MR     int    `json:"mr"` // rows and columns of the micro-kernel's tile
 	NR     int    `json:"nr"`
@@ -45,31 +43,12 @@ type Tuning struct {
 	Threads  Setting `json:"threads"`       // of OpenBLAS; Go's own are GOMAXPROCS
 }
 
-// A micro-kernel is an instruction set, the tile it is worth (MR×NR accumulators
-// fill the vector registers), how it is known to be here and who says so. The
-// first that is here is taken.
-var microKernels = []struct {
-	isa    string
-	mr, nr int
-	here   func() bool
-	origin string
-}{
-	{"avx512", 8, 24, func() bool { return cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512VL) }, "cpuid"},
-	{"avx2", 4, 12, func() bool { return cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) }, "cpuid"},
-	{"neon", 8, 6, func() bool { return runtime.GOARCH == "arm64" }, "GOARCH"},
-	{"generic", 4, 4, func() bool { return true }, "default (no other found)"},
-}
-
 // Detect asks the machine: CPUID for features and sizes, sysfs for
 // associativity.
 func Detect() Tuning {
 	var t Tuning
-	for _, k := range microKernels {
-		if k.here() {
-			t.ISA, t.MR, t.NR, t.Origin = k.isa, k.mr, k.nr, k.origin
-			break
-		}
-	}
+	best := purego.Kernels()[0]
+	t.ISA, t.MR, t.NR, t.Origin = best.Name, best.MR, best.NR, "the fastest of "+strings.Join(kernelNames(), ", ")
 	c := detectCaches(os.DirFS("/sys/devices/system/cpu/cpu0/cache"))
 	t.L1, t.L2, t.L3 = c[0], c[1], c[2]
 	t.model()
@@ -77,6 +56,13 @@ func Detect() Tuning {
 	t.Gradient = Setting{0, gradientRule(t.L2)}
 	t.Threads = Setting{runtime.GOMAXPROCS(0), "GOMAXPROCS"}
 	return t
+}
+
+func kernelNames() (names []string) {
+	for _, k := range purego.Kernels() {
+		names = append(names, k.Name)
+	}
+	return names
 }
 
 // DefaultTuning is [Detect] with the environment's overrides, made once. The
@@ -108,12 +94,18 @@ func (t *Tuning) variables() []struct {
 	}
 }
 
-// Override replaces settings by the variables FDRIDGE_MC, FDRIDGE_KC, FDRIDGE_NC,
-// FDRIDGE_SHRINK_ROWS, FDRIDGE_GRADIENT_ROWS and FDRIDGE_THREADS that lookup, such
-// as os.LookupEnv, finds. A value that is not a whole number from 1 to the
-// variable's limit is an error, and t is then unchanged.
+// Override replaces settings by the variables FDRIDGE_KERNEL, FDRIDGE_MC, FDRIDGE_KC,
+// FDRIDGE_NC, FDRIDGE_SHRINK_ROWS, FDRIDGE_GRADIENT_ROWS and FDRIDGE_THREADS that
+// lookup, such as os.LookupEnv, finds. The kernel must be one of [purego.Kernels];
+// the others are whole numbers from 1 to the variable's limit. Anything else is an
+// error, and t is then unchanged.
 func (t *Tuning) Override(lookup func(string) (string, bool)) error {
 	changed := *t
+	if name, ok := lookup("FDRIDGE_KERNEL"); ok {
+		if err := changed.setKernel(name); err != nil {
+			return err
+		}
+	}
 	for _, v := range changed.variables() {
 		text, ok := lookup(v.name)
 		if !ok {
@@ -127,6 +119,18 @@ func (t *Tuning) Override(lookup func(string) (string, bool)) error {
 	}
 	*t = changed
 	return nil
+}
+
+// setKernel takes another of the kernels, and the blocks that go with it.
+func (t *Tuning) setKernel(name string) error {
+	for _, k := range purego.Kernels() {
+		if k.Name == name {
+			t.ISA, t.MR, t.NR, t.Origin = k.Name, k.MR, k.NR, "FDRIDGE_KERNEL"
+			t.model()
+			return nil
+		}
+	}
+	return fmt.Errorf("engine: FDRIDGE_KERNEL=%q must be one of those that run here: %s", name, strings.Join(kernelNames(), ", "))
 }
 
 // ShrinkRows is p, the rows that a sketch of m rows in d dimensions takes
@@ -168,7 +172,7 @@ func (t Tuning) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	row := func(name string, value any, origin string) { fmt.Fprintf(w, "%s\t%v\t%s\n", name, value, origin) }
-	row("instruction set", fmt.Sprintf("%s, tile %d×%d", t.ISA, t.MR, t.NR), t.Origin)
+	row("kernel", fmt.Sprintf("%s, tile %d×%d", t.ISA, t.MR, t.NR), t.Origin)
 	row("L1d", t.L1, t.L1.Origin)
 	row("L2", t.L2, t.L2.Origin)
 	row("L3", t.L3, t.L3.Origin)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/fdridge/fdridge/engine/purego"
 )
 
 func TestOverride(t *testing.T) {
@@ -22,7 +24,7 @@ func TestOverride(t *testing.T) {
 	for name, s := range settings {
 		only := func(text string) func(string) (string, bool) {
 			return func(asked string) (string, bool) {
-				if _, known := settings[asked]; !known {
+				if _, known := settings[asked]; !known && asked != "FDRIDGE_KERNEL" {
 					t.Errorf("%s is looked up", asked)
 				}
 				return text, asked == name
@@ -48,11 +50,29 @@ func TestOverride(t *testing.T) {
 		}
 	}
 
+	for _, k := range purego.Kernels() {
+		got := before
+		err := got.Override(func(name string) (string, bool) { return k.Name, name == "FDRIDGE_KERNEL" })
+		if err != nil || got.ISA != k.Name || got.MR != k.MR || got.NR != k.NR || got.Origin != "FDRIDGE_KERNEL" || got.MC.Value%k.MR != 0 {
+			t.Errorf("FDRIDGE_KERNEL=%s: %v\n%v", k.Name, err, got)
+		}
+	}
+	for _, name := range []string{"", "AVX2", "sse2", "generic "} {
+		got := before
+		err := got.Override(func(asked string) (string, bool) { return name, asked == "FDRIDGE_KERNEL" })
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("FDRIDGE_KERNEL=%q", name)) || got != before {
+			t.Errorf("FDRIDGE_KERNEL=%q: %v", name, err)
+		}
+	}
+
 	// A bad one among good ones changes nothing either.
 	got := before
 	if err := got.Override(func(name string) (string, bool) {
-		if name == "FDRIDGE_THREADS" {
+		switch name {
+		case "FDRIDGE_THREADS":
 			return "none", true
+		case "FDRIDGE_KERNEL":
+			return "generic", true
 		}
 		return "8", true
 	}); err == nil || got != before {

@@ -50,7 +50,7 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 		}
 		k = min(k, n-done)
 		for i := range k {
-			copy(s.buf[(s.rows+i)*d:(s.rows+i+1)*d], x[(done+i)*ldx:])
+			copy(s.row(s.rows+i), x[(done+i)*ldx:])
 		}
 		s.rows += k
 		done += k
@@ -86,7 +86,7 @@ func (s *Sketch) Append(x mat.Matrix) error {
 		if _, err := s.room(); err != nil {
 			return err
 		}
-		dst := s.buf[s.rows*d : (s.rows+1)*d]
+		dst := s.row(s.rows)
 		for j := range dst {
 			dst[j] = x.At(i, j)
 		}
@@ -115,7 +115,7 @@ func (s *Sketch) AppendSparse(x *engine.CSR) error {
 		if _, err := s.room(); err != nil {
 			return err
 		}
-		dst := s.buf[s.rows*d : (s.rows+1)*d]
+		dst := s.row(s.rows)
 		clear(dst)
 		idx, val := x.Row(i)
 		for k, j := range idx {

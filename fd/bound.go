@@ -52,8 +52,10 @@ func (s *Sketch) Bound() Bound {
 	for _, v := range s.norm2[:s.kept] {
 		norm2.Add(v)
 	}
-	for _, v := range s.buf[s.kept*s.cfg.Dim : s.rows*s.cfg.Dim] {
-		norm2.Add(v * v)
+	for i := s.kept; i < s.rows; i++ {
+		for _, v := range s.row(i) {
+			norm2.Add(v * v)
+		}
 	}
 	return s.bound(0, 0, norm2.Value())
 }

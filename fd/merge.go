@@ -30,14 +30,15 @@ func (s *Sketch) Merge(o *Sketch) error {
 	if !(total.Value() <= maxFrobenius2) {
 		return &RangeError{Row: 0}
 	}
-	d := s.cfg.Dim
 	for done := 0; done < o.rows; {
 		k, err := s.room()
 		if err != nil {
 			return err
 		}
 		k = min(k, o.rows-done)
-		copy(s.buf[s.rows*d:(s.rows+k)*d], o.buf[done*d:])
+		for i := range k {
+			copy(s.row(s.rows+i), o.row(done+i))
+		}
 		s.rows += k
 		done += k
 	}
@@ -58,9 +59,10 @@ func (s *Sketch) Decay(beta float64) error {
 		return s.bad
 	}
 	f := math.Sqrt(beta)
-	b := s.buf[:s.rows*s.cfg.Dim]
-	for i := range b {
-		b[i] *= f
+	for i := range s.rows {
+		for j, v := range s.row(i) {
+			s.row(i)[j] = f * v
+		}
 	}
 	for i := range s.kept {
 		s.norm2[i] *= beta

@@ -13,7 +13,7 @@ type workspace struct {
 	work  []float64 // the backend's
 	gram  []float64 // Gram: BBᵀ, (m+p)×(m+p)
 	u     []float64 // Gram: leading eigenvectors as rows, m×(m+p)
-	panel []float64 // Gram: a block of columns of B, (m+p)×width
+	panel []float64 // Gram: a block of columns of the next B, m×width
 	width int
 	copy  []float64 // SVD: B, destroyed by the factorisation, (m+p)×d
 }
@@ -26,11 +26,11 @@ func newWorkspace(cfg Config, m, rows int) workspace {
 		return ws
 	}
 	// Panels of about m+p columns keep the rebuild a square-ish product and its
-	// copy within O((m+p)²).
+	// result within O((m+p)²).
 	ws.width = min(cfg.Dim, max(rows, 256))
 	ws.gram = make([]float64, rows*rows)
 	ws.u = make([]float64, m*rows)
-	ws.panel = make([]float64, rows*ws.width)
+	ws.panel = make([]float64, m*ws.width)
 	ws.work = make([]float64, cfg.Backend.SymEigWork(rows, m))
 	return ws
 }
@@ -49,7 +49,7 @@ func (s *Sketch) shrink() error {
 func (s *Sketch) shrinkGram() error {
 	k, d, ws := s.rows, s.cfg.Dim, &s.ws
 	r := min(s.m, k)
-	gram(s.be, k, d, s.buf, s.kept, s.norm2, ws.gram)
+	gram(s.be, k, d, s.buf, s.ld, s.kept, s.norm2, ws.gram)
 	if !s.be.SymEig(k, r, ws.gram, k, ws.w, ws.u, k, ws.work) {
 		return ErrNoConvergence
 	}
@@ -66,12 +66,10 @@ func (s *Sketch) shrinkGram() error {
 	}
 	for j := 0; j < d; j += ws.width {
 		w := min(ws.width, d-j)
-		// Of the panel only the rows about to be overwritten need a copy.
+		s.be.Gemm(false, false, live, w, k, 1, ws.u, k, s.buf[j:], s.ld, 0, ws.panel, w)
 		for i := range live {
-			copy(ws.panel[i*w:(i+1)*w], s.buf[i*d+j:i*d+j+w])
+			copy(s.row(i)[j:j+w], ws.panel[i*w:])
 		}
-		s.be.Gemm(false, false, live, w, k-live, 1, ws.u[live:], k, s.buf[live*d+j:], d, 0, s.buf[j:], d)
-		s.be.Gemm(false, false, live, w, live, 1, ws.u, k, ws.panel, w, 1, s.buf[j:], d)
 	}
 	s.finish(live, delta, ws.w[:k])
 	return nil
@@ -80,8 +78,10 @@ func (s *Sketch) shrinkGram() error {
 func (s *Sketch) shrinkSVD() error {
 	k, d, ws := s.rows, s.cfg.Dim, &s.ws
 	q := min(k, d)
-	copy(ws.copy, s.buf[:k*d])
-	if !s.be.SVD(k, d, ws.copy, d, ws.w[:q], s.buf, d, ws.work) {
+	for i := range k {
+		copy(ws.copy[i*d:(i+1)*d], s.row(i))
+	}
+	if !s.be.SVD(k, d, ws.copy, d, ws.w[:q], s.buf, s.ld, ws.work) {
 		return ErrNoConvergence
 	}
 	tau := 0.0
@@ -92,7 +92,7 @@ func (s *Sketch) shrinkSVD() error {
 	for ; live < min(s.m, q) && ws.w[live] > tau; live++ {
 		sigma := ws.w[live]
 		s.norm2[live] = (sigma - tau) * (sigma + tau)
-		row := s.buf[live*d : (live+1)*d]
+		row := s.row(live)
 		f := math.Sqrt(sigma-tau) * math.Sqrt(sigma+tau)
 		for j := range row {
 			row[j] *= f
@@ -122,16 +122,16 @@ func (s *Sketch) finish(live int, delta float64, lambda []float64) {
 	s.shrinks++
 }
 
-// gram writes the lower triangle of BBᵀ (k×k) to g, B being the first k rows of
-// b. The first kept rows are orthogonal with squared norms norm2, so that only
+// gram writes the lower triangle of BBᵀ (k×k) to g, B (k×d) having leading
+// dimension ld. The first kept rows are orthogonal with squared norms norm2, so that only
 // the products with later rows are computed.
-func gram(be engine.Backend, k, d int, b []float64, kept int, norm2, g []float64) {
+func gram(be engine.Backend, k, d int, b []float64, ld, kept int, norm2, g []float64) {
 	for i := range kept {
 		clear(g[i*k : i*k+i])
 		g[i*k+i] = norm2[i]
 	}
 	if fresh := k - kept; fresh > 0 {
-		be.Gemm(false, true, fresh, kept, d, 1, b[kept*d:], d, b, d, 0, g[kept*k:], k)
-		be.Syrk(false, fresh, d, 1, b[kept*d:], d, 0, g[kept*k+kept:], k)
+		be.Gemm(false, true, fresh, kept, d, 1, b[kept*ld:], ld, b, ld, 0, g[kept*k:], k)
+		be.Syrk(false, fresh, d, 1, b[kept*ld:], ld, 0, g[kept*k+kept:], k)
 	}
 }

@@ -74,6 +74,7 @@ type Sketch struct {
 	m, p int // rows kept (at most Dim) and rows taken
 
 	buf   []float64 // B: (m+p)×Dim, its first rows rows live
+	ld    int       // of buf
 	rows  int
 	kept  int       // leading rows that are orthogonal, left by a shrink
 	norm2 []float64 // their squared norms, length m+p
@@ -124,9 +125,10 @@ func New(cfg Config) (*Sketch, error) {
 	}
 	s := &Sketch{
 		cfg: cfg, be: cfg.Backend, m: m, p: p,
-		buf:   make([]float64, (m+p)*cfg.Dim),
+		ld:    stride(cfg.Dim),
 		norm2: make([]float64, m+p),
 	}
+	s.buf = make([]float64, (m+p)*s.ld)
 	s.ws = newWorkspace(cfg, m, m+p)
 	return s, nil
 }
@@ -140,6 +142,18 @@ func addressable(m, p, d int) bool {
 	hi, lo := bits.Mul64(uint64(m+p), uint64(max(d, m+p)))
 	return hi == 0 && lo < 1<<44
 }
+
+// stride is the leading dimension of B: d, and a cache line more where rows
+// would lie so many powers of two apart that they displace each other from cache.
+func stride(d int) int {
+	if d >= 256 && d%64 == 0 {
+		return d + 8
+	}
+	return d
+}
+
+// row is row i of the buffer.
+func (s *Sketch) row(i int) []float64 { return s.buf[i*s.ld : i*s.ld+s.cfg.Dim] }
 
 // Dim is d, the number of features.
 func (s *Sketch) Dim() int { return s.cfg.Dim }

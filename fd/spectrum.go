@@ -46,7 +46,7 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	switch {
 	case s.rows == s.kept:
 		p.Sigma2 = append(p.Sigma2, s.norm2[:s.kept]...)
-		p.V = append(p.V, s.buf[:s.kept*s.cfg.Dim]...)
+		p.V = s.appendRows(p.V, s.kept)
 	case s.cfg.Shrink == SVD:
 		delta, pad, err = s.readSVD(p)
 	default:
@@ -70,7 +70,7 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	k, d := s.rows, s.cfg.Dim
 	r := min(s.m, k)
 	g, u, w := make([]float64, k*k), make([]float64, r*k), make([]float64, k)
-	gram(s.be, k, d, s.buf, s.kept, s.norm2, g)
+	gram(s.be, k, d, s.buf, s.ld, s.kept, s.norm2, g)
 	if !s.be.SymEig(k, r, g, k, w, u, k, make([]float64, s.be.SymEigWork(k, r))) {
 		return 0, 0, ErrNoConvergence
 	}
@@ -80,14 +80,22 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 		p.Sigma2 = append(p.Sigma2, w[live]-delta)
 	}
 	p.V = make([]float64, live*d)
-	s.be.Gemm(false, false, live, d, k, 1, u, k, s.buf, d, 0, p.V, d)
+	s.be.Gemm(false, false, live, d, k, 1, u, k, s.buf, s.ld, 0, p.V, d)
 	return delta, padOfShrink(w), nil
+}
+
+// appendRows appends the first k rows of B to x.
+func (s *Sketch) appendRows(x []float64, k int) []float64 {
+	for i := range k {
+		x = append(x, s.row(i)...)
+	}
+	return x
 }
 
 func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 	k, d := s.rows, s.cfg.Dim
 	q := min(k, d)
-	b := append([]float64(nil), s.buf[:k*d]...)
+	b := s.appendRows(nil, k)
 	sigma, vt := make([]float64, q), make([]float64, q*d)
 	if !s.be.SVD(k, d, b, d, sigma, vt, d, make([]float64, s.be.SVDWork(k, d))) {
 		return 0, 0, ErrNoConvergence

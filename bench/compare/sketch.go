@@ -54,7 +54,7 @@ func (s stream) sketch(be engine.Backend, a []float64) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	const block = 256
+	block := max(1, 1<<17/s.d) // a MiB, as files are read
 	for i := 0; i < s.n; i += block {
 		if err := sk.AppendRows(min(block, s.n-i), a[i*s.d:], s.d); err != nil {
 			log.Fatal(err)

@@ -23,7 +23,7 @@ type matvecTeam struct {
 	matvec
 }
 
-var matvecs = make(pool[matvecTeam], 64)
+var matvecs pool[matvecTeam]
 
 // Gemv computes y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y.
 func (b *Backend) Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64) {

@@ -26,7 +26,7 @@ type gradientTeam struct {
 	sums []float64
 }
 
-var gradients = make(pool[gradientTeam], 64)
+var gradients pool[gradientTeam]
 
 // Most and fewest rows of a part, most parts: enough to share out, few enough
 // that adding them costs little.

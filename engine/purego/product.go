@@ -32,7 +32,7 @@ type productTeam struct {
 	product
 }
 
-var products = make(pool[productTeam], 64)
+var products pool[productTeam]
 
 // minParallel is the number of multiply-adds below which waking another goroutine
 // costs more than it saves.
