@@ -128,6 +128,11 @@ func (v isa) axpy(rows int) {
 	step := func(vectors int) func() {
 		return func() {
 			ys := v.vectors(vectors)
+			if rows == 4 && vectors == 4 {
+				for i := 0; i < vectors*v.bytes(); i += 64 {
+					PREFETCHT1(Mem{Base: a.base, Index: a.ld, Scale: 4, Disp: i})
+				}
+			}
 			for i := range ys {
 				VMOVUPD(Mem{Base: y, Disp: i * v.bytes()}, ys[i])
 			}

@@ -11,21 +11,6 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// onEachBackend runs a benchmark on each backend of the build.
-func onEachBackend(b *testing.B, f func(b *testing.B, be engine.Backend)) {
-	tuning, err := engine.DefaultTuning()
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, name := range engine.Names() {
-		be, err := engine.New(name, tuning)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(name, func(b *testing.B) { f(b, be) })
-	}
-}
-
 // BenchmarkSketch appends n rows to a new sketch, in blocks as a source yields
 // them, and reads it. The flops counted
 // are those of the products, (2mp + p² + 2m(m+p))·d for p rows, p = m.
@@ -53,9 +38,35 @@ func BenchmarkSketch(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				seconds := b.Elapsed().Seconds() / float64(b.N)
-				b.ReportMetric(float64(c.n)/seconds, "rows/s")
-				b.ReportMetric(7*float64(c.n)*float64(c.m)*float64(c.d)/seconds/1e9, "GFLOP/s")
+				b.ReportMetric(float64(c.n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+				flopRate(b, 7*float64(c.n)*float64(c.m)*float64(c.d))
+			})
+		})
+	}
+}
+
+// BenchmarkShrink is one shrink, and the copying of the rows that fill the sketch
+// again.
+func BenchmarkShrink(b *testing.B) {
+	for _, c := range []struct{ d, m int }{{1024, 256}, {1024, 64}, {4096, 128}, {16384, 64}} {
+		b.Run(fmt.Sprintf("d=%d,m=%d", c.d, c.m), func(b *testing.B) {
+			a := Rows(4*c.m, c.d)
+			onEachBackend(b, func(b *testing.B, be engine.Backend) {
+				s, err := fd.New(fd.Config{Dim: c.d, Size: c.m, ShrinkRows: c.m, Backend: be})
+				if err != nil {
+					b.Fatal(err)
+				}
+				add := func(i int) {
+					if err := s.AppendRows(c.m, a[i%4*c.m*c.d:], c.d); err != nil {
+						b.Fatal(err)
+					}
+				}
+				add(0)
+				add(1)
+				for i := 2; b.Loop(); i++ {
+					add(i)
+				}
+				flopRate(b, 7*float64(c.m)*float64(c.m)*float64(c.d))
 			})
 		})
 	}
@@ -88,10 +99,48 @@ func BenchmarkPass(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				seconds := b.Elapsed().Seconds() / float64(b.N) / passes
-				b.ReportMetric(8*n*d/seconds/1e9, "GB/s")
-				b.ReportMetric(4*n*d*float64(len(gammas))/seconds/1e9, "GFLOP/s")
+				readRate(b, passes*8*n*d)
+				flopRate(b, passes*4*n*d*float64(len(gammas)))
 			})
 		})
 	}
+}
+
+// BenchmarkSolve is the whole job: a sketch of 128 rows and CG to 1e-8, and the
+// exact solution of the same.
+func BenchmarkSolve(b *testing.B) {
+	const n, d = 20000, 1024
+	a := Rows(n, d)
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = a[i*d] - a[i*d+1]
+	}
+	src, err := dataset.FromDense(n, d, 1, a, y)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx := context.Background()
+	gammas := []float64{10, 100, 1000}
+	b.Run("cg", func(b *testing.B) {
+		onEachBackend(b, func(b *testing.B, be engine.Backend) {
+			for b.Loop() {
+				sum, err := ridge.Summarize(ctx, src, ridge.SummaryConfig{Size: 128, Backend: be}, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := ridge.SolvePath(ctx, src, sum, gammas, ridge.SolveOptions{Tol: 1e-8}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	})
+	b.Run("exact", func(b *testing.B) {
+		onEachBackend(b, func(b *testing.B, be engine.Backend) {
+			for b.Loop() {
+				if _, err := ridge.Exact(ctx, src, gammas, ridge.ExactOptions{Backend: be}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	})
 }

@@ -15,9 +15,11 @@ type constructor struct {
 	make func(Tuning) (Backend, error)
 }
 
-var pureGo = constructor{"purego", func(t Tuning) (Backend, error) {
+var pureGo = constructor{"purego", func(t Tuning) (Backend, error) { return newPureGo(t) }}
+
+func newPureGo(t Tuning) (*purego.Backend, error) {
 	return purego.New(purego.Config{Kernel: t.ISA, MC: t.MC.Value, KC: t.KC.Value, NC: t.NC.Value})
-}}
+}
 
 // Names lists the backends of this build, the default first: "purego" always,
 // "openblas" before it with that build tag.

@@ -53,6 +53,7 @@ func printDoctor(w io.Writer, r *engine.Report, m engine.Measurement) error {
 	for _, k := range slices.Sorted(maps.Keys(r.Capabilities)) {
 		fmt.Fprintf(w, "  %s: %s\n", k, r.Capabilities[k])
 	}
-	_, err := fmt.Fprintf(w, "\n%s\nmeasured: dgemm %.1f GFLOP/s, memory read %.1f GB/s\n", r.Tuning, m.Gemm, m.Bandwidth)
+	_, err := fmt.Fprintf(w, "\n%s\nmeasured: dgemm %.1f GFLOP/s, %.0f %% of the %s kernel's peak of %.1f; memory read %.1f GB/s\n",
+		r.Tuning, m.Gemm, 100*m.Gemm/m.Peak, r.Tuning.ISA, m.Peak, m.Bandwidth)
 	return err
 }

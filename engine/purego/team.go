@@ -2,6 +2,7 @@ package purego
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -18,6 +19,7 @@ type team struct {
 	task  task
 	parts int64
 	next  atomic.Int64
+	room  int // for so many helpers more; of the board
 	wg    sync.WaitGroup
 }
 
@@ -31,52 +33,80 @@ func (t *team) work(s *scratch) {
 	}
 }
 
-// The helpers are goroutines that live as long as the program and wait for teams
-// to join. So work starts no goroutine and allocates nothing.
-var (
-	start sync.Once
-	calls = make(chan *team)
-)
-
-func startHelpers() {
-	for range runtime.NumCPU() - 1 {
-		go func() {
-			s := new(scratch)
-			for t := range calls {
-				t.work(s)
-				t.wg.Done()
-			}
-		}()
-	}
-}
-
 // run does a task in so many parts on the calling goroutine and on those helpers
-// that are idle, no more than GOMAXPROCS in all.
+// that are free, no more than GOMAXPROCS in all.
 func (t *team) run(k task, parts int) {
-	t.task, t.parts = k, int64(parts)
+	t.task, t.parts, t.room = k, int64(parts), min(parts, runtime.GOMAXPROCS(0))-1
 	t.next.Store(0)
 	s := scratches.get()
-	t.recruit(parts - 1)
+	if t.room > 0 {
+		helpers.post(t)
+	}
 	t.work(s)
+	if parts > 1 {
+		helpers.remove(t)
+	}
 	t.wg.Wait()
 	scratches.put(s)
 	t.task = nil
 }
 
-func (t *team) recruit(most int) {
-	if most == 0 {
-		return
-	}
-	start.Do(startHelpers)
-	for range min(runtime.GOMAXPROCS(0)-1, most) {
-		t.wg.Add(1)
-		select {
-		case calls <- t:
-		default:
-			t.wg.Done()
-			return
+// A board lists the teams that have room for helpers: goroutines that live as
+// long as the program. So work starts no goroutine and allocates nothing.
+type board struct {
+	start  sync.Once
+	mu     sync.Mutex
+	posted sync.Cond
+	teams  []*team
+}
+
+var helpers board
+
+func (b *board) post(t *team) {
+	b.start.Do(func() {
+		b.posted.L = &b.mu
+		for range runtime.NumCPU() - 1 {
+			go b.help()
 		}
+	})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.teams = append(b.teams, t)
+	for range t.room {
+		b.posted.Signal()
 	}
+}
+
+func (b *board) remove(t *team) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if i := slices.Index(b.teams, t); i >= 0 {
+		b.teams = slices.Delete(b.teams, i, i+1)
+	}
+}
+
+func (b *board) help() {
+	s := new(scratch)
+	for {
+		t := b.join()
+		t.work(s)
+		t.wg.Done()
+	}
+}
+
+// join waits for a team with room and takes it.
+func (b *board) join() *team {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for len(b.teams) == 0 {
+		b.posted.Wait()
+	}
+	t := b.teams[0]
+	t.wg.Add(1)
+	if t.room--; t.room == 0 {
+		b.teams = slices.Delete(b.teams, 0, 1)
+	}
+	return t
 }
 
 // A pool keeps values for reuse, up to 64. The last one put back is the first one

@@ -856,7 +856,7 @@ oneDone:
 	RET
 
 // func axpy4AVX2(n int, c0 float64, c1 float64, c2 float64, c3 float64, a *float64, lda int, y *float64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·axpy4AVX2(SB), NOSPLIT, $0-64
 	MOVQ         n+0(FP), AX
 	MOVQ         a+40(FP), CX
@@ -872,6 +872,8 @@ TEXT ·axpy4AVX2(SB), NOSPLIT, $0-64
 	JLT          fourDone
 
 four:
+	PREFETCHT1  (CX)(DX*4)
+	PREFETCHT1  64(CX)(DX*4)
 	VMOVUPD     (SI), Y4
 	VMOVUPD     32(SI), Y5
 	VMOVUPD     64(SI), Y6

@@ -1288,7 +1288,7 @@ oneDone:
 	RET
 
 // func axpy4AVX512(n int, c0 float64, c1 float64, c2 float64, c3 float64, a *float64, lda int, y *float64)
-// Requires: AVX, AVX512F, FMA3
+// Requires: AVX, AVX512F, FMA3, MMX+
 TEXT ·axpy4AVX512(SB), NOSPLIT, $0-64
 	MOVQ         n+0(FP), AX
 	MOVQ         a+40(FP), CX
@@ -1304,6 +1304,10 @@ TEXT ·axpy4AVX512(SB), NOSPLIT, $0-64
 	JLT          fourDone
 
 four:
+	PREFETCHT1  (CX)(DX*4)
+	PREFETCHT1  64(CX)(DX*4)
+	PREFETCHT1  128(CX)(DX*4)
+	PREFETCHT1  192(CX)(DX*4)
 	VMOVUPD     (SI), Z4
 	VMOVUPD     64(SI), Z5
 	VMOVUPD     128(SI), Z6

@@ -1,0 +1,165 @@
+package bench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// BenchmarkGemm is the square product and those of a shrink: the Gram of p new
+// rows with m kept ones and the rebuild of m rows from m+p.
+func BenchmarkGemm(b *testing.B) {
+	for _, s := range []struct {
+		name    string
+		tb      bool
+		m, n, k int
+	}{
+		{"NN/512", false, 512, 512, 512}, {"NN/1024", false, 1024, 1024, 1024}, {"NT/1024", true, 1024, 1024, 1024},
+		{"Gram/256×256×1024", true, 256, 256, 1024}, {"Gram/64×64×16384", true, 64, 64, 16384},
+		{"Rebuild/256×512×512", false, 256, 512, 512}, {"Rebuild/64×256×128", false, 64, 256, 128},
+	} {
+		b.Run(s.name, func(b *testing.B) {
+			x, y, z := numbers(s.m*s.k), numbers(s.k*s.n), make([]float64, s.m*s.n)
+			ldy := s.n
+			if s.tb {
+				ldy = s.k
+			}
+			onEachBackend(b, func(b *testing.B, be engine.Backend) {
+				for b.Loop() {
+					be.Gemm(false, s.tb, s.m, s.n, s.k, 1, x, s.k, y, ldy, 0, z, s.n)
+				}
+				flopRate(b, 2*float64(s.m)*float64(s.n)*float64(s.k))
+			})
+		})
+	}
+}
+
+func BenchmarkSyrk(b *testing.B) {
+	for _, s := range [][2]int{{512, 1024}, {256, 4096}, {128, 16384}} {
+		n, k := s[0], s[1]
+		b.Run(fmt.Sprintf("%d×%d", n, k), func(b *testing.B) {
+			a, c := numbers(n*k), make([]float64, n*n)
+			onEachBackend(b, func(b *testing.B, be engine.Backend) {
+				for b.Loop() {
+					be.Syrk(false, n, k, 1, a, k, 0, c, n)
+				}
+				flopRate(b, float64(n)*float64(n+1)*float64(k))
+			})
+		})
+	}
+}
+
+func BenchmarkGemv(b *testing.B) {
+	const m, n = 32768, 1024
+	a, x, y := numbers(m*n), numbers(m), make([]float64, m)
+	for name, trans := range map[string]bool{"A·x": false, "Aᵀ·x": true} {
+		b.Run(fmt.Sprintf("%s/%d×%d", name, m, n), func(b *testing.B) {
+			onEachBackend(b, func(b *testing.B, be engine.Backend) {
+				for b.Loop() {
+					be.Gemv(trans, m, n, 1, a, n, x, 0, y)
+				}
+				readRate(b, 8*m*n)
+			})
+		})
+	}
+}
+
+// BenchmarkGradient is A·Xᵀ − B and its product with A for t right-hand sides.
+func BenchmarkGradient(b *testing.B) {
+	const n, d = 32768, 1024
+	a := numbers(n * d)
+	for _, t := range []int{1, 3, 10} {
+		b.Run(fmt.Sprintf("%d×%d/t=%d", n, d, t), func(b *testing.B) {
+			x, y, g, r := numbers(t*d), numbers(n*t), make([]float64, t*d), make([]float64, n*t)
+			onEachBackend(b, func(b *testing.B, be engine.Backend) {
+				for b.Loop() {
+					be.Gradient(n, d, t, a, d, x, d, y, t, g, d, r, t)
+				}
+				readRate(b, 8*n*d)
+				flopRate(b, 4*n*d*float64(t))
+			})
+		})
+	}
+}
+
+// BenchmarkSymEig is counted as the reduction, 4n³/3, divide and conquer without
+// deflation, 4n³/3 (J. Demmel, "Applied Numerical Linear Algebra", 1997, §5.3.3), and
+// the k vectors brought back, 2n²k.
+func BenchmarkSymEig(b *testing.B) {
+	for _, n := range []int{128, 256, 384, 512} {
+		k := n/2 + 1
+		b.Run(fmt.Sprintf("%d/%d", n, k), func(b *testing.B) {
+			onEachBackend(b, func(b *testing.B, be engine.Backend) {
+				spd, a := positiveDefinite(be, n), make([]float64, n*n)
+				w, v, work := make([]float64, n), make([]float64, k*n), make([]float64, be.SymEigWork(n, k))
+				for b.Loop() {
+					copy(a, spd)
+					if !be.SymEig(n, k, a, n, w, v, n, work) {
+						b.Fatal("no convergence")
+					}
+				}
+				flopRate(b, float64(8*n*n*n/3+2*n*n*k))
+			})
+		})
+	}
+}
+
+func BenchmarkSVD(b *testing.B) {
+	const m, n = 256, 1024
+	x, a := numbers(m*n), make([]float64, m*n)
+	onEachBackend(b, func(b *testing.B, be engine.Backend) {
+		s, vt, work := make([]float64, m), make([]float64, m*n), make([]float64, be.SVDWork(m, n))
+		for b.Loop() {
+			copy(a, x)
+			if !be.SVD(m, n, a, n, s, vt, n, work) {
+				b.Fatal("no convergence")
+			}
+		}
+	})
+}
+
+func BenchmarkCholesky(b *testing.B) {
+	const n = 1024
+	onEachBackend(b, func(b *testing.B, be engine.Backend) {
+		spd, a := positiveDefinite(be, n), make([]float64, n*n)
+		for b.Loop() {
+			copy(a, spd)
+			if !be.Cholesky(n, a, n) {
+				b.Fatal("not positive definite")
+			}
+		}
+		flopRate(b, n*n*n/3)
+	})
+}
+
+func BenchmarkQR(b *testing.B) {
+	const m, n = 2048, 512
+	x, a := numbers(m*n), make([]float64, m*n)
+	onEachBackend(b, func(b *testing.B, be engine.Backend) {
+		work := make([]float64, be.QRWork(m, n))
+		for b.Loop() {
+			copy(a, x)
+			be.QR(m, n, a, n, work)
+		}
+		flopRate(b, 2*m*n*n-2*n*n*n/3)
+	})
+}
+
+// numbers are n normal random ones, the same each time.
+func numbers(n int) []float64 {
+	rng := rand.New(rand.NewPCG(3, 4))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
+}
+
+// positiveDefinite is XXᵀ for X n×2n.
+func positiveDefinite(be engine.Backend, n int) []float64 {
+	a := make([]float64, n*n)
+	be.Syrk(false, n, 2*n, 1, numbers(2*n*n), 2*n, 0, a, n)
+	return a
+}

@@ -1,0 +1,40 @@
+package purego
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Peak runs the micro-kernel on panels in the first-level cache, a pair for each
+// of GOMAXPROCS threads, for about d or until ctx ends, and returns the floating
+// point operations per second of all of them: no product is faster.
+func (b *Backend) Peak(ctx context.Context, d time.Duration) float64 {
+	flops := make([]float64, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i := range flops {
+		wg.Go(func() { flops[i] = b.peak(ctx, d) })
+	}
+	wg.Wait()
+	var sum float64
+	for _, f := range flops {
+		sum += f
+	}
+	return sum
+}
+
+// peak is Peak on one thread.
+func (b *Backend) peak(ctx context.Context, d time.Duration) float64 {
+	const k, repeats = 128, 1000
+	mr, nr := b.kernel.MR(), b.kernel.NR()
+	x, y, c := make([]float64, k*mr), make([]float64, k*nr), make([]float64, mr*nr)
+	tile := b.kernel.Tile[len(b.kernel.Tile)-1]
+	runs, start := 0, time.Now()
+	for ; ctx.Err() == nil && (runs == 0 || time.Since(start) < d); runs++ {
+		for range repeats {
+			tile(k, 1, &x[0], &y[0], &c[0], nr, true)
+		}
+	}
+	return 2 * float64(mr*nr*k*repeats*runs) / time.Since(start).Seconds()
+}
