@@ -10,6 +10,9 @@ import (
 // number; larger ones are cut in half, and most of the work is products.
 const leaf = 48
 
+// leafRows is the number of right-hand sides that a leaf solves for at a time.
+const leafRows = 128
+
 // Cholesky overwrites the lower triangle of A with L, A = L·Lᵀ, by halves:
 //
 //	[A₁₁    ]   L₁₁ = chol(A₁₁),  L₂₁ = A₂₁·L₁₁⁻ᵀ,
@@ -68,9 +71,7 @@ func (b *Backend) solve(trans bool, m, n int, l []float64, ldl int, x []float64,
 		return
 	}
 	if n <= leaf {
-		for i := range m {
-			b.solveLeaf(trans, n, l, ldl, x[i*ldx:i*ldx+n])
-		}
+		b.solveLeaf(trans, m, n, l, ldl, x, ldx)
 		return
 	}
 	h := half(n)
@@ -86,7 +87,55 @@ func (b *Backend) solve(trans bool, m, n int, l []float64, ldl int, x []float64,
 	b.solve(trans, m, h, l, ldl, x, ldx)
 }
 
-func (b *Backend) solveLeaf(trans bool, n int, l []float64, ldl int, x []float64) {
+// solveLeaf solves for small L. Rows of X, unless they are few, are transposed, so
+// that the inner loops run along many of them at once.
+func (b *Backend) solveLeaf(trans bool, m, n int, l []float64, ldl int, x []float64, ldx int) {
+	if m < b.kernel.Unit {
+		for i := range m {
+			b.solveRow(trans, n, l, ldl, x[i*ldx:i*ldx+n])
+		}
+		return
+	}
+	s := scratches.get()
+	size := n * leafRows
+	work := grow(&s.a, 2*size+n)
+	in, out, factors := work[:size], work[size:2*size], work[2*size:2*size+n]
+	for i := 0; i < m; i += leafRows {
+		rows := min(leafRows, m-i)
+		b.transpose(rows, n, x[i*ldx:], ldx, in, leafRows)
+		b.solveColumns(trans, rows, n, l, ldl, in, out, factors)
+		b.transpose(n, rows, out, leafRows, x[i*ldx:], ldx)
+	}
+	scratches.put(s)
+}
+
+// solveColumns writes Y with L·Y = X, or Lᵀ·Y = X unless trans is set, for X and
+// Y with n rows leafRows apart: row by row
+//
+//	yⱼ = xⱼ/lⱼⱼ − Σ (lⱼᵢ/lⱼⱼ)·yᵢ   over i < j, or (lᵢⱼ/lⱼⱼ) over i > j.
+func (b *Backend) solveColumns(trans bool, m, n int, l []float64, ldl int, x, y, factors []float64) {
+	for s := range n {
+		j, lo, hi := s, 0, s // rows lo to hi are known
+		if !trans {
+			j = n - 1 - s
+			lo, hi = j+1, n
+		}
+		for i := lo; i < hi; i++ {
+			if trans {
+				factors[i] = l[j*ldl+i] / l[j*ldl+j]
+			} else {
+				factors[i] = l[i*ldl+j] / l[j*ldl+j]
+			}
+		}
+		row := y[j*leafRows : j*leafRows+m]
+		clear(row)
+		b.kernel.Axpy1(m, 1/l[j*ldl+j], &x[j*leafRows], &row[0])
+		b.Gemv(true, hi-lo, m, -1, y[min(lo, n-1)*leafRows:], leafRows, factors[lo:hi], 1, row)
+	}
+}
+
+// solveRow solves for one row of X.
+func (b *Backend) solveRow(trans bool, n int, l []float64, ldl int, x []float64) {
 	if trans {
 		x[0] /= l[0]
 		for j := 1; j < n; j++ {

@@ -11,8 +11,6 @@ import (
 	"runtime"
 	"strconv"
 
-	lapack "gonum.org/v1/gonum/lapack/gonum"
-
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
@@ -44,7 +42,6 @@ func Kernels() []KernelInfo {
 type Backend struct {
 	kernel     *kernel.Kernel
 	mc, kc, nc int
-	lapack     lapack.Implementation
 }
 
 // New returns the backend. It reports an error for a kernel that this machine or

@@ -2,24 +2,18 @@
 // own matrix products, symmetric eigensolver and QR.
 package jacobi
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/blas/gonum"
-)
+import "math"
 
 // Kernels are the operations of engine.Backend under the decomposition.
 type Kernels interface {
 	Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int)
 	Syrk(trans bool, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int)
+	Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64)
 	SymEig(n, k int, a []float64, lda int, w []float64, v []float64, ldv int, work []float64) (ok bool)
 	SymEigWork(n, k int) int
 	QR(m, n int, a []float64, lda int, work []float64)
 	QRWork(m, n int) int
 }
-
-// level1 are the vector operations, in Go and assembly.
-var level1 gonum.Implementation
 
 const (
 	eps = 0x1p-52
@@ -41,8 +35,7 @@ const (
 // its R before.
 //
 // LAPACK's dgesdd and gonum's Dgesvd are less accurate, enough so that a hundred
-// shrinks of a sketch add up to more than is allowed. This takes about twice the
-// time of gonum's.
+// shrinks of a sketch add up to more than is allowed.
 //
 // The arguments are those of engine.Backend's SVD, and have been checked.
 func SVD(b Kernels, m, n int, a []float64, lda int, s []float64, vt []float64, ldvt int, work []float64) (ok bool) {
@@ -61,7 +54,7 @@ func SVD(b Kernels, m, n int, a []float64, lda int, s []float64, vt []float64, l
 		}
 	}
 	j := jacobi{be: b, m: q, n: n, a: a, lda: lda}
-	j.gram, work = work[:q*q], work[q*q:]
+	j.gram, j.dots, work = work[:q*q], work[q*q:q*q+3], work[q*q+3:]
 	if !j.precondition(work) || !j.rotate() {
 		return false
 	}
@@ -79,30 +72,29 @@ func Work(b Kernels, m, n int) int {
 		return 0
 	}
 	pre := q*q + q + max(b.SymEigWork(q, q), q*panel)
-	return q*q + max(pre, q+n, b.QRWork(m, n))
+	return q*q + 3 + max(pre, q+n, b.QRWork(m, n))
 }
 
 // normalise scales A by a power of two so that its largest entry is in [½, 1) and
 // returns the exponent that undoes it; not ok for a NaN or an infinity.
 func normalise(m, n int, a []float64, lda int) (exp int, ok bool) {
-	largest := 0.0
+	var bits uint64 // of the largest magnitude: they order like numbers, NaN last
 	for i := range m {
 		for _, v := range a[i*lda : i*lda+n] {
-			v = math.Abs(v)
-			if !(v <= math.MaxFloat64) {
-				return 0, false
-			}
-			largest = max(largest, v)
+			bits = max(bits, math.Float64bits(v)&^(1<<63))
 		}
 	}
-	if largest == 0 {
-		return 0, true
+	largest := math.Float64frombits(bits)
+	if !(largest <= math.MaxFloat64) {
+		return 0, false
 	}
 	_, exp = math.Frexp(largest)
+	// The factor may itself be out of range, so it is applied in two halves.
+	f, g := math.Ldexp(1, -exp/2), math.Ldexp(1, -exp-(-exp/2))
 	for i := range m {
 		row := a[i*lda : i*lda+n]
 		for j, v := range row {
-			row[j] = math.Ldexp(v, -exp)
+			row[j] = v * f * g
 		}
 	}
 	return exp, true
@@ -115,6 +107,7 @@ type jacobi struct {
 	a    []float64
 	lda  int
 	gram []float64 // m×m, lower triangle of A·Aᵀ
+	dots []float64 // 3, see pair
 }
 
 func (j *jacobi) row(i int) []float64 { return j.a[i*j.lda : i*j.lda+j.n] }
@@ -166,14 +159,15 @@ func (j *jacobi) rotate() bool {
 	return false
 }
 
-// pair makes rows p and q orthogonal and reports whether they were not.
+// pair makes rows p and q, p < q, orthogonal and reports whether they were not.
 func (j *jacobi) pair(p, q int) bool {
-	x, y := j.row(p), j.row(q)
-	a, c := level1.Dnrm2(j.n, x, 1), level1.Dnrm2(j.n, y, 1)
+	x, y, d := j.row(p), j.row(q), j.dots
+	j.be.Gemv(false, 2, j.n, 1, j.a[p*j.lda:], (q-p)*j.lda, y, 0, d)
+	j.be.Gemv(false, 1, j.n, 1, x, j.n, x, 0, d[2:])
+	g, a, c := d[0], math.Sqrt(d[2]), math.Sqrt(d[1])
 	if a < negligible || c < negligible {
 		return false
 	}
-	g := level1.Ddot(j.n, x, 1, y, 1)
 	if math.Abs(g)/a/c <= orthogonal*math.Sqrt(float64(j.n)) {
 		return false
 	}
@@ -181,11 +175,34 @@ func (j *jacobi) pair(p, q int) bool {
 	zeta := (c/a - a/c) / (2 * (g / a / c))
 	t := math.Copysign(1/(math.Abs(zeta)+math.Hypot(1, zeta)), zeta)
 	cos := 1 / math.Hypot(1, t)
-	level1.Drot(j.n, x, 1, y, 1, cos, -cos*t)
+	sin := cos * t
+	// (x, y) ← (cos·x − sin·y, cos·y + sin·x) as three shears.
+	j.shear(-sin/(1+cos), y, x)
+	j.shear(sin, x, y)
+	j.shear(-sin/(1+cos), y, x)
 	if a < c { // larger rows first: without it graded rows take many more sweeps (de Rijk 1989)
-		level1.Dswap(j.n, x, 1, y, 1)
+		for i, v := range x {
+			x[i], y[i] = y[i], v
+		}
 	}
 	return true
+}
+
+var one = []float64{1}
+
+// shear adds f·x to y.
+func (j *jacobi) shear(f float64, x, y []float64) {
+	j.be.Gemv(true, 1, j.n, f, x, j.n, one, 1, y)
+}
+
+// norm returns the norm of row i, zero if that is negligible.
+func (j *jacobi) norm(i int) float64 {
+	x := j.row(i)
+	j.be.Gemv(false, 1, j.n, 1, x, j.n, x, 0, j.dots)
+	if norm := math.Sqrt(j.dots[0]); norm >= negligible {
+		return norm
+	}
+	return 0
 }
 
 // finish writes the norms of the rows, descending, to s and the rows of length
@@ -194,10 +211,7 @@ func (j *jacobi) finish(s, vt []float64, ldvt int, work []float64) {
 	m, n := j.m, j.n
 	order := work[:m]  // row numbers, exact as float64
 	for i := range m { // by insertion: they are nearly sorted already
-		norm := level1.Dnrm2(n, j.row(i), 1)
-		if norm < negligible {
-			norm = 0
-		}
+		norm := j.norm(i)
 		k := i
 		for ; k > 0 && s[k-1] < norm; k-- {
 			s[k], order[k] = s[k-1], order[k-1]

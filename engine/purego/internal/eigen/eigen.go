@@ -27,10 +27,14 @@
 package eigen
 
 // Kernels are the vector and matrix operations under the solver: Gemm and Gemv in
-// the meaning of engine.Backend, and Symv.
+// the meaning of engine.Backend, Gemmt and Symv.
 type Kernels interface {
 	// Gemm computes C = alpha·op(A)·op(B) + beta·C, op(A) m×k, op(B) k×n.
 	Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int)
+
+	// Gemmt computes the lower triangle of C = alpha·op(A)·op(B) + beta·C, op(A) n×k,
+	// op(B) k×n.
+	Gemmt(transA, transB bool, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int)
 
 	// Gemv computes y = alpha·A·x + beta·y or, when trans is set,
 	// y = alpha·Aᵀ·x + beta·y, A m×n.

@@ -413,6 +413,10 @@ func (plainKernels) Gemm(transA, transB bool, m, n, k int, alpha float64, a []fl
 	}
 }
 
+func (plainKernels) Gemmt(transA, transB bool, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	lower(plainKernels{}, transA, transB, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
 func TestNoAllocation(t *testing.T) {
 	const n = 100
 	a := families[0].make(rand.New(rand.NewPCG(9, 9)), n)

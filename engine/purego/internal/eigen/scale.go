@@ -7,12 +7,13 @@ import "math"
 // one that underflows belongs to a quantity below 1e-140 of ‖A‖.
 // A zero matrix stays. It reports false when an entry read is NaN or infinite.
 func normalise(n int, a []float64, lda int) (exp int, ok bool) {
-	var top float64
+	var bits uint64 // of the largest magnitude: they order like numbers, NaN last
 	for i := range n {
 		for _, x := range a[i*lda : i*lda+i+1] {
-			top = max(top, math.Abs(x)) // NaN if either is
+			bits = max(bits, math.Float64bits(x)&^(1<<63))
 		}
 	}
+	top := math.Float64frombits(bits)
 	if !(top <= math.MaxFloat64) {
 		return 0, false
 	}

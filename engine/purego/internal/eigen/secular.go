@@ -6,6 +6,10 @@ import "math"
 // about three.
 const secularSteps = 120
 
+// patience is the number of evaluations after which a step that doesn't reduce f
+// tenfold is followed by bisection.
+const patience = 8
+
 // lastStep is the length of a step, relative to the distance from the nearest
 // pole, after which f need not be evaluated again. With r that distance, f and
 // what approximates it have second derivatives of at most 2/r times the first; they
@@ -66,10 +70,11 @@ func (s *secular) eval(p, o int, tau float64, delta []float64) value {
 //
 // f is approximated by c + s/(d_p − λ) + t/(d_{p+1} − λ), p and p+1 the poles
 // around the root (the last two for the last root), and the root of that is the
-// next iterate; s and t come from the fixed weight method, or from the middle
-// way when that is slow. Steps out of the bracket are replaced by bisection. The
-// iteration ends when f is zero to rounding, when the step taken is the last that
-// matters, or when the bracket has no number left.
+// next iterate; s and t come from the fixed weight method or from the middle way,
+// the other one when f keeps its sign and most of its size. Steps out of the
+// bracket are replaced by bisection, and so are, late, those that change f little.
+// The iteration ends when f is zero to rounding, when the step taken is the last
+// that matters, or when the bracket has no number left.
 //
 // Source: Li (1993).
 func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
@@ -84,8 +89,8 @@ func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
 		p--
 	}
 	o, tau, lo, hi := s.start(j, p)
-	previous, middleWay := math.Inf(1), false
-	for range secularSteps {
+	previous, middleWay := 0.0, false
+	for evaluations := range secularSteps {
 		v := s.eval(p, o, tau, delta)
 		if math.Abs(v.f) <= eps*v.bound {
 			return d[o] + tau, true
@@ -95,16 +100,17 @@ func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
 		} else {
 			hi = tau
 		}
-		if math.Abs(v.f) > previous/10 {
+		slow := math.Abs(v.f) > math.Abs(previous)/10
+		if slow && v.f*previous > 0 {
 			middleWay = !middleWay
 		}
-		previous = math.Abs(v.f)
+		previous = v.f
 
 		step := s.correction(v, p, o, last, middleWay, delta)
 		near := min(math.Abs(delta[p]), math.Abs(delta[p+1]))
 		next := tau + step
-		if !(lo < next && next < hi) {
-			next = lo + (hi-lo)/2
+		if !(lo < next && next < hi) || slow && evaluations >= patience {
+			next = bisect(lo, hi)
 			if !(lo < next && next < hi) {
 				return d[o] + tau, true
 			}
@@ -120,33 +126,39 @@ func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
 }
 
 // start chooses the pole o from which root j is measured, the bracket (lo, hi) of
-// τ = λ − d_o and a first τ in it: the root of the equation in which the far poles
-// stand at their value in the middle of the interval.
+// τ = λ − d_o and a first τ in it: the root of far + zₒ²/(d_o − λ) + t/(d_q − λ), q
+// the other pole next to the root, where this agrees with f in value and slope in
+// the middle of the interval.
 func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	last := j > p
 	gap := s.d[p+1] - s.d[p]
 	base, middle := p, gap/2
+	dp, dq := -middle, middle // d_p − λ and d_{p+1} − λ in the middle
 	if last {
 		var norm2 float64
 		for _, x := range s.zz {
 			norm2 += x
 		}
 		base, middle = p+1, s.rho*norm2/2
+		dp, dq = -gap-middle, -middle
 	}
-	far, origin := 1/s.rho, s.d[base]
-	for i, x := range s.d[:p] {
-		far += s.zz[i] / ((x - origin) - middle)
+	psi, dpsi := s.poles(0, p, s.d[base], middle)
+	phi, dphi := s.poles(p+2, len(s.d), s.d[base], middle)
+	zp, zq, far, slope := s.zz[p], s.zz[p+1], 1/s.rho+psi+phi, dpsi+dphi
+	right := !last && far+zp/dp+zq/dq < 0
+	if last || right {
+		zp += slope * dp * dp
+		far -= slope * dp
+	} else {
+		zq += slope * dq * dq
+		far -= slope * dq
 	}
-	for i := len(s.d) - 1; i > p+1; i-- {
-		far += s.zz[i] / ((s.d[i] - origin) - middle)
-	}
-	zp, zq := s.zz[p], s.zz[p+1]
 	// far + zp/(d_p − λ) + zq/(d_{p+1} − λ) = 0 as far·τ² − a·τ + b = 0.
 	switch {
 	case last:
 		o, lo, hi = j, 0, 4*middle // twice the bound: room for rounding
 		tau = rootOfQuadratic(zp+zq-far*gap, -zq*gap, far, true)
-	case far-zp/middle+zq/(gap-middle) >= 0:
+	case !right:
 		o, lo, hi = p, 0, middle
 		tau = rootOfQuadratic(zp+zq+far*gap, zp*gap, far, false)
 	default:
@@ -154,9 +166,39 @@ func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 		tau = rootOfQuadratic(zp+zq-far*gap, -zq*gap, far, false)
 	}
 	if !(lo < tau && tau < hi) {
-		tau = lo + (hi-lo)/2
+		tau = bisect(lo, hi)
 	}
 	return o, tau, lo, hi
+}
+
+// bisect returns a number between lo and hi, which are of the same sign or zero: the
+// geometric mean where they are of different size, for a root may be closer to its
+// pole by any number of digits.
+func bisect(lo, hi float64) float64 {
+	near, far := lo, hi
+	if math.Abs(near) > math.Abs(far) {
+		near, far = far, near
+	}
+	switch {
+	case near == 0:
+		return far * 0x1p-10
+	case math.Abs(far) > 4*math.Abs(near):
+		return math.Copysign(math.Sqrt(math.Abs(near))*math.Sqrt(math.Abs(far)), far)
+	}
+	return lo + (hi-lo)/2
+}
+
+// poles returns Σ zᵢ²/(dᵢ − λ) over lo <= i < hi, and its derivative, at
+// λ = origin + τ.
+func (s *secular) poles(lo, hi int, origin, tau float64) (sum, slope float64) {
+	zz := s.zz[:len(s.d)]
+	for i := lo; i < hi; i++ {
+		t := 1 / ((s.d[i] - origin) - tau)
+		u := zz[i] * t
+		sum += u
+		slope += u * t
+	}
+	return sum, slope
 }
 
 // correction returns the step η from the current τ to the root of

@@ -22,6 +22,21 @@ func (gonumKernels) Gemm(transA, transB bool, m, n, k int, alpha float64, a []fl
 	gonum.Implementation{}.Dgemm(trans(transA), trans(transB), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
+func (gonumKernels) Gemmt(transA, transB bool, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	lower(gonumKernels{}, transA, transB, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
+// lower computes a lower triangle row by row.
+func lower(kr Kernels, transA, transB bool, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	for i := range n {
+		at := i * lda
+		if transA {
+			at = i
+		}
+		kr.Gemm(transA, transB, 1, i+1, k, alpha, a[at:], lda, b, ldb, beta, c[i*ldc:], ldc)
+	}
+}
+
 func (gonumKernels) Gemv(transA bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64) {
 	gonum.Implementation{}.Dgemv(trans(transA), m, n, alpha, a, lda, x, 1, beta, y, 1)
 }

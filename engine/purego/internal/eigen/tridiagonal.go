@@ -2,14 +2,8 @@ package eigen
 
 import "math"
 
-const (
-	// panelRows is the number of rows reduced between two updates of the
-	// rest of A.
-	panelRows = 24
-	// updateRows is the height of the block rows of that update; the part of a
-	// block above the diagonal is computed in vain.
-	updateRows = 64
-)
+// panelRows is the number of rows reduced between two updates of the rest of A.
+const panelRows = 16
 
 func tridiagonalWork(n int) int {
 	return 3*min(panelRows, n)*n + 2*panelRows
@@ -95,10 +89,7 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 func updateLeading(kr Kernels, begin, end int, a []float64, lda int, work []float64) {
 	nb, ld := end-begin, end
 	vw, wv := work[:2*nb*ld], work[nb*ld:3*nb*ld]
-	for i := 0; i < begin; i += updateRows {
-		rows := min(updateRows, begin-i)
-		kr.Gemm(true, false, rows, i+rows, 2*nb, -1, vw[i:], ld, wv, ld, 1, a[i*lda:], lda)
-	}
+	kr.Gemmt(true, false, begin, 2*nb, -1, vw, ld, wv, ld, 1, a, lda)
 }
 
 // reflector overwrites x with the v, ending in a one, of the reflection
