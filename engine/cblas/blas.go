@@ -28,7 +28,7 @@ func (b *Backend) Gemm(transA, transB bool, m, n, k int, alpha float64, a []floa
 		scaleRows(m, n, beta, c, ldc)
 		return
 	}
-	b.enter()
+	b.enter(b.threads)
 	defer b.leave()
 	b.blas.Dgemm(op(transA), op(transB), m, n, k, alpha, a, lda, bm, ldb, beta, c, ldc)
 }
@@ -48,7 +48,7 @@ func (b *Backend) Syrk(trans bool, n, k int, alpha float64, a []float64, lda int
 	if n == 0 {
 		return
 	}
-	b.enter()
+	b.enter(b.threads)
 	defer b.leave()
 	b.blas.Dsyrk(blas.Lower, op(trans), n, k, alpha, a, lda, beta, c, ldc)
 }
@@ -67,28 +67,9 @@ func (b *Backend) Gemv(trans bool, m, n int, alpha float64, a []float64, lda int
 	if m == 0 || n == 0 || alpha == 0 {
 		return
 	}
-	b.enter()
+	b.enter(b.threads)
 	defer b.leave()
 	b.blas.Dgemv(op(trans), m, n, alpha, a, lda, x, 1, 1, y, 1)
-}
-
-// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A by two products; a block that fits
-// the second-level cache is read from memory once.
-func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx int, rhs []float64, ldb int, g []float64, ldg int, r []float64, ldr int) {
-	shape.Matrix(n, d, lda, len(a))
-	shape.Matrix(t, d, ldx, len(x))
-	shape.Matrix(t, d, ldg, len(g))
-	shape.Matrix(n, t, ldr, len(r))
-	beta := 0.0
-	if rhs != nil {
-		shape.Matrix(n, t, ldb, len(rhs))
-		for i := range n {
-			copy(r[i*ldr:i*ldr+t], rhs[i*ldb:i*ldb+t])
-		}
-		beta = -1
-	}
-	b.Gemm(false, true, n, t, d, 1, a, lda, x, ldx, beta, r, ldr)
-	b.Gemm(true, false, t, d, n, 1, r, ldr, a, lda, 1, g, ldg)
 }
 
 // scaleRows overwrites C with beta·C, writing only where beta is 0.

@@ -14,10 +14,15 @@ import (
 
 // Backend implements engine.Backend.
 type Backend struct {
-	blas  netlib.Implementation
-	core  core
-	asked int           // threads that New was asked for
-	slots chan struct{} // one for each call inside OpenBLAS
+	blas    netlib.Implementation
+	core    core
+	asked   int           // threads that New was asked for
+	threads int           // that OpenBLAS has for a call
+	slots   chan struct{} // one for each call inside OpenBLAS
+
+	// Of the call inside, where there is one slot.
+	now  int // threads that OpenBLAS is set to
+	team team
 }
 
 var (
@@ -59,7 +64,8 @@ func start(n int) (*Backend, error) {
 		return nil, err
 	}
 	setThreads(min(n, math.MaxInt32))
-	return &Backend{core: c, asked: n, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/threads()))}, nil
+	have := threads()
+	return &Backend{core: c, asked: n, threads: have, now: have, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/have))}, nil
 }
 
 // Name is "openblas".
@@ -73,14 +79,34 @@ func (b *Backend) Capabilities() map[string]string {
 		"core_found":       b.core.found,
 		"core_repaired":    b.core.note,
 		"version":          version(),
-		"threads":          strconv.Itoa(threads()),
+		"threads":          strconv.Itoa(b.threads),
 		"concurrent_calls": strconv.Itoa(cap(b.slots)),
 	}
 }
 
-// enter waits for a place inside OpenBLAS; leave gives it back.
-func (b *Backend) enter() { b.slots <- struct{}{} }
-func (b *Backend) leave() { <-b.slots }
+// enter waits for a place inside OpenBLAS; leave gives it back. Where there is one
+// place, the call inside has so many threads; where there are more, all calls have
+// as many as New set, as that is a setting of the process.
+func (b *Backend) enter(threads int) {
+	b.slots <- struct{}{}
+	if cap(b.slots) == 1 {
+		b.setThreads(threads)
+	}
+}
+
+func (b *Backend) leave() {
+	if cap(b.slots) == 1 {
+		b.setThreads(b.threads)
+	}
+	<-b.slots
+}
+
+func (b *Backend) setThreads(n int) {
+	if b.now != n {
+		setThreads(n)
+		b.now = n
+	}
+}
 
 // fits panics when a dimension does not fit OpenBLAS's 32-bit integers.
 func fits(dims ...int) {

@@ -180,6 +180,136 @@ func TestMoreThreadsThanBuilt(t *testing.T) {
 	}
 }
 
+// shared is a backend with one slot and several threads, which has the process's
+// OpenBLAS to itself until the test ends.
+func shared(t *testing.T) *Backend {
+	t.Helper()
+	be := backend(t)
+	t.Cleanup(func() { setThreads(be.asked) })
+	setThreads(2)
+	if threads() != 2 {
+		t.Skip("skipped aloud: this OpenBLAS has one thread")
+	}
+	return &Backend{core: be.core, threads: 2, now: 2, slots: make(chan struct{}, 1)}
+}
+
+// TestThreadsOfCall checks that a call alone inside OpenBLAS has the threads that
+// suit it, and that calls beside others leave the setting alone.
+func TestThreadsOfCall(t *testing.T) {
+	be := shared(t)
+	for _, want := range []int{1, 2, 1, 1, 2} {
+		be.enter(want)
+		if got := threads(); got != want {
+			t.Errorf("%d threads inside, want %d", got, want)
+		}
+		be.leave()
+		if got := threads(); got != 2 {
+			t.Errorf("%d threads outside, want 2", got)
+		}
+	}
+	for n, want := range map[int]int{1: 1, sharedOrder - 1: 1, sharedOrder: 2, 4 * sharedOrder: 2} {
+		if got := be.threadsFor(n); got != want {
+			t.Errorf("%d threads for order %d, want %d", got, n, want)
+		}
+	}
+	be.slots = make(chan struct{}, 2)
+	be.enter(1)
+	if got := threads(); got != 2 {
+		t.Errorf("%d threads inside, with room for two calls, want the 2 of before", got)
+	}
+}
+
+// TestGradientOfWholeNumbers takes every way through Gradient, by vectors and by
+// products, in one part and in several. Sums of small whole numbers are exact, so
+// every entry must be right to the last bit.
+func TestGradientOfWholeNumbers(t *testing.T) {
+	be := shared(t)
+	whole := func(n, step, most int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = float64(i*step%most - most/2)
+		}
+		return x
+	}
+	const d, pad = 150, 3
+	for _, c := range []core{{used: "SkylakeX"}, {used: "Haswell"}} {
+		for _, threads := range []int{1, 2} {
+			for _, n := range []int{1, mostRows + 1, 5*partRows + 7, 2*manyRows + 3} {
+				for _, q := range []int{1, 3, 9, manyRight + 1} {
+					be.core, be.threads = c, threads
+					what := fmt.Sprintf("%s, %d threads, n=%d, t=%d, %d parts", c.used, threads, n, q, be.parts(n, d, q))
+					lda, ldx, ldb, ldg, ldr := d+pad, d+1, q+pad, d+2, q+1
+					a, x, b, g := whole(n*lda, 7, 11), whole(q*ldx, 5, 13), whole(n*ldb, 3, 7), whole(q*ldg, 2, 5)
+					r, before := make([]float64, n*ldr), append([]float64(nil), g...)
+					for i := range r {
+						r[i] = math.NaN()
+					}
+					be.Gradient(n, d, q, a, lda, x, ldx, b, ldb, g, ldg, r, ldr)
+					for i := range n {
+						for j := range q {
+							want := -b[i*ldb+j]
+							for l := range d {
+								want += a[i*lda+l] * x[j*ldx+l]
+							}
+							if !(r[i*ldr+j] == want) {
+								t.Fatalf("%s: R (%d, %d) is %v, want %v", what, i, j, r[i*ldr+j], want)
+							}
+							for l := range d {
+								before[j*ldg+l] += want * a[i*lda+l]
+							}
+						}
+						if !math.IsNaN(r[i*ldr+q]) {
+							t.Fatalf("%s: written behind row %d of R", what, i)
+						}
+					}
+					for i := range g {
+						if !(g[i] == before[i]) {
+							t.Fatalf("%s: G (%d, %d) is %v, want %v", what, i/ldg, i%ldg, g[i], before[i])
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestGradientOnThreads repeats a gradient in parts: the sums are the same to the
+// last bit, whoever did which part, and nothing is allocated.
+func TestGradientOnThreads(t *testing.T) {
+	be := shared(t)
+	const n, d, q = 1000, 70, 2
+	a, x := make([]float64, n*d), make([]float64, q*d)
+	for i := range a {
+		a[i] = math.Sin(float64(i))
+	}
+	for i := range x {
+		x[i] = math.Cos(float64(i))
+	}
+	if parts := be.parts(n, d, q); parts < 3 {
+		t.Fatalf("%d parts", parts)
+	}
+	first, g, r := make([]float64, q*d), make([]float64, q*d), make([]float64, n*q)
+	be.Gradient(n, d, q, a, d, x, d, nil, q, first, d, r, q)
+	gradient := func() {
+		clear(g)
+		be.Gradient(n, d, q, a, d, x, d, nil, q, g, d, r, q)
+	}
+	for range 200 {
+		gradient()
+		for i := range g {
+			if !(g[i] == first[i]) {
+				t.Fatalf("G (%d, %d) is %v, was %v", i/d, i%d, g[i], first[i])
+			}
+		}
+	}
+	if n := testing.AllocsPerRun(100, gradient); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if be.team.a != nil {
+		t.Error("holds on to the matrix")
+	}
+}
+
 // calls are all operations that go into OpenBLAS, on small matrices of their own.
 func calls(be *Backend) map[string]func() {
 	const n = 4
@@ -213,8 +343,8 @@ func TestSlots(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				be := &Backend{slots: make(chan struct{}, 2)}
 				call := calls(be)[name]
-				be.enter()
-				be.enter()
+				be.enter(1)
+				be.enter(1)
 				done := false
 				go func() {
 					call()

@@ -45,6 +45,16 @@ var width = map[string]int{
 	"Haswell": 256, "Zen": 256, "Excavator": 256,
 }
 
+// products is from how many right-hand sides on the products of a matrix with them
+// are faster as one Gemm than as a Gemv for each: OpenBLAS's kernels for AVX-512
+// know small matrices, the others pack even those.
+func (c core) products() int {
+	if width[c.used] == 512 {
+		return 1
+	}
+	return 8
+}
+
 // wanted is the core whose kernels this CPU can run best, "" if none of the wide
 // ones.
 func wanted() string {

@@ -10,5 +10,6 @@
 // Before the first call the core that OpenBLAS detected is compared with CPUID
 // and repaired (core.go). At most GOMAXPROCS/threads calls are inside OpenBLAS at
 // a time, the others wait in Go, so that the threads of Go and of OpenBLAS never
-// multiply.
+// multiply. Where that is one call, it runs on as many threads as suit it: small
+// factorisations on one, a gradient on goroutines with a part of the rows each.
 package cblas

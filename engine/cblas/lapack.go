@@ -35,9 +35,21 @@ func integers(work []float64, n int) (ints *C.int, rest []float64) {
 // block is the block size that LAPACK's reductions use.
 const block = 64
 
+// sharedOrder is from which order on a factorisation gains by several threads:
+// below, its many small products wait for one another.
+const sharedOrder = 512
+
+// threadsFor is how many threads a factorisation of order n runs on.
+func (b *Backend) threadsFor(n int) int {
+	if n < sharedOrder {
+		return 1
+	}
+	return b.threads
+}
+
 // SymEig computes all eigenvalues, descending, and the k leading eigenvectors as
-// rows: dsytrd, dstedc, and dormtr on the k leading vectors alone, which takes
-// four fifths of the time of dsyevd at n = 512, k = 257.
+// rows: dsytrd, dstedc, and dormtr on the k leading vectors alone. For k = n/2 that
+// takes 0.80 to 0.98 of the time of dsyevd at orders from 8 to 1024.
 func (b *Backend) SymEig(n, k int, a []float64, lda int, w []float64, v []float64, ldv int, work []float64) (ok bool) {
 	shape.Matrix(n, n, lda, len(a))
 	shape.Leading(k, n)
@@ -55,7 +67,7 @@ func (b *Backend) SymEig(n, k int, a []float64, lda int, w []float64, v []float6
 	if !ok {
 		return false
 	}
-	b.enter()
+	b.enter(b.threadsFor(n))
 	defer b.leave()
 
 	d, e, tau, work := work[:n], work[n:2*n], work[2*n:3*n], work[3*n:]
@@ -136,7 +148,7 @@ func (b *Backend) Cholesky(n int, a []float64, lda int) (ok bool) {
 	if n == 0 {
 		return true
 	}
-	b.enter()
+	b.enter(b.threadsFor(n))
 	defer b.leave()
 	if C.LAPACKE_dpotrf_work(C.COLUMNS, 'U', C.int(n), pointer(a), C.int(lda)) != 0 {
 		return false
@@ -158,7 +170,7 @@ func (b *Backend) CholeskySolve(n, nrhs int, l []float64, ldl int, rhs []float64
 	if n == 0 || nrhs == 0 {
 		return
 	}
-	b.enter()
+	b.enter(b.threads)
 	defer b.leave()
 	if C.LAPACKE_dpotrs_work(C.COLUMNS, 'U', C.int(n), C.int(nrhs), pointer(l), C.int(ldl), pointer(rhs), C.int(ldb)) != 0 {
 		panic("cblas: dpotrs refused its arguments")
@@ -175,7 +187,7 @@ func (b *Backend) QR(m, n int, a []float64, lda int, work []float64) {
 	if q == 0 {
 		return
 	}
-	b.enter()
+	b.enter(b.threadsFor(q))
 	defer b.leave()
 	if C.LAPACKE_dgelqf_work(C.COLUMNS, C.int(n), C.int(m), pointer(a), C.int(lda), pointer(work[:q]), pointer(work[q:]), C.int(n*block)) != 0 {
 		panic("cblas: dgelqf refused its arguments")

@@ -1,0 +1,206 @@
+//go:build openblas && cgo
+
+package cblas
+
+/*
+#include <stddef.h>
+
+enum { ROW_MAJOR = 101, NO_TRANS = 111, TRANS = 112 }; // as in cblas.h
+
+void cblas_dgemv(int order, int trans, int m, int n, double alpha, const double *a, int lda, const double *x, int incx, double beta, double *y, int incy);
+void cblas_dgemm(int order, int transa, int transb, int m, int n, int k, double alpha, const double *a, int lda, const double *b, int ldb, double beta, double *c, int ldc);
+void cblas_daxpy(int n, double alpha, const double *x, int incx, double *y, int incy);
+
+// gradient adds A·Xᵀ to R, and then Rᵀ·A to G, for step rows of A after step rows:
+// by two products, or, for each right-hand side, by two with vectors.
+static void gradient(int n, int d, int t, int step, int vectors, const double *a, int lda, const double *x, int ldx, double *g, int ldg, double *r, int ldr) {
+	for (ptrdiff_t i = 0; i < n; i += step) {
+		const int m = n - i < step ? n - i : step;
+		const double *ai = a + i * lda;
+		double *ri = r + i * ldr;
+		if (!vectors) {
+			cblas_dgemm(ROW_MAJOR, NO_TRANS, TRANS, m, t, d, 1, ai, lda, x, ldx, 1, ri, ldr);
+			cblas_dgemm(ROW_MAJOR, TRANS, NO_TRANS, t, d, m, 1, ri, ldr, ai, lda, 1, g, ldg);
+			continue;
+		}
+		for (ptrdiff_t q = 0; q < t; q++) {
+			cblas_dgemv(ROW_MAJOR, NO_TRANS, m, d, 1, ai, lda, x + q * ldx, 1, 1, ri + q, ldr);
+			cblas_dgemv(ROW_MAJOR, TRANS, m, d, 1, ai, lda, ri + q, ldr, 1, g + q * ldg, 1);
+		}
+	}
+}
+
+// add adds a contiguous t×d matrix to G.
+static void add(int t, int d, const double *x, double *g, int ldg) {
+	for (ptrdiff_t q = 0; q < t; q++) cblas_daxpy(d, 1, x + q * d, 1, g + q * ldg, 1);
+}
+*/
+import "C"
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/fdridge/fdridge/internal/shape"
+)
+
+// A gradient is R = A·Xᵀ − B and G += Rᵀ·A.
+type gradient struct {
+	n, d, t int
+	a       []float64
+	lda     int
+	x       []float64
+	ldx     int
+	b       []float64
+	ldb     int
+	g       []float64
+	ldg     int
+	r       []float64
+	ldr     int
+}
+
+// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A, a block of rows being used for
+// both while it is in cache: A is read once from memory. On several threads the
+// rows are divided into fixed parts, so that the sums do not depend on timing.
+func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx int, rhs []float64, ldb int, g []float64, ldg int, r []float64, ldr int) {
+	shape.Matrix(n, d, lda, len(a))
+	shape.Matrix(t, d, ldx, len(x))
+	shape.Matrix(t, d, ldg, len(g))
+	shape.Matrix(n, t, ldr, len(r))
+	if rhs != nil {
+		shape.Matrix(n, t, ldb, len(rhs))
+	}
+	fits(n, d, t, lda, ldx, ldg, ldr)
+	if n == 0 || t == 0 {
+		return
+	}
+	v := gradient{n: n, d: d, t: t, a: a, lda: lda, x: x, ldx: ldx, b: rhs, ldb: ldb, g: g, ldg: ldg, r: r, ldr: ldr}
+	if d == 0 {
+		v.negate(0, n)
+		return
+	}
+	b.enter(1)
+	defer b.leave()
+	if parts := b.parts(n, d, t); parts > 1 {
+		b.team.run(b, v, parts)
+		return
+	}
+	v.rows(b.core, 0, n, g, ldg)
+}
+
+// Blocks of A are of so many entries, 64 KiB: a second reading finds them in the
+// second-level cache, and the products are small enough for those kernels of
+// OpenBLAS that pack nothing. From manyRight right-hand sides on that no longer
+// pays, and packing wants more rows.
+const (
+	blockEntries = 1 << 13
+	fewestRows   = 8
+	mostRows     = 64
+	manyRight    = 32
+	manyRows     = 256
+)
+
+func blockRows(d, t int) int {
+	if t >= manyRight {
+		return manyRows
+	}
+	return min(max(blockEntries/d, fewestRows), mostRows)
+}
+
+// rows does rows lo to hi, and adds to g instead of G.
+func (v *gradient) rows(c core, lo, hi int, g []float64, ldg int) {
+	v.negate(lo, hi)
+	vectors := C.int(0)
+	if v.t < c.products() {
+		vectors = 1
+	}
+	C.gradient(C.int(hi-lo), C.int(v.d), C.int(v.t), C.int(blockRows(v.d, v.t)), vectors, pointer(v.a[lo*v.lda:]), C.int(v.lda), pointer(v.x), C.int(v.ldx), pointer(g), C.int(ldg), pointer(v.r[lo*v.ldr:]), C.int(v.ldr))
+}
+
+// negate sets rows lo to hi of R to −B.
+func (v *gradient) negate(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		row := v.r[i*v.ldr : i*v.ldr+v.t]
+		if v.b == nil {
+			clear(row)
+			continue
+		}
+		for q, y := range v.b[i*v.ldb : i*v.ldb+v.t] {
+			row[q] = -y
+		}
+	}
+}
+
+// Fewest rows of a part; most parts for each thread, several so that one that is
+// held up leaves some to the others; fewest entries, times right-hand sides, that
+// are worth a second thread.
+const (
+	partRows    = 64
+	partsEach   = 4
+	worthShared = 1 << 16
+)
+
+// parts is how many parts a gradient is done in, by its shape and the number of
+// threads alone. OpenBLAS's own threads are no help in products of a block's size.
+func (b *Backend) parts(n, d, t int) int {
+	if cap(b.slots) > 1 || b.threads == 1 || n*d*t < worthShared {
+		return 1
+	}
+	return min(partsEach*b.threads, n/partRows)
+}
+
+// A team does a gradient in parts at the same time. Part 0 adds to G itself, each
+// other one to sums of its own, which are added at the end, in order.
+type team struct {
+	gradient
+	core  core
+	parts int
+	next  atomic.Int64
+	wg    sync.WaitGroup
+	sums  []float64
+	help  func() // the method helper; as a value, go allocates nothing
+}
+
+func (m *team) run(b *Backend, v gradient, parts int) {
+	if m.help == nil {
+		m.help = m.helper
+	}
+	if need := (parts - 1) * v.t * v.d; len(m.sums) < need {
+		m.sums = make([]float64, need)
+	}
+	m.gradient, m.core, m.parts = v, b.core, parts
+	m.next.Store(0)
+	for range min(b.threads, parts) - 1 {
+		m.wg.Add(1)
+		go m.help()
+	}
+	m.work()
+	m.wg.Wait()
+	for i := range parts - 1 {
+		C.add(C.int(v.t), C.int(v.d), pointer(m.sums[i*v.t*v.d:]), pointer(v.g), C.int(v.ldg))
+	}
+	m.gradient = gradient{}
+}
+
+func (m *team) helper() {
+	m.work()
+	m.wg.Done()
+}
+
+// work takes parts until none are left.
+func (m *team) work() {
+	for {
+		i := int(m.next.Add(1)) - 1
+		if i >= m.parts {
+			return
+		}
+		lo, hi := m.n*i/m.parts, m.n*(i+1)/m.parts
+		if i == 0 {
+			m.rows(m.core, lo, hi, m.g, m.ldg)
+			continue
+		}
+		sums := m.sums[(i-1)*m.t*m.d : i*m.t*m.d]
+		clear(sums)
+		m.rows(m.core, lo, hi, sums, m.d)
+	}
+}
