@@ -117,6 +117,9 @@ func TestKernels(t *testing.T) {
 			k.Name:            {Kernel: k.Name},
 			k.Name + "/small": {Kernel: k.Name, MC: 1, KC: 7, NC: 1},
 		} {
+			if testing.Short() && name != k.Name {
+				continue
+			}
 			be, err := purego.New(cfg)
 			if err != nil {
 				t.Fatal(err)
