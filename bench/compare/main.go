@@ -1,7 +1,7 @@
 // Command compare times the same work on every rival there is, alternately, and
 // prints a table of medians and ratios:
 //
-//	go run -tags openblas ./bench/compare [-run REGEXP] [-rounds 5] [-threads 1] [-json]
+//	go run -tags openblas ./bench/compare [-run REGEXP] [-rivals REGEXP] [-rounds 5] [-threads 1] [-json]
 //
 // The rivals are our backends, gonum's BLAS and LAPACK, with the build tag
 // openblas LAPACKE's dsyevd and two calls of dgemv, and, where python3 has numpy
@@ -67,11 +67,16 @@ type Row struct {
 func main() {
 	log.SetFlags(0)
 	run := flag.String("run", ".", "only the jobs whose name matches")
+	who := flag.String("rivals", ".", "only the rivals whose name matches")
 	rounds := flag.Int("rounds", 5, "rounds of which the median is taken")
 	threads := flag.Int("threads", 1, "threads of every rival")
 	asJSON := flag.Bool("json", false, "print JSON")
 	flag.Parse()
 	pattern, err := regexp.Compile(*run)
+	if err != nil {
+		log.Fatal(err)
+	}
+	chosen, err := regexp.Compile(*who)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -95,7 +100,9 @@ func main() {
 		if !pattern.MatchString(j.name) {
 			continue
 		}
-		row := j.make().compete(j.name, *rounds)
+		work := j.make()
+		work.rivals = slices.DeleteFunc(work.rivals, func(r rival) bool { return !chosen.MatchString(r.name) })
+		row := work.compete(j.name, *rounds)
 		rows = append(rows, row)
 		if !*asJSON {
 			fmt.Fprintln(os.Stderr, row)
@@ -146,6 +153,9 @@ func table(rows []Row) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "job\trival\trate\t\tours/rival")
 	for _, r := range rows {
+		if len(r.Rivals) == 0 {
+			continue
+		}
 		ours := r.Rates[r.Rivals[0]]
 		for _, name := range r.Rivals {
 			fmt.Fprintf(w, "%s\t%s\t%.3g\t%s\t%.2f\n", r.Job, name, r.Rates[name], r.Unit, ours/r.Rates[name])
