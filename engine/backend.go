@@ -39,6 +39,17 @@ type Backend interface {
 	// its strict upper triangle is neither read nor written.
 	Syrk(trans bool, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int)
 
+	// Gram computes rows first to n of the lower triangle of C = A·Aᵀ, A n×k and C
+	// n×n: what appending rows first to n to A adds to its Gram matrix. The rest of C
+	// is neither read nor written.
+	Gram(first, n, k int, a []float64, lda int, c []float64, ldc int)
+
+	// LeftMul overwrites the first m rows of B (k×n, m <= k) with W·B, W m×k. The
+	// other rows of B are unspecified. work has at least LeftMulWork(m, n, k)
+	// elements.
+	LeftMul(m, n, k int, w []float64, ldw int, b []float64, ldb int, work []float64)
+	LeftMulWork(m, n, k int) int
+
 	// Gemv computes y = alpha·A·x + beta·y with A m×n, or, when trans is set,
 	// y = alpha·Aᵀ·x + beta·y. Vectors are contiguous.
 	Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/engine"
@@ -37,13 +36,23 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 	if s.bad != nil {
 		return s.bad
 	}
-	total := s.frob
+	// Rows for which there is room are copied behind the live ones, where nobody
+	// sees them until all are known to be good, and checked while they are read.
+	total, first := s.frob, min(n, s.m+s.p-s.rows)
 	for i := range n {
-		if err := s.admit(i, x[i*ldx:i*ldx+d], &total); err != nil {
+		row := x[i*ldx : i*ldx+d]
+		var norm2 float64
+		if i < first {
+			norm2 = copyNorm2(s.row(s.rows+i), row)
+		} else {
+			norm2 = squares(row)
+		}
+		if err := admit(i, row, norm2, &total); err != nil {
 			return err
 		}
 	}
-	for done := 0; done < n; {
+	s.rows += first
+	for done := first; done < n; {
 		k, err := s.room()
 		if err != nil {
 			return err
@@ -78,7 +87,7 @@ func (s *Sketch) Append(x mat.Matrix) error {
 		for j := range row {
 			row[j] = x.At(i, j)
 		}
-		if err := s.admit(i, row, &total); err != nil {
+		if err := admit(i, row, squares(row), &total); err != nil {
 			return err
 		}
 	}
@@ -127,17 +136,56 @@ func (s *Sketch) AppendSparse(x *engine.CSR) error {
 	return nil
 }
 
-// admit checks row i of a call and adds its squared norm to total.
-func (s *Sketch) admit(i int, row []float64, total *neumaier.Sum) error {
-	q := floats.Dot(row, row) // not finite if an entry isn't
-	if math.IsNaN(q) || math.IsInf(q, 0) {
+// squares returns the squared norm of x.
+func squares(x []float64) float64 {
+	var s0, s1, s2, s3 float64
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		v := x[i : i+4 : i+4]
+		s0 += v[0] * v[0]
+		s1 += v[1] * v[1]
+		s2 += v[2] * v[2]
+		s3 += v[3] * v[3]
+	}
+	for ; i < len(x); i++ {
+		s0 += x[i] * x[i]
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// copyNorm2 copies src to dst and returns its squared norm, the same bits as
+// squares: it reads the row once.
+func copyNorm2(dst, src []float64) float64 {
+	dst = dst[:len(src)]
+	var s0, s1, s2, s3 float64
+	i := 0
+	for ; i+4 <= len(src); i += 4 {
+		x, y := src[i:i+4:i+4], dst[i:i+4:i+4]
+		a, b, c, d := x[0], x[1], x[2], x[3]
+		y[0], y[1], y[2], y[3] = a, b, c, d
+		s0 += a * a
+		s1 += b * b
+		s2 += c * c
+		s3 += d * d
+	}
+	for ; i < len(src); i++ {
+		dst[i] = src[i]
+		s0 += src[i] * src[i]
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// admit checks row i of a call by its squared norm, which is not finite if an
+// entry isn't, and adds that to total.
+func admit(i int, row []float64, norm2 float64, total *neumaier.Sum) error {
+	if math.IsNaN(norm2) || math.IsInf(norm2, 0) {
 		for j, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return &NonFiniteError{Row: i, Col: j, Value: v}
 			}
 		}
 	}
-	total.Add(q)
+	total.Add(norm2)
 	if !(total.Value() <= maxFrobenius2) {
 		return &RangeError{Row: i}
 	}
@@ -160,7 +208,7 @@ func (s *Sketch) admitSparse(i int, x *engine.CSR, total *neumaier.Sum) error {
 		}
 		last = j
 	}
-	return s.admit(i, val, total)
+	return admit(i, val, squares(val), total)
 }
 
 // room returns how many rows fit into the buffer, at least one, shrinking a full

@@ -8,14 +8,12 @@ import (
 
 // workspace is all the memory of a shrink beside the sketch itself.
 type workspace struct {
-	row   []float64 // one row, d
-	w     []float64 // eigenvalues of BBᵀ, or singular values of B
-	work  []float64 // the backend's
-	gram  []float64 // Gram: BBᵀ, (m+p)×(m+p)
-	u     []float64 // Gram: leading eigenvectors as rows, m×(m+p)
-	panel []float64 // Gram: a block of columns of the next B, m×width
-	width int
-	copy  []float64 // SVD: B, destroyed by the factorisation, (m+p)×d
+	row  []float64 // one row, d
+	w    []float64 // eigenvalues of BBᵀ, or singular values of B
+	work []float64 // the backend's
+	gram []float64 // Gram: BBᵀ, (m+p)×(m+p)
+	u    []float64 // Gram: leading eigenvectors as rows, m×(m+p)
+	copy []float64 // SVD: B, destroyed by the factorisation, (m+p)×d
 }
 
 func newWorkspace(cfg Config, m, rows int) workspace {
@@ -25,13 +23,9 @@ func newWorkspace(cfg Config, m, rows int) workspace {
 		ws.work = make([]float64, cfg.Backend.SVDWork(rows, cfg.Dim))
 		return ws
 	}
-	// Panels of about m+p columns keep the rebuild a square-ish product and its
-	// result within O((m+p)²).
-	ws.width = min(cfg.Dim, max(rows, 256))
 	ws.gram = make([]float64, rows*rows)
 	ws.u = make([]float64, m*rows)
-	ws.panel = make([]float64, m*ws.width)
-	ws.work = make([]float64, cfg.Backend.SymEigWork(rows, m))
+	ws.work = make([]float64, max(cfg.Backend.SymEigWork(rows, m), cfg.Backend.LeftMulWork(m, cfg.Dim, rows)))
 	return ws
 }
 
@@ -64,13 +58,7 @@ func (s *Sketch) shrinkGram() error {
 			u[j] *= f
 		}
 	}
-	for j := 0; j < d; j += ws.width {
-		w := min(ws.width, d-j)
-		s.be.Gemm(false, false, live, w, k, 1, ws.u, k, s.buf[j:], s.ld, 0, ws.panel, w)
-		for i := range live {
-			copy(s.row(i)[j:j+w], ws.panel[i*w:])
-		}
-	}
+	s.be.LeftMul(live, d, k, ws.u, k, s.buf, s.ld, ws.work)
 	s.finish(live, delta, ws.w[:k])
 	return nil
 }
@@ -130,8 +118,5 @@ func gram(be engine.Backend, k, d int, b []float64, ld, kept int, norm2, g []flo
 		clear(g[i*k : i*k+i])
 		g[i*k+i] = norm2[i]
 	}
-	if fresh := k - kept; fresh > 0 {
-		be.Gemm(false, true, fresh, kept, d, 1, b[kept*ld:], ld, b, ld, 0, g[kept*k:], k)
-		be.Syrk(false, fresh, d, 1, b[kept*ld:], ld, 0, g[kept*k+kept:], k)
-	}
+	be.Gram(kept, k, d, b, ld, g, k)
 }

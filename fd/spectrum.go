@@ -144,13 +144,17 @@ func (p *Spectrum) orthonormalise(be engine.Backend) {
 }
 
 // firstSkew returns the first row of VVᵀ (lower triangle, r×r) with an entry off
-// the diagonal beyond round-off, r if there is none.
+// the diagonal beyond round-off, or that vanished and has no one on it; r if there
+// is none.
 func firstSkew(g []float64, r int) int {
 	for i := range r {
 		for _, v := range g[i*r : i*r+i] {
 			if !(math.Abs(v) <= 32*eps) {
 				return i
 			}
+		}
+		if !(g[i*r+i] > 0.5) {
+			return i
 		}
 	}
 	return r

@@ -41,6 +41,7 @@ func allocations(t *testing.T, be engine.Backend) {
 	a, b, c, x, y := fill(m*k), fill(k*n), fill(m*n), fill(k), fill(m)
 	g, r, sq, s, vt := fill(3*k), fill(3*m), fill(m*m), fill(m), fill(m*n)
 	eig, sv, q := workspace(be.SymEigWork(m, m/2)), workspace(be.SVDWork(m, n)), workspace(be.QRWork(n, m))
+	left := workspace(be.LeftMulWork(m/2, n, m/2+9))
 	spd := func() {
 		clear(sq)
 		for i := range m {
@@ -51,6 +52,8 @@ func allocations(t *testing.T, be engine.Backend) {
 		"Gemm":     func() { be.Gemm(false, false, m, n, k, 1, a, k, b, n, 0, c, n) },
 		"Gemm T":   func() { be.Gemm(false, true, m, m, k, 1, a, k, a, k, 0, sq, m) },
 		"Syrk":     func() { be.Syrk(false, m, k, 1, a, k, 0, sq, m) },
+		"Gram":     func() { be.Gram(m/3, m, k, a, k, sq, m) },
+		"LeftMul":  func() { be.LeftMul(m/2, n, m/2+9, sq, m, c, n, left) },
 		"Gemv":     func() { be.Gemv(false, m, k, 1, a, k, x, 0, y) },
 		"Gradient": func() { be.Gradient(m, k, 3, a, k, b, k, nil, 3, g, k, r, 3) },
 		"SymEig": func() {
@@ -100,6 +103,10 @@ func panics(t *testing.T, be engine.Backend) {
 		"short C":          func() { be.Gemm(false, false, 4, 2, 3, 1, x, 3, x, 2, 0, x[:7], 2) },
 		"zero ld":          func() { be.Syrk(false, 0, 0, 1, x, 0, 0, x, 1) },
 		"short syrk":       func() { be.Syrk(true, 3, 5, 1, x[:14], 3, 0, x, 3) },
+		"short gram":       func() { be.Gram(1, 3, 5, x[:14], 5, x, 3) },
+		"first above n":    func() { be.Gram(4, 3, 5, x, 5, x, 3) },
+		"m above k":        func() { be.LeftMul(3, 2, 2, x, 2, x, 2, make([]float64, 10000)) },
+		"short W":          func() { be.LeftMul(2, 2, 3, x[:5], 3, x, 2, make([]float64, 10000)) },
 		"short x":          func() { be.Gemv(false, 3, 3, 1, x, 3, x[:2], 0, x) },
 		"short y":          func() { be.Gemv(true, 2, 3, 1, x, 3, x, 0, x[:2]) },
 		"short residual":   func() { be.Gradient(3, 2, 2, x, 2, x, 2, nil, 2, x, 2, x[:5], 2) },

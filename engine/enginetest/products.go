@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/fdridge/fdridge/engine"
@@ -108,6 +109,47 @@ func syrk(t *testing.T, be engine.Backend) {
 				for j := range i + 1 {
 					within(t, what, c.at(i, j), product(s, c, i, j, k, func(l int) (float64, float64) { return entry(a, trans, i, l), entry(a, trans, j, l) }), k)
 				}
+			}
+		}
+	})
+}
+
+func gram(t *testing.T, be engine.Backend) {
+	shapes(func(trial, n, first, k int) {
+		first = min(first, n)
+		rng := random(uint64(trial))
+		a := newMatrix(n, k, normal(rng))
+		asked := func(i, j int) bool { return i >= first && j <= i }
+		c := newMatrix(n, n, func(i, j int) float64 {
+			if asked(i, j) {
+				return math.NaN()
+			}
+			return rng.NormFloat64()
+		})
+		be.Gram(first, n, k, a.data, a.ld, c.data, c.ld)
+		what := fmt.Sprintf("Gram(%d, %d, %d)", first, n, k)
+		a.unchanged(t, what)
+		c.guarded(t, what, asked)
+		for i := first; i < n; i++ {
+			for j := range i + 1 {
+				within(t, what, c.at(i, j), product([2]float64{1, 0}, c, i, j, k, func(l int) (float64, float64) { return a.was(i, l), a.was(j, l) }), k)
+			}
+		}
+	})
+}
+
+func leftMul(t *testing.T, be engine.Backend) {
+	shapes(func(trial, m, n, k int) {
+		m = min(m, k)
+		rng := random(uint64(trial))
+		w, b := newMatrix(m, k, normal(rng)), newMatrix(k, n, normal(rng))
+		be.LeftMul(m, n, k, w.data, w.ld, b.data, b.ld, workspace(be.LeftMulWork(m, n, k)))
+		what := fmt.Sprintf("LeftMul(%d, %d, %d)", m, n, k)
+		w.unchanged(t, what)
+		b.guarded(t, what, anywhere)
+		for i := range m {
+			for j := range n {
+				within(t, what, b.at(i, j), product([2]float64{1, 0}, b, i, j, k, func(l int) (float64, float64) { return w.was(i, l), b.was(l, j) }), k)
 			}
 		}
 	})

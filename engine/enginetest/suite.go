@@ -41,6 +41,8 @@ func Run(t *testing.T, be engine.Backend) {
 	t.Run("Describes", func(t *testing.T) { describes(t, be) })
 	t.Run("Gemm", func(t *testing.T) { gemm(t, be) })
 	t.Run("Syrk", func(t *testing.T) { syrk(t, be) })
+	t.Run("Gram", func(t *testing.T) { gram(t, be) })
+	t.Run("LeftMul", func(t *testing.T) { leftMul(t, be) })
 	t.Run("Gemv", func(t *testing.T) { gemv(t, be) })
 	t.Run("Gradient", func(t *testing.T) { gradient(t, be) })
 	t.Run("SymEig", func(t *testing.T) { symEig(t, be) })

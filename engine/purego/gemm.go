@@ -36,6 +36,23 @@ func (b *Backend) Syrk(trans bool, n, k int, alpha float64, a []float64, lda int
 	})
 }
 
+// Gram computes rows first to n of the lower triangle of C = A·Aᵀ.
+func (b *Backend) Gram(first, n, k int, a []float64, lda int, c []float64, ldc int) {
+	shape.Leading(first, n)
+	shape.Matrix(n, k, lda, len(a))
+	shape.Matrix(n, n, ldc, len(c))
+	if k == 0 {
+		for i := first; i < n; i++ {
+			clear(c[i*ldc : i*ldc+i+1])
+		}
+		return
+	}
+	multiply(product{
+		be: b, lower: true, first: first, transB: true, m: n, n: n, k: k,
+		alpha: 1, a: a, lda: lda, b: a, ldb: lda, c: c, ldc: ldc,
+	})
+}
+
 // scaleRow overwrites x with beta·x, only writing where beta is 0.
 func scaleRow(beta float64, x []float64) {
 	switch beta {

@@ -55,9 +55,9 @@ func (b *Backend) Gemv(trans bool, m, n int, alpha float64, a []float64, lda int
 
 func (v *matvec) part(i int, _ *scratch) {
 	if v.trans {
-		v.columns(share(v.n, i, v.parts, 8, false), share(v.n, i+1, v.parts, 8, false))
+		v.columns(share(v.n, i, v.parts, 8), share(v.n, i+1, v.parts, 8))
 	} else {
-		v.rows(share(v.m, i, v.parts, 4, false), share(v.m, i+1, v.parts, 4, false))
+		v.rows(share(v.m, i, v.parts, 4), share(v.m, i+1, v.parts, 4))
 	}
 }
 

@@ -74,7 +74,7 @@ func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx i
 func (v *gradient) part(i int, _ *scratch) {
 	g := v.g[i*v.t*v.d : (i+1)*v.t*v.d]
 	clear(g)
-	v.rows(share(v.n, i, v.parts, 4, false), share(v.n, i+1, v.parts, 4, false), g, v.d)
+	v.rows(share(v.n, i, v.parts, 4), share(v.n, i+1, v.parts, 4), g, v.d)
 }
 
 // rows does rows lo to hi, four at a time.

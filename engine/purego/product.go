@@ -1,6 +1,9 @@
 package purego
 
-import "runtime"
+import (
+	"math"
+	"runtime"
+)
 
 // A product is C = alpha·op(A)·op(B) + beta·C or, when lower is set, its lower
 // triangle. It follows BLIS: K. Goto, R. van de Geijn, "Anatomy of
@@ -24,6 +27,7 @@ type product struct {
 	c              []float64
 	ldc            int
 
+	first      int // of a triangle, the first row computed
 	rows, cols int // parts of C
 }
 
@@ -40,7 +44,7 @@ const minParallel = 1 << 19
 
 // multiply computes p.
 func multiply(p product) {
-	if p.m == 0 || p.n == 0 {
+	if p.m == p.first || p.n == 0 {
 		return
 	}
 	p.divide(runtime.GOMAXPROCS(0))
@@ -55,7 +59,7 @@ func multiply(p product) {
 // packs its own A and B.
 func (p *product) divide(threads int) {
 	p.rows, p.cols = 1, 1
-	work := p.m * p.n * p.k
+	work := (p.m - p.first) * p.n * p.k
 	if threads == 1 || work < minParallel {
 		return
 	}
@@ -64,7 +68,7 @@ func (p *product) divide(threads int) {
 		parts *= 4 // a thread held up elsewhere then costs less
 	}
 	if p.lower {
-		p.rows = min(parts, (p.m+p.be.kernel.NR()-1)/p.be.kernel.NR())
+		p.rows = min(parts, (p.m-p.first+p.be.kernel.NR()-1)/p.be.kernel.NR())
 		return
 	}
 	packed := func(rows int) int { return parts/rows*p.m + rows*p.n }
@@ -81,14 +85,14 @@ func (p *product) divide(threads int) {
 func (p *product) part(i int, s *scratch) {
 	if p.lower {
 		i = p.rows - 1 - i
-		lo, hi := share(p.m, i, p.rows, p.be.kernel.NR(), true), share(p.m, i+1, p.rows, p.be.kernel.NR(), true)
+		lo, hi := p.shareOfTriangle(i), p.shareOfTriangle(i+1)
 		p.block(s, lo, hi, 0, hi)
 		return
 	}
 	r, c := i/p.cols, i%p.cols
 	p.block(s,
-		share(p.m, r, p.rows, p.be.kernel.MR(), false), share(p.m, r+1, p.rows, p.be.kernel.MR(), false),
-		share(p.n, c, p.cols, p.be.kernel.NR(), false), share(p.n, c+1, p.cols, p.be.kernel.NR(), false))
+		share(p.m, r, p.rows, p.be.kernel.MR()), share(p.m, r+1, p.rows, p.be.kernel.MR()),
+		share(p.n, c, p.cols, p.be.kernel.NR()), share(p.n, c+1, p.cols, p.be.kernel.NR()))
 }
 
 // block computes rows i0 to i1 and columns j0 to j1 of C.
@@ -115,6 +119,29 @@ func (p *product) block(s *scratch, i0, i1, j0, j1 int) {
 			}
 		}
 	}
+}
+
+// share is where part i of parts begins when n is divided evenly, in multiples of
+// unit.
+func share(n, i, parts, unit int) int {
+	if i == parts {
+		return n
+	}
+	return min(n, roundUp(i*n/parts, unit))
+}
+
+// shareOfTriangle is the row where part i of a triangle begins, all having the same
+// area.
+func (p *product) shareOfTriangle(i int) int {
+	switch i {
+	case 0:
+		return p.first
+	case p.rows:
+		return p.m
+	}
+	above, all := float64(p.first)*float64(p.first), float64(p.m)*float64(p.m)
+	row := math.Sqrt(above + (all-above)*float64(i)/float64(p.rows))
+	return min(p.m, max(p.first, roundUp(int(row), p.be.kernel.MR())))
 }
 
 // evenly is the step, at most most, that divides n into equal parts.

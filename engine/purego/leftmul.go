@@ -1,0 +1,86 @@
+package purego
+
+import (
+	"runtime"
+
+	"github.com/fdridge/fdridge/internal/shape"
+)
+
+// A leftMul is B ← W·B in place: all rows of a panel of B are packed before the
+// first is overwritten.
+type leftMul struct {
+	product
+	shares int // of the columns
+}
+
+type leftMulTeam struct {
+	team
+	leftMul
+}
+
+var leftMuls pool[leftMulTeam]
+
+// LeftMul overwrites the first m rows of B (k×n) with W·B.
+func (b *Backend) LeftMul(m, n, k int, w []float64, ldw int, x []float64, ldx int, _ []float64) {
+	shape.Leading(m, k)
+	shape.Matrix(m, k, ldw, len(w))
+	shape.Matrix(k, n, ldx, len(x))
+	if m == 0 || n == 0 {
+		return
+	}
+	t := leftMuls.get()
+	t.leftMul = leftMul{shares: 1, product: product{
+		be: b, m: m, n: n, k: k, alpha: 1, a: w, lda: ldw, b: x, ldb: ldx, c: x, ldc: ldx,
+	}}
+	if m*n*k >= minParallel {
+		t.shares = runtime.GOMAXPROCS(0)
+	}
+	t.run(&t.leftMul, t.shares)
+	t.leftMul = leftMul{}
+	leftMuls.put(t)
+}
+
+// LeftMulWork is 0.
+func (b *Backend) LeftMulWork(m, n, k int) int { return 0 }
+
+// part does a share of the columns.
+func (p *leftMul) part(i int, s *scratch) {
+	nr := p.be.kernel.NR()
+	j, end := share(p.n, i, p.shares, nr), share(p.n, i+1, p.shares, nr)
+	if j >= end {
+		return
+	}
+	a, depth := p.packAll(s)
+	width := max(nr, (1<<17)/p.k/nr*nr) // a MiB packed
+	for ; j < end; j += width {
+		p.panel(s, a, depth, j, min(width, end-j))
+	}
+}
+
+// packAll packs the whole of W, a block of depth columns after the other.
+func (p *leftMul) packAll(s *scratch) (a []float64, depth int) {
+	be := p.be
+	depth = evenly(p.k, be.kc)
+	rows := roundUp(p.m, be.kernel.Unit)
+	a = grow(&s.a, rows*p.k)
+	for l := 0; l < p.k; l += depth {
+		be.pack(a[l*rows:], be.kernel.MR(), false, p.a, p.lda, l, 0, min(depth, p.k-l), p.m)
+	}
+	return a, depth
+}
+
+// panel does nb columns from column j.
+func (p *leftMul) panel(s *scratch, a []float64, depth, j, nb int) {
+	be := p.be
+	rows, cols := roundUp(p.m, be.kernel.Unit), roundUp(nb, be.kernel.Unit)
+	b := grow(&s.b, cols*p.k)
+	for l := 0; l < p.k; l += depth {
+		be.pack(b[l*cols:], be.kernel.NR(), true, p.b, p.ldb, l, j, min(depth, p.k-l), nb)
+	}
+	for l := 0; l < p.k; l += depth {
+		kb := min(depth, p.k-l)
+		for i := 0; i < p.m; i += be.mc {
+			p.tiles(s, a[l*rows+i*kb:], b[l*cols:], i, j, min(be.mc, p.m-i), nb, kb, l > 0)
+		}
+	}
+}
