@@ -10,9 +10,11 @@ package bench
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/fdridge/fdridge/internal/hugepage"
 )
 
-// Rows makes n×d data with the spectrum of the paper's synthetic data, column j
+// Rows makes n×d data, on large pages as numpy has them, with the spectrum of the paper's synthetic data, column j
 // having the standard deviation exp(−j²/R²) with R = ⌊0.1d + ½⌋, turned by one
 // Householder reflection so that every entry is dense.
 func Rows(n, d int) []float64 {
@@ -24,7 +26,7 @@ func Rows(n, d int) []float64 {
 		v[j] = rng.NormFloat64()
 		norm += v[j] * v[j]
 	}
-	a := make([]float64, n*d)
+	a := hugepage.Floats(n * d)
 	for i := range n {
 		row := a[i*d : (i+1)*d]
 		var along float64

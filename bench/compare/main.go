@@ -28,6 +28,7 @@ type job struct {
 	amount float64 // flops, bytes or rows of one run
 	unit   string  // what amount/ns is: GFLOP/s, GB/s; krows/s for amount/µs
 	rivals []rival
+	done   func() // nil, or tidies up
 }
 
 // A rival does a job: run times so many repetitions itself, or leaves it to
@@ -103,6 +104,9 @@ func main() {
 		work := j.make()
 		work.rivals = slices.DeleteFunc(work.rivals, func(r rival) bool { return !chosen.MatchString(r.name) })
 		row := work.compete(j.name, *rounds)
+		if work.done != nil {
+			work.done()
+		}
 		rows = append(rows, row)
 		if !*asJSON {
 			fmt.Fprintln(os.Stderr, row)

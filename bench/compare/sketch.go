@@ -35,10 +35,11 @@ func sketches(names []string, engines []engine.Backend, py *python, dir string) 
 				if py == nil {
 					return j
 				}
-				file := filepath.Join(dir, "rows")
+				file := filepath.Join(dir, fmt.Sprintf("%dx%d", s.n, s.d))
 				if err := write(file, a); err != nil {
 					log.Fatal(err)
 				}
+				j.done = func() { os.Remove(file) }
 				for _, m := range methods {
 					j.rivals = append(j.rivals, py.rival("numpy "+m, m, file, s.d, s.m))
 				}
