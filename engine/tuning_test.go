@@ -100,11 +100,11 @@ func TestRows(t *testing.T) {
 	if got, want := (Tuning{L2: Cache{Size: 64 << 20}}).GradientRows(128), (4<<20)/2/8/128; got != want {
 		t.Errorf("%d rows of a gradient block for 64 MiB of L2, want %d", got, want)
 	}
-	if got := tuning.ShrinkRows(50, 1000); got != 50 {
+	if got := tuning.ShrinkRows(50); got != 63 {
 		t.Errorf("%d rows a shrink", got)
 	}
 	tuning.Gradient.Value, tuning.Shrink.Value = 9, 11
-	if g, s := tuning.GradientRows(128), tuning.ShrinkRows(50, 1000); g != 9 || s != 11 {
+	if g, s := tuning.GradientRows(128), tuning.ShrinkRows(50); g != 9 || s != 11 {
 		t.Errorf("%d and %d rows, want the settings 9 and 11", g, s)
 	}
 }

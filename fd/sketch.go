@@ -58,7 +58,7 @@ type Config struct {
 	Size   int    // m, the number of rows kept; more than Dim is never used
 	Shrink Driver // how to shrink; default Gram
 	// ShrinkRows is p, the rows taken between two shrinks. 0 lets the engine's
-	// dispatcher choose, m if nothing speaks against it.
+	// dispatcher choose: 5/4 of Size.
 	ShrinkRows int
 	// Backend does the arithmetic. nil is engine.Default().
 	Backend engine.Backend
@@ -118,7 +118,7 @@ func New(cfg Config) (*Sketch, error) {
 		if err != nil {
 			return nil, err
 		}
-		cfg.ShrinkRows = tuning.ShrinkRows(m, cfg.Dim)
+		cfg.ShrinkRows = tuning.ShrinkRows(m)
 	}
 	p := cfg.ShrinkRows
 	if !addressable(m, p, cfg.Dim) {

@@ -21,9 +21,9 @@ func (b *Backend) Gram(first, n, k int, a []float64, lda int, c []float64, ldc i
 	b.Syrk(false, n-first, k, 1, rows, lda, 0, c[first*ldc+first:], ldc)
 }
 
-// panelWidth is the number of columns that LeftMul computes at a time: about as
-// many as W has, so that the product is nearly square and its result stays in cache.
-func panelWidth(n, k int) int { return min(n, max(k, 256)) }
+// panelWidth is the number of columns that LeftMul computes at a time: enough for
+// OpenBLAS to pack W seldom, few enough that the panel stays in cache.
+func panelWidth(n, k int) int { return min(n, max(k, 1024)) }
 
 // LeftMul overwrites the first m rows of B with W·B, through a panel in work.
 func (b *Backend) LeftMul(m, n, k int, w []float64, ldw int, x []float64, ldx int, work []float64) {

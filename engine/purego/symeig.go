@@ -1,6 +1,6 @@
 package purego
 
-import "github.com/fdridge/fdridge/engine/purego/internal/eigen"
+import "github.com/fdridge/fdridge/engine/internal/eigen"
 
 // SymEig computes all eigenvalues, descending, and the k leading eigenvectors as
 // rows, by blocked tridiagonalisation and divide and conquer (package eigen).
