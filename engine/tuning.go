@@ -39,7 +39,7 @@ type Tuning struct {
 	NC Setting `json:"nc"` // columns of B packed at a time, in L3
 
 	Shrink   Setting `json:"shrink_rows"`   // rows between two shrinks; 0: 5/4 of those the sketch keeps
-	Gradient Setting `json:"gradient_rows"` // rows of a gradient block; 0: what fits in half of L2
+	Gradient Setting `json:"gradient_rows"` // rows of a gradient block; 0: what fills 4 MiB
 	Threads  Setting `json:"threads"`       // of OpenBLAS; Go's own are GOMAXPROCS
 }
 
@@ -53,7 +53,7 @@ func Detect() Tuning {
 	t.L1, t.L2, t.L3 = c[0], c[1], c[2]
 	t.model()
 	t.Shrink = Setting{0, "5/4 of the sketch's size"}
-	t.Gradient = Setting{0, gradientRule(t.L2)}
+	t.Gradient = Setting{0, "4 MiB"}
 	t.Threads = Setting{runtime.GOMAXPROCS(0), "GOMAXPROCS"}
 	return t
 }
@@ -145,28 +145,18 @@ func (t Tuning) ShrinkRows(m int) int {
 	return m + (m+3)/4
 }
 
+// gradientBytes is what a gradient block takes: enough work for several threads to
+// share, whatever the backend then divides it into for its caches; the same on
+// every machine, so that sums are too.
+const gradientBytes = 4 << 20
+
 // GradientRows is how many rows of d float64 make a gradient block: what fills
-// half of L2, which leaves room for the weights and gradients, within 16 to 4096.
+// 4 MiB, within 16 to 8192.
 func (t Tuning) GradientRows(d int) int {
 	if t.Gradient.Value > 0 {
 		return t.Gradient.Value
 	}
-	l2 := t.L2.Size
-	if l2 == 0 {
-		l2 = fallbackL2
-	}
-	return min(max(min(l2, largestL2)/2/word/max(d, 1), 16), 4096)
-}
-
-// gradientRule says what GradientRows goes by.
-func gradientRule(l2 Cache) string {
-	switch {
-	case l2.Size == 0:
-		return fmt.Sprintf("half of L2, %d KiB assumed", fallbackL2>>10)
-	case l2.Size > largestL2:
-		return fmt.Sprintf("half of L2, %d KiB of it", largestL2>>10)
-	}
-	return "half of L2"
+	return min(max(gradientBytes/word/max(d, 1), 16), 8192)
 }
 
 // String is a table of the values and their origins.

@@ -83,22 +83,11 @@ func TestOverride(t *testing.T) {
 // TestRows tries the rules behind the settings 0 and the settings that replace
 // them.
 func TestRows(t *testing.T) {
-	tuning := Tuning{L2: Cache{Size: 2 << 20}}
-	for d, want := range map[int]int{1: 4096, 128: 1024, 1000: 131, 1 << 20: 16} {
+	var tuning Tuning
+	for d, want := range map[int]int{1: 8192, 128: 4096, 1000: 524, 1 << 20: 16} {
 		if got := tuning.GradientRows(d); got != want {
 			t.Errorf("%d rows of a gradient block for d = %d, want %d", got, d, want)
 		}
-	}
-	if got := (Tuning{}).GradientRows(128); got != fallbackL2/2/8/128 {
-		t.Errorf("%d rows of a gradient block without L2", got)
-	}
-	for size, want := range map[int]string{0: "half of L2, 512 KiB assumed", 2 << 20: "half of L2", 64 << 20: "half of L2, 4096 KiB of it"} {
-		if got := gradientRule(Cache{Size: size}); got != want {
-			t.Errorf("rule %q for %d bytes of L2, want %q", got, size, want)
-		}
-	}
-	if got, want := (Tuning{L2: Cache{Size: 64 << 20}}).GradientRows(128), (4<<20)/2/8/128; got != want {
-		t.Errorf("%d rows of a gradient block for 64 MiB of L2, want %d", got, want)
 	}
 	if got := tuning.ShrinkRows(50); got != 63 {
 		t.Errorf("%d rows a shrink", got)

@@ -55,7 +55,7 @@ func (s stream) sketch(be engine.Backend, a []float64) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	block := max(1, 1<<17/s.d) // a MiB, as files are read
+	block := engine.Tuning{}.GradientRows(s.d)
 	for i := 0; i < s.n; i += block {
 		if err := sk.AppendRows(min(block, s.n-i), a[i*s.d:], s.d); err != nil {
 			log.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/fdridge/fdridge/internal/hugepage"
 )
@@ -22,7 +23,19 @@ type team struct {
 	parts int64
 	next  atomic.Int64
 	room  int // for so many helpers more; of the board
+	busy  atomic.Int64
 	wg    sync.WaitGroup
+}
+
+// patience is how long a goroutine looks for work, or waits for the others, before
+// it goes to sleep: to wake one takes about as long as a small task.
+const patience = 100 * time.Microsecond
+
+// awhile waits until done, or patience ends.
+func awhile(done func() bool) {
+	for start := time.Now(); !done() && time.Since(start) < patience; {
+		runtime.Gosched()
+	}
 }
 
 func (t *team) work(s *scratch) {
@@ -47,11 +60,14 @@ func (t *team) run(k task, parts int) {
 	t.work(s)
 	if parts > 1 {
 		helpers.remove(t)
+		awhile(t.quiet)
 	}
 	t.wg.Wait()
 	scratches.put(s)
 	t.task = nil
 }
+
+func (t *team) quiet() bool { return t.busy.Load() == 0 }
 
 // A board lists the teams that have room for helpers: goroutines that live as
 // long as the program. So work starts no goroutine and allocates nothing.
@@ -60,7 +76,10 @@ type board struct {
 	mu     sync.Mutex
 	posted sync.Cond
 	teams  []*team
+	open   atomic.Int64 // how many there are
 }
+
+func (b *board) any() bool { return b.open.Load() > 0 }
 
 var helpers board
 
@@ -74,6 +93,7 @@ func (b *board) post(t *team) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.teams = append(b.teams, t)
+	b.open.Add(1)
 	for range t.room {
 		b.posted.Signal()
 	}
@@ -83,8 +103,13 @@ func (b *board) remove(t *team) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if i := slices.Index(b.teams, t); i >= 0 {
-		b.teams = slices.Delete(b.teams, i, i+1)
+		b.delete(i)
 	}
+}
+
+func (b *board) delete(i int) {
+	b.teams = slices.Delete(b.teams, i, i+1)
+	b.open.Add(-1)
 }
 
 func (b *board) help() {
@@ -92,12 +117,14 @@ func (b *board) help() {
 	for {
 		t := b.join()
 		t.work(s)
+		t.busy.Add(-1)
 		t.wg.Done()
 	}
 }
 
 // join waits for a team with room and takes it.
 func (b *board) join() *team {
+	awhile(b.any)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for len(b.teams) == 0 {
@@ -105,8 +132,9 @@ func (b *board) join() *team {
 	}
 	t := b.teams[0]
 	t.wg.Add(1)
+	t.busy.Add(1)
 	if t.room--; t.room == 0 {
-		b.teams = slices.Delete(b.teams, 0, 1)
+		b.delete(0)
 	}
 	return t
 }
