@@ -43,7 +43,7 @@ func BenchmarkBlocks(b *testing.B) {
 // sweep times products of order n; the first of the configurations is the
 // model's.
 func sweep(b *testing.B, n int, configs []purego.Config) {
-	x, y, z := numbers(n*n), numbers(n*n), make([]float64, n*n)
+	x, y, z := Numbers(n*n), Numbers(n*n), make([]float64, n*n)
 	engines := make([]*purego.Backend, len(configs))
 	for i, cfg := range configs {
 		var err error

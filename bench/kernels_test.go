@@ -2,7 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/fdridge/fdridge/engine"
@@ -21,7 +20,7 @@ func BenchmarkGemm(b *testing.B) {
 		{"Rebuild/256×512×512", false, 256, 512, 512}, {"Rebuild/64×256×128", false, 64, 256, 128},
 	} {
 		b.Run(s.name, func(b *testing.B) {
-			x, y, z := numbers(s.m*s.k), numbers(s.k*s.n), make([]float64, s.m*s.n)
+			x, y, z := Numbers(s.m*s.k), Numbers(s.k*s.n), make([]float64, s.m*s.n)
 			ldy := s.n
 			if s.tb {
 				ldy = s.k
@@ -40,7 +39,7 @@ func BenchmarkSyrk(b *testing.B) {
 	for _, s := range [][2]int{{512, 1024}, {256, 4096}, {128, 16384}} {
 		n, k := s[0], s[1]
 		b.Run(fmt.Sprintf("%d×%d", n, k), func(b *testing.B) {
-			a, c := numbers(n*k), make([]float64, n*n)
+			a, c := Numbers(n*k), make([]float64, n*n)
 			onEachBackend(b, func(b *testing.B, be engine.Backend) {
 				for b.Loop() {
 					be.Syrk(false, n, k, 1, a, k, 0, c, n)
@@ -53,7 +52,7 @@ func BenchmarkSyrk(b *testing.B) {
 
 func BenchmarkGemv(b *testing.B) {
 	const m, n = 32768, 1024
-	a, x, y := numbers(m*n), numbers(m), make([]float64, m)
+	a, x, y := Numbers(m*n), Numbers(m), make([]float64, m)
 	for name, trans := range map[string]bool{"A·x": false, "Aᵀ·x": true} {
 		b.Run(fmt.Sprintf("%s/%d×%d", name, m, n), func(b *testing.B) {
 			onEachBackend(b, func(b *testing.B, be engine.Backend) {
@@ -69,10 +68,10 @@ func BenchmarkGemv(b *testing.B) {
 // BenchmarkGradient is A·Xᵀ − B and its product with A for t right-hand sides.
 func BenchmarkGradient(b *testing.B) {
 	const n, d = 32768, 1024
-	a := numbers(n * d)
+	a := Numbers(n * d)
 	for _, t := range []int{1, 3, 10} {
 		b.Run(fmt.Sprintf("%d×%d/t=%d", n, d, t), func(b *testing.B) {
-			x, y, g, r := numbers(t*d), numbers(n*t), make([]float64, t*d), make([]float64, n*t)
+			x, y, g, r := Numbers(t*d), Numbers(n*t), make([]float64, t*d), make([]float64, n*t)
 			onEachBackend(b, func(b *testing.B, be engine.Backend) {
 				for b.Loop() {
 					be.Gradient(n, d, t, a, d, x, d, y, t, g, d, r, t)
@@ -108,7 +107,7 @@ func BenchmarkSymEig(b *testing.B) {
 
 func BenchmarkSVD(b *testing.B) {
 	const m, n = 256, 1024
-	x, a := numbers(m*n), make([]float64, m*n)
+	x, a := Numbers(m*n), make([]float64, m*n)
 	onEachBackend(b, func(b *testing.B, be engine.Backend) {
 		s, vt, work := make([]float64, m), make([]float64, m*n), make([]float64, be.SVDWork(m, n))
 		for b.Loop() {
@@ -136,7 +135,7 @@ func BenchmarkCholesky(b *testing.B) {
 
 func BenchmarkQR(b *testing.B) {
 	const m, n = 2048, 512
-	x, a := numbers(m*n), make([]float64, m*n)
+	x, a := Numbers(m*n), make([]float64, m*n)
 	onEachBackend(b, func(b *testing.B, be engine.Backend) {
 		work := make([]float64, be.QRWork(m, n))
 		for b.Loop() {
@@ -147,19 +146,9 @@ func BenchmarkQR(b *testing.B) {
 	})
 }
 
-// numbers are n normal random ones, the same each time.
-func numbers(n int) []float64 {
-	rng := rand.New(rand.NewPCG(3, 4))
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = rng.NormFloat64()
-	}
-	return x
-}
-
 // positiveDefinite is XXᵀ for X n×2n.
 func positiveDefinite(be engine.Backend, n int) []float64 {
 	a := make([]float64, n*n)
-	be.Syrk(false, n, 2*n, 1, numbers(2*n*n), 2*n, 0, a, n)
+	be.Syrk(false, n, 2*n, 1, Numbers(2*n*n), 2*n, 0, a, n)
 	return a
 }

@@ -41,3 +41,13 @@ func Rows(n, d int) []float64 {
 	}
 	return a
 }
+
+// Numbers are n normal random ones, the same each time, on large pages like Rows.
+func Numbers(n int) []float64 {
+	rng := rand.New(rand.NewPCG(3, 4))
+	x := hugepage.Floats(n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
+}

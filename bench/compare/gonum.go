@@ -34,6 +34,20 @@ func (g gonum) Syrk(trans bool, n, k int, alpha float64, a []float64, lda int, b
 	g.blas.Dsyrk(blas.Lower, op(trans), n, k, alpha, a, lda, beta, c, ldc)
 }
 
+func (g gonum) Gram(first, n, k int, a []float64, lda int, c []float64, ldc int) {
+	g.Gemm(false, true, n-first, first, k, 1, a[first*lda:], lda, a, lda, 0, c[first*ldc:], ldc)
+	g.Syrk(false, n-first, k, 1, a[first*lda:], lda, 0, c[first*ldc+first:], ldc)
+}
+
+func (g gonum) LeftMul(m, n, k int, w []float64, ldw int, b []float64, ldb int, work []float64) {
+	g.Gemm(false, false, m, n, k, 1, w, ldw, b, ldb, 0, work, n)
+	for i := range m {
+		copy(b[i*ldb:i*ldb+n], work[i*n:])
+	}
+}
+
+func (g gonum) LeftMulWork(m, n, k int) int { return m * n }
+
 func (g gonum) Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64) {
 	g.blas.Dgemv(op(trans), m, n, alpha, a, lda, x, 1, beta, y, 1)
 }

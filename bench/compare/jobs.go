@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
-	"math/rand/v2"
 
+	"github.com/fdridge/fdridge/bench"
 	"github.com/fdridge/fdridge/engine"
 )
 
@@ -55,7 +55,7 @@ func jobs(names []string, engines []engine.Backend) []entry {
 			ta, tb bool
 		}{{"NN", false, false}, {"TN", true, false}, {"NT", false, true}} {
 			add(fmt.Sprintf("Gemm/%s/%d", s.name, n), "GFLOP/s", 2e-9*cube(n), func() func(engine.Backend) func() {
-				a, b, c := numbers(n*n), numbers(n*n), make([]float64, n*n)
+				a, b, c := bench.Numbers(n*n), bench.Numbers(n*n), make([]float64, n*n)
 				return func(be engine.Backend) func() {
 					return func() { be.Gemm(s.ta, s.tb, n, n, n, 1, a, n, b, n, 0, c, n) }
 				}
@@ -65,7 +65,7 @@ func jobs(names []string, engines []engine.Backend) []entry {
 	for _, s := range [][2]int{{512, 1024}, {256, 4096}, {128, 16384}} {
 		n, k := s[0], s[1]
 		add(fmt.Sprintf("Syrk/%d×%d", n, k), "GFLOP/s", 1e-9*float64(n*(n+1))*float64(k), func() func(engine.Backend) func() {
-			a, c := numbers(n*k), make([]float64, n*n)
+			a, c := bench.Numbers(n*k), make([]float64, n*n)
 			return func(be engine.Backend) func() { return func() { be.Syrk(false, n, k, 1, a, k, 0, c, n) } }
 		})
 	}
@@ -73,13 +73,13 @@ func jobs(names []string, engines []engine.Backend) []entry {
 	for _, s := range [][2]int{{256, 1024}, {64, 1024}, {128, 4096}, {64, 16384}} {
 		m, d := s[0], s[1]
 		add(fmt.Sprintf("Gram/%d×%d", m, d), "GFLOP/s", 2e-9*float64(m*m)*float64(d), func() func(engine.Backend) func() {
-			a, b, c := numbers(m*d), numbers(m*d), make([]float64, m*m)
+			a, b, c := bench.Numbers(m*d), bench.Numbers(m*d), make([]float64, m*m)
 			return func(be engine.Backend) func() {
 				return func() { be.Gemm(false, true, m, m, d, 1, a, d, b, d, 0, c, m) }
 			}
 		})
 		add(fmt.Sprintf("Rebuild/%d×%d", m, d), "GFLOP/s", 2e-9*float64(m*2*m)*float64(min(512, d)), func() func(engine.Backend) func() {
-			u, b, c := numbers(m*2*m), numbers(2*m*d), make([]float64, m*d)
+			u, b, c := bench.Numbers(m*2*m), bench.Numbers(2*m*d), make([]float64, m*d)
 			return func(be engine.Backend) func() {
 				return func() { be.Gemm(false, false, m, min(512, d), 2*m, 1, u, 2*m, b, d, 0, c, d) }
 			}
@@ -87,7 +87,7 @@ func jobs(names []string, engines []engine.Backend) []entry {
 	}
 	for _, trans := range []bool{false, true} {
 		add(fmt.Sprintf("Gemv/trans=%v/4096×1024", trans), "GB/s", 8e-9*4096*1024, func() func(engine.Backend) func() {
-			a, x, y := numbers(4096*1024), numbers(4096), make([]float64, 4096)
+			a, x, y := bench.Numbers(4096*1024), bench.Numbers(4096), make([]float64, 4096)
 			return func(be engine.Backend) func() {
 				return func() { be.Gemv(trans, 4096, 1024, 1, a, 1024, x, 0, y) }
 			}
@@ -96,7 +96,7 @@ func jobs(names []string, engines []engine.Backend) []entry {
 	for _, t := range []int{1, 3, 10} {
 		const n, d = 100000, 1024
 		add(fmt.Sprintf("Gradient/%d×%d/t=%d", n, d, t), "GB/s", 8e-9*n*d, func() func(engine.Backend) func() {
-			a, x, y, g, r := ones(n*d), numbers(t*d), numbers(n*t), make([]float64, t*d), make([]float64, n*t)
+			a, x, y, g, r := ones(n*d), bench.Numbers(t*d), bench.Numbers(n*t), make([]float64, t*d), make([]float64, n*t)
 			return func(be engine.Backend) func() {
 				return func() {
 					clear(g)
@@ -136,7 +136,7 @@ func jobs(names []string, engines []engine.Backend) []entry {
 	}
 	add("QR/2048×512", "GFLOP/s", 1e-9*(2*2048*512*512-2.0/3*cube(512)), func() func(engine.Backend) func() {
 		const m, n = 2048, 512
-		x, a := numbers(m*n), make([]float64, m*n)
+		x, a := bench.Numbers(m*n), make([]float64, m*n)
 		return func(be engine.Backend) func() {
 			work := make([]float64, be.QRWork(m, n))
 			return func() {
@@ -150,16 +150,6 @@ func jobs(names []string, engines []engine.Backend) []entry {
 
 func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }
 
-// numbers are n normal random ones, the same each time.
-func numbers(n int) []float64 {
-	rng := rand.New(rand.NewPCG(3, 4))
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = rng.NormFloat64()
-	}
-	return x
-}
-
 // ones are cheap numbers around one, for large matrices.
 func ones(n int) []float64 {
 	x := make([]float64, n)
@@ -171,7 +161,7 @@ func ones(n int) []float64 {
 
 // gram is a positive definite matrix of order n.
 func gram(n int) []float64 {
-	x, c := numbers(2*n*n), make([]float64, n*n)
+	x, c := bench.Numbers(2*n*n), make([]float64, n*n)
 	gonum{}.Syrk(false, n, 2*n, 1, x, 2*n, 0, c, n)
 	return c
 }

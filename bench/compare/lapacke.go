@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/netlib/blas/netlib"
 	"gonum.org/v1/netlib/lapack/lapacke"
+
+	"github.com/fdridge/fdridge/bench"
 )
 
 // dsyevd is LAPACKE's solver for all eigenvectors. The matrix is symmetric, so
@@ -28,7 +30,7 @@ func dsyevd(n int, spd []float64) []func() rival {
 func twoGemv(n, d, t int) []func() rival {
 	return []func() rival{func() rival {
 		var be netlib.Implementation
-		a, x, y, g, r := ones(n*d), numbers(t*d), numbers(n*t), make([]float64, t*d), make([]float64, n)
+		a, x, y, g, r := ones(n*d), bench.Numbers(t*d), bench.Numbers(n*t), make([]float64, t*d), make([]float64, n)
 		return timed("2×dgemv", func() {
 			clear(g)
 			for q := range t {

@@ -22,18 +22,7 @@ func (b *Backend) Gemm(transA, transB bool, m, n, k int, alpha float64, a []floa
 // Syrk computes the lower triangle of C = alpha·A·Aᵀ + beta·C, or of
 // alpha·Aᵀ·A + beta·C.
 func (b *Backend) Syrk(trans bool, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
-	shape.Op(trans, n, k, lda, len(a))
-	shape.Matrix(n, n, ldc, len(c))
-	if alpha == 0 || k == 0 {
-		for i := range n {
-			scaleRow(beta, c[i*ldc:i*ldc+i+1])
-		}
-		return
-	}
-	multiply(product{
-		be: b, lower: true, transA: trans, transB: !trans, m: n, n: n, k: k,
-		alpha: alpha, a: a, lda: lda, b: a, ldb: lda, beta: beta, c: c, ldc: ldc,
-	})
+	b.Gemmt(trans, !trans, n, k, alpha, a, lda, a, lda, beta, c, ldc)
 }
 
 // Gram computes rows first to n of the lower triangle of C = A·Aᵀ.

@@ -28,7 +28,7 @@ func TestRepeatable(t *testing.T) {
 		return x
 	}
 	const m, n, k = 300, 200, 150
-	a, b, c, sym := fill(m*k), fill(k*n), fill(m*n), fill(m*m)
+	a, b, c, sym, tall := fill(m*k), fill(k*n), fill(m*n), fill(m*m), fill(1000*1000)
 	work := func(n int) []float64 { return slices.Repeat([]float64{math.NaN()}, n) }
 	for _, op := range []struct {
 		name string
@@ -48,6 +48,22 @@ func TestRepeatable(t *testing.T) {
 			c := slices.Clone(sym)
 			be.Syrk(true, k, m, 1, a, k, 0, c, m)
 			return c
+		}},
+		{"Gram", func() []float64 {
+			c := slices.Clone(sym)
+			be.Gram(m/3, m, k, a, k, c, m)
+			return c
+		}},
+		{"LeftMul", func() []float64 {
+			b := slices.Clone(b)
+			be.LeftMul(k/2, n, k, a, k, b, n, nil)
+			return b[:k/2*n]
+		}},
+		{"Gemv", func() []float64 {
+			y, z := work(1000), work(1000)
+			be.Gemv(false, 1000, 1000, 1, tall, 1000, tall, 0, y)
+			be.Gemv(true, 1000, 1000, 1, tall, 1000, tall, 0, z)
+			return append(y, z...)
 		}},
 		{"Gradient", func() []float64 {
 			g, r := make([]float64, 3*k), work(m*3)

@@ -9,6 +9,16 @@ import (
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
+// normals are n normal random numbers, the same each time.
+func normals(n int) []float64 {
+	rng := rand.New(rand.NewPCG(3, 4))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
+}
+
 // upper runs QR on a copy of A (m×n) and returns R (min(m, n)×n), zeros below its
 // diagonal.
 func upper(t *testing.T, m, n int, a []float64) []float64 {
