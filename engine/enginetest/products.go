@@ -21,9 +21,12 @@ var scalars = func() (pairs [][2]float64) {
 
 func pick[T any](xs []T, i int) T { return xs[i%len(xs)] }
 
-// shapes calls f for edge sizes in all three dimensions: each size with a few
-// others rather than the whole cube.
-func shapes(f func(trial, m, n, k int)) {
+// A sweep calls f for shapes in three dimensions, numbering them.
+type sweep func(f func(trial, m, n, k int))
+
+// few takes edge sizes in all three dimensions: each size with a few others rather
+// than the whole cube.
+func few(f func(trial, m, n, k int)) {
 	trial := 0
 	for i, m := range sizes {
 		for _, step := range []int{0, 1, 5, 11} {
@@ -34,7 +37,7 @@ func shapes(f func(trial, m, n, k int)) {
 	}
 }
 
-func gemm(t *testing.T, be engine.Backend) {
+func gemm(t *testing.T, be engine.Backend, shapes sweep) {
 	shapes(func(trial, m, n, k int) {
 		for flags := range 4 {
 			ta, tb := flags&1 != 0, flags&2 != 0
@@ -90,7 +93,7 @@ func product(s [2]float64, c *matrix, i, j, k int, xy func(l int) (float64, floa
 	return want
 }
 
-func syrk(t *testing.T, be engine.Backend) {
+func syrk(t *testing.T, be engine.Backend, shapes sweep) {
 	shapes(func(trial, n, _, k int) {
 		for _, trans := range []bool{false, true} {
 			s := pick(scalars, trial)
@@ -114,7 +117,7 @@ func syrk(t *testing.T, be engine.Backend) {
 	})
 }
 
-func gram(t *testing.T, be engine.Backend) {
+func gram(t *testing.T, be engine.Backend, shapes sweep) {
 	shapes(func(trial, n, first, k int) {
 		first = min(first, n)
 		rng := random(uint64(trial))
@@ -138,7 +141,7 @@ func gram(t *testing.T, be engine.Backend) {
 	})
 }
 
-func leftMul(t *testing.T, be engine.Backend) {
+func leftMul(t *testing.T, be engine.Backend, shapes sweep) {
 	shapes(func(trial, m, n, k int) {
 		m = min(m, k)
 		rng := random(uint64(trial))
@@ -155,7 +158,7 @@ func leftMul(t *testing.T, be engine.Backend) {
 	})
 }
 
-func gemv(t *testing.T, be engine.Backend) {
+func gemv(t *testing.T, be engine.Backend, shapes sweep) {
 	shapes(func(trial, m, n, _ int) {
 		for _, trans := range []bool{false, true} {
 			s := pick(scalars, trial)
@@ -183,7 +186,7 @@ func gemv(t *testing.T, be engine.Backend) {
 	})
 }
 
-func gradient(t *testing.T, be engine.Backend) {
+func gradient(t *testing.T, be engine.Backend, shapes sweep) {
 	trial := 0
 	for _, n := range []int{0, 1, 2, 7, 33, 64, 130} {
 		for _, d := range []int{0, 1, 2, 9, 24, 65} {

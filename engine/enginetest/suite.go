@@ -39,12 +39,12 @@ func Each(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 // Run runs the whole suite on one backend.
 func Run(t *testing.T, be engine.Backend) {
 	t.Run("Describes", func(t *testing.T) { describes(t, be) })
-	t.Run("Gemm", func(t *testing.T) { gemm(t, be) })
-	t.Run("Syrk", func(t *testing.T) { syrk(t, be) })
-	t.Run("Gram", func(t *testing.T) { gram(t, be) })
-	t.Run("LeftMul", func(t *testing.T) { leftMul(t, be) })
-	t.Run("Gemv", func(t *testing.T) { gemv(t, be) })
-	t.Run("Gradient", func(t *testing.T) { gradient(t, be) })
+	t.Run("Gemm", func(t *testing.T) { gemm(t, be, few) })
+	t.Run("Syrk", func(t *testing.T) { syrk(t, be, few) })
+	t.Run("Gram", func(t *testing.T) { gram(t, be, few) })
+	t.Run("LeftMul", func(t *testing.T) { leftMul(t, be, few) })
+	t.Run("Gemv", func(t *testing.T) { gemv(t, be, few) })
+	t.Run("Gradient", func(t *testing.T) { gradient(t, be, few) })
 	t.Run("SymEig", func(t *testing.T) { symEig(t, be) })
 	t.Run("SVD", func(t *testing.T) { svd(t, be) })
 	t.Run("Cholesky", func(t *testing.T) { cholesky(t, be) })
@@ -52,6 +52,28 @@ func Run(t *testing.T, be engine.Backend) {
 	t.Run("Concurrent", func(t *testing.T) { concurrent(t, be) })
 	t.Run("Allocations", func(t *testing.T) { allocations(t, be) })
 	t.Run("Panics", func(t *testing.T) { panics(t, be) })
+}
+
+// Edges runs the products for every m <= rows and n <= cols, k taking one of the
+// edge sizes in turn: give it 2·MR+1 and 2·NR+1 of a micro-kernel.
+func Edges(t *testing.T, be engine.Backend, rows, cols int) {
+	all := func(f func(trial, m, n, k int)) {
+		for m := range rows + 1 {
+			for n := range cols + 1 {
+				trial := m*(cols+1) + n
+				f(trial, m, n, pick(sizes, trial))
+			}
+		}
+	}
+	t.Run("Gemm", func(t *testing.T) { gemm(t, be, all) })
+	t.Run("Gemv", func(t *testing.T) { gemv(t, be, all) })
+	t.Run("Gradient", func(t *testing.T) { gradient(t, be, all) })
+	t.Run("LeftMul", func(t *testing.T) { leftMul(t, be, all) })
+	turned := func(f func(trial, n, first, k int)) {
+		all(func(trial, m, n, k int) { f(trial, n, m, k) })
+	}
+	t.Run("Syrk", func(t *testing.T) { syrk(t, be, turned) })
+	t.Run("Gram", func(t *testing.T) { gram(t, be, turned) })
 }
 
 func describes(t *testing.T, be engine.Backend) {

@@ -141,6 +141,9 @@ func TestKernels(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Run(name, func(t *testing.T) { enginetest.Run(t, be) })
+			if name == k.Name {
+				t.Run(name+"/edges", func(t *testing.T) { enginetest.Edges(t, be, 2*k.MR+1, 2*k.NR+1) })
+			}
 		}
 	}
 }
