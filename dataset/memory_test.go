@@ -80,7 +80,7 @@ func TestFromCSRRefuses(t *testing.T) {
 
 // TestFromDenseOverflow: a product that wraps around is not a match.
 func TestFromDenseOverflow(t *testing.T) {
-	if _, err := dataset.FromDense(1<<62, 4, 0, nil, nil); !errors.Is(err, dataset.ErrShape) {
-		t.Errorf("2⁶²×4 features in no memory: %v", err)
+	if _, err := dataset.FromDense(math.MaxInt/4+1, 4, 0, nil, nil); !errors.Is(err, dataset.ErrShape) {
+		t.Errorf("(MaxInt/4+1)×4 features in no memory: %v", err)
 	}
 }

@@ -135,13 +135,13 @@ func New(cfg Config) (*Sketch, error) {
 }
 
 // addressable reports whether (m+p)·max(d, m+p) float64 fit in the address
-// space that Go's slices can have on any 64-bit machine (2⁴⁷ bytes).
+// space that Go's slices can have: 2⁴⁷ bytes on any 64-bit machine.
 func addressable(m, p, d int) bool {
-	if p > math.MaxInt-m {
+	if p > math.MaxInt-m || d > math.MaxInt-8 {
 		return false
 	}
-	hi, lo := bits.Mul64(uint64(m+p), uint64(max(d, m+p)))
-	return hi == 0 && lo < 1<<44
+	hi, lo := bits.Mul64(uint64(m+p), uint64(max(stride(d), m+p)))
+	return hi == 0 && lo < min(1<<44, math.MaxInt/8)
 }
 
 // stride is the leading dimension of B: d, and a cache line more where rows

@@ -384,7 +384,7 @@ func TestConfigRefused(t *testing.T) {
 		}
 	}
 	for _, cfg := range []fd.Config{
-		{Dim: 1 << 40, Size: 1 << 40}, {Dim: math.MaxInt, Size: math.MaxInt}, {Dim: 4, Size: 2, ShrinkRows: math.MaxInt},
+		{Dim: math.MaxInt / 4, Size: math.MaxInt / 4}, {Dim: math.MaxInt, Size: math.MaxInt}, {Dim: 4, Size: 2, ShrinkRows: math.MaxInt},
 	} {
 		if _, err := fd.New(cfg); !errors.Is(err, fd.ErrSize) {
 			t.Errorf("%+v: %v", cfg, err)

@@ -102,8 +102,9 @@ var methods = []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton}
 // its certificate.
 func TestSolveCertificates(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		converged := 0
+		drawn, converged := 0, 0
 		rapid.Check(t, func(t *rapid.T) {
+			drawn++
 			p := drawProblem(t, be)
 			opts := ridge.SolveOptions{
 				Method: rapid.SampledFrom(methods).Draw(t, "method"), PlainFD: rapid.Bool().Draw(t, "plain"),
@@ -134,8 +135,8 @@ func TestSolveCertificates(t *testing.T) {
 				}
 			}
 		})
-		if converged < 20 {
-			t.Errorf("only %d problems converged", converged)
+		if 5*converged < drawn {
+			t.Errorf("only %d of %d problems converged", converged, drawn)
 		}
 	})
 }

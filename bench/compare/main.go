@@ -5,9 +5,9 @@
 //
 // The rivals are our backends, gonum's BLAS and LAPACK, with the build tag
 // openblas LAPACKE's dsyevd and two calls of dgemv, and, where python3 has numpy
-// (and scikit-learn), the programs in rows.py. The last column but one is how
-// many times as fast as the reference purego is; the reference is the first
-// rival in the row that isn't ours.
+// (and scikit-learn), the programs in rows.py. The last column is the rate of the
+// first rival of the job, purego unless -rivals leaves it out, over that of the
+// row's.
 package main
 
 import (
@@ -73,6 +73,9 @@ func main() {
 	threads := flag.Int("threads", 1, "threads of every rival")
 	asJSON := flag.Bool("json", false, "print JSON")
 	flag.Parse()
+	if *rounds < 1 || *threads < 1 {
+		log.Fatal("compare: -rounds and -threads must be at least 1")
+	}
 	pattern, err := regexp.Compile(*run)
 	if err != nil {
 		log.Fatal(err)
@@ -152,17 +155,17 @@ func (r Row) String() string {
 	return s
 }
 
-// table prints the rates, and for each the ratio of ours to it.
+// table prints the rates, and for each the ratio of the first to it.
 func table(rows []Row) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "job\trival\trate\t\tours/rival")
+	fmt.Fprintln(w, "job\trival\trate\t\tfirst/rival")
 	for _, r := range rows {
 		if len(r.Rivals) == 0 {
 			continue
 		}
-		ours := r.Rates[r.Rivals[0]]
+		first := r.Rates[r.Rivals[0]]
 		for _, name := range r.Rivals {
-			fmt.Fprintf(w, "%s\t%s\t%.3g\t%s\t%.2f\n", r.Job, name, r.Rates[name], r.Unit, ours/r.Rates[name])
+			fmt.Fprintf(w, "%s\t%s\t%.3g\t%s\t%.2f\n", r.Job, name, r.Rates[name], r.Unit, first/r.Rates[name])
 		}
 	}
 	if err := w.Flush(); err != nil {

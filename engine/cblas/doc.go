@@ -1,11 +1,13 @@
 // Package cblas is the engine's backend on OpenBLAS and LAPACKE through cgo. It is
 // empty without the build tag openblas.
 //
-// BLAS goes through gonum.org/v1/netlib/blas/netlib. LAPACKE's row-major calls
+// BLAS goes through gonum.org/v1/netlib/blas/netlib, but for the gradient, whose
+// loop over blocks of rows is in C. LAPACKE's row-major calls
 // copy and transpose every matrix, and netlib's bindings know no other; so LAPACK
 // is called here column-major on the transpose, which is the same memory: a
 // row-major lower triangle is a column-major upper one, the QR of a row-major
-// matrix the LQ of a column-major one, eigenvectors in columns are our rows.
+// matrix the LQ of a column-major one. The eigenproblem and the SVD are our own
+// algorithms on OpenBLAS's products.
 //
 // Before the first call the core that OpenBLAS detected is compared with CPUID
 // and repaired (core.go). At most GOMAXPROCS/threads calls are inside OpenBLAS at

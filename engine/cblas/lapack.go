@@ -12,6 +12,7 @@ int LAPACKE_dgelqf_work(int layout, int m, int n, double *a, int lda, double *ta
 import "C"
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/fdridge/fdridge/internal/shape"
@@ -51,7 +52,8 @@ func (b *Backend) Cholesky(n int, a []float64, lda int) (ok bool) {
 		return false
 	}
 	for i := range n {
-		if !(a[i*lda+i] > 0) { // OpenBLAS takes a pivot that is NaN for a positive one
+		// OpenBLAS takes a pivot that is NaN or infinite for a positive one.
+		if pivot := a[i*lda+i]; !(pivot > 0) || math.IsInf(pivot, 1) {
 			return false
 		}
 	}

@@ -379,6 +379,8 @@ func cholesky(t *testing.T, be engine.Backend) {
 			"NaN last":          {n - 1, n - 1, math.NaN()},
 			"NaN off-diagonal":  {n - 1, 0, math.NaN()},
 			"infinite negative": {n - 1, n - 1, math.Inf(-1)},
+			"infinite first":    {0, 0, math.Inf(1)},
+			"infinite last":     {n - 1, n - 1, math.Inf(1)},
 		} {
 			a := newMatrix(n, n, lowerOnly(diagonal(func(int) float64 { return 2 })))
 			a.data[change.i*a.ld+change.j] = change.to

@@ -186,11 +186,11 @@ func gemv(t *testing.T, be engine.Backend, shapes sweep) {
 	})
 }
 
-func gradient(t *testing.T, be engine.Backend, shapes sweep) {
+func gradient(t *testing.T, be engine.Backend) {
 	trial := 0
 	for _, n := range []int{0, 1, 2, 7, 33, 64, 130} {
 		for _, d := range []int{0, 1, 2, 9, 24, 65} {
-			for q := range 10 {
+			for _, q := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 23, 24, 33} {
 				trial++
 				gradientOnce(t, be, n, d, q, trial%2 == 0, uint64(trial))
 			}

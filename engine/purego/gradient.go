@@ -28,15 +28,20 @@ type gradientTeam struct {
 
 var gradients pool[gradientTeam]
 
-// Most and fewest rows of a part, most parts: enough to share out, few enough
-// that adding them costs little.
+// Fewest rows of a part and most parts: enough to share out, few enough that
+// adding them costs little.
 const (
 	partRows  = 32
 	mostParts = 16
 )
 
+// manyTargets is the number of right-hand sides from which on arithmetic, not the
+// reading of A, takes the time, and two products are faster.
+const manyTargets = 24
+
 // Gradient computes R = A·Xᵀ − B and G += Rᵀ·A, each row of A being used for both
-// while it is in cache: A is read once from memory.
+// while it is in cache: A is read once from memory. From manyTargets right-hand
+// sides on it is two products.
 func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx int, rhs []float64, ldb int, g []float64, ldg int, r []float64, ldr int) {
 	shape.Matrix(n, d, lda, len(a))
 	shape.Matrix(t, d, ldx, len(x))
@@ -46,6 +51,10 @@ func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx i
 		shape.Matrix(n, t, ldb, len(rhs))
 	}
 	if n == 0 || t == 0 {
+		return
+	}
+	if t >= manyTargets {
+		b.twoProducts(n, d, t, a, lda, x, ldx, rhs, ldb, g, ldg, r, ldr)
 		return
 	}
 	v := gradient{be: b, n: n, d: d, t: t, a: a, lda: lda, x: x, ldx: ldx, b: rhs, ldb: ldb, r: r, ldr: ldr, g: g, ldg: ldg, parts: 1}
@@ -69,6 +78,18 @@ func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx i
 	}
 	team.gradient = gradient{}
 	gradients.put(team)
+}
+
+func (b *Backend) twoProducts(n, d, t int, a []float64, lda int, x []float64, ldx int, rhs []float64, ldb int, g []float64, ldg int, r []float64, ldr int) {
+	beta := 0.0
+	if rhs != nil {
+		beta = -1
+		for i := range n {
+			copy(r[i*ldr:i*ldr+t], rhs[i*ldb:])
+		}
+	}
+	b.Gemm(false, true, n, t, d, 1, a, lda, x, ldx, beta, r, ldr)
+	b.Gemm(true, false, t, d, n, 1, r, ldr, a, lda, 1, g, ldg)
 }
 
 func (v *gradient) part(i int, _ *scratch) {

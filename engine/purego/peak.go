@@ -9,7 +9,8 @@ import (
 
 // Peak runs the micro-kernel on panels in the first-level cache, a pair for each
 // of GOMAXPROCS threads, for about d or until ctx ends, and returns the floating
-// point operations per second of all of them: no product is faster.
+// point operations per second of all of them: what a product that did nothing else
+// would reach.
 func (b *Backend) Peak(ctx context.Context, d time.Duration) float64 {
 	flops := make([]float64, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup

@@ -72,7 +72,7 @@ func (p *product) divide(threads int) {
 		return
 	}
 	packed := func(rows int) int { return parts/rows*p.m + rows*p.n }
-	for rows := 2; rows <= parts; rows *= 2 {
+	for rows := 2; rows <= parts; rows++ {
 		if parts%rows == 0 && packed(rows) < packed(p.rows) {
 			p.rows = rows
 		}

@@ -45,7 +45,7 @@ type Backend struct {
 }
 
 // New returns the backend. It reports an error for a kernel that this machine or
-// build doesn't have, and for a negative block.
+// build doesn't have, and for a block that is negative or above 1<<24.
 func New(cfg Config) (*Backend, error) {
 	k := kernel.All()[0]
 	if cfg.Kernel != "" {
@@ -53,8 +53,9 @@ func New(cfg Config) (*Backend, error) {
 			return nil, fmt.Errorf("purego: no kernel %q here, there are %v", cfg.Kernel, names())
 		}
 	}
-	if cfg.MC < 0 || cfg.KC < 0 || cfg.NC < 0 {
-		return nil, fmt.Errorf("purego: negative block in %+v", cfg)
+	const most = 1 << 24
+	if min(cfg.MC, cfg.KC, cfg.NC) < 0 || max(cfg.MC, cfg.KC, cfg.NC) > most {
+		return nil, fmt.Errorf("purego: a block of %+v is not between 0 and %d", cfg, most)
 	}
 	be := &Backend{kernel: k, mc: cfg.MC, kc: cfg.KC, nc: cfg.NC}
 	be.mc = roundUp(orDefault(be.mc, 192), k.MR())

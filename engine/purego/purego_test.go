@@ -125,6 +125,14 @@ func differ(got, want []float64) string {
 	return ""
 }
 
+func TestNew(t *testing.T) {
+	for _, cfg := range []purego.Config{{Kernel: "mmx"}, {MC: -1}, {KC: -1}, {NC: -1}, {MC: math.MaxInt}, {KC: math.MaxInt}, {NC: math.MaxInt}} {
+		if be, err := purego.New(cfg); err == nil || be != nil {
+			t.Errorf("%+v accepted", cfg)
+		}
+	}
+}
+
 // TestKernels runs the suite on every kernel that the machine has, with blocks
 // of the usual size and with blocks so small that every product has several.
 func TestKernels(t *testing.T) {
