@@ -1,0 +1,143 @@
+// Package synthetic makes the data of the paper's statistical experiments
+// (C. Dickens, "Ridge Regression with Frequent Directions", 2020, section 3 and
+// appendix "Miscellaneous"; after B. Shi, J. Phillips, "A Deterministic
+// Streaming Sketch for Ridge Regression", 2020):
+//
+//	A = Z·Cᵀ,   Z_ij ~ N(0, exp(−(j−1)²/R²)²),   i = 1…n, j = 1…d,
+//	b = A·x₀ + ε,   ε_i ~ N(0, Noise²),   R = ⌊r·d + ½⌋,
+//
+// with C the orthonormal DCT-II, so that each row of Z is transformed on its own,
+// and x₀ of unit length with R normal components followed by zeros.
+//
+// Two corrections of the paper. It gives the standard deviation to the rows,
+// where n of them would have nothing to do with an effective dimension R of the
+// columns; it belongs to column j. And it says R = ⌊0.1·d + ½⌋ where its figures
+// use [LowRank] and [HighRank]. The "rotation" is one only as the orthonormal
+// variant of the transform.
+package synthetic
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/fdridge/fdridge/dataset"
+)
+
+// The ratios r of the paper's figures 1 and 2.
+const (
+	LowRank  = 0.15 // R₁
+	HighRank = 0.25 // R₂
+)
+
+// Config describes the data. Rows and Dim are required; the zero value of every
+// other field is the documented default.
+type Config struct {
+	Rows  int     // n
+	Dim   int     // d
+	Ratio float64 // r, 0 < r <= 1; 0 means LowRank
+	Noise float64 // standard deviation of ε; 0 means the paper's 2
+	Seed  uint64
+}
+
+// Rank is the effective dimension R = ⌊r·d + ½⌋.
+func (c Config) Rank() int {
+	r := c.Ratio
+	if r == 0 {
+		r = LowRank
+	}
+	return int(r*float64(c.Dim) + 0.5)
+}
+
+// Data are n samples of d features and one target.
+type Data struct {
+	Rows, Dim int
+	Noise     float64   // standard deviation of the noise in Y
+	X         []float64 // A, row-major n×d: each row is a sample
+	Y         []float64 // b, n
+	X0        []float64 // x₀, d: the weights that Y was made with
+}
+
+// maxNumbers bounds A, at 512 GiB.
+const maxNumbers = 1 << 36
+
+// Generate draws the data. They follow from the configuration alone, with the
+// same x₀ for every n and the same first rows for every larger n. A
+// configuration that describes no data is an error.
+func Generate(c Config) (*Data, error) {
+	if c.Noise == 0 {
+		c.Noise = 2
+	}
+	hi, lo := bits.Mul64(uint64(c.Rows), uint64(c.Dim))
+	switch r := c.Rank(); {
+	case c.Rows < 1 || c.Dim < 1 || hi != 0 || lo > maxNumbers:
+		return nil, fmt.Errorf("synthetic: cannot make %d×%d numbers", c.Rows, c.Dim)
+	case !(c.Ratio >= 0 && c.Ratio <= 1) || r < 1:
+		return nil, fmt.Errorf("synthetic: ratio %v of %d features leaves an effective dimension of %d, must be from 1 to %d", c.Ratio, c.Dim, r, c.Dim)
+	case !(c.Noise > 0) || math.IsInf(c.Noise, 0):
+		return nil, fmt.Errorf("synthetic: noise of standard deviation %v, must be positive and finite", c.Noise)
+	}
+	rng := rand.New(rand.NewPCG(c.Seed, 0x73796e7468)) // "synth"
+	n, d := c.Rows, c.Dim
+	s := &Data{Rows: n, Dim: d, Noise: c.Noise, X: make([]float64, n*d), Y: make([]float64, n)}
+	s.X0 = weights(rng, d, c.Rank())
+	sd, dct := decay(d, c.Rank()), newDCT(d)
+	for i := range n {
+		row := s.X[i*d : (i+1)*d]
+		for j := range row {
+			row[j] = sd[j] * rng.NormFloat64()
+		}
+		dct.transform(row)
+		s.Y[i] = floats.Dot(row, s.X0) + c.Noise*rng.NormFloat64()
+	}
+	return s, nil
+}
+
+// Source is the data as a source, which shares their memory.
+func (s *Data) Source() (dataset.Source, error) {
+	return dataset.FromDense(s.Rows, s.Dim, 1, s.X, s.Y)
+}
+
+// weights draws x₀.
+func weights(rng *rand.Rand, d, rank int) []float64 {
+	x := make([]float64, d)
+	for j := range rank {
+		x[j] = rng.NormFloat64()
+	}
+	floats.Scale(1/floats.Norm(x, 2), x)
+	return x
+}
+
+// decay returns the standard deviations exp(−(j−1)²/R²) of columns j = 1…d.
+func decay(d, rank int) []float64 {
+	sd := make([]float64, d)
+	for j := range sd {
+		q := float64(j) / float64(rank)
+		sd[j] = math.Exp(-q * q)
+	}
+	return sd
+}
+
+// A dct is the orthonormal DCT-II of length d,
+//
+//	y_k = c_k·Σ_j x_j·cos(π(2j+1)k/(2d)),   c_0 = √(1/d), c_k = √(2/d).
+type dct struct {
+	fft  *fourier.QuarterWaveFFT
+	d    int
+	work []float64
+}
+
+func newDCT(d int) *dct {
+	return &dct{fourier.NewQuarterWaveFFT(d), d, make([]float64, d)}
+}
+
+// transform overwrites x with its transform.
+func (t *dct) transform(x []float64) {
+	t.fft.CosSequence(t.work, x) // 4·Σ_j x_j·cos(π(2j+1)k/(2d))
+	floats.ScaleTo(x, math.Sqrt(2/float64(t.d))/4, t.work)
+	x[0] *= math.Sqrt2 / 2
+}
