@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -248,6 +249,42 @@ func TestAppendForms(t *testing.T) {
 			t.Errorf("%s: bound %+v, want %+v", name, g, w)
 		}
 	}
+}
+
+// TestBatches: the sketch is the same to the last bit however the rows come in
+// batches, whether a batch fits, fills the buffer or goes on after a shrink, with
+// refused ones in between; for rows that the buffer spaces out, too.
+func TestBatches(t *testing.T) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		rapid.Check(t, func(t *rapid.T) {
+			d := rapid.SampledFrom([]int{1, 5, 256, 320}).Draw(t, "d")
+			cfg := fd.Config{
+				Dim: d, Size: rapid.IntRange(1, 9).Draw(t, "m"), ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"),
+				Shrink: rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "driver"), Backend: be,
+			}
+			n := rapid.IntRange(1, 60).Draw(t, "n")
+			a := stream(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)), n, d, "decay").RawMatrix()
+			whole, parts := newSketch(t, cfg), newSketch(t, cfg)
+			check(t, whole.AppendRows(n, a.Data, a.Stride))
+			for i := 0; i < n; {
+				k := rapid.IntRange(0, min(25, n-i)).Draw(t, "batch")
+				x := a.Data[i*a.Stride : (i+k)*a.Stride]
+				if k > 0 {
+					bad := slices.Clone(x)
+					bad[rapid.IntRange(0, len(bad)-1).Draw(t, "bad")] = rapid.SampledFrom([]float64{math.NaN(), math.Inf(-1), 1e200}).Draw(t, "value")
+					if parts.AppendRows(k, bad, a.Stride) == nil {
+						t.Fatal("a bad batch is accepted")
+					}
+				}
+				check(t, parts.AppendRows(k, x, a.Stride))
+				i += k
+			}
+			got, want := must(parts.Spectrum())(t), must(whole.Spectrum())(t)
+			if !slices.Equal(got.Sigma2, want.Sigma2) || !slices.Equal(got.V, want.V) || got.Bound != want.Bound || parts.Bound() != whole.Bound() {
+				t.Errorf("in batches %+v, at once %+v", got.Bound, want.Bound)
+			}
+		})
+	})
 }
 
 // TestReadingDoesNotDisturb: a stream that is read in between ends in the same
