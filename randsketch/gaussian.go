@@ -1,0 +1,121 @@
+package randsketch
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// panelRows is how many rows are multiplied at a time. It is the same on every
+// machine and counts from the first row, so that sums don't depend on blocks.
+const panelRows = 256
+
+// gaussian is S with entries from N(0, 1/m), drawn a panel of columns at a time.
+type gaussian struct {
+	base
+	be   engine.Backend
+	s    []float64 // √m·Sᵀ for the rows at hand, panelRows×m
+	x    []float64 // dense rows not yet multiplied, panelRows×(d+t), with
+	held int       // so many of them; their part of s is kept too
+
+	// The rows at hand: columns of S from number first are drawn behind the held
+	// ones. The functions are bound once, so that calls make no closure.
+	first         int64
+	csr           *engine.CSR
+	lo, hi        int
+	y             []float64
+	draw, scatter func(s *stream, lo, hi int)
+}
+
+func newGaussian(b base, be engine.Backend) *gaussian {
+	g := &gaussian{base: b, be: be}
+	g.s, g.x = make([]float64, panelRows*b.m), make([]float64, panelRows*b.width())
+	g.draw, g.scatter = g.drawColumns, g.scatterRows
+	return g
+}
+
+func (g *gaussian) reset(seed uint64) {
+	g.seed, g.held = seed, 0
+	clear(g.sum)
+}
+
+// drawCost is about what drawing one number costs, in additions.
+const drawCost = 16
+
+func (g *gaussian) drawColumns(s *stream, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		s.seek(g.seed, forGaussian, g.first+int64(i))
+		s.normal(g.s[(g.held+i)*g.m : (g.held+i+1)*g.m])
+	}
+}
+
+func (g *gaussian) column(i int64, out []float64) {
+	s := newStream()
+	s.seek(g.seed, forGaussian, i)
+	s.normal(out)
+	floats.Scale(1/math.Sqrt(float64(g.m)), out)
+}
+
+func (g *gaussian) rows(first int64, n int, x []float64, ldx int, y []float64) {
+	w := g.width()
+	for done := 0; done < n; {
+		k := min(n-done, panelRows-g.held)
+		g.first = first + int64(done)
+		g.team.do(k, k*g.m*drawCost, g.draw)
+		for i := done; i < done+k; i++ {
+			row := g.x[g.held*w : (g.held+1)*w]
+			copy(row[:g.d], x[i*ldx:])
+			copy(row[g.d:], y[i*g.t:])
+			g.held++
+		}
+		if g.held == panelRows {
+			g.multiply(g.sum)
+			g.held = 0
+		}
+		done += k
+	}
+}
+
+// multiply adds the rows held to out.
+func (g *gaussian) multiply(out []float64) {
+	w := g.width()
+	g.be.Gemm(true, false, g.m, w, g.held, 1, g.s, g.m, g.x, w, 1, out, w)
+}
+
+func (g *gaussian) sparse(first int64, x *engine.CSR, y []float64) {
+	g.csr, g.y = x, y
+	for g.lo = 0; g.lo < x.Rows; g.lo = g.hi {
+		g.hi = min(x.Rows, g.lo+panelRows-g.held)
+		g.first = first + int64(g.lo)
+		g.team.do(g.hi-g.lo, (g.hi-g.lo)*g.m*drawCost, g.draw)
+		nnz := x.RowPtr[g.hi] - x.RowPtr[g.lo]
+		g.team.do(g.m, (nnz+(g.hi-g.lo)*g.t)*g.m, g.scatter)
+	}
+	g.csr, g.y = nil, nil
+}
+
+// scatterRows adds the sparse rows at hand to rows lo to hi of the sum, of which
+// one at a time stays in cache.
+func (g *gaussian) scatterRows(_ *stream, lo, hi int) {
+	for r := lo; r < hi; r++ {
+		row := g.row(r)
+		for i := g.lo; i < g.hi; i++ {
+			c := g.s[(g.held+i-g.lo)*g.m+r]
+			idx, val := g.csr.Row(i)
+			for k, j := range idx {
+				row[j] += c * val[k]
+			}
+			for k, v := range g.y[i*g.t : (i+1)*g.t] {
+				row[g.d+k] += c * v
+			}
+		}
+	}
+}
+
+func (g *gaussian) read(out []float64) {
+	copy(out, g.sum)
+	g.multiply(out)
+	floats.Scale(1/math.Sqrt(float64(g.m)), out)
+}

@@ -1,0 +1,117 @@
+package randsketch
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// sjlt is S with nnz entries ±1/√nnz in each column. Rows are added and
+// subtracted, which is the same arithmetic on every machine; threads share the
+// rows of the sum.
+type sjlt struct {
+	base
+	nnz     int
+	entries []entry // of the columns at hand, panelRows×nnz
+
+	// The rows at hand. The functions are bound once, so that calls make no closure.
+	first                     int64
+	lo, hi                    int
+	x, y                      []float64
+	ldx                       int
+	csr                       *engine.CSR
+	draw, addDense, addSparse func(s *stream, lo, hi int)
+}
+
+func newSJLT(b base, nnz int) *sjlt {
+	j := &sjlt{base: b, nnz: nnz, entries: make([]entry, panelRows*nnz)}
+	j.draw, j.addDense, j.addSparse = j.drawColumns, j.addDenseRows, j.addSparseRows
+	return j
+}
+
+func (j *sjlt) reset(seed uint64) {
+	j.seed = seed
+	clear(j.sum)
+}
+
+func (j *sjlt) drawColumns(s *stream, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		s.seek(j.seed, forSJLT, j.first+int64(i))
+		s.signs(j.m, j.nonzeros(i))
+	}
+}
+
+// nonzeros are the nonzeros of column i of those at hand.
+func (j *sjlt) nonzeros(i int) []entry { return j.entries[i*j.nnz : (i+1)*j.nnz] }
+
+func (j *sjlt) column(i int64, out []float64) {
+	s, column := newStream(), make([]entry, j.nnz)
+	s.seek(j.seed, forSJLT, i)
+	s.signs(j.m, column)
+	clear(out)
+	for _, e := range column {
+		out[e.row] = e.sign / math.Sqrt(float64(j.nnz))
+	}
+}
+
+func (j *sjlt) rows(first int64, n int, x []float64, ldx int, y []float64) {
+	j.x, j.ldx, j.y = x, ldx, y
+	j.panels(first, n, j.width(), j.addDense)
+	j.x, j.y = nil, nil
+}
+
+func (j *sjlt) sparse(first int64, x *engine.CSR, y []float64) {
+	j.csr, j.y = x, y
+	j.panels(first, x.Rows, x.NNZ()/max(x.Rows, 1)+j.t, j.addSparse)
+	j.csr, j.y = nil, nil
+}
+
+// panels draws the columns for n rows, of about length numbers each, and adds the
+// rows by add.
+func (j *sjlt) panels(first int64, n, length int, add func(s *stream, lo, hi int)) {
+	for j.lo = 0; j.lo < n; j.lo = j.hi {
+		j.hi = min(n, j.lo+panelRows)
+		j.first = first + int64(j.lo)
+		k := (j.hi - j.lo) * j.nnz
+		j.team.do(j.hi-j.lo, k*drawCost, j.draw)
+		j.team.do(j.m, k*length, add)
+	}
+}
+
+// addDenseRows adds the dense rows at hand to rows lo to hi of the sum.
+func (j *sjlt) addDenseRows(_ *stream, lo, hi int) {
+	for i := j.lo; i < j.hi; i++ {
+		x, y := j.x[i*j.ldx:i*j.ldx+j.d], j.y[i*j.t:(i+1)*j.t]
+		for _, e := range j.nonzeros(i - j.lo) {
+			if lo <= e.row && e.row < hi {
+				row := j.row(e.row)
+				floats.AddScaled(row[:j.d], e.sign, x)
+				floats.AddScaled(row[j.d:], e.sign, y)
+			}
+		}
+	}
+}
+
+// addSparseRows adds the sparse rows at hand to rows lo to hi of the sum.
+func (j *sjlt) addSparseRows(_ *stream, lo, hi int) {
+	for i := j.lo; i < j.hi; i++ {
+		idx, val := j.csr.Row(i)
+		y := j.y[i*j.t : (i+1)*j.t]
+		for _, e := range j.nonzeros(i - j.lo) {
+			if lo <= e.row && e.row < hi {
+				row := j.row(e.row)
+				for k, c := range idx {
+					row[c] += e.sign * val[k]
+				}
+				floats.AddScaled(row[j.d:], e.sign, y)
+			}
+		}
+	}
+}
+
+func (j *sjlt) read(out []float64) {
+	copy(out, j.sum)
+	floats.Scale(1/math.Sqrt(float64(j.nnz)), out)
+}

@@ -1,0 +1,124 @@
+package randsketch
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// A Spectrum is a sketch as it is used: K̂ = Vᵀ·diag(Lambda)·V with orthonormal rows
+// of V stands for K = AᵀA, and
+//
+//	Ĥ(γ) = K̂ + γI + Floor·(I − VᵀV)
+//
+// for H(γ) = K + γI. What is known for certain is
+//
+//	−Under·I ⪯ K − K̂ ⪯ Over·I,
+//
+// which for a random S is little: K̂ may miss K by ‖A‖²_F and exceed it by λ₁.
+//
+// It is independent of the sketch it came from. One goroutine may call Solve at a
+// time.
+type Spectrum struct {
+	Dim         int
+	Lambda      []float64 // λᵢ, descending, all positive, r of them
+	V           []float64 // r×Dim, row-major, orthonormal to round-off
+	Floor       float64   // what stands for K across V: λ_m of a Nyström approximation, else 0
+	Over, Under float64
+
+	be   engine.Backend
+	h, p []float64 // coefficients along V, q×r
+}
+
+// Range bounds the spectrum of Ĥ(γ)⁻¹H(γ). lo <= 0 says that nothing is known
+// below.
+func (s *Spectrum) Range(gamma float64) (lo, hi float64) {
+	return (gamma - s.Under) / (gamma + s.Floor), 1 + s.Over/gamma
+}
+
+// Solve overwrites row i of dst with Ĥ(γᵢ)⁻¹gᵢ for each of the q rows of g (q×d,
+// contiguous; dst may be g),
+//
+//	Vᵀ(Vg/(λ + γ)) + (g − VᵀVg)/(γ + Floor).
+//
+// The complement is projected twice before its division, which would otherwise blow
+// up what round-off leaves of g along V.
+func (s *Spectrum) Solve(q int, gamma []float64, g, dst []float64) {
+	d, r := s.Dim, len(s.Lambda)
+	copy(dst[:q*d], g[:q*d])
+	s.h, s.p = grow(s.h, q*r), grow(s.p, q*r)
+	ld := max(r, 1)
+	clear(s.h)
+	for range 2 {
+		s.be.Gemm(false, true, q, r, d, 1, dst, d, s.V, d, 0, s.p, ld)
+		s.be.Gemm(false, false, q, d, r, -1, s.p, ld, s.V, d, 1, dst, d)
+		floats.Add(s.h, s.p)
+	}
+	for i := range q {
+		floats.Scale(1/(gamma[i]+s.Floor), dst[i*d:(i+1)*d])
+		for j, l := range s.Lambda {
+			s.h[i*r+j] /= l + gamma[i]
+		}
+	}
+	s.be.Gemm(false, false, q, d, r, 1, s.h, ld, s.V, d, 1, dst, d)
+}
+
+func grow(x []float64, n int) []float64 {
+	if cap(x) < n {
+		return make([]float64, n)
+	}
+	return x[:n]
+}
+
+// Spectrum reads the sketch of A as K̂ = (SA)ᵀSA, by a singular value decomposition
+// of SA. The sketch is unchanged and the stream may go on.
+func (s *Sketch) Spectrum() (*Spectrum, error) {
+	m, d := s.cfg.Rows, s.cfg.Dim
+	p, err := spectrumOf(s.cfg.Backend, m, d, s.Matrix().RawMatrix().Data)
+	if err != nil {
+		return nil, err
+	}
+	p.Over = s.frob.Value()
+	if len(p.Lambda) > 0 {
+		p.Under = p.Lambda[0]
+	}
+	return p, nil
+}
+
+// spectrumOf returns the spectrum of BᵀB for B k×d, which is overwritten.
+func spectrumOf(be engine.Backend, k, d int, b []float64) (*Spectrum, error) {
+	r := min(k, d)
+	sigma, v := make([]float64, r), make([]float64, r*d)
+	if !be.SVD(k, d, b, d, sigma, v, d, make([]float64, be.SVDWork(k, d))) {
+		return nil, ErrNoConvergence
+	}
+	p := &Spectrum{Dim: d, be: be}
+	for _, s := range sigma {
+		if s*s > 0 {
+			p.Lambda = append(p.Lambda, s*s)
+		}
+	}
+	p.V = v[:len(p.Lambda)*d]
+	return p, nil
+}
+
+// eps is the distance from 1 to the next float64.
+const eps = 0x1p-52
+
+// norm is the Euclidean norm, computed without overflow.
+func norm(x []float64) float64 {
+	var scale float64
+	for _, v := range x {
+		scale = max(scale, math.Abs(v))
+	}
+	if scale == 0 {
+		return 0
+	}
+	var q float64
+	for _, v := range x {
+		q += (v / scale) * (v / scale)
+	}
+	return scale * math.Sqrt(q)
+}
