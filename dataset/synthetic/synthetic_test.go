@@ -167,7 +167,7 @@ func TestRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*synthetic.Config){
 		"no rows":         func(c *synthetic.Config) { c.Rows = 0 },
 		"no features":     func(c *synthetic.Config) { c.Dim = 0 },
-		"too many":        func(c *synthetic.Config) { c.Rows, c.Dim = 1<<40, 1<<40 },
+		"too many":        func(c *synthetic.Config) { c.Rows, c.Dim = math.MaxInt/2, math.MaxInt/2 },
 		"negative ratio":  func(c *synthetic.Config) { c.Ratio = -0.5 },
 		"ratio beyond 1":  func(c *synthetic.Config) { c.Ratio = 1.5 },
 		"ratio NaN":       func(c *synthetic.Config) { c.Ratio = math.NaN() },
