@@ -10,11 +10,9 @@ package bench
 import (
 	"math"
 	"math/rand/v2"
-
-	"github.com/fdridge/fdridge/internal/hugepage"
 )
 
-// Rows makes n×d data, on large pages as numpy has them, with the spectrum of the paper's synthetic data, column j
+// Rows makes n×d data with the spectrum of the paper's synthetic data, column j
 // having the standard deviation exp(−j²/R²) with R = ⌊0.1d + ½⌋, turned by one
 // Householder reflection so that every entry is dense.
 func Rows(n, d int) []float64 {
@@ -26,7 +24,7 @@ func Rows(n, d int) []float64 {
 		v[j] = rng.NormFloat64()
 		norm += v[j] * v[j]
 	}
-	a := hugepage.Floats(n * d)
+	a := make([]float64, n*d)
 	for i := range n {
 		row := a[i*d : (i+1)*d]
 		var along float64
@@ -42,10 +40,10 @@ func Rows(n, d int) []float64 {
 	return a
 }
 
-// Numbers are n normal random ones, the same each time, on large pages like Rows.
+// Numbers are n normal random ones, the same each time.
 func Numbers(n int) []float64 {
 	rng := rand.New(rand.NewPCG(3, 4))
-	x := hugepage.Floats(n)
+	x := make([]float64, n)
 	for i := range x {
 		x[i] = rng.NormFloat64()
 	}

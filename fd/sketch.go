@@ -24,7 +24,6 @@ import (
 	"math/bits"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/hugepage"
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
@@ -129,7 +128,7 @@ func New(cfg Config) (*Sketch, error) {
 		ld:    stride(cfg.Dim),
 		norm2: make([]float64, m+p),
 	}
-	s.buf = hugepage.Floats((m + p) * s.ld)
+	s.buf = make([]float64, (m+p)*s.ld)
 	s.ws = newWorkspace(cfg, m, m+p)
 	return s, nil
 }

@@ -21,7 +21,6 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/hugepage"
 )
 
 // ErrShape reports arguments whose dimensions disagree. Nothing was changed.
@@ -137,7 +136,7 @@ func New(cfg Config) (*Sketch, error) {
 		return nil, err
 	}
 	b := base{m: cfg.Rows, d: cfg.Dim, t: cfg.Targets, seed: cfg.Seed, team: new(team)}
-	b.sum = hugepage.Floats(b.m * b.width())
+	b.sum = make([]float64, b.m*b.width())
 	s := &Sketch{cfg: cfg, intake: intake{dim: cfg.Dim, targets: cfg.Targets}}
 	if cfg.Kind == SJLT {
 		s.op = newSJLT(b, cfg.Sparsity)

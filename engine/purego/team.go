@@ -6,8 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/fdridge/fdridge/internal/hugepage"
 )
 
 // A task is work in numbered parts that can be done at the same time, in any
@@ -180,7 +178,7 @@ var scratches pool[scratch]
 // grow returns x with at least n elements, of any content.
 func grow(x *[]float64, n int) []float64 {
 	if len(*x) < n {
-		*x = hugepage.Floats(max(n, 1<<13)) // from 64 KiB on, Go aligns to pages
+		*x = make([]float64, max(n, 1<<13)) // from 64 KiB on, Go aligns to pages
 	}
 	return *x
 }
