@@ -78,9 +78,9 @@ func TestFromCSRRefuses(t *testing.T) {
 	}
 }
 
-// TestFromDenseOverflow: a product that wraps around is not a match.
+// TestFromDenseOverflow: a product that wraps around to nothing is not a match.
 func TestFromDenseOverflow(t *testing.T) {
-	if _, err := dataset.FromDense(math.MaxInt/4+1, 4, 0, nil, nil); !errors.Is(err, dataset.ErrShape) {
-		t.Errorf("(MaxInt/4+1)×4 features in no memory: %v", err)
+	if _, err := dataset.FromDense((math.MaxInt/4+1)*2, 4, 0, nil, nil); !errors.Is(err, dataset.ErrShape) {
+		t.Errorf("a quarter of 2⁶⁴ rows (2³² where int has 32 bits) of 4 features in no memory: %v", err)
 	}
 }
