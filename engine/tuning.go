@@ -48,7 +48,7 @@ type Tuning struct {
 func Detect() Tuning {
 	var t Tuning
 	best := purego.Kernels()[0]
-	t.ISA, t.MR, t.NR, t.Origin = best.Name, best.MR, best.NR, "the fastest of "+strings.Join(kernelNames(), ", ")
+	t.ISA, t.MR, t.NR, t.Origin = best.Name, best.MR, best.NR, "the fastest of "+strings.Join(purego.KernelNames(), ", ")
 	c := detectCaches(os.DirFS("/sys/devices/system/cpu/cpu0/cache"))
 	t.L1, t.L2, t.L3 = c[0], c[1], c[2]
 	t.model()
@@ -56,13 +56,6 @@ func Detect() Tuning {
 	t.Gradient = Setting{0, "4 MiB"}
 	t.Threads = Setting{runtime.GOMAXPROCS(0), "GOMAXPROCS"}
 	return t
-}
-
-func kernelNames() (names []string) {
-	for _, k := range purego.Kernels() {
-		names = append(names, k.Name)
-	}
-	return names
 }
 
 // DefaultTuning is [Detect] with the environment's overrides, made once. The
@@ -130,7 +123,7 @@ func (t *Tuning) setKernel(name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("engine: FDRIDGE_KERNEL=%q must be one of those that run here: %s", name, strings.Join(kernelNames(), ", "))
+	return fmt.Errorf("engine: FDRIDGE_KERNEL=%q must be one of those that run here: %s", name, strings.Join(purego.KernelNames(), ", "))
 }
 
 // ShrinkRows is p, the rows that a sketch of m rows takes between two shrinks: 5m/4.

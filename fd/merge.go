@@ -60,8 +60,9 @@ func (s *Sketch) Decay(beta float64) error {
 	}
 	f := math.Sqrt(beta)
 	for i := range s.rows {
-		for j, v := range s.row(i) {
-			s.row(i)[j] = f * v
+		row := s.row(i)
+		for j := range row {
+			row[j] *= f
 		}
 	}
 	for i := range s.kept {

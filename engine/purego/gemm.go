@@ -7,12 +7,6 @@ func (b *Backend) Gemm(transA, transB bool, m, n, k int, alpha float64, a []floa
 	shape.Op(transA, m, k, lda, len(a))
 	shape.Op(transB, k, n, ldb, len(bm))
 	shape.Matrix(m, n, ldc, len(c))
-	if alpha == 0 || k == 0 {
-		for i := 0; i < m && n > 0; i++ {
-			scaleRow(beta, c[i*ldc:i*ldc+n])
-		}
-		return
-	}
 	multiply(product{
 		be: b, transA: transA, transB: transB, m: m, n: n, k: k,
 		alpha: alpha, a: a, lda: lda, b: bm, ldb: ldb, beta: beta, c: c, ldc: ldc,
@@ -30,12 +24,6 @@ func (b *Backend) Gram(first, n, k int, a []float64, lda int, c []float64, ldc i
 	shape.Leading(first, n)
 	shape.Matrix(n, k, lda, len(a))
 	shape.Matrix(n, n, ldc, len(c))
-	if k == 0 {
-		for i := first; i < n; i++ {
-			clear(c[i*ldc : i*ldc+i+1])
-		}
-		return
-	}
 	multiply(product{
 		be: b, lower: true, first: first, transB: true, m: n, n: n, k: k,
 		alpha: 1, a: a, lda: lda, b: a, ldb: lda, c: c, ldc: ldc,

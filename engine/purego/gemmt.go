@@ -9,12 +9,6 @@ func (b *Backend) Gemmt(transA, transB bool, n, k int, alpha float64, a []float6
 	shape.Op(transA, n, k, lda, len(a))
 	shape.Op(transB, k, n, ldb, len(bm))
 	shape.Matrix(n, n, ldc, len(c))
-	if alpha == 0 || k == 0 {
-		for i := range n {
-			scaleRow(beta, c[i*ldc:i*ldc+i+1])
-		}
-		return
-	}
 	multiply(product{
 		be: b, lower: true, transA: transA, transB: transB, m: n, n: n, k: k,
 		alpha: alpha, a: a, lda: lda, b: bm, ldb: ldb, beta: beta, c: c, ldc: ldc,

@@ -47,6 +47,10 @@ func multiply(p product) {
 	if p.m == p.first || p.n == 0 {
 		return
 	}
+	if p.alpha == 0 || p.k == 0 {
+		p.scale(p.first, p.m, 0, p.n)
+		return
+	}
 	p.divide(runtime.GOMAXPROCS(0))
 	t := products.get()
 	t.product = p
@@ -101,7 +105,10 @@ func (p *product) block(s *scratch, i0, i1, j0, j1 int) {
 		return
 	}
 	be := p.be
-	add := p.scale(i0, i1, j0, j1)
+	add := p.beta != 0
+	if add {
+		p.scale(i0, i1, j0, j1)
+	}
 	depth := evenly(p.k, be.kc)
 	height := evenly(i1-i0, be.mc)
 	for j := j0; j < j1; j += be.nc {
@@ -150,20 +157,20 @@ func evenly(n, most int) int {
 	return max(1, roundUp((n+parts-1)/max(parts, 1), 8))
 }
 
-// scale multiplies a block of C by beta unless that is 0 or 1, and reports
-// whether what is there is to be added to.
-func (p *product) scale(i0, i1, j0, j1 int) (add bool) {
-	if p.beta == 0 || p.beta == 1 {
-		return p.beta == 1
+// scale multiplies a block of C by beta, only writing where that is 0.
+func (p *product) scale(i0, i1, j0, j1 int) {
+	if p.beta == 1 {
+		return
 	}
 	for i := i0; i < i1; i++ {
 		end := j1
 		if p.lower {
 			end = min(end, i+1)
 		}
-		scaleRow(p.beta, p.c[i*p.ldc+j0:i*p.ldc+end])
+		if j0 < end {
+			scaleRow(p.beta, p.c[i*p.ldc+j0:i*p.ldc+end])
+		}
 	}
-	return true
 }
 
 // tiles multiplies the packed a (mb rows) and b (nb columns) into the block of C

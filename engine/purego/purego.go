@@ -15,8 +15,8 @@ import (
 )
 
 // Config chooses the kernel and the blocks of the packed products, in elements:
-// MC×KC of A and KC×NC of B are packed at a time. A zero field means that of
-// [DefaultConfig].
+// MC×KC of A and KC×NC of B are packed at a time. Zero fields are the fastest
+// kernel and blocks for a second-level cache of a MiB; engine.Tuning knows better.
 type Config struct {
 	Kernel     string // avx512, avx2, neon or generic
 	MC, KC, NC int
@@ -50,7 +50,7 @@ func New(cfg Config) (*Backend, error) {
 	k := kernel.All()[0]
 	if cfg.Kernel != "" {
 		if k = kernel.Find(cfg.Kernel); k == nil {
-			return nil, fmt.Errorf("purego: no kernel %q here, there are %v", cfg.Kernel, names())
+			return nil, fmt.Errorf("purego: no kernel %q here, there are %v", cfg.Kernel, KernelNames())
 		}
 	}
 	const most = 1 << 24
@@ -64,7 +64,8 @@ func New(cfg Config) (*Backend, error) {
 	return be, nil
 }
 
-func names() (names []string) {
+// KernelNames are the names of [Kernels].
+func KernelNames() (names []string) {
 	for _, k := range kernel.All() {
 		names = append(names, k.Name)
 	}
@@ -89,7 +90,7 @@ func (*Backend) Name() string { return "purego" }
 func (b *Backend) Capabilities() map[string]string {
 	return map[string]string{
 		"kernel":  fmt.Sprintf("%s, tile %d×%d", b.kernel.Name, b.kernel.MR(), b.kernel.NR()),
-		"kernels": fmt.Sprint(names()),
+		"kernels": fmt.Sprint(KernelNames()),
 		"version": runtime.Version(),
 		"threads": strconv.Itoa(runtime.GOMAXPROCS(0)),
 	}

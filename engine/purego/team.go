@@ -54,13 +54,13 @@ func (t *team) run(k task, parts int) {
 	s := scratches.get()
 	if t.room > 0 {
 		helpers.post(t)
-	}
-	t.work(s)
-	if parts > 1 {
+		t.work(s)
 		helpers.remove(t)
 		awhile(t.quiet)
+		t.wg.Wait()
+	} else {
+		t.work(s)
 	}
-	t.wg.Wait()
 	scratches.put(s)
 	t.task = nil
 }
