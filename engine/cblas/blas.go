@@ -21,16 +21,9 @@ func (b *Backend) Gemm(transA, transB bool, m, n, k int, alpha float64, a []floa
 	shape.Op(transB, k, n, ldb, len(bm))
 	shape.Matrix(m, n, ldc, len(c))
 	fits(m, n, k, lda, ldb, ldc)
-	if m == 0 || n == 0 {
-		return
-	}
-	if k == 0 || alpha == 0 {
-		scaleRows(m, n, beta, c, ldc)
-		return
-	}
 	b.enter(b.threads)
 	defer b.leave()
-	b.blas.Dgemm(op(transA), op(transB), m, n, k, alpha, a, lda, bm, ldb, beta, c, ldc)
+	(*inside)(b).Gemm(transA, transB, m, n, k, alpha, a, lda, bm, ldb, beta, c, ldc)
 }
 
 // Syrk computes the lower triangle of C = alpha·A·Aᵀ + beta·C, or of
@@ -63,13 +56,9 @@ func (b *Backend) Gemv(trans bool, m, n int, alpha float64, a []float64, lda int
 	shape.Vector(nx, len(x))
 	shape.Vector(ny, len(y))
 	fits(m, n, lda)
-	scaleRows(1, ny, beta, y, max(1, ny))
-	if m == 0 || n == 0 || alpha == 0 {
-		return
-	}
 	b.enter(b.threads)
 	defer b.leave()
-	b.blas.Dgemv(op(trans), m, n, alpha, a, lda, x, 1, 1, y, 1)
+	(*inside)(b).Gemv(trans, m, n, alpha, a, lda, x, beta, y)
 }
 
 // scaleRows overwrites C with beta·C, writing only where beta is 0.

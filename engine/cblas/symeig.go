@@ -28,14 +28,16 @@ func (b *Backend) SymEig(n, k int, a []float64, lda int, w []float64, v []float6
 // SymEigWork is the workspace of SymEig.
 func (b *Backend) SymEigWork(n, k int) int { return eigen.Work(n, k) }
 
-// inside is what package eigen calls while SymEig has the place inside OpenBLAS.
+// inside has the calls of OpenBLAS for whoever has a place inside it: Backend's own
+// products, and package eigen while SymEig has it. Outputs are scaled here: not every
+// OpenBLAS leaves out a NaN times beta = 0.
 type inside Backend
 
 func (i *inside) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, bm []float64, ldb int, beta float64, c []float64, ldc int) {
 	if m == 0 || n == 0 {
 		return
 	}
-	if k == 0 {
+	if k == 0 || alpha == 0 {
 		scaleRows(m, n, beta, c, ldc)
 		return
 	}
@@ -58,13 +60,19 @@ func (i *inside) Gemmt(transA, transB bool, n, k int, alpha float64, a []float64
 }
 
 func (i *inside) Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64) {
-	if m > 0 && n > 0 {
-		i.blas.Dgemv(op(trans), m, n, alpha, a, lda, x, 1, beta, y, 1)
+	ny := m
+	if trans {
+		ny = n
+	}
+	scaleRows(1, ny, beta, y, max(1, ny))
+	if m > 0 && n > 0 && alpha != 0 {
+		i.blas.Dgemv(op(trans), m, n, alpha, a, lda, x, 1, 1, y, 1)
 	}
 }
 
 func (i *inside) Symv(n int, a []float64, lda int, x, y []float64) {
+	clear(y[:n])
 	if n > 0 {
-		i.blas.Dsymv(blas.Lower, n, 1, a, lda, x, 1, 0, y, 1)
+		i.blas.Dsymv(blas.Lower, n, 1, a, lda, x, 1, 1, y, 1)
 	}
 }
