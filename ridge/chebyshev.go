@@ -20,7 +20,7 @@ type chebyshev struct {
 func newChebyshev(s *system, h Hessian) (*chebyshev, error) {
 	lo, hi := h.Range(s.gamma)
 	if !(lo > 0) {
-		return nil, fmt.Errorf("ridge: gamma = %g is below the round-off of the sketch, which then proves no range for Chebyshev; use CG", s.gamma)
+		return nil, fmt.Errorf("ridge: at gamma = %g the Hessian proves no range for Chebyshev, for a sketch because gamma is below its round-off; use CG", s.gamma)
 	}
 	return &chebyshev{
 		newton: newton{x: s.x, g: s.g},

@@ -50,7 +50,8 @@ type Certificate struct {
 	Shrinkage float64
 	// Contraction is q with ‖x̂ − x*‖ ≤ q‖x*‖ for the one-shot fit: η/γ for FD,
 	// ρ/(γ+ρ) for RFD. It is also the factor by which each Newton refinement
-	// shrinks the error. 0 for an exact method.
+	// shrinks the error. With a Hessian of another kind it is max(1 − lo, hi − 1)
+	// of its Range. 0 for an exact method.
 	Contraction float64
 	// ErrorBound is, for each target, a bound on ‖x̂ − x*‖₂.
 	ErrorBound []float64

@@ -1,6 +1,8 @@
 package ridge
 
 import (
+	"context"
+
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 )
@@ -14,6 +16,41 @@ type Hessian interface {
 	// Range bounds the spectrum of Ĥ(γ)⁻¹H(γ). lo <= 0 says that nothing is
 	// known below.
 	Range(gamma float64) (lo, hi float64)
+}
+
+// A Refresher is a Hessian that every step makes anew from the data, as the
+// Iterative Hessian Sketch does (M. Pilanci, M. Wainwright, JMLR 17, 2016). A
+// solver calls Refresh before each Solve, the first included. Only Newton takes
+// one: the other methods need the same Ĥ throughout.
+type Refresher interface {
+	Hessian
+	Refresh(ctx context.Context) error
+}
+
+// Identity is the Hessian of methods that go without one: Ĥ = γI. With it CG is
+// plain conjugate gradients and Newton is gradient descent with step 1/γ.
+type Identity struct {
+	// Largest bounds ‖A‖²₂, for Range; ‖A‖²_F does.
+	Largest float64
+}
+
+func (h Identity) Solve(q int, gamma []float64, g, dst []float64) {
+	d := len(g) / max(q, 1)
+	for i := range q {
+		row := dst[i*d : (i+1)*d]
+		copy(row, g[i*d:(i+1)*d])
+		scale(1/gamma[i], row)
+	}
+}
+
+// Range is [1, 1 + Largest/γ].
+func (h Identity) Range(gamma float64) (lo, hi float64) { return 1, 1 + h.Largest/gamma }
+
+// contraction bounds ‖I − Ĥ⁻¹H‖ in the norm of Ĥ, the factor by which a Newton step
+// shrinks the error.
+func contraction(h Hessian, gamma float64) float64 {
+	lo, hi := h.Range(gamma)
+	return max(1-lo, hi-1) + eps
 }
 
 // sketched is the Hessian of a Frequent Directions sketch: Ĥ = BᵀB + (γ + shift)I

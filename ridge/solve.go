@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/fd"
 )
 
 // Method is an iteration that refines the one-shot solution.
@@ -42,6 +45,15 @@ type SolveOptions struct {
 	// PlainFD takes Ĥ = BᵀB + γI (FD) for the Hessian in place of
 	// BᵀB + (γ+η/2)I (RFD). Newton then diverges when η > 2γ.
 	PlainFD bool
+	// Hessian, if not nil, is the Ĥ to iterate with in place of the sketch's: a
+	// randomised sketch, a Nyström approximation, [Identity]. Certificates stay
+	// those that the summary proves.
+	Hessian Hessian
+	// Start, if not nil, is where every γ starts from (t×d, in the order of the
+	// targets), in place of the one-shot solution Ĥ⁻¹c.
+	Start *mat.Dense
+	// Observe, if not nil, is shown every iterate, after the pass that reached it.
+	Observe func(Iterate)
 	// Progress, if not nil, is called after every block that was read.
 	Progress func(Progress)
 }
@@ -52,6 +64,19 @@ type Progress struct {
 	Rows          int64   // rows read in it
 	RelativeError float64 // the worst bound after the pass before
 	Active        int     // systems (γ and target) still iterating
+}
+
+// An Iterate is where one system stands: the first is the start, as measured by the
+// first pass.
+type Iterate struct {
+	Gamma  float64
+	Target int
+	Pass   int       // reads of the data after the summary's
+	Coef   []float64 // length d, valid during the call
+	// RelativeError bounds ‖x − x*‖/‖x*‖. It is proved where Measured is set; else
+	// it is of a gradient that CG carried along.
+	RelativeError float64
+	Measured      bool
 }
 
 // Why an iteration stopped.
@@ -96,9 +121,11 @@ func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 	if err != nil {
 		return nil, err
 	}
-	hessian := newSketched(spec, !opts.PlainFD, sum.be)
-	r, err := newRefinement(src, sum, hessian, gammas, opts)
+	r, err := newRefinement(src, sum, spec, gammas, opts)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.start(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.run(ctx); err != nil {
@@ -113,10 +140,20 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 		return fmt.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", opts.Tol, opts.MaxPasses)
 	case opts.Method < CG || opts.Method > Newton:
 		return fmt.Errorf("ridge: unknown method %v", opts.Method)
+	case opts.Hessian != nil && opts.PlainFD:
+		return fmt.Errorf("ridge: PlainFD chooses between the sketch's own Hessians, but another one is given")
 	case sum.Rows() == 0:
 		return ErrEmpty
 	case sum.weighted:
 		return fmt.Errorf("ridge: a source has no weights, so a weighted summary cannot be refined")
+	}
+	if _, fresh := opts.Hessian.(Refresher); fresh && opts.Method != Newton {
+		return fmt.Errorf("ridge: %v needs the same Hessian in every step, this one is made anew; use Newton", opts.Method)
+	}
+	if opts.Start != nil {
+		if t, d := opts.Start.Dims(); t != sum.cfg.Targets || d != sum.cfg.Dim {
+			return fmt.Errorf("%w: Start is %d×%d, the summary has %d targets and %d features", ErrShape, t, d, sum.cfg.Targets, sum.cfg.Dim)
+		}
 	}
 	for _, g := range gammas {
 		if err := checkGamma(g, opts.Method.String()); err != nil {
@@ -177,8 +214,8 @@ type system struct {
 type refinement struct {
 	opts    SolveOptions
 	sum     *Summary
-	hessian *sketched
-	scratch *sketched // for projections, apart from what hessian holds
+	hessian Hessian
+	sketch  *sketched // for projections
 	know    *knowledge
 	pass    *pass
 	systems []*system
@@ -193,23 +230,25 @@ type refinement struct {
 	rest       []float64
 }
 
-func newRefinement(src dataset.Source, sum *Summary, hessian *sketched, gammas []float64, opts SolveOptions) (*refinement, error) {
+func newRefinement(src dataset.Source, sum *Summary, spec *fd.Spectrum, gammas []float64, opts SolveOptions) (*refinement, error) {
 	p, err := newPass(src, sum)
 	if err != nil {
 		return nil, err
 	}
-	c := sum.c()
 	r := &refinement{
-		opts: opts, sum: sum, hessian: hessian, scratch: newSketched(hessian.spec, false, sum.be), pass: p,
-		know: newKnowledge(sum, newSketched(hessian.spec, false, sum.be), c),
+		opts: opts, sum: sum, hessian: opts.Hessian, pass: p,
+		sketch: newSketched(spec, false, sum.be),
+		know:   newKnowledge(sum, newSketched(spec, false, sum.be), sum.c()),
+	}
+	if r.hessian == nil {
+		r.hessian = newSketched(spec, !opts.PlainFD, sum.be)
 	}
 	d := sum.cfg.Dim
 	for _, gamma := range gammas {
 		for j := range sum.cfg.Targets {
 			s := &system{gamma: gamma, target: j, relative: math.Inf(1)}
 			s.x, s.g, s.best = make([]float64, d), make([]float64, d), make([]float64, d)
-			hessian.Solve(1, []float64{gamma}, c[j*d:(j+1)*d], s.x)
-			if s.iteration, err = newIteration(opts.Method, s, hessian); err != nil {
+			if s.iteration, err = newIteration(opts.Method, s, r.hessian); err != nil {
 				return nil, err
 			}
 			r.systems = append(r.systems, s)
@@ -221,6 +260,39 @@ func newRefinement(src dataset.Source, sum *Summary, hessian *sketched, gammas [
 	r.gammas, r.rss = make([]float64, q), make([]float64, q)
 	r.queries, r.projection = make([]query, q), make([]projection, q)
 	return r, nil
+}
+
+// start sets every x to opts.Start, or to Ĥ⁻¹c.
+func (r *refinement) start(ctx context.Context) error {
+	d := r.sum.cfg.Dim
+	if r.opts.Start != nil {
+		for _, s := range r.systems {
+			mat.Row(s.x, s.target, r.opts.Start)
+		}
+		return nil
+	}
+	for i, s := range r.systems {
+		copy(r.v[i*d:(i+1)*d], r.know.cross[s.target*d:(s.target+1)*d])
+		r.gammas[i] = s.gamma
+	}
+	if err := r.solve(ctx, len(r.systems)); err != nil {
+		return err
+	}
+	for i, s := range r.systems {
+		copy(s.x, r.z[i*d:(i+1)*d])
+	}
+	return nil
+}
+
+// solve writes Ĥ⁻¹v to z for the first q rows.
+func (r *refinement) solve(ctx context.Context, q int) error {
+	if h, ok := r.hessian.(Refresher); ok && q > 0 {
+		if err := h.Refresh(ctx); err != nil {
+			return err
+		}
+	}
+	r.hessian.Solve(q, r.gammas[:q], r.v[:q*r.sum.cfg.Dim], r.z[:q*r.sum.cfg.Dim])
+	return nil
 }
 
 func newIteration(m Method, s *system, h Hessian) (iteration, error) {
@@ -250,7 +322,9 @@ func (r *refinement) run(ctx context.Context) error {
 			return err
 		}
 		r.absorb(pass, last)
-		r.step()
+		if err := r.step(ctx); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -266,7 +340,7 @@ func (r *refinement) absorb(pass int, last bool) {
 		}
 		copy(r.v[i*d:(i+1)*d], s.g)
 	}
-	r.scratch.projections(len(r.active), r.v, r.rest, r.projection)
+	r.sketch.projections(len(r.active), r.v, r.rest, r.projection)
 	for i, s := range r.active {
 		s.passes = pass
 		r.judge(s, &r.projection[i])
@@ -284,6 +358,9 @@ func (r *refinement) judge(s *system, g *projection) {
 	rel := relative(bound, x)
 	reached, exhausted := rel <= r.opts.Tol, round > bound/2
 	s.checking = false
+	if r.opts.Observe != nil {
+		r.opts.Observe(Iterate{Gamma: s.gamma, Target: s.target, Pass: s.passes, Coef: s.x, RelativeError: rel, Measured: s.measured})
+	}
 	if !s.measured {
 		if reached || exhausted {
 			s.verify()
@@ -320,7 +397,7 @@ func (s *system) record(g *projection, bound, rel float64) {
 }
 
 // step drops the systems that have stopped and moves the others on.
-func (r *refinement) step() {
+func (r *refinement) step(ctx context.Context) error {
 	d := r.sum.cfg.Dim
 	active := r.active[:0]
 	for _, s := range r.active {
@@ -337,7 +414,9 @@ func (r *refinement) step() {
 			q++
 		}
 	}
-	r.hessian.Solve(q, r.gammas[:q], r.v, r.z)
+	if err := r.solve(ctx, q); err != nil {
+		return err
+	}
 	q = 0
 	for _, s := range r.active {
 		if !s.checking {
@@ -345,6 +424,7 @@ func (r *refinement) step() {
 			q++
 		}
 	}
+	return nil
 }
 
 func (r *refinement) progress(pass int) func(int64) {
@@ -379,7 +459,12 @@ func (r *refinement) fits(gammas []float64) ([]*Fit, error) {
 			}
 		}
 		f.Iterations = f.Passes - 1
-		r.sum.finish(f, x, r.know, r.hessian.shift, found)
+		if own, ok := r.hessian.(*sketched); ok {
+			r.sum.finish(f, x, r.know, own.shift, found)
+		} else {
+			r.sum.finish(f, x, r.know, 0, found)
+			f.Certificate.Contraction = contraction(r.hessian, gamma)
+		}
 		out[i] = f
 	}
 	if failed != "" {

@@ -33,7 +33,7 @@ var arrows = map[string][]string{
 	"engine":              above(),
 	"engine/enginetest":   above(),
 	"fd":                  above(),
-	"randsketch":          above("fd"),
+	"randsketch":          above("dataset", "fd"),
 	"dataset":             above(),
 	"dataset/...":         above("dataset/..."),
 	"ridge":               above("dataset", "fd"),
