@@ -9,18 +9,20 @@ import (
 )
 
 // A Buffer is the memory of one block, which a [Reader] or transform fills again
-// and again: it appends rows to X or, for a sparse source, to CSR, and to Y.
+// and again: it appends rows to X or, for a sparse source, to CSR, to Y, and to W
+// where rows are weighted.
 type Buffer struct {
 	N      int
 	X      []float64 // row-major
 	Sparse bool
 	CSR    engine.CSR
 	Y      []float64
+	W      []float64 // empty, or of every row
 }
 
 // Reset empties the buffer and keeps its memory.
 func (b *Buffer) Reset() {
-	b.N, b.X, b.Y = 0, b.X[:0], b.Y[:0]
+	b.N, b.X, b.Y, b.W = 0, b.X[:0], b.Y[:0], b.W[:0]
 	b.CSR = engine.CSR{RowPtr: append(b.CSR.RowPtr[:0], 0), ColIdx: b.CSR.ColIdx[:0], Val: b.CSR.Val[:0]}
 }
 
@@ -35,6 +37,9 @@ func (b *Buffer) EndRow() {
 // block presents the buffer as rows of d features that begin at row first.
 func (b *Buffer) block(first int64, d int) Block {
 	out := Block{First: first, N: b.N, Y: b.Y}
+	if len(b.W) > 0 {
+		out.W = b.W
+	}
 	if b.Sparse {
 		b.CSR.Rows, b.CSR.Cols = b.N, d
 		out.Sparse = &b.CSR

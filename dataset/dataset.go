@@ -19,6 +19,7 @@ type Block struct {
 	X      []float64   // dense features, row-major N×d, nil when sparse
 	Sparse *engine.CSR // sparse features, nil when dense
 	Y      []float64   // targets, row-major N×t
+	W      []float64   // weights of the rows, all >= 0; nil: each counts once
 }
 
 // Source is a sequence of rows that can be read again from the start.

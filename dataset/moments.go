@@ -1,7 +1,7 @@
 package dataset
 
-// moments accumulates count, mean and Σ(x − mean)² of the stored entries of each
-// column. Groups a and b of entries join by
+// moments accumulates count, mean and Σw(x − mean)² of the stored entries of each
+// column, where a row of weight w counts w times. Groups a and b of entries join by
 //
 //	δ = mean_b − mean_a,  n = n_a + n_b
 //	mean = mean_a + δ·n_b/n,  m2 = m2_a + m2_b + δ²·n_a·n_b/n
@@ -12,7 +12,7 @@ package dataset
 // the end as one group of zeros. A constant column has exactly its constant for a
 // mean and m2 = 0.
 type moments struct {
-	n               float64 // rows
+	n               float64 // rows, by weight
 	count, mean, m2 []float64
 
 	first, sum, square []float64 // of the dense block at hand
@@ -24,30 +24,51 @@ func newMoments(d int) *moments {
 }
 
 func (m *moments) add(b Block) {
-	m.n += float64(b.N)
+	total := 0.0
+	for i := range b.N {
+		total += b.weight(i)
+	}
+	m.n += total
 	switch {
-	case b.N == 0:
+	case total == 0:
 	case b.Sparse == nil:
-		m.addDense(b)
+		m.addDense(b, total)
 	default:
 		for i := range b.N {
+			w := b.weight(i)
 			idx, val := b.Sparse.Row(i)
 			for k, j := range idx {
-				m.join(int(j), 1, val[k], 0)
+				if w > 0 {
+					m.join(int(j), w, val[k], 0)
+				}
 			}
 		}
 	}
 }
 
-// addDense takes the block's mean relative to its first row and then the squares
-// about that mean, less what the mean's own round-off put into them.
-func (m *moments) addDense(b Block) {
-	d, n := len(m.mean), float64(b.N)
-	copy(m.first, b.X[:d])
+// weight is that of row i.
+func (b Block) weight(i int) float64 {
+	if b.W == nil {
+		return 1
+	}
+	return b.W[i]
+}
+
+// addDense takes the mean of a block of weight n > 0 relative to its first row
+// with weight and then the squares about that mean, less what the mean's own round-off put into
+// them.
+func (m *moments) addDense(b Block, n float64) {
+	d := len(m.mean)
+	lead := 0
+	for !(b.weight(lead) > 0) {
+		lead++
+	}
+	copy(m.first, b.X[lead*d:(lead+1)*d])
 	clear(m.sum)
 	for i := range b.N {
+		w := b.weight(i)
 		for j, x := range b.X[i*d : (i+1)*d] {
-			m.sum[j] += x - m.first[j]
+			m.sum[j] += w * (x - m.first[j])
 		}
 	}
 	mean := m.first
@@ -57,10 +78,11 @@ func (m *moments) addDense(b Block) {
 	clear(m.sum)
 	clear(m.square)
 	for i := range b.N {
+		w := b.weight(i)
 		for j, x := range b.X[i*d : (i+1)*d] {
 			x -= mean[j]
-			m.sum[j] += x
-			m.square[j] += x * x
+			m.sum[j] += w * x
+			m.square[j] += w * (x * x)
 		}
 	}
 	for j, s := range m.sum {

@@ -66,6 +66,9 @@ func (r *rows) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 // sharing its memory. Sparse rows are left in view.
 func (b Block) cut(lo, hi, d, t int, view *engine.CSR) Block {
 	out := Block{First: b.First + int64(lo), N: hi - lo, Y: b.Y[lo*t : hi*t]}
+	if b.W != nil {
+		out.W = b.W[lo:hi]
+	}
 	if b.Sparse != nil {
 		*view = b.Sparse.Slice(lo, hi)
 		out.Sparse = view

@@ -15,7 +15,7 @@ type Scaling struct {
 
 // Standardize makes one pass over src for the means and standard deviations
 // (those of the population, as scikit-learn's StandardScaler) of its columns, and
-// returns src scaled by them. Centring would fill sparse rows: where any came
+// returns src scaled by them. A row of weight w counts w times. Centring would fill sparse rows: where any came
 // sparse the means are left at zero and the columns only scaled, still by their
 // true standard deviation; an intercept takes up the difference.
 //
@@ -34,7 +34,7 @@ func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 		m.add(b)
 	}
 	if m.n == 0 {
-		return nil, nil, fmt.Errorf("%w: no rows to standardise by", ErrShape)
+		return nil, nil, fmt.Errorf("%w: no rows, or none with weight, to standardise by", ErrShape)
 	}
 	s, err := m.scaling()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 // transformed is a source whose features are computed from those of another,
 // block by block, on a goroutine of its own. Targets, of which there may be none,
-// pass through.
+// and weights pass through.
 type transformed struct {
 	src  Source
 	name string // for errors
@@ -57,6 +57,7 @@ func (s *transformed) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 			part := in.cut(used, hi, d, t, &view)
 			used = hi
 			out.Sparse, out.N, out.Y = part.Sparse != nil, part.N, append(out.Y, part.Y...)
+			out.W = append(out.W, part.W...)
 			apply(part, out)
 			return s.check(part.First, out)
 		}) {

@@ -15,27 +15,40 @@ func Zip(x, y Source) (Source, error) {
 	nx, _, _ := x.Dims()
 	ny, _, _ := y.Dims()
 	if nx >= 0 && ny >= 0 && nx != ny {
-		return nil, unequal(nx, ny)
+		return nil, unequal(nx, ny, "targets")
 	}
-	return &zip{x, y}, nil
+	return &zip{x, y, false}, nil
 }
 
-func unequal(nx, ny int64) error {
-	return fmt.Errorf("%w: %d rows of features, %d of targets", ErrShape, nx, ny)
+func unequal(nx, ny int64, what string) error {
+	return fmt.Errorf("%w: %d rows of features, %d of %s", ErrShape, nx, ny, what)
 }
 
-type zip struct{ x, y Source }
+type zip struct {
+	x, y    Source
+	weights bool // y are weights, and the targets those of x
+}
 
 func (z *zip) Dims() (n int64, d, t int) {
 	n, d, _ = z.x.Dims()
 	ny, t, _ := z.y.Dims()
+	if z.weights {
+		_, _, t = z.x.Dims()
+	}
 	return max(n, ny), d, t
+}
+
+func (z *zip) what() string {
+	if z.weights {
+		return "weights"
+	}
+	return "targets"
 }
 
 func (z *zip) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
-		_, d, t := z.Dims()
-		_, _, tx := z.x.Dims()
+		_, d, tx := z.x.Dims()
+		_, t, _ := z.y.Dims()
 		next, stop := iter.Pull2(z.y.Blocks(ctx))
 		defer stop()
 		y := targets{next: next}
@@ -57,7 +70,12 @@ func (z *zip) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 					break
 				}
 				out := b.cut(lo, hi, d, tx, &view)
-				out.Y = y.block.X[y.used*t : (y.used+hi-lo)*t]
+				if v := y.block.X[y.used*t : (y.used+hi-lo)*t]; !z.weights {
+					out.Y = v
+				} else if out.W, err = v, checkWeights(v, y.rows-int64(y.block.N-y.used)); err != nil {
+					yield(Block{}, err)
+					return
+				}
 				if !yield(out, nil) {
 					return
 				}
@@ -67,7 +85,7 @@ func (z *zip) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 		// Where the targets ended first, the features were counted to their end.
 		ny, err := y.count()
 		if err == nil && nx != ny {
-			err = unequal(nx, ny)
+			err = unequal(nx, ny, z.what())
 		}
 		if err != nil {
 			yield(Block{}, err)

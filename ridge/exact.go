@@ -10,7 +10,6 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
@@ -203,12 +202,12 @@ func (e *exact) read(ctx context.Context, src dataset.Source) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := e.check(b); err != nil {
+		if e.raw, err = checkBlock(b, e.d, e.t, int(e.stage.rows), e.raw); err != nil {
 			return err
 		}
 		var view engine.CSR
 		for lo := 0; lo < b.N; lo += stageRows {
-			e.append(e.stage.load(rowsOf(b, lo, min(lo+stageRows, b.N), e.d, e.t, &view), nil))
+			e.append(e.stage.load(rowsOf(b, lo, min(lo+stageRows, b.N), e.d, e.t, &view)))
 		}
 		if e.opts.Progress != nil {
 			e.opts.Progress(e.stage.rows)
@@ -222,36 +221,6 @@ func (e *exact) read(ctx context.Context, src dataset.Source) error {
 	}
 	e.col = e.f.columns()
 	e.centre = e.centring()
-	return nil
-}
-
-// check refuses a block of the wrong shape and entries out of range.
-func (e *exact) check(b dataset.Block) error {
-	s := b.Sparse
-	if b.N < 0 || len(b.Y) < b.N*e.t || (s == nil && len(b.X) < b.N*e.d) || (s != nil && (s.Rows != b.N || s.Cols != e.d)) {
-		return fmt.Errorf("%w: block of %d rows at row %d does not have the source's %d features and %d targets", ErrShape, b.N, e.stage.rows, e.d, e.t)
-	}
-	for i := range b.N {
-		row := int(e.stage.rows) + i
-		var idx []int32
-		val := b.Y[i*e.t : (i+1)*e.t]
-		qy, err := squares(row, e.d, nil, val)
-		if err != nil {
-			return err
-		}
-		if s != nil {
-			idx, val = s.Row(i)
-		} else {
-			val = b.X[i*e.d : (i+1)*e.d]
-		}
-		q, err := squares(row, 0, idx, val)
-		if err != nil {
-			return err
-		}
-		if e.raw += q + qy; !(e.raw <= maxSquares) {
-			return &fd.RangeError{Row: row}
-		}
-	}
 	return nil
 }
 

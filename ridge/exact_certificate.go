@@ -45,12 +45,14 @@ func weigh(w, x []float64) float64 {
 // the end of a chain of stageRows additions.
 func (e *exact) centring() []float64 {
 	out := make([]float64, len(e.col))
-	if !e.opts.Intercept {
-		return out
-	}
-	n := math.Sqrt(float64(e.stage.rows))
+	n := math.Sqrt(e.stage.weight)
 	for j, v := range e.col {
-		out[j] = ulp * (stageRows + 16) * math.Hypot(v, n*e.stage.mean[j])
+		if e.opts.Intercept {
+			out[j] = ulp * (stageRows + 16) * math.Hypot(v, n*e.stage.mean[j])
+		}
+		if e.stage.weighted {
+			out[j] += 4 * ulp * v
+		}
 	}
 	return out
 }

@@ -26,6 +26,7 @@ const eps = 0x1p-52
 // table is rows in memory, yielded block rows at a time.
 type table struct {
 	x, y   [][]float64
+	w      []float64 // nil: unweighted
 	block  int
 	sparse bool
 }
@@ -45,6 +46,9 @@ func (s table) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 			}
 			hi := min(lo+size, len(s.x))
 			b := dataset.Block{First: int64(lo), N: hi - lo, Y: flat(s.y[lo:hi])}
+			if s.w != nil {
+				b.W = s.w[lo:hi]
+			}
 			if s.sparse {
 				b.Sparse = compress(s.x[lo:hi])
 			} else {
@@ -226,7 +230,10 @@ func TestExactCertificate(t *testing.T) {
 			for _, shape := range [][3]int{{30, 6, 1}, {600, 5, 1}, {5, 9, 2}, {3, 1, 1}, {1, 3, 1}, {9, 8, 1}} {
 				for _, noise := range []float64{0, 1e-6, 10} {
 					s := problem(r, kind, shape[0], shape[1], shape[2], noise)
-					p := refbig.New(s.x, s.y, nil, opts.Intercept)
+					if r.IntN(2) == 0 {
+						s.w = drawWeights(r, shape[0])
+					}
+					p := refbig.New(s.x, s.y, s.w, opts.Intercept)
 					for _, gamma := range []float64{1e-9, 1e-5, 0.1, 1, 1e6, 0} {
 						fits, err := ridge.Exact(context.Background(), s, []float64{gamma}, opts)
 						var singular *ridge.SingularError

@@ -20,21 +20,27 @@ import (
 //
 //	(S − 1μᵀ)v = Sv − (μᵀv)1,   (S − 1μᵀ)ᵀr = Sᵀr − μ(1ᵀr).
 //
+// A row of weight w, its target and its 1 are multiplied by √w.
+//
 // Contributions are summed block by block with compensation, so that the error
 // of a gradient doesn't grow with n.
 type pass struct {
 	src  dataset.Source
 	be   engine.Backend
 	d, t int
-	rows int // rows of a block taken at a time
-	want int64
+	rows int       // rows of a block taken at a time
 	mean []float64 // d+t means, nil without intercept
+
+	want   int64   // rows there are to be
+	weight float64 // and their weight
 
 	x, b, r, g []float64 // centred rows n×d, right-hand sides n×q, residuals n×q, block gradient q×d
 	sum        []neumaier.Sum
 	rss, ones  []neumaier.Sum // ‖r‖² and 1ᵀr of each vector
 	offset     []float64      // μᵀv of each vector
 	view       engine.CSR     // the sparse rows at hand
+	root       []float64      // √w of the rows at hand, empty where all count once
+	own        engine.CSR     // sparse rows times √w
 
 	// The run under way. visit is p.block, bound once: ranging over the source
 	// would make a closure for every pass.
@@ -42,6 +48,7 @@ type pass struct {
 	qs       []query
 	v        []float64
 	n        int64
+	w        neumaier.Sum
 	err      error
 	progress func(rows int64)
 }
@@ -51,7 +58,7 @@ func newPass(src dataset.Source, s *Summary) (*pass, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pass{src: src, be: s.be, d: s.cfg.Dim, t: s.cfg.Targets, rows: tuning.GradientRows(s.cfg.Dim), want: s.stage.rows}
+	p := &pass{src: src, be: s.be, d: s.cfg.Dim, t: s.cfg.Targets, rows: tuning.GradientRows(s.cfg.Dim), want: s.stage.rows, weight: s.stage.weight}
 	if s.cfg.Intercept {
 		p.mean = s.stage.means()
 	}
@@ -70,13 +77,15 @@ type query struct {
 func (p *pass) run(ctx context.Context, qs []query, v, out, rss []float64, progress func(rows int64)) error {
 	q := len(qs)
 	p.reset(qs, v)
-	p.qs, p.v, p.n, p.err, p.progress = qs, v, 0, nil, progress
+	p.qs, p.v, p.n, p.w, p.err, p.progress = qs, v, 0, neumaier.Sum{}, nil, progress
 	p.src.Blocks(ctx)(p.visit)
 	switch {
 	case p.err != nil:
 		return p.err
 	case p.n != p.want:
 		return fmt.Errorf("%w: this pass read %d rows, the summary %d", ErrShape, p.n, p.want)
+	case math.Abs(p.w.Value()-p.weight) > 1e-9*p.weight:
+		return fmt.Errorf("%w: the rows of this pass weigh %g, those of the summary %g", ErrShape, p.w.Value(), p.weight)
 	}
 	for i := range q {
 		rss[i] = math.Max(0, p.rss[i].Value())
@@ -131,6 +140,7 @@ func (p *pass) reset(qs []query, v []float64) {
 func (p *pass) add(b dataset.Block, qs []query, v []float64) {
 	q, d := len(qs), p.d
 	clear(p.g)
+	p.weigh(&b)
 	rhs := p.rightHandSides(b, qs)
 	if b.Sparse != nil {
 		b.Sparse.Gradient(q, v, d, rhs, q, p.g, d, p.r, q)
@@ -143,7 +153,7 @@ func (p *pass) add(b dataset.Block, qs []query, v []float64) {
 	for i, x := range p.r[:b.N*q] {
 		p.rss[i%q].Add(x * x)
 		if b.Sparse != nil && p.mean != nil {
-			p.ones[i%q].Add(x)
+			p.ones[i%q].Add(p.scaled(i/q, x))
 		}
 	}
 }
@@ -167,27 +177,57 @@ func (p *pass) rightHandSides(b dataset.Block, qs []query) []float64 {
 		}
 		for row := range b.N {
 			if s.affine {
-				p.b[row*q+i] = b.Y[row*p.t+s.target] - mean + shift
+				p.b[row*q+i] = p.scaled(row, b.Y[row*p.t+s.target]-mean+shift)
 			} else {
-				p.b[row*q+i] = shift
+				p.b[row*q+i] = p.scaled(row, shift)
 			}
 		}
 	}
 	return p.b
 }
 
-// centred returns the block's dense rows less their mean, or as they are where
-// no intercept is fitted.
+// weigh takes note of the weights of a block and scales its sparse rows, in a copy
+// of their entries, by the roots.
+func (p *pass) weigh(b *dataset.Block) {
+	p.root = p.root[:0]
+	if b.W == nil {
+		p.w.Add(float64(b.N))
+		return
+	}
+	for _, w := range b.W[:b.N] {
+		p.w.Add(w)
+		p.root = append(p.root, math.Sqrt(w))
+	}
+	if b.Sparse != nil {
+		scaleRows(&p.own, b.Sparse, p.root)
+		b.Sparse = &p.own
+	}
+}
+
+// scaled is x times the root of the weight of row i of the block at hand.
+func (p *pass) scaled(i int, x float64) float64 {
+	if len(p.root) == 0 {
+		return x
+	}
+	return p.root[i] * x
+}
+
+// centred returns the block's dense rows less their mean, times the roots of their
+// weights, or as they are where nothing is to be done.
 func (p *pass) centred(b dataset.Block) []float64 {
-	if p.mean == nil {
+	if p.mean == nil && len(p.root) == 0 {
 		return b.X
 	}
 	d := p.d
 	p.x = grow(p.x, b.N*d)
 	for i := range b.N {
 		src, dst := b.X[i*d:(i+1)*d], p.x[i*d:(i+1)*d]
-		for j, mu := range p.mean[:d] {
-			dst[j] = src[j] - mu
+		copy(dst, src)
+		if p.mean != nil {
+			axpy(-1, p.mean[:d], dst)
+		}
+		if len(p.root) > 0 {
+			scale(p.root[i], dst)
 		}
 	}
 	return p.x

@@ -144,8 +144,6 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 		return fmt.Errorf("ridge: PlainFD chooses between the sketch's own Hessians, but another one is given")
 	case sum.Rows() == 0:
 		return ErrEmpty
-	case sum.weighted:
-		return fmt.Errorf("ridge: a source has no weights, so a weighted summary cannot be refined")
 	}
 	if _, fresh := opts.Hessian.(Refresher); fresh && opts.Method != Newton {
 		return fmt.Errorf("ridge: %v needs the same Hessian in every step, this one is made anew; use Newton", opts.Method)

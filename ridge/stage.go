@@ -25,14 +25,17 @@ type stage struct {
 	d, t      int
 	intercept bool
 
-	rows   int64          // rows seen
-	weight float64        // Σw
-	origin []float64      // d+t, of use once weight > 0
-	sum    []neumaier.Sum // Σw·(row − origin), d+t
-	mean   []float64      // sum/weight
-	x, y   []float64      // staged rows, n×d and n×t
-	block  []float64      // mean of the block at hand, less the origin, d+t
-	view   engine.CSR     // what a sparse staged block points to
+	rows     int64          // rows seen
+	weight   float64        // Σw
+	weighted bool           // some rows came with weights
+	origin   []float64      // d+t, of use once weight > 0
+	sum      []neumaier.Sum // Σw·(row − origin), d+t
+	mean     []float64      // sum/weight
+	x, y     []float64      // staged rows, n×d and n×t
+	block    []float64      // mean of the block at hand, less the origin, d+t
+	root     []float64      // √w of the block at hand
+	view     engine.CSR     // the sparse rows at hand
+	own      engine.CSR     // sparse rows times √w
 }
 
 func newStage(d, t int, intercept bool) *stage {
@@ -63,13 +66,22 @@ type staged struct {
 	y      []float64 // n×t
 }
 
-// load stages a block. w is nil (weight one) or has one weight for each row. The
-// result is valid until the next call and may alias the block.
-func (s *stage) load(b dataset.Block, w []float64) staged {
+// load stages a block. The result is valid until the next call and may alias the
+// block.
+func (s *stage) load(b dataset.Block) staged {
+	w := b.W
 	s.rows += int64(b.N)
+	s.weighted = s.weighted || w != nil
 	if w == nil && !s.intercept {
 		s.weight += float64(b.N)
 		return staged{b.N, b.X, b.Sparse, b.Y}
+	}
+	s.root = s.root[:0]
+	for _, v := range w {
+		s.root = append(s.root, math.Sqrt(v))
+	}
+	if b.Sparse != nil && !s.intercept {
+		return s.loadSparse(b)
 	}
 	extra := 0
 	if s.intercept {
@@ -86,12 +98,36 @@ func (s *stage) load(b dataset.Block, w []float64) staged {
 			s.weight += v
 		}
 	}
-	for i, v := range w {
-		r := math.Sqrt(v)
+	for i, r := range s.root {
 		scale(r, s.x[i*s.d:(i+1)*s.d])
 		scale(r, s.y[i*s.t:(i+1)*s.t])
 	}
 	return staged{n, s.x[:n*s.d], nil, s.y[:n*s.t]}
+}
+
+// loadSparse stages weighted sparse rows that need no centring.
+func (s *stage) loadSparse(b dataset.Block) staged {
+	s.y = append(s.y[:0], b.Y[:b.N*s.t]...)
+	for i, r := range s.root {
+		s.weight += b.W[i]
+		scale(r, s.y[i*s.t:(i+1)*s.t])
+	}
+	scaleRows(&s.own, b.Sparse, s.root)
+	return staged{b.N, nil, &s.own, s.y}
+}
+
+// scaleRows overwrites dst, in the memory it has, with the rows of src times root.
+func scaleRows(dst, src *engine.CSR, root []float64) {
+	dst.Rows, dst.Cols = src.Rows, src.Cols
+	dst.RowPtr, dst.ColIdx, dst.Val = append(dst.RowPtr[:0], 0), dst.ColIdx[:0], dst.Val[:0]
+	for i := range src.Rows {
+		idx, val := src.Row(i)
+		dst.ColIdx = append(dst.ColIdx, idx...)
+		for _, v := range val {
+			dst.Val = append(dst.Val, root[i]*v)
+		}
+		dst.RowPtr = append(dst.RowPtr, len(dst.Val))
+	}
 }
 
 func (s *stage) copyRows(b dataset.Block) {
@@ -188,6 +224,9 @@ const stageRows = 256
 // Sparse rows are left in view.
 func rowsOf(b dataset.Block, lo, hi, d, t int, view *engine.CSR) dataset.Block {
 	out := dataset.Block{First: b.First + int64(lo), N: hi - lo, Y: b.Y[lo*t : hi*t]}
+	if b.W != nil {
+		out.W = b.W[lo:hi]
+	}
 	if b.Sparse != nil {
 		*view = b.Sparse.Slice(lo, hi)
 		out.Sparse = view
@@ -208,6 +247,7 @@ func grow(x []float64, n int) []float64 {
 // one row or none.
 func (s *stage) merge(o *stage) staged {
 	s.rows += o.rows
+	s.weighted = s.weighted || o.weighted
 	s.x, s.y = grow(s.x, s.d), grow(s.y, s.t)
 	n := 0
 	switch {

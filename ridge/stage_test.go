@@ -42,7 +42,9 @@ func TestStageScatter(t *testing.T) {
 						if weighted {
 							bw = w[lo:hi]
 						}
-						addScatter(got, d, k, s.load(block(x[lo:hi], y[lo:hi], sparse), bw))
+						b := block(x[lo:hi], y[lo:hi], sparse)
+						b.W = bw
+						addScatter(got, d, k, s.load(b))
 					}
 					p := refbig.New(x, y, w, intercept)
 					for i := range d {
@@ -124,7 +126,9 @@ func TestStageConstant(t *testing.T) {
 		if w != nil && w[0] == 0 {
 			x[0][0], y[0][0] = 1e30, -1e30
 		}
-		st := s.load(block(x, y, false), w)
+		b := block(x, y, false)
+		b.W = w
+		st := s.load(b)
 		for _, v := range append(append([]float64{}, st.x...), st.y...) {
 			if v != 0 {
 				t.Errorf("block %d: %g left of a constant", i, v)
@@ -143,7 +147,9 @@ func TestStageLeavesBlockAlone(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		x, y := [][]float64{{1, 2}, {3, 4}}, [][]float64{{5}, {6}}
 		b, want := block(x, y, sparse), block(x, y, sparse)
-		newStage(2, 1, true).load(b, []float64{2, 3})
+		b.W = []float64{2, 3}
+		newStage(2, 1, true).load(b)
+		newStage(2, 1, false).load(b)
 		for i := range want.Y {
 			if b.Y[i] != want.Y[i] {
 				t.Errorf("y changed to %v", b.Y)

@@ -3,7 +3,6 @@ package ridge
 import (
 	"context"
 	"fmt"
-	"math"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
@@ -39,11 +38,10 @@ type Summary struct {
 	sketch *fd.Sketch
 	stage  *stage
 
-	cross    []neumaier.Sum // c, t×d
-	delta    []float64      // a block's share of c, t×d
-	yy       []neumaier.Sum // ‖Y‖² of each target
-	raw      float64        // sum of squares of all that was read, against overflow
-	weighted bool
+	cross []neumaier.Sum // c, t×d
+	delta []float64      // a block's share of c, t×d
+	yy    []neumaier.Sum // ‖Y‖² of each target
+	raw   float64        // sum of squares of all that was read, against overflow
 
 	sparse bool // some rows came sparse, and are centred only implicitly
 
@@ -94,7 +92,7 @@ func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progr
 		if err != nil {
 			return nil, err
 		}
-		if err := s.AppendBlock(b, nil); err != nil {
+		if err := s.AppendBlock(b); err != nil {
 			return nil, err
 		}
 		if progress != nil {
@@ -126,7 +124,7 @@ func (s *Summary) Append(x, y mat.Matrix, weights []float64) error {
 	if n != ny || d != s.cfg.Dim || t != s.cfg.Targets {
 		return fmt.Errorf("%w: x is %d×%d, y is %d×%d, the summary has %d features and %d targets", ErrShape, n, d, ny, t, s.cfg.Dim, s.cfg.Targets)
 	}
-	return s.AppendBlock(dataset.Block{N: n, X: packed(x), Y: packed(y)}, weights)
+	return s.AppendBlock(dataset.Block{N: n, X: packed(x), Y: packed(y), W: weights})
 }
 
 // packed returns the rows of x without gaps between them, x's own memory where
@@ -149,23 +147,18 @@ func packed(x mat.Matrix) []float64 {
 
 // AppendBlock is [Summary.Append] for a block of a [dataset.Source], dense or
 // sparse.
-func (s *Summary) AppendBlock(b dataset.Block, weights []float64) error {
-	raw, err := s.check(b, weights)
+func (s *Summary) AppendBlock(b dataset.Block) error {
+	raw, err := checkBlock(b, s.cfg.Dim, s.cfg.Targets, 0, s.raw)
 	if err != nil {
 		return err
 	}
 	for lo := 0; lo < b.N; lo += stageRows {
-		hi := min(lo+stageRows, b.N)
-		var w []float64
-		if weights != nil {
-			w = weights[lo:hi]
-		}
-		if err := s.accumulate(s.stage.load(rowsOf(b, lo, hi, s.cfg.Dim, s.cfg.Targets, &s.stage.view), w)); err != nil {
+		part := rowsOf(b, lo, min(lo+stageRows, b.N), s.cfg.Dim, s.cfg.Targets, &s.stage.view)
+		if err := s.accumulate(s.stage.load(part)); err != nil {
 			return err
 		}
 	}
 	s.raw = raw
-	s.weighted = s.weighted || weights != nil
 	s.sparse = s.sparse || b.Sparse != nil
 	return nil
 }
@@ -203,74 +196,6 @@ func (s *Summary) accumulate(st staged) error {
 	return nil
 }
 
-// maxSquares keeps sums over all rows within what [fd.Sketch] admits, and
-// maxWeight keeps the sum of the weights finite.
-const (
-	maxSquares = 0x1p998
-	maxWeight  = 0x1p500
-)
-
-// check refuses a block that could not be added whole and returns the sum of
-// squares of all rows with it.
-func (s *Summary) check(b dataset.Block, w []float64) (float64, error) {
-	d, t := s.cfg.Dim, s.cfg.Targets
-	dense, sparse := b.Sparse == nil, b.Sparse
-	switch {
-	case b.N < 0 || len(b.Y) < b.N*t || (w != nil && len(w) != b.N),
-		dense && len(b.X) < b.N*d,
-		!dense && (sparse.Rows != b.N || sparse.Cols != d):
-		return 0, fmt.Errorf("%w: block of %d rows, %d weights; the summary has %d features and %d targets", ErrShape, b.N, len(w), d, t)
-	}
-	raw := s.raw
-	for i := range b.N {
-		wi := 1.0
-		if w != nil {
-			if wi = w[i]; !(wi >= 0) || math.IsInf(wi, 0) {
-				return 0, &fd.NonFiniteError{Row: i, Col: d + t, Value: wi}
-			}
-			if wi > maxWeight {
-				return 0, &fd.RangeError{Row: i}
-			}
-		}
-		var q float64
-		var err error
-		if dense {
-			q, err = squares(i, 0, nil, b.X[i*d:(i+1)*d])
-		} else {
-			idx, val := sparse.Row(i)
-			q, err = squares(i, 0, idx, val)
-		}
-		if err != nil {
-			return 0, err
-		}
-		qy, err := squares(i, d, nil, b.Y[i*t:(i+1)*t])
-		if err != nil {
-			return 0, err
-		}
-		if raw += wi * (q + qy); !(raw <= maxSquares) || !(q+qy <= maxSquares) {
-			return 0, &fd.RangeError{Row: i}
-		}
-	}
-	return raw, nil
-}
-
-// squares sums the squares of part of row i, whose first column is col; idx, if
-// not nil, are the columns of val.
-func squares(i, col int, idx []int32, val []float64) (float64, error) {
-	q := dot(val, val) // not finite if an entry isn't
-	if math.IsNaN(q) || math.IsInf(q, 0) {
-		for k, v := range val {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				if idx != nil {
-					k = int(idx[k])
-				}
-				return 0, &fd.NonFiniteError{Row: i, Col: col + k, Value: v}
-			}
-		}
-	}
-	return q, nil
-}
-
 // Merge adds the rows that o has seen. Summaries of different dimensions, size
 // or intercept, and s itself, are refused with [ErrShape]; a sum of squares
 // beyond range with *[fd.RangeError]; s is then unchanged. o is never changed.
@@ -293,7 +218,6 @@ func (s *Summary) Merge(o *Summary) error {
 		s.yy[j].Merge(o.yy[j])
 	}
 	s.raw += o.raw
-	s.weighted = s.weighted || o.weighted
 	s.sparse = s.sparse || o.sparse
 	return s.accumulate(s.stage.merge(o.stage))
 }

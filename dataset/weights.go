@@ -1,0 +1,74 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"iter"
+)
+
+// Weigh takes the rows of x and, as their weights, the one feature of w, which must
+// be dense and have as many rows ([ErrShape]). A row of weight w >= 0 counts as w
+// such rows. A negative weight is an *[InputError] that names "weights" as its file.
+func Weigh(x, w Source) (Source, error) {
+	nx, _, _ := x.Dims()
+	nw, d, _ := w.Dims()
+	switch {
+	case d != 1:
+		return nil, fmt.Errorf("%w: the weights have %d columns, must be one", ErrShape, d)
+	case nx >= 0 && nw >= 0 && nx != nw:
+		return nil, unequal(nx, nw, "weights")
+	}
+	return &zip{x, w, true}, nil
+}
+
+// checkWeights refuses negative weights; first is the row of the first, 0-based.
+func checkWeights(w []float64, first int64) error {
+	for i, v := range w {
+		if v < 0 {
+			return &InputError{File: "weights", Line: int(first) + i + 1, Column: 1, Msg: fmt.Sprintf("the weight %v is negative", v)}
+		}
+	}
+	return nil
+}
+
+// TargetAsWeight returns src with its last target as the weights of the rows. A
+// negative weight is an *[InputError].
+func TargetAsWeight(src Source) (Source, error) {
+	if _, _, t := src.Dims(); t < 1 {
+		return nil, fmt.Errorf("%w: no target to take for weights", ErrShape)
+	}
+	return &lastTarget{src}, nil
+}
+
+type lastTarget struct{ src Source }
+
+func (s *lastTarget) Dims() (n int64, d, t int) {
+	n, d, t = s.src.Dims()
+	return n, d, t - 1
+}
+
+func (s *lastTarget) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+	return func(yield func(Block, error) bool) {
+		_, _, t := s.Dims()
+		var y, w []float64
+		for b, err := range s.src.Blocks(ctx) {
+			if err != nil {
+				yield(Block{}, err)
+				return
+			}
+			y, w = y[:0], w[:0]
+			for i := range b.N {
+				row := b.Y[i*(t+1) : (i+1)*(t+1)]
+				y, w = append(y, row[:t]...), append(w, row[t])
+			}
+			if err := checkWeights(w, b.First); err != nil {
+				yield(Block{}, err)
+				return
+			}
+			b.Y, b.W = y, w
+			if !yield(b, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package ridge
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/fd"
+)
+
+// maxSquares keeps sums over all rows within what [fd.Sketch] admits, and
+// maxWeight keeps the sum of the weights finite.
+const (
+	maxSquares = 0x1p998
+	maxWeight  = 0x1p500
+)
+
+// checkBlock refuses a block that is not of d features and t targets, or holds what
+// no sum can, and returns raw plus the weighted sum of its squares. Errors count
+// rows from first.
+func checkBlock(b dataset.Block, d, t int, first int, raw float64) (float64, error) {
+	dense, sparse := b.Sparse == nil, b.Sparse
+	switch {
+	case b.N < 0 || len(b.Y) < b.N*t || (b.W != nil && len(b.W) != b.N),
+		dense && len(b.X) < b.N*d,
+		!dense && (sparse.Rows != b.N || sparse.Cols != d):
+		return 0, fmt.Errorf("%w: block of %d rows at row %d, with %d weights, is not of %d features and %d targets", ErrShape, b.N, first, len(b.W), d, t)
+	}
+	for i := range b.N {
+		row, w := first+i, 1.0
+		if b.W != nil {
+			if w = b.W[i]; !(w >= 0) || math.IsInf(w, 0) {
+				return 0, &fd.NonFiniteError{Row: row, Col: d + t, Value: w}
+			}
+			if w > maxWeight {
+				return 0, &fd.RangeError{Row: row}
+			}
+		}
+		var idx []int32
+		val := b.Y[i*t : (i+1)*t]
+		qy, err := squares(row, d, nil, val)
+		if err != nil {
+			return 0, err
+		}
+		if dense {
+			val = b.X[i*d : (i+1)*d]
+		} else {
+			idx, val = sparse.Row(i)
+		}
+		q, err := squares(row, 0, idx, val)
+		if err != nil {
+			return 0, err
+		}
+		if raw += w * (q + qy); !(raw <= maxSquares) || !(q+qy <= maxSquares) {
+			return 0, &fd.RangeError{Row: row}
+		}
+	}
+	return raw, nil
+}
+
+// squares sums the squares of part of row i, whose first column is col; idx, if
+// not nil, are the columns of val.
+func squares(i, col int, idx []int32, val []float64) (float64, error) {
+	q := dot(val, val) // not finite if an entry isn't
+	if math.IsNaN(q) || math.IsInf(q, 0) {
+		for k, v := range val {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				if idx != nil {
+					k = int(idx[k])
+				}
+				return 0, &fd.NonFiniteError{Row: i, Col: col + k, Value: v}
+			}
+		}
+	}
+	return q, nil
+}
