@@ -2,17 +2,12 @@ package fd
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
-
-// maxFrobenius2 keeps every product of a shrink, and the eigensolver's own sums,
-// far from overflow.
-const maxFrobenius2 = 0x1p1000
 
 // AppendRow appends one row, of length Dim.
 //
@@ -116,7 +111,7 @@ func (s *Sketch) AppendSparse(x *engine.CSR) error {
 	}
 	total := s.frob
 	for i := range x.Rows {
-		if err := s.admitSparse(i, x, &total); err != nil {
+		if err := admitSparse(i, x, &total); err != nil {
 			return err
 		}
 	}
@@ -175,40 +170,34 @@ func copyNorm2(dst, src []float64) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// admit checks row i of a call by its squared norm, which is not finite if an
-// entry isn't, and adds that to total.
+// admit checks row i of a call and adds its squared norm to total.
 func admit(i int, row []float64, norm2 float64, total *neumaier.Sum) error {
-	if math.IsNaN(norm2) || math.IsInf(norm2, 0) {
-		for j, v := range row {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &NonFiniteError{Row: i, Col: j, Value: v}
-			}
-		}
+	if err := finite(i, 0, nil, row, norm2); err != nil {
+		return err
 	}
+	return addNorm2(i, norm2, total)
+}
+
+// admitSparse is admit for row i of x. Of a bad value and a bad column it reports
+// the one that comes first.
+func admitSparse(i int, x *engine.CSR, total *neumaier.Sum) error {
+	idx, val, shape := CheckRow(i, x)
+	norm2 := squares(val)
+	if err := finite(i, 0, idx, val, norm2); err != nil {
+		return err
+	}
+	if shape != nil {
+		return fmt.Errorf("%w: %v", ErrShape, shape)
+	}
+	return addNorm2(i, norm2, total)
+}
+
+func addNorm2(i int, norm2 float64, total *neumaier.Sum) error {
 	total.Add(norm2)
-	if !(total.Value() <= maxFrobenius2) {
+	if !(total.Value() <= MaxSquares) {
 		return &RangeError{Row: i}
 	}
 	return nil
-}
-
-func (s *Sketch) admitSparse(i int, x *engine.CSR, total *neumaier.Sum) error {
-	lo, hi := x.RowPtr[i], x.RowPtr[i+1]
-	if lo < 0 || hi < lo || hi > len(x.Val) || hi > len(x.ColIdx) {
-		return fmt.Errorf("%w: sparse row %d spans entries %d to %d of %d", ErrShape, i, lo, hi, min(len(x.Val), len(x.ColIdx)))
-	}
-	idx, val := x.Row(i)
-	last := int32(-1)
-	for k, j := range idx {
-		if j <= last || int(j) >= s.cfg.Dim {
-			return fmt.Errorf("%w: sparse row %d has column %d after column %d, of %d", ErrShape, i, j, last, s.cfg.Dim)
-		}
-		if v := val[k]; math.IsNaN(v) || math.IsInf(v, 0) {
-			return &NonFiniteError{Row: i, Col: int(j), Value: v}
-		}
-		last = j
-	}
-	return admit(i, val, squares(val), total)
 }
 
 // room returns how many rows fit into the buffer, at least one, shrinking a full

@@ -29,7 +29,7 @@ func (e *NonFiniteError) Error() string {
 }
 
 // A RangeError reports a row whose squared norm, added to the squares of the
-// rows before it, exceeds what a sketch can carry without overflow (2¹⁰⁰⁰).
+// rows before it, exceeds what a sketch can carry without overflow, [MaxSquares].
 // Scale the data down by a power of two. Nothing was changed.
 type RangeError struct{ Row int }
 

@@ -27,7 +27,7 @@ func (s *Sketch) Merge(o *Sketch) error {
 	}
 	total := s.frob
 	total.Merge(o.frob)
-	if !(total.Value() <= maxFrobenius2) {
+	if !(total.Value() <= MaxSquares) {
 		return &RangeError{Row: 0}
 	}
 	for done := 0; done < o.rows; {

@@ -277,6 +277,7 @@ func TestRefused(t *testing.T) {
 		"sparse large":     {sparse(csr([]int{0, 1, 2}, []int32{0, 1}, 1, huge), 1, 1), tooLarge},
 		"sparse column":    {sparse(csr([]int{0, 1, 2}, []int32{0, 2}, 1, 1), 1, 1), shape},
 		"sparse negative":  {sparse(csr([]int{0, 1, 2}, []int32{0, -1}, 1, 1), 1, 1), shape},
+		"sparse both":      {sparse(csr([]int{0, 2}, []int32{1, 0}, nan, 1), 1), shape},
 		"sparse order":     {sparse(csr([]int{0, 2}, []int32{1, 0}, 1, 1), 1), shape},
 		"sparse repeated":  {sparse(csr([]int{0, 2}, []int32{1, 1}, 1, 1), 1), shape},
 		"sparse pointers":  {sparse(csr([]int{0, 3}, []int32{0, 1}, 1, 1), 1), shape},

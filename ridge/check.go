@@ -11,7 +11,7 @@ import (
 // maxSquares keeps sums over all rows within what [fd.Sketch] admits, and
 // maxWeight keeps the sum of the weights finite.
 const (
-	maxSquares = 0x1p998
+	maxSquares = fd.MaxSquares / 4
 	maxWeight  = 0x1p500
 )
 
@@ -23,7 +23,7 @@ func checkBlock(b dataset.Block, d, t int, first int, raw float64) (float64, err
 	switch {
 	case b.N < 0 || len(b.Y) < b.N*t || (b.W != nil && len(b.W) != b.N),
 		dense && len(b.X) < b.N*d,
-		!dense && (sparse.Rows != b.N || sparse.Cols != d):
+		!dense && (sparse.Rows != b.N || sparse.Cols != d || len(sparse.RowPtr) != b.N+1):
 		return 0, fmt.Errorf("%w: block of %d rows at row %d, with %d weights, is not of %d features and %d targets", ErrShape, b.N, first, len(b.W), d, t)
 	}
 	for i := range b.N {
@@ -38,16 +38,18 @@ func checkBlock(b dataset.Block, d, t int, first int, raw float64) (float64, err
 		}
 		var idx []int32
 		val := b.Y[i*t : (i+1)*t]
-		qy, err := squares(row, d, nil, val)
+		qy, err := fd.SquaredNorm(row, d, nil, val)
 		if err != nil {
 			return 0, err
 		}
 		if dense {
 			val = b.X[i*d : (i+1)*d]
 		} else {
-			idx, val = sparse.Row(i)
+			if idx, val, err = fd.CheckRow(i, sparse); err != nil {
+				return 0, fmt.Errorf("%w: %w", ErrShape, err)
+			}
 		}
-		q, err := squares(row, 0, idx, val)
+		q, err := fd.SquaredNorm(row, 0, idx, val)
 		if err != nil {
 			return 0, err
 		}
@@ -56,21 +58,4 @@ func checkBlock(b dataset.Block, d, t int, first int, raw float64) (float64, err
 		}
 	}
 	return raw, nil
-}
-
-// squares sums the squares of part of row i, whose first column is col; idx, if
-// not nil, are the columns of val.
-func squares(i, col int, idx []int32, val []float64) (float64, error) {
-	q := dot(val, val) // not finite if an entry isn't
-	if math.IsNaN(q) || math.IsInf(q, 0) {
-		for k, v := range val {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				if idx != nil {
-					k = int(idx[k])
-				}
-				return 0, &fd.NonFiniteError{Row: i, Col: col + k, Value: v}
-			}
-		}
-	}
-	return q, nil
 }

@@ -351,6 +351,12 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// sparseRow is a block of n rows with two targets and the columns given, good or bad.
+func sparseRow(d, n int, pointers []int, columns ...int32) dataset.Block {
+	val := make([]float64, len(columns))
+	return dataset.Block{N: n, Y: make([]float64, 2*n), Sparse: &engine.CSR{Rows: n, Cols: d, RowPtr: pointers, ColIdx: columns, Val: val}}
+}
+
 func TestSummaryRefuses(t *testing.T) {
 	const d = 3
 	cfg := ridge.SummaryConfig{Dim: d, Targets: 2, Size: 2, Intercept: true}
@@ -392,6 +398,10 @@ func TestSummaryRefuses(t *testing.T) {
 		"columns":         {s.Append(mat.NewDense(7, d+1, nil), y, nil), shape},
 		"targets":         {s.Append(mat.NewDense(7, d, nil), mat.NewDense(7, 1, nil), nil), shape},
 		"weights":         {s.Append(mat.NewDense(7, d, nil), y, ones[1:]), shape},
+		"sparse column":   {s.AppendBlock(sparseRow(d, 1, []int{0, 1}, int32(d))), shape},
+		"sparse order":    {s.AppendBlock(sparseRow(d, 1, []int{0, 2}, 1, 1)), shape},
+		"sparse pointers": {s.AppendBlock(sparseRow(d, 1, []int{0, 7}, 1)), shape},
+		"row pointers":    {s.AppendBlock(sparseRow(d, 2, []int{0, 1}, 1)), shape},
 		"self":            {s.Merge(s), shape},
 		"other size":      {s.Merge(must(ridge.NewSummary(otherSize))(t)), shape},
 		"other intercept": {s.Merge(must(ridge.NewSummary(otherIntercept))(t)), shape},

@@ -81,7 +81,7 @@ func NewLinearModel(ctx context.Context, src dataset.Source, x0 []float64, noise
 func checkRows(n int, x []float64) error {
 	c, total := len(x)/n, 0.0
 	for i := range n {
-		q, err := squares(i, 0, nil, x[i*c:(i+1)*c])
+		q, err := fd.SquaredNorm(i, 0, nil, x[i*c:(i+1)*c])
 		if err != nil {
 			return err
 		}

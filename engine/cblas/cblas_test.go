@@ -3,6 +3,7 @@
 package cblas
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -368,25 +369,38 @@ func TestSlots(t *testing.T) {
 }
 
 // TestConcurrent makes products of small whole numbers from 96 goroutines:
-// sums are exact, so every entry must be right to the last bit. The slots taken
-// meanwhile are as many as there are at most, and none at the end.
+// sums are exact, so every entry must be right to the last bit. A watcher sees the
+// slot that the test itself takes first, then never more taken than there are; at
+// the end none is.
 func TestConcurrent(t *testing.T) {
 	be := backend(t)
-	stop := make(chan struct{})
-	watched := make(chan int)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	samples, watched := make(chan int), make(chan int, 1)
 	go func() {
 		most := 0
 		for {
+			taken := len(be.slots)
+			most = max(most, taken)
 			select {
-			case <-stop:
+			case <-ctx.Done():
 				watched <- most
 				return
+			case samples <- taken:
 			default:
-				most = max(most, len(be.slots))
 				runtime.Gosched()
 			}
 		}
 	}()
+	be.enter(1)
+	<-samples // it may be older than the call
+	if taken := <-samples; taken != 1 {
+		t.Fatalf("%d slots taken by a call alone inside, want 1", taken)
+	}
+	be.leave()
+	if taken := len(be.slots); taken != 0 {
+		t.Fatalf("%d slots still taken by a call that left", taken)
+	}
 	var wg sync.WaitGroup
 	for g := range 96 {
 		wg.Go(func() {
@@ -396,7 +410,7 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	close(stop)
+	cancel()
 	if most := <-watched; most > cap(be.slots) {
 		t.Errorf("up to %d calls at once, with %d slots", most, cap(be.slots))
 	}

@@ -1,0 +1,106 @@
+package dataset
+
+import (
+	"fmt"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// Polynomial describes the monomials of the features x₁ … x_d up to a degree,
+//
+//	x_i, x_i·x_j (i ≤ j), x_i·x_j·x_k (i ≤ j ≤ k), …
+//
+// C(d+Degree, Degree) − 1 of them, lower degrees first and, within a degree, by the
+// indices as words in a dictionary. For d = 2 and degree 2 that is
+//
+//	x₁, x₂, x₁², x₁x₂, x₂².
+//
+// It is the order of scikit-learn's PolynomialFeatures(include_bias=False). Degree
+// 1 is x itself, written out dense. Plain data, to be kept with a model.
+type Polynomial struct {
+	Degree int `json:"degree"`
+}
+
+// maxMonomials bounds the columns that come out, at 128 MiB a row.
+const maxMonomials = 1 << 24
+
+// Apply returns the monomials of src, dense also where src is sparse. One that
+// overflows is an *[InputError] in the pass. The backend is not needed: there is
+// nothing but products of two numbers.
+func (p Polynomial) Apply(src Source, _ engine.Backend) (Source, error) {
+	_, d, _ := src.Dims()
+	out, err := p.columns(d)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := denseRows(out)
+	if err != nil {
+		return nil, err
+	}
+	return &transformed{src: src, name: "polynomial features", d: out, rows: rows, start: func() (func(Block, *Buffer), func()) {
+		m := &monomials{degree: p.Degree, x: make([]float64, d), first: make([]int, d)}
+		return m.features, func() {}
+	}}, nil
+}
+
+// columns is C(d+Degree, Degree) − 1.
+func (p Polynomial) columns(d int) (int, error) {
+	if p.Degree < 1 {
+		return 0, fmt.Errorf("dataset: polynomial features of degree %d, must be positive", p.Degree)
+	}
+	n := int64(1)
+	for k := range int64(p.Degree) {
+		n = n * (int64(d) + k + 1) / (k + 1)
+		if n > maxMonomials {
+			return 0, fmt.Errorf("dataset: the polynomial features of degree %d of %d columns are more than %d", p.Degree, d, maxMonomials)
+		}
+	}
+	return int(n - 1), nil
+}
+
+// monomials is the memory of one pass.
+type monomials struct {
+	degree int
+	x      []float64 // a sparse row written out
+	first  []int     // where the monomials of the degree at hand led by x_j begin
+}
+
+// features appends the monomials of each row of b.
+func (m *monomials) features(b Block, out *Buffer) {
+	out.Sparse = false
+	for i := range b.N {
+		if b.Sparse == nil {
+			d := len(m.x)
+			out.X = m.row(b.X[i*d:(i+1)*d], out.X)
+			continue
+		}
+		idx, val := b.Sparse.Row(i)
+		for k, j := range idx {
+			m.x[j] = val[k]
+		}
+		out.X = m.row(m.x, out.X)
+		for _, j := range idx {
+			m.x[j] = 0
+		}
+	}
+}
+
+// row appends the monomials of x to z. Those of the next degree led by x_j are x_j
+// times those of this degree led by x_j or a later one, which are its last.
+func (m *monomials) row(x, z []float64) []float64 {
+	for j := range x {
+		m.first[j] = len(z) + j
+	}
+	z = append(z, x...)
+	for range m.degree - 1 {
+		end := len(z)
+		for j, v := range x {
+			from := m.first[j]
+			m.first[j] = len(z)
+			for _, w := range z[from:end] {
+				z = append(z, v*w)
+			}
+		}
+	}
+	return z
+}
