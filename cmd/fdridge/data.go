@@ -12,9 +12,32 @@ import (
 // A preparation is what is done to the rows of a file before ridge sees them:
 // kept in the model, so that prediction does the same.
 type preparation struct {
-	Inputs   int              `json:"inputs"` // features in the file
-	Scaling  *dataset.Scaling `json:"scaling,omitempty"`
-	Features *dataset.Fourier `json:"features,omitempty"`
+	Inputs     int                 `json:"inputs"` // features in the file
+	Names      []string            `json:"names,omitempty"`
+	Scaling    *dataset.Scaling    `json:"scaling,omitempty"`
+	Features   *dataset.Fourier    `json:"features,omitempty"`
+	Polynomial *dataset.Polynomial `json:"polynomial,omitempty"`
+}
+
+// expand notes what features are computed.
+func (p *preparation) expand(f dataset.Features) {
+	switch f := f.(type) {
+	case dataset.Fourier:
+		p.Features = &f
+	case dataset.Polynomial:
+		p.Polynomial = &f
+	}
+}
+
+// expansion is what expand noted, nil for nothing.
+func (p *preparation) expansion() dataset.Features {
+	switch {
+	case p.Features != nil:
+		return *p.Features
+	case p.Polynomial != nil:
+		return *p.Polynomial
+	}
+	return nil
 }
 
 // apply returns src prepared.
@@ -25,13 +48,29 @@ func (p *preparation) apply(src dataset.Source, be engine.Backend) (dataset.Sour
 			return nil, &inputError{err}
 		}
 	}
-	if p.Features != nil {
-		if src, err = p.Features.Apply(src, be); err != nil {
+	if f := p.expansion(); f != nil {
+		if src, err = f.Apply(src, be); err != nil {
 			return nil, &inputError{err}
 		}
 	}
 	return src, nil
 }
+
+// unscale takes the weights of one target back to the units of the file: of
+// (x − mean)/scale they are those of x divided by scale, and the intercept takes
+// the rest. Weights of computed features stay as they are.
+func (p *preparation) unscale(coef []float64, intercept float64) ([]float64, float64) {
+	out := append([]float64(nil), coef...)
+	if p.Scaling == nil || p.expansion() != nil {
+		return out, intercept
+	}
+	for i := range out {
+		out[i] /= p.Scaling.Scale[i]
+		intercept -= out[i] * p.Scaling.Mean[i]
+	}
+	return out, intercept
+}
+
 
 // data are the opened rows of a fit.
 type data struct {
@@ -39,30 +78,7 @@ type data struct {
 	counted *counted
 	source  dataset.Source // prepared
 	prep    preparation
-}
-
-// openData opens and prepares the rows; with standardize it makes a pass for the
-// scaling.
-func openData(ctx context.Context, o *fitOptions, be engine.Backend, progress func(rows int64)) (*data, error) {
-	opened, err := file.Open(splitList(o.data.value), file.Options{Format: o.format, Target: splitList(o.target.value), Targets: o.targets})
-	if err != nil {
-		return nil, err
-	}
-	d := &data{opened: opened}
-	src, err := cutRows(opened, o.rows)
-	if err != nil {
-		return nil, err
-	}
-	d.counted = &counted{Source: src, progress: progress}
-	_, d.prep.Inputs, _ = src.Dims()
-	if o.standardize {
-		if _, d.prep.Scaling, err = dataset.Standardize(ctx, d.counted); err != nil {
-			return nil, err
-		}
-	}
-	d.prep.Features = o.rff
-	d.source, err = d.prep.apply(d.counted, be)
-	return d, err
+	scans   int // passes that preparing took
 }
 
 // cutRows applies --rows; empty text keeps all.

@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 
-	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -74,18 +73,14 @@ func readPerTarget[T any](b []byte, x *[]T) error {
 
 // writeModel writes the fits, whole or not at all.
 func (r *result) writeModel(name string) error {
-	_, d, _ := r.data.source.Dims()
-	prep := r.data.prep
-	if prep.Features == nil {
+	_, d := r.fits[0].Coef.Dims()
+	prep := r.prep
+	if prep.expansion() == nil {
 		prep.Scaling = nil // folded into the weights
-	}
-	columns, err := r.columns()
-	if err != nil {
-		return err
 	}
 	m := model{
 		Version: modelVersion, N: r.fits[0].Rows, D: d, Size: r.size, Backend: r.backend.Name(), Tol: number(r.o.tol),
-		FitsCentre: r.o.intercept, Columns: columns, Target: r.o.target.value, Preparation: prep,
+		FitsCentre: r.intercept, Columns: r.columns, Target: r.target, Preparation: prep,
 	}
 	for _, f := range r.fits {
 		m.Models = append(m.Models, r.weights(f))
@@ -100,30 +95,12 @@ func (r *result) writeModel(name string) error {
 	})
 }
 
-// columns are the names in the header of a csv file, nil where there are none.
-func (r *result) columns() ([]string, error) {
-	if r.data.opened.Format != "csv" {
-		return nil, nil
-	}
-	return csv.Columns(splitList(r.o.data.value)[0], csv.Options{})
-}
-
-// weights takes the coefficients of a fit back to the units of the file: of
-// (x − mean)/scale they are those of x divided by scale, and the intercept takes
-// the rest.
+// weights are a fit's, in the units of the file where they can be.
 func (r *result) weights(f *ridge.Fit) Weights {
 	out := Weights{Gamma: f.Gamma, Certificate: r.record(f)}
 	t, _ := f.Coef.Dims()
-	scaling := r.data.prep.Scaling
 	for j := range t {
-		coef := append([]float64(nil), f.Coef.RawRowView(j)...)
-		b := f.Intercept[j]
-		if scaling != nil && r.data.prep.Features == nil {
-			for i := range coef {
-				coef[i] /= scaling.Scale[i]
-				b -= coef[i] * scaling.Mean[i]
-			}
-		}
+		coef, b := r.prep.unscale(f.Coef.RawRowView(j), f.Intercept[j])
 		out.Coef = append(out.Coef, coef)
 		out.Intercept = append(out.Intercept, b)
 	}
@@ -163,8 +140,8 @@ func (m *model) valid(w Weights) error {
 		return fmt.Errorf("%d lists of weights, %d intercepts", len(w.Coef), len(w.Intercept))
 	}
 	want := p.Inputs
-	if p.Features != nil {
-		want = p.Features.Components
+	if p.expansion() != nil {
+		want = m.D
 	}
 	if p.Scaling != nil && (len(p.Scaling.Mean) != p.Inputs || len(p.Scaling.Scale) != p.Inputs) {
 		return fmt.Errorf("a scaling of %d columns for %d", len(p.Scaling.Mean), p.Inputs)

@@ -64,7 +64,7 @@ type fitRecord struct {
 func (r *result) record(f *ridge.Fit) fitRecord {
 	c := f.Certificate
 	out := fitRecord{
-		Gamma: number(f.Gamma), Method: f.Method, Passes: f.Passes + r.reads(), Iterations: f.Iterations,
+		Gamma: number(f.Gamma), Method: f.Method, Passes: f.Passes + r.scans, Iterations: f.Iterations,
 		Shrinkage: number(c.Shrinkage), Contraction: number(c.Contraction),
 		ErrorBound: numbers(c.ErrorBound), RelativeErrorBound: numbers(c.RelativeErrorBound),
 		EffectiveDimension: c.EffectiveDimension, Objective: c.Objective, RSS: c.RSS, GCV: c.GCV,
@@ -81,16 +81,6 @@ func (r *result) record(f *ridge.Fit) fitRecord {
 		out.R2Bracket = append(out.R2Bracket, v)
 	}
 	return out
-}
-
-// reads is how often the data were read before the method itself: the scan for
-// the width of a svmlight file, and standardisation.
-func (r *result) reads() int {
-	n := r.data.opened.Scans
-	if r.o.standardize {
-		n++
-	}
-	return n
 }
 
 // jsonReport is the object that fit --json prints. With one γ the fields of its
@@ -112,15 +102,16 @@ type jsonReport struct {
 	PeakRSS      int64       `json:"peak_rss_bytes"`
 	Converged    bool        `json:"converged"`
 	Model        string      `json:"model,omitempty"`
+	Choice       *choice     `json:"choice,omitempty"`
 	Fits         []fitRecord `json:"fits"`
 }
 
 func (r *result) report() jsonReport {
-	_, d, t := r.data.source.Dims()
+	t, d := r.fits[0].Coef.Dims()
 	out := jsonReport{
-		N: r.fits[0].Rows, D: d, Targets: t, Size: r.size, NNZ: r.data.counted.nnz, Format: r.data.opened.Format,
+		N: r.fits[0].Rows, D: d, Targets: t, Size: r.size, NNZ: r.nnz, Format: r.format,
 		Backend: r.backend.Name(), Kernel: r.backend.Capabilities()["kernel"],
-		Method: r.method, MethodReason: r.reason, Reads: r.data.opened.Passes(),
+		Method: r.method, MethodReason: r.reason, Reads: r.reads,
 		SketchTime: number(r.sketched.Seconds()), TotalTime: number(r.total.Seconds()), PeakRSS: rss.Peak(),
 		Converged: r.failure == nil,
 	}
@@ -130,7 +121,52 @@ func (r *result) report() jsonReport {
 	for _, f := range r.fits {
 		out.Fits = append(out.Fits, r.record(f))
 	}
+	if r.path != nil {
+		out.Choice = r.path.choose()
+	}
 	return out
+}
+
+// A choice is how γ was chosen by generalised cross-validation, GCV summed over
+// the targets.
+type choice struct {
+	Gamma    number         `json:"gamma"`
+	GCV      ridge.Interval `json:"gcv"`
+	Certain  bool           `json:"certain"`  // no other γ of the path can have a smaller GCV
+	Possible [2]number      `json:"possible"` // the least and the largest γ that can
+	Excess   number         `json:"excess"`   // how much smaller another one's GCV can be
+	Path     []pathPoint    `json:"path"`
+}
+
+type pathPoint struct {
+	Gamma              number                    `json:"gamma"`
+	EffectiveDimension ridge.Interval            `json:"effective_dimension"`
+	RSS                perTarget[ridge.Interval] `json:"rss"`
+	GCV                perTarget[ridge.Interval] `json:"gcv"`
+	RelativeErrorBound perTarget[number]         `json:"relative_error_bound"`
+}
+
+func (p *path) choose() *choice {
+	gamma := func(i int) number { return number(p.fits[i].Gamma) }
+	possible := p.choice.Possible
+	c := &choice{
+		Gamma: gamma(p.choice.Index), GCV: p.choice.Score, Certain: p.choice.Certain, Excess: number(p.choice.Excess),
+		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])},
+	}
+	for _, f := range p.fits {
+		v := f.Certificate
+		c.Path = append(c.Path, pathPoint{number(f.Gamma), v.EffectiveDimension, v.RSS, v.GCV, numbers(v.RelativeErrorBound)})
+	}
+	return c
+}
+
+// String says it in words.
+func (c *choice) String() string {
+	if c.Certain {
+		return fmt.Sprintf("gamma %.4g has the least GCV of %d, for certain", float64(c.Gamma), len(c.Path))
+	}
+	return fmt.Sprintf("gamma %.4g has the least proved GCV of %d, %s; the sketch leaves open any from %.4g to %.4g, a larger --size would narrow it",
+		float64(c.Gamma), len(c.Path), bracket(c.GCV), float64(c.Possible[0]), float64(c.Possible[1]))
 }
 
 func (r *result) writeJSON(w io.Writer) error {
@@ -158,6 +194,9 @@ func (r *result) human(w io.Writer) error {
 		rep.N, rep.D, rep.Targets, rep.Reads, float64(rep.TotalTime), rep.Backend, rep.Kernel, rep.PeakRSS>>20)
 	if rep.MethodReason != "" {
 		fmt.Fprintf(w, "method %s: %s\n", rep.Method, rep.MethodReason)
+	}
+	if rep.Choice != nil {
+		fmt.Fprintln(w, rep.Choice)
 	}
 	if rep.Size > 0 {
 		fmt.Fprintf(w, "sketch of %d rows in %.2f s, ‖AᵀA − BᵀB‖ ≤ %.4g\n", rep.Size, float64(rep.SketchTime), float64(rep.Fits[0].Shrinkage))

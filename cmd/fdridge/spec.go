@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/fdridge/fdridge/dataset"
 )
 
 // once is a flag that may be given one time: a second value is an error, where
@@ -57,58 +55,21 @@ func parseRows(text string) (lo, hi int64, err error) {
 	return lo - 1, hi, nil
 }
 
-// parseFeatures reads rff:D,gamma=G,seed=S.
-func parseFeatures(text string) (*dataset.Fourier, error) {
-	rest, ok := strings.CutPrefix(text, "rff:")
-	if !ok {
-		return nil, badInput("--features: %q must be rff:D,gamma=G,seed=S", text)
-	}
-	parts := strings.Split(rest, ",")
-	d, err := strconv.Atoi(parts[0])
-	if err != nil || d < 1 || d > 1<<24 {
-		return nil, badInput("--features: the number of Fourier features is %q, must be 1 to %d", parts[0], 1<<24)
-	}
-	f := &dataset.Fourier{Components: d}
-	seen := map[string]bool{}
-	for _, p := range parts[1:] {
-		key, value, _ := strings.Cut(p, "=")
-		if seen[key] {
-			return nil, badInput("--features: %q gives %s twice", text, key)
-		}
-		seen[key] = true
-		switch key {
-		case "gamma":
-			f.Gamma, err = strconv.ParseFloat(value, 64)
-			if err != nil || !(f.Gamma > 0) || math.IsInf(f.Gamma, 0) {
-				return nil, badInput("--features: gamma is %q, must be a positive number", value)
-			}
-		case "seed":
-			f.Seed, err = strconv.ParseUint(value, 10, 64)
-			if err != nil {
-				return nil, badInput("--features: seed is %q, must be a whole number >= 0", value)
-			}
-		default:
-			return nil, badInput("--features: unknown setting %q; there are gamma=G and seed=S", p)
-		}
-	}
-	if f.Gamma == 0 {
-		return nil, badInput("--features: %q names no gamma", text)
-	}
-	return f, nil
-}
+// checkOut refuses an --out that could not be written once the work is done.
+func checkOut(name string) error { return checkOutput("out", name) }
 
-// checkOut refuses an --out that could not be written once the work is done:
-// its folder must exist, and what has its name must be a file, for a folder
-// cannot and a device must not be replaced by one.
-func checkOut(name string) error {
+// checkOutput refuses a file that could not be written once the work is done: its
+// folder must exist, and what has its name must be a file, for a folder cannot and a
+// device must not be replaced by one.
+func checkOutput(flag, name string) error {
 	if name == "" {
 		return nil
 	}
 	if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
-		return badInput("--out: there is no folder %s", filepath.Dir(name))
+		return badInput("--%s: there is no folder %s", flag, filepath.Dir(name))
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return badInput("--out: %s is not a regular file", name)
+		return badInput("--%s: %s is not a regular file", flag, name)
 	}
 	return nil
 }

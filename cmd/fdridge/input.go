@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/csv"
+	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/engine"
+)
+
+// inputFlags say which rows to read and how to prepare them: for every command
+// that makes something of data.
+type inputFlags struct {
+	data, target, weights once
+	format, delimiter     string
+	columns               string
+	targets               int
+	rows                  string
+	standardize           bool
+	penalty               string
+	features              string
+
+	expansion dataset.Features // of features; nil: none
+
+	// Of a model or sketch that the rows are to fit: how wide a svmlight file is,
+	// and the names of the features where there are any.
+	width int
+	names []string
+}
+
+func newInputFlags() inputFlags {
+	return inputFlags{
+		data:    once{hint: "; several files are one list, F,F"},
+		target:  once{hint: "; several targets are one list, A,B, with --targets 2"},
+		weights: once{},
+	}
+}
+
+func (o *inputFlags) register(f *pflag.FlagSet) {
+	f.Var(&o.data, "data", "files of rows, one after the other: csv, svmlight, npy, npz or parquet; plain, gzip or zstd")
+	f.StringVar(&o.format, "format", "auto", strings.Join(file.Formats, ", "))
+	f.StringVar(&o.delimiter, "delimiter", "", "what separates the fields of csv files, one character or tab (default: told by the first line)")
+	f.StringVar(&o.columns, "columns", "", "the features: a list of header names or 1-based numbers; with a - before each, those to leave out (default: all but target and weights)")
+	f.Var(&o.target, "target", "target column: first, last, a 1-based number or a header name; or a file of its own; a list for several (svmlight: the label, no flag)")
+	f.IntVar(&o.targets, "targets", 1, "how many targets there are to be")
+	f.Var(&o.weights, "weights", "weights of the rows, a column as for --target or a file of their own")
+	f.StringVar(&o.rows, "rows", "", "A:B: only rows A to B, from 1, inclusive")
+	f.BoolVar(&o.standardize, "standardize", false, "scale the input columns to mean 0 and deviation 1 first, by a pass of its own; the model's weights are in the original units unless --features follows, its certificate is about those of the scaled columns")
+	f.StringVar(&o.penalty, "penalty", "", "a file of one number > 0 for each input column: γ·Σ pⱼxⱼ² in place of γ‖x‖²; on top of --standardize")
+	f.StringVar(&o.features, "features", "", "rff:D,gamma=G,seed=S: D random Fourier features of the kernel exp(-G‖x-y‖²); or poly:K: all monomials up to degree K")
+}
+
+// check validates the flags before any data are read.
+func (o *inputFlags) check() error {
+	switch {
+	case len(splitList(o.data.value)) == 0:
+		return badInput("--data: no file is named")
+	case o.targets < 1:
+		return badInput("--targets: %d, must be at least 1", o.targets)
+	case o.penalty != "" && o.features != "":
+		return badInput("--penalty: the penalty is of input columns, and --features makes others of them")
+	}
+	if n := len(splitList(o.target.value)); n > 1 && n != o.targets {
+		return badInput("--target: %d targets are named (%s) where %d is asked for; say --targets %d", n, o.target.value, o.targets, n)
+	}
+	if err := oneOf("format", o.format, file.Formats...); err != nil {
+		return err
+	}
+	if _, err := parseDelimiter(o.delimiter); err != nil {
+		return err
+	}
+	if o.rows != "" {
+		if _, _, err := parseRows(o.rows); err != nil {
+			return err
+		}
+	}
+	if o.features != "" {
+		var err error
+		if o.expansion, err = dataset.ParseFeatures(o.features); err != nil {
+			return badInput("--features: %w", err)
+		}
+	}
+	return nil
+}
+
+// parseDelimiter reads one character or "tab"; empty text is 0.
+func parseDelimiter(text string) (rune, error) {
+	if text == "tab" || text == `\t` {
+		return '\t', nil
+	}
+	r, size := utf8.DecodeRuneInString(text)
+	switch {
+	case text == "":
+		return 0, nil
+	case size != len(text) || r == utf8.RuneError || strings.ContainsRune("\"\r\n.+-eE0123456789", r):
+		return 0, badInput("--delimiter: %q must be one character, of which no number is made, or tab", text)
+	}
+	return r, nil
+}
+
+// options are those of file.Open. What is not a file of weights is a column, read
+// as one target more, the last.
+func (o *inputFlags) options() (opts file.Options, weightsFile bool, err error) {
+	delimiter, err := parseDelimiter(o.delimiter)
+	if err != nil {
+		return opts, false, err
+	}
+	opts = file.Options{
+		Format: o.format, Target: splitList(o.target.value), Targets: o.targets,
+		Columns: splitList(o.columns), Delimiter: delimiter, Features: o.width,
+	}
+	if !o.weights.set {
+		return opts, false, nil
+	}
+	if _, err := os.Stat(o.weights.value); err == nil || strings.ContainsAny(o.weights.value, "/\\") {
+		return opts, true, nil
+	}
+	opts.Target = append(opts.Target, o.weights.value)
+	opts.Targets++
+	return opts, false, nil
+}
+
+// wanted are the names of the features to take from files that have names, nil
+// for all there are.
+func (o *inputFlags) wanted(opts file.Options) ([]string, error) {
+	path := splitList(o.data.value)[0]
+	format, err := file.Format(path, opts.Format)
+	if err != nil || len(o.names) == 0 {
+		return nil, err
+	}
+	switch format {
+	case "parquet":
+		return o.names, nil
+	case "csv":
+		header, err := csv.Columns(path, csv.Options{Delimiter: opts.Delimiter})
+		if err != nil || header == nil {
+			return nil, err
+		}
+		return o.names, nil
+	}
+	return nil, nil
+}
+
+// open opens the files and takes the rows asked for, with their weights.
+func (o *inputFlags) open() (*file.Opened, dataset.Source, error) {
+	opts, weightsFile, err := o.options()
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(opts.Columns) == 0 {
+		if opts.Columns, err = o.wanted(opts); err != nil {
+			return nil, nil, err
+		}
+	}
+	opened, err := file.Open(splitList(o.data.value), opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	src := opened.Source
+	switch {
+	case weightsFile:
+		w, err := file.Open([]string{o.weights.value}, file.Options{})
+		if err != nil {
+			return nil, nil, err
+		}
+		if src, err = dataset.Weigh(src, w); err != nil {
+			return nil, nil, fmt.Errorf("--weights: %w", err)
+		}
+	case o.weights.set:
+		if src, err = dataset.TargetAsWeight(src); err != nil {
+			return nil, nil, err
+		}
+		if n := len(opened.TargetNames); n > 0 {
+			opened.TargetNames = opened.TargetNames[:n-1]
+		}
+	}
+	src, err = cutRows(src, o.rows)
+	return opened, src, err
+}
+
+// readPenalty reads the d numbers of a file, a row or a column.
+func readPenalty(ctx context.Context, name string, d int) ([]float64, error) {
+	src, err := file.Open([]string{name}, file.Options{})
+	if err != nil {
+		return nil, err
+	}
+	var p []float64
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if b.Sparse != nil {
+			return nil, badInput("--penalty: %s is sparse, must be a row or a column of numbers", name)
+		}
+		p = append(p, b.X...)
+		if len(p) > d {
+			break
+		}
+	}
+	if len(p) != d {
+		return nil, badInput("--penalty: %s does not hold one number for each of the %d input columns", name, d)
+	}
+	if j := slices.IndexFunc(p, func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) }); j >= 0 {
+		return nil, badInput("--penalty: number %d of %s is %v, must be positive", j+1, name, p[j])
+	}
+	return p, nil
+}
+
+// penalise scales columns by 1/√p, which makes γ‖x‖² of γ·Σ pⱼxⱼ².
+func penalise(s *dataset.Scaling, p []float64) *dataset.Scaling {
+	if s == nil {
+		s = &dataset.Scaling{Mean: make([]float64, len(p)), Scale: make([]float64, len(p))}
+		for j := range p {
+			s.Scale[j] = 1
+		}
+	}
+	for j, v := range p {
+		s.Scale[j] *= math.Sqrt(v)
+	}
+	return s
+}
+
+// openData opens and prepares the rows; with standardize it makes a pass for the
+// scaling.
+func openData(ctx context.Context, o *inputFlags, be engine.Backend, progress func(rows int64)) (*data, error) {
+	opened, src, err := o.open()
+	if err != nil {
+		return nil, err
+	}
+	d := &data{opened: opened, counted: &counted{Source: src, progress: progress}}
+	d.prep.Names = opened.Names
+	_, d.prep.Inputs, _ = src.Dims()
+	if o.standardize {
+		if _, d.prep.Scaling, err = dataset.Standardize(ctx, d.counted); err != nil {
+			return nil, err
+		}
+		d.scans++
+	}
+	if o.penalty != "" {
+		p, err := readPenalty(ctx, o.penalty, d.prep.Inputs)
+		if err != nil {
+			return nil, err
+		}
+		d.prep.Scaling = penalise(d.prep.Scaling, p)
+	}
+	d.prep.expand(o.expansion)
+	d.source, err = d.prep.apply(d.counted, be)
+	return d, err
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// A result is a finished fit, for the report and the model.
+type result struct {
+	o       *solveFlags
+	backend engine.Backend
+	source  dataset.Source // nil where there is but a sketch
+	prep    preparation
+
+	intercept      bool
+	format, target string
+	columns        []string // of a csv header
+	nnz            int64
+	scans, reads   int // reads before the method itself, and in all
+
+	method   string
+	reason   string // why auto chose it
+	size     int    // m, 0 without a sketch
+	fits     []*ridge.Fit
+	path     *path // what γ was chosen from
+	failure  *ridge.NotConvergedError
+	sketched time.Duration
+	total    time.Duration
+}
+
+// A path is what γ was chosen from.
+type path struct {
+	fits   []*ridge.Fit
+	choice ridge.Choice
+}
+
+// gridPoints is how many γ --gamma auto tries.
+const gridPoints = 50
+
+// chooseMethod settles the method. Exact costs d² flops a row, d³/3 for each γ and
+// 8d² bytes; cg costs 7md a row for the sketch and 4d for each pass, γ and target,
+// about a dozen passes. While n is unknown the rows are taken to outweigh d³.
+func (o *fitOptions) chooseMethod(d *data) (method, reason string) {
+	n, dim, t := d.source.Dims()
+	return chooseMethod(o.method, n, dim, t, o.size, len(o.gammas), o.auto || o.save != "")
+}
+
+func chooseMethod(asked string, n int64, d, t, m, k int, sketch bool) (method, reason string) {
+	if asked != "auto" {
+		return asked, ""
+	}
+	if sketch {
+		return "cg", "a sketch was asked for"
+	}
+	const budget, passes = 1 << 30, 12
+	m = min(m, d)
+	exact, cg := float64(d), float64(7*m+4*passes*k*t) // flops/d a row
+	if n > 0 {
+		exact += float64(k) * float64(d) * float64(d) / 3 / float64(n)
+	}
+	switch {
+	case d > 11585: // 8d² > budget
+		return "cg", fmt.Sprintf("d² for d = %d takes more than %d MiB", d, budget>>20)
+	case exact <= cg:
+		return "exact", fmt.Sprintf("d² fits, and %.0f·d flops a row are no more than cg's %.0f·d", exact, cg)
+	}
+	return "cg", fmt.Sprintf("%.0f·d flops a row are less than exact's %.0f·d", cg, exact)
+}
+
+// solve makes the fits of a summary, by further passes where the method makes any.
+func (r *result) solve(ctx context.Context, sum *ridge.Summary, bar *progress) error {
+	cfg := sum.Config()
+	r.size = min(cfg.Size, cfg.Dim)
+	gammas := r.o.gammas
+	if r.o.auto {
+		var err error
+		if gammas, err = r.chooseGamma(sum); err != nil {
+			return err
+		}
+	}
+	if r.method == "one-shot" {
+		return r.oneShot(sum, gammas)
+	}
+	iterations := map[string]ridge.Method{"cg": ridge.CG, "chebyshev": ridge.Chebyshev, "newton": ridge.Newton}
+	var err error
+	r.fits, err = ridge.SolvePath(ctx, r.source, sum, gammas, ridge.SolveOptions{
+		Method: iterations[r.method], Tol: r.o.tol, MaxPasses: r.o.maxPasses, PlainFD: !r.o.robust, Progress: bar.passes(sum.Rows()),
+	})
+	if errors.As(err, &r.failure) {
+		r.fits = r.failure.Fits
+		return nil
+	}
+	return err
+}
+
+func (r *result) oneShot(sum *ridge.Summary, gammas []float64) error {
+	if r.o.robust {
+		var err error
+		r.fits, err = sum.Path(gammas)
+		return err
+	}
+	for _, g := range gammas {
+		f, err := sum.FitFD(g)
+		if err != nil {
+			return err
+		}
+		r.fits = append(r.fits, f)
+	}
+	return nil
+}
+
+// chooseGamma picks the best γ of the grid by GCV over all targets.
+func (r *result) chooseGamma(sum *ridge.Summary) ([]float64, error) {
+	fits, err := sum.Path(sum.Grid(gridPoints))
+	if err != nil {
+		return nil, err
+	}
+	choice, err := ridge.ChooseGCV(fits, -1)
+	if err != nil {
+		return nil, err
+	}
+	r.path = &path{fits, choice}
+	return []float64{fits[choice.Index].Gamma}, nil
+}
+
+func (r *result) solveExact(ctx context.Context, bar *progress) error {
+	factor := ridge.Cholesky
+	for _, g := range r.o.gammas {
+		if g == 0 {
+			factor = ridge.QR
+		}
+	}
+	var err error
+	r.fits, err = ridge.Exact(ctx, r.source, r.o.gammas, ridge.ExactOptions{
+		Factor: factor, Intercept: r.intercept, Backend: r.backend, Progress: bar.rows("reading"),
+	})
+	return err
+}
+
+// deliver prints the report and writes the model. A fit that didn't converge is
+// reported, but doesn't replace a model.
+func (r *result) deliver(stdout io.Writer) error {
+	if r.o.out != "" && r.failure == nil {
+		if err := r.writeModel(r.o.out); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+	}
+	report := r.human
+	if r.o.json {
+		report = r.writeJSON
+	}
+	if err := report(stdout); err != nil {
+		return err
+	}
+	if r.failure != nil {
+		return r.failure
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"runtime"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// sketchFlags say how the rows are summarised.
+type sketchFlags struct {
+	size      int
+	shrink    string
+	intercept bool
+}
+
+func (o *sketchFlags) register(f *pflag.FlagSet) {
+	f.IntVar(&o.size, "size", 256, "rows m of the sketch; more make each pass count for more")
+	f.StringVar(&o.shrink, "shrink", "gram", "how the sketch shrinks: gram or svd")
+	f.BoolVar(&o.intercept, "intercept", true, "fit an intercept, unpenalised")
+}
+
+func (o *sketchFlags) check() error {
+	if o.size < 1 {
+		return badInput("--size: %d, the sketch needs at least one row", o.size)
+	}
+	return oneOf("shrink", o.shrink, "gram", "svd")
+}
+
+func (o *sketchFlags) config(be engine.Backend) ridge.SummaryConfig {
+	shrink := fd.Gram
+	if o.shrink == "svd" {
+		shrink = fd.SVD
+	}
+	return ridge.SummaryConfig{Size: o.size, Intercept: o.intercept, Shrink: shrink, Backend: be}
+}
+
+// solveFlags say which solutions are wanted, how exact, and where to put them.
+type solveFlags struct {
+	gamma     once
+	method    string
+	robust    bool
+	tol       float64
+	maxPasses int
+	out       string
+	json      bool
+
+	gammas []float64
+	auto   bool // γ is to be chosen
+}
+
+func newSolveFlags() solveFlags {
+	return solveFlags{gamma: once{hint: "; several are one list, G,G"}}
+}
+
+// register adds the flags; methods are those that --method may name.
+func (o *solveFlags) register(f *pflag.FlagSet, method, methods string) {
+	f.Var(&o.gamma, "gamma", "regularisation γ, the weight of ‖x‖² against the sum of squares (scikit-learn's alpha); a list for several; auto: the best of 50 by generalised cross-validation, from the sketch alone")
+	f.StringVar(&o.method, "method", method, methods)
+	f.BoolVar(&o.robust, "robust", true, "take Robust Frequent Directions' shift (false: plain FD)")
+	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the weights to certify, for cg, chebyshev and newton")
+	f.IntVar(&o.maxPasses, "max-passes", 500, "most refining passes over the data")
+	f.StringVar(&o.out, "out", "", "write the model here, as JSON")
+	f.BoolVar(&o.json, "json", false, "print one JSON object")
+}
+
+func (o *solveFlags) check(methods ...string) error {
+	switch {
+	case !o.gamma.set:
+		return badInput("--gamma: no regularisation is given")
+	case !(o.tol > 0 && o.tol < 1):
+		return badInput("--tol: %v, must be between 0 and 1", o.tol)
+	case o.maxPasses < 1:
+		return badInput("--max-passes: %d, must be at least 1", o.maxPasses)
+	}
+	if err := oneOf("method", o.method, methods...); err != nil {
+		return err
+	}
+	if o.auto = o.gamma.value == "auto"; !o.auto {
+		var err error
+		if o.gammas, err = parseGammas(o.gamma.value, o.method == "exact"); err != nil {
+			return err
+		}
+	} else if o.method == "exact" {
+		return badInput("--gamma: auto chooses from a sketch, which --method exact does without")
+	}
+	return checkOut(o.out)
+}
+
+// threadsFlag bounds the threads of a command.
+type threadsFlag struct {
+	n   int
+	cmd *cobra.Command
+}
+
+func (o *threadsFlag) register(c *cobra.Command) {
+	o.cmd = c
+	c.Flags().IntVar(&o.n, "threads", 0, "threads to use (default: all)")
+}
+
+func (o *threadsFlag) check() error {
+	if o.cmd.Flags().Changed("threads") && (o.n < 1 || o.n > 1024) {
+		return badInput("--threads: %d, must be 1 to 1024", o.n)
+	}
+	return nil
+}
+
+// backend takes the threads into account and returns what computes.
+func (o *threadsFlag) backend() (engine.Backend, error) {
+	if o.n > 0 {
+		runtime.GOMAXPROCS(o.n)
+	}
+	be, err := engine.Default()
+	if err != nil {
+		return nil, &inputError{err} // a wrong environment variable, or a missing library
+	}
+	return be, nil
+}
+
+// firstError is the first that isn't nil.
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fdridge/fdridge/dataset/csv"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// A description is what the command keeps in a sketch's file beside the summary:
+// where its rows came from and what was done to them.
+type description struct {
+	Format      string      `json:"format"`
+	Target      string      `json:"target,omitempty"`
+	Columns     []string    `json:"columns,omitempty"`
+	NNZ         int64       `json:"nnz"`
+	Preparation preparation `json:"preparation"`
+}
+
+// columns are the names in the header of a csv file, nil where there are none.
+func (d *data) columns(o *inputFlags) ([]string, error) {
+	if d.opened.Format != "csv" {
+		return nil, nil
+	}
+	delimiter, err := parseDelimiter(o.delimiter)
+	if err != nil {
+		return nil, err
+	}
+	return csv.Columns(splitList(o.data.value)[0], csv.Options{Delimiter: delimiter})
+}
+
+func (d *data) describe(o *inputFlags) (*description, error) {
+	columns, err := d.columns(o)
+	return &description{d.opened.Format, o.target.value, columns, d.counted.nnz, d.prep}, err
+}
+
+// save writes a summary to a file, whole or not at all.
+func (d *description) save(name string, sum *ridge.Summary) error {
+	meta, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	sum.Meta = meta
+	return atomicfile.Write(name, func(w io.Writer) error {
+		_, err := sum.WriteTo(w)
+		return err
+	})
+}
+
+// load reads a file that save wrote.
+func load(name string, be engine.Backend) (*ridge.Summary, *description, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, nil, &inputError{err}
+	}
+	defer f.Close() // only read
+	sum, err := ridge.ReadSummary(f, be)
+	if errors.Is(err, io.EOF) {
+		err = errors.New("is empty")
+	}
+	if err != nil {
+		return nil, nil, badInput("%s: %w", name, err)
+	}
+	if n, err := f.Read(make([]byte, 1)); n > 0 || err != io.EOF {
+		return nil, nil, badInput("%s: more follows the sketch", name)
+	}
+	var d description
+	if len(sum.Meta) > 0 {
+		if err := json.Unmarshal(sum.Meta, &d); err != nil {
+			return nil, nil, badInput("%s: what it says of its rows cannot be read: %w", name, err)
+		}
+	}
+	return sum, &d, nil
+}
+
+func sketchCommand() *cobra.Command {
+	var (
+		in      = newInputFlags()
+		size    sketchFlags
+		threads threadsFlag
+		out     string
+	)
+	c := &cobra.Command{
+		Use:   "sketch --data FILE[,FILE…] --out PART",
+		Short: "Make the sketch of some rows, to be merged and solved later",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := firstError(in.check(), size.check(), threads.check(), checkOutput("out", out)); err != nil {
+				return err
+			}
+			if out == "" {
+				return badInput("--out: no file is named")
+			}
+			return about(in.data.value, runSketch(cmd.Context(), &in, &size, &threads, out, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+		},
+	}
+	in.register(c.Flags())
+	size.register(c.Flags())
+	threads.register(c)
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write")
+	return c
+}
+
+func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, threads *threadsFlag, out string, stdout, stderr io.Writer) error {
+	be, err := threads.backend()
+	if err != nil {
+		return err
+	}
+	bar := newProgress(stderr)
+	defer bar.finish()
+	d, err := openData(ctx, in, be, nil)
+	if err != nil {
+		return err
+	}
+	sum, err := ridge.Summarize(ctx, d.source, size.config(be), bar.rows("sketching"))
+	if err != nil {
+		return err
+	}
+	bar.finish()
+	described, err := d.describe(in)
+	if err != nil {
+		return err
+	}
+	if err := described.save(out, sum); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return tellSketch(stdout, out, sum)
+}
+
+// tellSketch says what a file holds now.
+func tellSketch(w io.Writer, name string, sum *ridge.Summary) error {
+	cfg := sum.Config()
+	_, err := fmt.Fprintf(w, "%s: %d rows × %d features, %d target(s), m = %d, ‖AᵀA − BᵀB‖ ≤ %.4g, %d bytes\n",
+		name, sum.Rows(), cfg.Dim, cfg.Targets, cfg.Size, sum.Sketch().Bound().FD(), sum.BinarySize())
+	return err
+}
+
+func mergeCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "merge A B… --out ALL",
+		Short: "Merge sketches into that of all their rows",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return badInput("merge needs two sketches or more, %d are named", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return badInput("--out: no file is named")
+			}
+			if err := checkOutput("out", out); err != nil {
+				return err
+			}
+			return runMerge(cmd.Context(), args, out, cmd.OutOrStdout())
+		},
+	}
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; may be one of those merged")
+	return c
+}
+
+func runMerge(ctx context.Context, names []string, out string, stdout io.Writer) error {
+	be, err := engine.Default()
+	if err != nil {
+		return &inputError{err}
+	}
+	seen := map[string]bool{}
+	var all *ridge.Summary
+	var first *description
+	for _, name := range names {
+		if seen[name] {
+			return badInput("%s is named twice: its rows would count twice", name)
+		}
+		seen[name] = true
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		sum, d, err := load(name, be)
+		if err != nil {
+			return err
+		}
+		if all == nil {
+			all, first = sum, d
+			continue
+		}
+		if err := first.join(d); err != nil {
+			return badInput("%s and %s don't go together: %w", names[0], name, err)
+		}
+		if err := all.Merge(sum); err != nil {
+			return badInput("%s: %w", name, err)
+		}
+	}
+	if err := first.save(out, all); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return tellSketch(stdout, out, all)
+}
+
+// join refuses rows that were not prepared alike.
+func (d *description) join(o *description) error {
+	switch {
+	case d.Target != o.Target:
+		return fmt.Errorf("the target is %q in one and %q in the other", d.Target, o.Target)
+	case !reflect.DeepEqual(d.Preparation.Scaling, o.Preparation.Scaling):
+		return errors.New("their columns were standardised by different means and deviations, or other penalties; sketch without --standardize")
+	case !reflect.DeepEqual(d.Preparation, o.Preparation):
+		return errors.New("their columns or features differ")
+	}
+	d.NNZ += o.NNZ
+	return nil
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// solveOptions are the flags of solve.
+type solveOptions struct {
+	solveFlags
+	in      inputFlags
+	threads threadsFlag
+}
+
+func solveCommand() *cobra.Command {
+	o := &solveOptions{solveFlags: newSolveFlags(), in: newInputFlags()}
+	c := &cobra.Command{
+		Use:   "solve SKETCH --gamma G[,G…]|auto",
+		Short: "Fit from a sketch; with --data refine by passes over its rows",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return badInput("solve needs one sketch, %d are named; merge makes one of several", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return about(args[0], o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr()))
+		},
+	}
+	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, chebyshev or newton; auto is cg with --data, otherwise one-shot")
+	f := c.Flags()
+	f.Var(&o.in.data, "data", "all the rows of the sketch, in any order: they are read again to refine the solution")
+	f.StringVar(&o.in.format, "format", "auto", "as for fit")
+	f.StringVar(&o.in.delimiter, "delimiter", "", "as for fit")
+	f.Var(&o.in.weights, "weights", "as for fit")
+	f.StringVar(&o.in.rows, "rows", "", "as for fit")
+	o.threads.register(c)
+	return c
+}
+
+func (o *solveOptions) check() error {
+	if err := firstError(o.threads.check(), o.solveFlags.check(methodNames[:len(methodNames)-1]...)); err != nil {
+		return err
+	}
+	switch {
+	case o.in.data.set && o.method == "one-shot":
+		return badInput("--data: --method one-shot reads no rows")
+	case !o.in.data.set && o.method != "one-shot" && o.method != "auto":
+		return badInput("--method: %s needs the rows, --data", o.method)
+	}
+	return nil
+}
+
+func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.Writer) error {
+	be, err := o.threads.backend()
+	if err != nil {
+		return err
+	}
+	bar := newProgress(stderr)
+	defer bar.finish()
+	start := time.Now()
+	sum, d, err := load(name, be)
+	if err != nil {
+		return err
+	}
+	cfg := sum.Config()
+	r := &result{
+		o: &o.solveFlags, backend: be, prep: d.Preparation, intercept: cfg.Intercept, format: d.Format, target: d.Target, columns: d.Columns, nnz: d.NNZ,
+		method: o.method,
+	}
+	if r.method == "auto" {
+		r.method = "one-shot"
+		if o.in.data.set {
+			r.method = "cg"
+		}
+	}
+	var opened *data
+	if o.in.data.set {
+		if opened, err = o.reopen(d, cfg); err != nil {
+			return err
+		}
+		if r.source, err = d.Preparation.apply(opened.counted, be); err != nil {
+			return err
+		}
+	}
+	if err := r.solve(ctx, sum, bar); err != nil {
+		return about(o.in.data.value, err)
+	}
+	if opened != nil {
+		r.scans, r.reads = opened.opened.Scans, opened.opened.Passes()
+	}
+	r.total = time.Since(start)
+	bar.finish()
+	return r.deliver(stdout)
+}
+
+// reopen opens the rows of a sketch as they were opened for it.
+func (o *solveOptions) reopen(d *description, cfg ridge.SummaryConfig) (*data, error) {
+	in := o.in
+	in.targets = cfg.Targets
+	if d.Target != "" {
+		in.target.value, in.target.set = d.Target, true
+	}
+	in.width = d.Preparation.Inputs
+	in.names = d.Preparation.Names
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	opened, src, err := in.open()
+	if err != nil {
+		return nil, err
+	}
+	if _, n, _ := src.Dims(); n != d.Preparation.Inputs {
+		return nil, badInput("%s has %d features, the sketch %d", o.in.data.value, n, d.Preparation.Inputs)
+	}
+	return &data{opened: opened, counted: &counted{Source: src}}, nil
+}

@@ -1,0 +1,79 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// Features is a [Fourier] or a [Polynomial]: features computed from those of a
+// source, row by row.
+type Features interface {
+	// Apply returns src with these features; be does the arithmetic, nil is
+	// engine.Default().
+	Apply(src Source, be engine.Backend) (Source, error)
+	// String writes them as ParseFeatures reads them.
+	String() string
+}
+
+// String is rff:D,gamma=G,seed=S.
+func (f Fourier) String() string {
+	return fmt.Sprintf("rff:%d,gamma=%v,seed=%d", f.Components, f.Gamma, f.Seed)
+}
+
+// String is poly:K.
+func (p Polynomial) String() string { return fmt.Sprintf("poly:%d", p.Degree) }
+
+// ParseFeatures reads "rff:D,gamma=G,seed=S", the D random features of [Fourier],
+// with gamma 1 (as in scikit-learn's RBFSampler) and seed 0 where they are not
+// given, or "poly:K", the [Polynomial] features of degree K.
+func ParseFeatures(text string) (Features, error) {
+	kind, rest, _ := strings.Cut(text, ":")
+	switch kind {
+	case "rff":
+		return parseFourier(rest)
+	case "poly":
+		degree, err := strconv.Atoi(rest)
+		if err != nil || degree < 1 {
+			return nil, fmt.Errorf("dataset: features %q: the degree is %q, must be a whole number from 1", text, rest)
+		}
+		return Polynomial{Degree: degree}, nil
+	}
+	return nil, fmt.Errorf("dataset: features %q must be rff:D,gamma=G,seed=S or poly:K", text)
+}
+
+// parseFourier reads D,gamma=G,seed=S.
+func parseFourier(text string) (Features, error) {
+	components, rest, more := strings.Cut(text, ",")
+	d, err := strconv.Atoi(components)
+	if err != nil || d < 1 || d > 1<<24 {
+		return nil, fmt.Errorf("dataset: the number of Fourier features is %q, must be 1 to %d", components, 1<<24)
+	}
+	f := Fourier{Components: d, Gamma: 1}
+	seen := map[string]bool{}
+	for more {
+		var part string
+		part, rest, more = strings.Cut(rest, ",")
+		key, value, _ := strings.Cut(part, "=")
+		if seen[key] {
+			return nil, fmt.Errorf("dataset: features rff:%s give %s twice", text, key)
+		}
+		seen[key] = true
+		switch key {
+		case "gamma":
+			if f.Gamma, err = strconv.ParseFloat(value, 64); err != nil || !(f.Gamma > 0) || math.IsInf(f.Gamma, 0) {
+				return nil, fmt.Errorf("dataset: features rff:%s: gamma is %q, must be a positive number", text, value)
+			}
+		case "seed":
+			if f.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {
+				return nil, fmt.Errorf("dataset: features rff:%s: seed is %q, must be a whole number >= 0", text, value)
+			}
+		default:
+			return nil, fmt.Errorf("dataset: features rff:%s: unknown setting %q; there are gamma=G and seed=S", text, part)
+		}
+	}
+	return f, nil
+}
