@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -40,7 +41,7 @@ var arrows = map[string][]string{
 	"ridge/ridgetest":     above("dataset", "fd", "ridge"),
 	"dist/...":            above("dataset", "dist/...", "fd", "randsketch", "ridge"),
 	"bench/...":           above("bench/...", "dataset/...", "dist/...", "fd", "randsketch", "ridge"),
-	"cmd/...":             above("cmd/...", "dataset/...", "dist/...", "fd", "randsketch", "ridge"),
+	"cmd/...":             above("bench/paper", "cmd/...", "dataset/...", "dist/...", "fd", "randsketch", "ridge"),
 }
 
 // covers reports whether a pattern covers a package.
@@ -79,6 +80,22 @@ func violation(pkg, dep string) string {
 	return pkg + " must not depend on " + dep
 }
 
+// heavy modules are depended on, directly or not, by no more packages than these.
+var heavy = map[string][]string{
+	"github.com/apache/arrow-go/": {"dataset/parquet", "dataset/file", "bench/...", "cmd/..."},
+}
+
+// burden says what is wrong with pkg depending on dep of another module, "" if
+// nothing.
+func burden(pkg, dep string) string {
+	for prefix, allowed := range heavy {
+		if strings.HasPrefix(dep, prefix) && !slices.ContainsFunc(allowed, func(pattern string) bool { return covers(pattern, pkg) }) {
+			return pkg + " must not depend on " + dep
+		}
+	}
+	return ""
+}
+
 func TestArrows(t *testing.T) {
 	read(t, "../..")
 	for _, tags := range []string{"", "noasm", "openblas", "mpi"} {
@@ -91,6 +108,9 @@ func TestArrows(t *testing.T) {
 			for _, dep := range p.Deps {
 				dep, inside := strings.CutPrefix(dep, module+"/")
 				if !inside {
+					if what := burden(pkg, dep); what != "" {
+						t.Errorf("-tags %q: %s", tags, what)
+					}
 					continue
 				}
 				if what := violation(pkg, dep); what != "" {
@@ -132,6 +152,19 @@ func TestTable(t *testing.T) {
 		if what := violation(c.pkg, c.dep); (what == "") != c.allowed {
 			t.Errorf("%s on %s: %q, allowed must be %v", c.pkg, c.dep, what, c.allowed)
 		}
+	}
+}
+
+// TestHeavy: a user of ridge doesn't get Parquet.
+func TestHeavy(t *testing.T) {
+	const arrow = "github.com/apache/arrow-go/v18/parquet/file"
+	for pkg, allowed := range map[string]bool{"ridge": false, "dataset": false, "dataset/csv": false, "dataset/parquet": true, "dataset/file": true, "cmd/fdridge": true} {
+		if what := burden(pkg, arrow); (what == "") != allowed {
+			t.Errorf("%s: %q, allowed must be %v", pkg, what, allowed)
+		}
+	}
+	if what := burden("ridge", "gonum.org/v1/gonum/mat"); what != "" {
+		t.Error(what)
 	}
 }
 

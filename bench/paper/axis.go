@@ -1,0 +1,85 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot"
+)
+
+// logTicks are the ticks of a logarithmic axis: powers of the base, at most nine
+// of them labelled; between them the other powers or, where all are labelled, the
+// multiples 2 to 9 of a power of ten. An axis with less than two powers in its
+// range has labels 1, 2 and 5 times a power, and if that is too little those of a
+// linear one.
+type logTicks struct{ base float64 }
+
+// Ticks implements [plot.Ticker].
+func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
+	e := func(x float64) float64 { return math.Log(x) / math.Log(t.base) }
+	first, last := int(math.Ceil(e(lo)-1e-9)), int(math.Floor(e(hi)+1e-9))
+	if last <= first {
+		return t.narrow(lo, hi)
+	}
+	step := (last-first)/8 + 1
+	var ticks []plot.Tick
+	for k := first - 1; k <= last; k++ {
+		power := math.Pow(t.base, float64(k))
+		label := ""
+		if k%step == 0 {
+			label = t.label(k)
+		}
+		ticks = append(ticks, plot.Tick{Value: power, Label: label})
+		for i := 2; i < int(t.base) && step == 1; i++ {
+			ticks = append(ticks, plot.Tick{Value: float64(i) * power})
+		}
+	}
+	return within(lo, hi, ticks)
+}
+
+func (t logTicks) narrow(lo, hi float64) []plot.Tick {
+	var ticks []plot.Tick
+	first := int(math.Floor(math.Log10(lo)))
+	for k := first; k <= first+2; k++ {
+		for _, i := range []int{1, 2, 5} {
+			x := float64(i) * math.Pow10(k)
+			ticks = append(ticks, plot.Tick{Value: x, Label: decimal(i, k)})
+		}
+	}
+	if ticks = within(lo, hi, ticks); len(ticks) < 2 {
+		return plot.DefaultTicks{}.Ticks(lo, hi)
+	}
+	return ticks
+}
+
+func within(lo, hi float64, ticks []plot.Tick) []plot.Tick {
+	var out []plot.Tick
+	for _, t := range ticks {
+		if lo*(1-1e-9) <= t.Value && t.Value <= hi*(1+1e-9) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// label is base^k, a small one written out.
+func (t logTicks) label(k int) string {
+	switch k {
+	case 0:
+		return "1"
+	case 1:
+		return fmt.Sprint(t.base)
+	}
+	return fmt.Sprint(t.base) + superscript(k)
+}
+
+// decimal is i·10^k.
+func decimal(i, k int) string {
+	if -3 <= k && k <= 3 {
+		return fmt.Sprintf("%.*f", max(0, -k), float64(i)*math.Pow10(k))
+	}
+	if i == 1 {
+		return "10" + superscript(k)
+	}
+	return fmt.Sprintf("%d·10%s", i, superscript(k))
+}

@@ -1,0 +1,230 @@
+package paper
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A verdict is what our numbers say of a claim.
+type verdict int
+
+const (
+	fails   verdict = iota
+	partly          // true under a condition, which the finding names
+	holds           // true of every number that was computed
+	unknown         // the settings of the run leave nothing to judge it by
+)
+
+func (v verdict) String() string {
+	return [...]string{"does not hold", "holds with a condition", "holds", "not judged"}[v]
+}
+
+// A finding is a claim judged.
+type finding struct {
+	numbers string // our figure
+	verdict verdict
+	why     string
+}
+
+// A claim is one of the paper's, the rule that judges it and what is known of why,
+// if it does not hold as it stands.
+type claim struct {
+	text    string
+	judge   func(*results) finding
+	because string
+}
+
+// A section of RESULTS.md has the claims on some figures.
+type section struct {
+	title   string
+	figures []int               // shown above the claims
+	ran     func(*results) bool // whether there are the results to judge by
+	claims  []claim
+}
+
+var sections = []section{findingsR1, findingsR2, statisticsSummary, statisticsBounds, findingsIterative, findingsCertificates}
+
+// both is the finding of a claim that has two parts.
+func both(a, b finding) finding {
+	f := finding{numbers: a.numbers + "; " + b.numbers, verdict: partly, why: a.why + "; " + b.why}
+	switch {
+	case a.verdict == holds && b.verdict == holds:
+		f.verdict, f.why = holds, ""
+	case a.verdict == b.verdict:
+		f.verdict = a.verdict
+	case a.verdict == unknown || b.verdict == unknown:
+		f.verdict = unknown
+	}
+	return f
+}
+
+// part names a part of a claim.
+func part(name string, f finding) finding {
+	if f.verdict == holds {
+		f.why = "true"
+	}
+	return finding{name + ": " + f.numbers, f.verdict, name + ": " + f.why}
+}
+
+// check is the finding of a claim that is true or false.
+func check(ok bool, numbers, why string) finding {
+	v := fails
+	if ok {
+		v = holds
+	}
+	return finding{numbers, v, why}
+}
+
+// A tally says where a claim made of several series (metrics, methods) at every γ
+// is true.
+type tally struct {
+	series []string
+	gammas []float64
+	ok     [][]bool // by series and γ
+}
+
+// finding judges a tally: all true, the claim holds; at least half, under the
+// condition where; otherwise it doesn't hold.
+func (t tally) finding(numbers string) finding {
+	yes, all := 0, 0
+	for _, row := range t.ok {
+		for _, ok := range row {
+			all++
+			if ok {
+				yes++
+			}
+		}
+	}
+	f := finding{numbers: numbers, why: t.where()}
+	switch {
+	case all == 0:
+		f.verdict, f.why = unknown, "no γ of the range the claim is about was run"
+	case yes == all:
+		f.verdict, f.why = holds, ""
+	case 2*yes >= all:
+		f.verdict = partly
+	}
+	return f
+}
+
+// where is, for each series, the γ at which the claim is true; series that agree
+// are named together.
+func (t tally) where() string {
+	var places []string
+	names := map[string][]string{}
+	for i, row := range t.ok {
+		place := ranges(t.gammas, row)
+		if names[place] == nil {
+			places = append(places, place)
+		}
+		names[place] = append(names[place], t.series[i])
+	}
+	for i, place := range places {
+		if places[i] = "true " + place; len(t.series) > 1 {
+			places[i] = strings.Join(names[place], ", ") + " " + places[i]
+		}
+	}
+	return strings.Join(places, "; ")
+}
+
+// ranges says in words which of the ascending γ are marked.
+func ranges(gammas []float64, ok []bool) string {
+	var parts []string
+	for i := 0; i < len(ok); i++ {
+		if !ok[i] {
+			continue
+		}
+		first := i
+		for i+1 < len(ok) && ok[i+1] {
+			i++
+		}
+		a, b := power(gammas[first]), power(gammas[i])
+		switch {
+		case first == 0 && i == len(ok)-1:
+			return "at every γ"
+		case first == i:
+			parts = append(parts, "γ = "+a)
+		case first == 0:
+			parts = append(parts, "γ ≤ "+b)
+		case i == len(ok)-1:
+			parts = append(parts, "γ ≥ "+a)
+		default:
+			parts = append(parts, a+" ≤ γ ≤ "+b)
+		}
+	}
+	if parts == nil {
+		return "at no γ"
+	}
+	return "for " + strings.Join(parts, " and ")
+}
+
+// report writes RESULTS.md.
+func (r *run) report() error {
+	return r.write("RESULTS.md", func(w io.Writer) error {
+		_, err := io.WriteString(w, r.markdown())
+		return err
+	})
+}
+
+func (r *run) markdown() string {
+	var b strings.Builder
+	b.WriteString("# The paper's claims, by our numbers\n\n")
+	b.WriteString("C. Dickens, \"Ridge Regression with Frequent Directions: Statistical and Optimization Perspectives\" (2020).\n")
+	fmt.Fprintf(&b, "This file is generated; every verdict follows from the numbers by a rule in bench/paper. It was made by\n\n```sh\n%s\n```\n\n", r.Command)
+	b.WriteString("| | |\n|---|---|\n")
+	for _, fact := range r.env.summary() {
+		fmt.Fprintf(&b, "| %s | %s |\n", fact[0], fact[1])
+	}
+	if r.Quick {
+		b.WriteString("\n**A quick run, at small sizes:** it shows that all works, and says little about the paper.\n")
+	}
+	b.WriteString("\nA claim about all methods, metrics or γ *holds* where every number agrees and *holds with a condition*, named under why, where at least half of them do.\n" +
+		"A claim of several parts holds where all parts do, and with a condition where some do. The rule is what the paper's words are taken to mean.\nEvery number is in figures/figureN.csv and .json.\n")
+	for _, s := range sections {
+		fmt.Fprintf(&b, "\n## %s\n\n", s.title)
+		r.show(&b, s.figures)
+		if !s.ran(&r.results) {
+			b.WriteString("Not judged: figures it is about were not run.\n")
+			continue
+		}
+		b.WriteString("| claim | our figure | verdict | why |\n|---|---|---|---|\n")
+		for _, c := range s.claims {
+			f := c.judge(&r.results)
+			if c.because != "" && (f.verdict == fails || f.verdict == partly) {
+				f.why = strings.TrimPrefix(f.why+". "+c.because, ". ")
+			}
+			fmt.Fprintf(&b, "| %s | %s | **%s** | %s |\n", cell(c.text), cell(f.numbers), f.verdict, cell(f.why))
+		}
+	}
+	inSection := func(number int) bool {
+		return slices.ContainsFunc(sections, func(s section) bool { return slices.Contains(s.figures, number) })
+	}
+	if rest := slices.DeleteFunc(Figures(), inSection); rest != nil {
+		b.WriteString("\n## Beyond the paper\n\n")
+		r.show(&b, rest)
+	}
+	return b.String()
+}
+
+// show puts figures of this run in, or says that they were not run.
+func (r *run) show(b *strings.Builder, figures []int) {
+	for _, number := range figures {
+		i := slices.IndexFunc(r.saved, func(f *Figure) bool { return f.Number == number })
+		if i < 0 {
+			fmt.Fprintf(b, "Figure %d was not run.\n\n", number)
+			continue
+		}
+		f := r.saved[i]
+		var settings []string
+		for _, k := range slices.Sorted(maps.Keys(f.Settings)) {
+			settings = append(settings, fmt.Sprintf("%s = %v", k, f.Settings[k]))
+		}
+		fmt.Fprintf(b, "![Figure %d: %s](figures/figure%d.png)\n\nSettings: %s.\n\n", number, f.Title, number, strings.Join(settings, ", "))
+	}
+}
+
+// cell is text for a cell of a table.
+func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }

@@ -1,0 +1,305 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/randsketch"
+)
+
+// sketchTrials is how many sketches are made of each kind and size, the random ones
+// from a seed each.
+const sketchTrials = 3
+
+// A covariance is what figure 7 found on one data set.
+type covariance struct {
+	dataset string
+	from    string
+	rows    int64
+	dim     int
+	points  []*covariancePoint
+}
+
+// A covariancePoint is one method at one m.
+type covariancePoint struct {
+	method string
+	size   int
+	errors []float64 // ‖AᵀA − K̂‖₂/‖A‖²_F of each trial
+	bound  float64   // that was proved; NaN for random methods, which have none
+	rate   float64   // rows appended per second, the best of the trials
+}
+
+// covariance draws figure 7: how far the K̂ of each sketch of m rows is from AᵀA on
+// real data, and how many rows a second it takes.
+func (r *run) covariance(ctx context.Context) error {
+	r.figure = 7
+	var found []*covariance
+	for i, name := range datasets {
+		c, err := r.covarianceOf(ctx, name, func(what string, done float64) {
+			r.tell(name+", "+what, (float64(i)+done)/float64(len(datasets)))
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		found = append(found, c)
+	}
+	return r.save(drawCovariances(found))
+}
+
+// covarianceOf makes every sketch of one data set.
+func (r *run) covarianceOf(ctx context.Context, name string, tell func(what string, done float64)) (*covariance, error) {
+	tell("reading", 0)
+	src, err := r.open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	k, err := newGram(ctx, src, r.Backend)
+	if err != nil {
+		return nil, err
+	}
+	sizes := []int{16, 32, 64, 128, 256, 512}
+	if r.Quick {
+		sizes = sizes[:3]
+	}
+	// A sketch of d rows or more is no sketch.
+	sizes = slices.DeleteFunc(sizes, func(m int) bool { return m >= k.d })
+	if len(sizes) == 0 {
+		return nil, &SettingError{fmt.Sprintf("figure 7 makes sketches of 16 rows and more, which %d features don't need", k.d)}
+	}
+	n, d, _ := src.Dims()
+	c := &covariance{dataset: name, from: src.from, rows: n, dim: d}
+	for i, m := range sizes {
+		tell(fmt.Sprintf("m = %d", m), float64(i)/float64(len(sizes)))
+		points, err := r.sketches(ctx, src, k, m)
+		if err != nil {
+			return nil, err
+		}
+		c.points = append(c.points, points...)
+	}
+	return c, nil
+}
+
+// sketches makes the sketches of one size: in each trial one of every kind, in turn,
+// so that what else the machine does is shared out.
+func (r *run) sketches(ctx context.Context, src dataset.Source, k *gram, m int) ([]*covariancePoint, error) {
+	random := math.NaN()
+	rfd := &covariancePoint{method: "RFD", size: m}
+	points := []*covariancePoint{
+		{method: "FD", size: m},
+		{method: "Gaussian", size: m, bound: random},
+		{method: "SJLT", size: m, bound: random},
+		{method: "Nyström", size: m, bound: random},
+	}
+	for trial := range uint64(sketchTrials) {
+		for _, p := range points {
+			s, err := newCovarianceSketch(p.method, k.d, m, r.Seed+trial, r.Backend)
+			if err != nil {
+				return nil, err
+			}
+			rate, err := appendAll(ctx, src, k.d, s.append)
+			if err != nil {
+				return nil, err
+			}
+			b, bound, err := s.read()
+			if err != nil {
+				return nil, err
+			}
+			lo, hi, err := k.minus(b)
+			if err != nil {
+				return nil, err
+			}
+			p.rate = max(p.rate, rate)
+			p.errors = append(p.errors, max(-lo, hi)/k.trace)
+			if bound != nil { // RFD is the same sketch, read with the shift ρ
+				rho := bound.Shift()
+				rfd.rate = p.rate
+				rfd.errors = append(rfd.errors, max(rho-lo, hi-rho)/k.trace)
+				p.bound, rfd.bound = bound.FD()/k.trace, bound.RFD()/k.trace
+			}
+		}
+	}
+	return slices.Insert(points, 1, rfd), nil
+}
+
+// appendAll appends the rows of src and returns how many a second, of which only
+// the calls count.
+func appendAll(ctx context.Context, src dataset.Source, d int, rows func(n int, x []float64, ldx int) error) (rate float64, err error) {
+	var taken time.Duration
+	n := 0
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		start := time.Now()
+		if err := rows(b.N, b.X, d); err != nil {
+			return 0, err
+		}
+		taken += time.Since(start)
+		n += b.N
+	}
+	return float64(n) / taken.Seconds(), nil
+}
+
+// A covarianceSketch is any sketch that is read as K̂ = BᵀB.
+type covarianceSketch struct {
+	append func(n int, x []float64, ldx int) error
+	read   func() (b *mat.Dense, bound *fd.Bound, err error) // bound is nil without a proved one
+}
+
+func newCovarianceSketch(method string, d, m int, seed uint64, be engine.Backend) (covarianceSketch, error) {
+	switch method {
+	case "FD":
+		s, err := fd.New(fd.Config{Dim: d, Size: m, Backend: be})
+		if err != nil {
+			return covarianceSketch{}, err
+		}
+		return covarianceSketch{s.AppendRows, func() (*mat.Dense, *fd.Bound, error) {
+			p, err := s.Spectrum()
+			if err != nil {
+				return nil, nil, err
+			}
+			return p.Matrix(), &p.Bound, nil
+		}}, nil
+	case "Nyström":
+		s, err := randsketch.NewNystrom(randsketch.NystromConfig{Rank: m, Dim: d, Seed: seed, Backend: be})
+		if err != nil {
+			return covarianceSketch{}, err
+		}
+		return covarianceSketch{s.AppendRows, func() (*mat.Dense, *fd.Bound, error) {
+			p, err := s.Spectrum()
+			if err != nil {
+				return nil, nil, err
+			}
+			b := mat.NewDense(len(p.Lambda), d, p.V)
+			for i, lambda := range p.Lambda {
+				floats.Scale(math.Sqrt(lambda), b.RawRowView(i))
+			}
+			return b, nil, nil
+		}}, nil
+	}
+	kind := map[string]randsketch.Kind{"Gaussian": randsketch.Gaussian, "SJLT": randsketch.SJLT}[method]
+	s, err := randsketch.New(randsketch.Config{Kind: kind, Rows: m, Dim: d, Seed: seed, Backend: be})
+	if err != nil {
+		return covarianceSketch{}, err
+	}
+	return covarianceSketch{
+		append: func(n int, x []float64, ldx int) error { return s.AppendRows(n, x, ldx, nil) },
+		read:   func() (*mat.Dense, *fd.Bound, error) { return s.Matrix(), nil, nil },
+	}, nil
+}
+
+// A gram is AᵀA, against which sketches are held.
+type gram struct {
+	be          engine.Backend
+	d           int
+	k           []float64 // d×d, lower triangle
+	trace       float64   // ‖A‖²_F
+	e, w, space []float64 // of minus
+}
+
+func newGram(ctx context.Context, src dataset.Source, be engine.Backend) (*gram, error) {
+	_, d, _ := src.Dims()
+	g := &gram{
+		be: be, d: d, k: make([]float64, d*d),
+		e: make([]float64, d*d), w: make([]float64, d), space: make([]float64, be.SymEigWork(d, 0)),
+	}
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		be.Syrk(true, d, b.N, 1, b.X, d, 1, g.k, d)
+	}
+	for i := range d {
+		g.trace += g.k[i*d+i]
+	}
+	return g, nil
+}
+
+// minus returns the least and the largest eigenvalue of AᵀA − BᵀB. All are
+// computed: an iteration for the largest alone would give a lower bound of it.
+func (g *gram) minus(b *mat.Dense) (lo, hi float64, err error) {
+	raw := b.RawMatrix()
+	copy(g.e, g.k)
+	g.be.Syrk(true, g.d, raw.Rows, -1, raw.Data, raw.Stride, 1, g.e, g.d)
+	if !g.be.SymEig(g.d, 0, g.e, g.d, g.w, nil, g.d, g.space) {
+		return 0, 0, fd.ErrNoConvergence
+	}
+	return g.w[g.d-1], g.w[0], nil
+}
+
+// drawCovariances draws the errors above the rates, to one scale for all data.
+func drawCovariances(found []*covariance) *Figure {
+	f := &Figure{
+		Number: 7, Columns: len(found), Title: "Covariance error and rows per second against m",
+		Settings: map[string]any{"trials": sketchTrials},
+		Table:    covarianceTable(found),
+	}
+	for _, c := range found {
+		f.Settings[c.dataset] = c.from
+		p := Panel{Title: fmt.Sprintf("%s (n = %d, d = %d)", c.dataset, c.rows, c.dim), X: "m", LogX: 2, LogY: true}
+		for _, method := range []string{"FD", "RFD", "Gaussian", "SJLT", "Nyström"} {
+			p.Lines = append(p.Lines, c.line(method, func(p *covariancePoint) float64 { return median(p.errors) }))
+		}
+		bound := c.line("FD", func(p *covariancePoint) float64 { return p.bound })
+		bound.Label, bound.Dashed = "FD's bound η/‖A‖²", true
+		p.Lines = append(p.Lines, bound)
+		f.Panels = append(f.Panels, p)
+	}
+	for _, c := range found {
+		p := Panel{Title: c.dataset, X: "m", LogX: 2, LogY: true}
+		for _, method := range []string{"FD", "Gaussian", "SJLT", "Nyström"} { // RFD's is FD's
+			p.Lines = append(p.Lines, c.line(method, func(p *covariancePoint) float64 { return p.rate }))
+		}
+		f.Panels = append(f.Panels, p)
+	}
+	errors, rates := f.Panels[:len(found)], f.Panels[len(found):]
+	errors[0].Y, rates[0].Y = "spectral norm of the error / ‖A‖²", "rows per second"
+	sameScale(errors)
+	sameScale(rates)
+	return f
+}
+
+// sameScale gives panels one range of y, with some room.
+func sameScale(panels []Panel) {
+	lo, hi := math.Inf(1), 0.0
+	for _, p := range panels {
+		for _, l := range p.Lines {
+			lo, hi = min(lo, floats.Min(l.Y)), max(hi, floats.Max(l.Y))
+		}
+	}
+	for i := range panels {
+		panels[i].YMin, panels[i].YMax = lo/1.3, hi*1.3
+	}
+}
+
+// line is a method over m.
+func (c *covariance) line(method string, value func(*covariancePoint) float64) Line {
+	l := Line{Method: method}
+	for _, p := range c.points {
+		if p.method == method {
+			l.X, l.Y = append(l.X, float64(p.size)), append(l.Y, value(p))
+		}
+	}
+	return l
+}
+
+func covarianceTable(found []*covariance) Table {
+	t := Table{Columns: []string{"dataset", "method", "m", "error", "error_least", "error_most", "bound", "rows_per_second"}}
+	for _, c := range found {
+		for _, p := range c.points {
+			t.Rows = append(t.Rows, []any{
+				c.dataset, p.method, p.size, median(p.errors), slices.Min(p.errors), slices.Max(p.errors), p.bound, p.rate,
+			})
+		}
+	}
+	return t
+}

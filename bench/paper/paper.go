@@ -1,0 +1,185 @@
+// Package paper reproduces the experiments of C. Dickens, "Ridge Regression with
+// Frequent Directions" (2020), and two of our own, each as a figure and a table of
+// every number in it, and judges the claims of the paper by them. It is what
+// "fdridge paper" runs.
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// Config says what to run. The zero value of a field is the setting of each
+// figure: the paper's, or a small one with Quick. A value that is given holds for
+// every figure that knows the setting.
+type Config struct {
+	Out     string // folder for RESULTS.md and figures/; made where it is missing
+	Figures []int  // those to draw, of Figures; nil means all
+	Quick   bool   // small sizes, to see that all works
+	Seed    uint64 // all that is random follows from it
+	Command string // how RESULTS.md says it was made
+	Backend engine.Backend
+	// Progress, if not nil, is told what is being computed.
+	Progress func(Progress)
+
+	Rows   int64     // n; -1: all rows of the real data
+	Size   int       // m
+	Gammas []float64 // γ, ascending
+
+	// Figures 1 and 2 alone.
+	Dim    int       // d
+	Ratios []float64 // r of figures 1 and 2, R = ⌊r·d + ½⌋
+	Noise  float64   // standard deviation
+	Trials int       // of the random methods
+
+	// Figures 3 to 7 alone.
+	Data       string // folder of the real data; see README
+	Fetch      bool   // download what is neither there nor in the repository
+	Features   string // as in fdridge fit --features
+	Iterations int
+}
+
+// Progress is one step of a run.
+type Progress struct {
+	Figure int
+	What   string  // "w8a, gamma 10, IHS:Gaussian"
+	Done   float64 // share of the figure's work, 0 to 1
+}
+
+// An experiment draws one or more figures, those of them that the run wants.
+type experiment struct {
+	figures []int
+	run     func(*run, context.Context) error
+}
+
+var experiments = []experiment{
+	{[]int{1, 2}, (*run).statistics},
+	{[]int{3, 4, 5}, (*run).convergence},
+	{[]int{6}, (*run).passes},
+	{[]int{7}, (*run).covariance},
+}
+
+// Figures lists the figures there are.
+func Figures() []int {
+	var out []int
+	for _, e := range experiments {
+		out = append(out, e.figures...)
+	}
+	return out
+}
+
+// A run is one execution of Run: its settings and what was found so far.
+type run struct {
+	Config
+	results
+	env     Environment
+	figure  int // at hand, for tell
+	saved   []*Figure
+	written []string
+}
+
+// results are the typed results of the experiments, from which the claims are
+// judged; nil for what did not run.
+type results struct {
+	risks     [2]*risks       // of figures 1 and 2
+	converged [3]*convergence // of figures 3 to 5
+	efforts   []effort        // of figure 6
+}
+
+// Run runs the experiments that cfg asks for and writes figures/figureN.png,
+// .svg, .csv and .json, and RESULTS.md, into cfg.Out. It returns the files
+// written, also with an error. Each file is whole or not there; RESULTS.md is
+// written anew after each experiment and speaks of those of this run alone.
+func Run(ctx context.Context, cfg Config) ([]string, error) {
+	r := &run{Config: cfg}
+	if err := r.start(); err != nil {
+		return nil, err
+	}
+	for _, e := range experiments {
+		if !slices.ContainsFunc(e.figures, r.wants) {
+			continue
+		}
+		if err := e.run(r, ctx); err != nil {
+			return r.written, err
+		}
+		if err := r.report(); err != nil {
+			return r.written, err
+		}
+	}
+	return r.written, nil
+}
+
+// start checks the settings, takes note of the environment and makes the folders.
+func (r *run) start() error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	var err error
+	if r.Backend == nil {
+		if r.Backend, err = engine.Default(); err != nil {
+			return err
+		}
+	}
+	if r.env, err = environment(r.Backend, r.Seed); err != nil {
+		return err
+	}
+	return os.MkdirAll(filepath.Join(r.Out, "figures"), 0o777)
+}
+
+func (r *run) check() error {
+	for _, f := range r.Figures {
+		if !slices.Contains(Figures(), f) {
+			return &SettingError{fmt.Sprintf("figure %d is none of %v", f, Figures())}
+		}
+	}
+	for i, g := range r.Gammas {
+		if !(g > 0) || math.IsInf(g, 0) || i > 0 && g <= r.Gammas[i-1] {
+			return &SettingError{fmt.Sprintf("γ = %v must be positive, finite and in ascending order", r.Gammas)}
+		}
+	}
+	if r.Rows < -1 || min(r.Size, r.Dim, r.Trials, r.Iterations) < 0 {
+		return &SettingError{fmt.Sprintf("rows %d, size %d, dim %d, trials %d, iterations %d: none may be negative (rows but for -1)",
+			r.Rows, r.Size, r.Dim, r.Trials, r.Iterations)}
+	}
+	if len(r.Ratios) > 2 {
+		return &SettingError{fmt.Sprintf("%d ratios, for figures 1 and 2", len(r.Ratios))}
+	}
+	return nil
+}
+
+// A SettingError reports a Config that describes no experiment.
+type SettingError struct{ Reason string }
+
+func (e *SettingError) Error() string { return e.Reason }
+
+// wants reports whether a figure is to be drawn.
+func (r *run) wants(figure int) bool {
+	return r.Figures == nil || slices.Contains(r.Figures, figure)
+}
+
+// tell reports progress: what is being computed and the share done of the figure
+// at hand, r.figure.
+func (r *run) tell(what string, done float64) {
+	if r.Progress != nil {
+		r.Progress(Progress{Figure: r.figure, What: what, Done: done})
+	}
+}
+
+// setting is the value in force of one setting: the one given, otherwise the
+// paper's, or the quick one in a quick run.
+func setting[T comparable](r *run, given, paper, quick T) T {
+	var zero T
+	switch {
+	case given != zero:
+		return given
+	case r.Quick:
+		return quick
+	}
+	return paper
+}

@@ -1,0 +1,203 @@
+package paper
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/atomicfile"
+)
+
+// An Environment is what a number may depend on beside the settings.
+type Environment struct {
+	Backend  string            `json:"backend"`
+	Kernel   string            `json:"kernel"`
+	CPU      string            `json:"cpu"`
+	Platform string            `json:"platform"`
+	Threads  int               `json:"threads"`
+	Seed     uint64            `json:"seed"`
+	Go       string            `json:"go"`
+	Version  string            `json:"version"` // of fdridge
+	Modules  map[string]string `json:"modules"` // versions of what it is built with
+}
+
+func environment(be engine.Backend, seed uint64) (Environment, error) {
+	rep, err := engine.NewReport()
+	if err != nil {
+		return Environment{}, err
+	}
+	e := Environment{
+		Backend: be.Name(), Kernel: be.Capabilities()["kernel"], CPU: rep.CPU, Platform: rep.Platform,
+		Threads: rep.GoMaxProcs, Seed: seed, Go: rep.Go, Version: "unknown", Modules: map[string]string{},
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return e, nil
+	}
+	e.Version = info.Main.Version // names the commit where the build knows it
+	for _, m := range info.Deps {
+		e.Modules[m.Path] = m.Version
+	}
+	return e, nil
+}
+
+// summary is the environment in a line for each fact.
+func (e Environment) summary() [][2]string {
+	return [][2]string{
+		{"fdridge", e.Version},
+		{"backend", fmt.Sprintf("%s, %s", e.Backend, e.Kernel)},
+		{"CPU", fmt.Sprintf("%s, %s, %d threads", e.CPU, e.Platform, e.Threads)},
+		{"Go", e.Go},
+		{"seed", fmt.Sprint(e.Seed)},
+	}
+}
+
+// dpi is the resolution of a PNG.
+const dpi = 160
+
+// save writes DIR/figures/figureN.png, .svg, .csv and .json.
+func (r *run) save(f *Figure) error {
+	d, err := layOut(f)
+	if err != nil {
+		return err
+	}
+	writers := []struct {
+		extension string
+		write     func(io.Writer) error
+	}{
+		{"png", func(w io.Writer) error {
+			c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(d.width, d.height), vgimg.UseDPI(dpi))}
+			return d.to(c, w)
+		}},
+		{"svg", d.svg},
+		{"csv", func(w io.Writer) error { return r.writeCSV(w, f, d.leftOut) }},
+		{"json", func(w io.Writer) error { return r.writeJSON(w, f, d.leftOut) }},
+	}
+	for _, x := range writers {
+		if err := r.write(filepath.Join("figures", fmt.Sprintf("figure%d.%s", f.Number, x.extension)), x.write); err != nil {
+			return err
+		}
+	}
+	r.saved = append(r.saved, f)
+	return nil
+}
+
+// write writes one file of DIR, whole or not at all.
+func (r *run) write(name string, write func(io.Writer) error) error {
+	path := filepath.Join(r.Out, name)
+	if err := atomicfile.Write(path, write); err != nil {
+		return err
+	}
+	if !slices.Contains(r.written, path) {
+		r.written = append(r.written, path)
+	}
+	return nil
+}
+
+func (d *drawing) to(c vg.CanvasWriterTo, w io.Writer) error {
+	d.draw(c)
+	_, err := c.WriteTo(w)
+	return err
+}
+
+// svg names fonts of the same widths beside the one that the layout is made with,
+// for where it is missing.
+func (d *drawing) svg(w io.Writer) error {
+	var b bytes.Buffer
+	if err := d.to(vgsvg.New(d.width, d.height), &b); err != nil {
+		return err
+	}
+	_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")))
+	return err
+}
+
+// writeCSV writes the table below lines of comment, which begin with #.
+func (r *run) writeCSV(w io.Writer, f *Figure, leftOut []point) error {
+	if _, err := fmt.Fprintf(w, "# figure %d: %s\n", f.Number, f.Title); err != nil {
+		return err
+	}
+	for _, fact := range r.env.summary() {
+		if _, err := fmt.Fprintf(w, "# %s: %s\n", fact[0], fact[1]); err != nil {
+			return err
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(f.Settings)) {
+		if _, err := fmt.Fprintf(w, "# %s: %v\n", k, f.Settings[k]); err != nil {
+			return err
+		}
+	}
+	for _, p := range leftOut {
+		if _, err := fmt.Fprintf(w, "# not drawn on its logarithmic axis: %s, %s at %v: %v\n", p.Panel, p.Method, p.X, p.Y); err != nil {
+			return err
+		}
+	}
+	c := csv.NewWriter(w)
+	if err := c.Write(f.Table.Columns); err != nil {
+		return err
+	}
+	for _, row := range f.Table.Rows {
+		if len(row) != len(f.Table.Columns) {
+			return fmt.Errorf("paper: figure %d: a row of %d values in a table of %d columns", f.Number, len(row), len(f.Table.Columns))
+		}
+		var text []string
+		for _, v := range row {
+			text = append(text, fmt.Sprint(v))
+		}
+		if err := c.Write(text); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+func (r *run) writeJSON(w io.Writer, f *Figure, leftOut []point) error {
+	type undrawn struct {
+		Panel  string `json:"panel"`
+		Method string `json:"method"`
+		X      any    `json:"x"`
+		Y      any    `json:"y"`
+	}
+	out := struct {
+		Figure      int            `json:"figure"`
+		Title       string         `json:"title"`
+		Environment Environment    `json:"environment"`
+		Settings    map[string]any `json:"settings"`
+		Columns     []string       `json:"columns"`
+		Rows        [][]any        `json:"rows"`
+		LeftOut     []undrawn      `json:"not_drawn"`
+	}{Figure: f.Number, Title: f.Title, Environment: r.env, Settings: f.Settings, Columns: f.Table.Columns, LeftOut: []undrawn{}}
+	for _, row := range f.Table.Rows {
+		values := make([]any, len(row))
+		for i, v := range row {
+			values[i] = finite(v)
+		}
+		out.Rows = append(out.Rows, values)
+	}
+	for _, p := range leftOut {
+		out.LeftOut = append(out.LeftOut, undrawn{p.Panel, p.Method, finite(p.X), finite(p.Y)})
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	return e.Encode(out)
+}
+
+// finite is v, or nil, which JSON has for a number that is not finite.
+func finite(v any) any {
+	if x, ok := v.(float64); ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
+		return nil
+	}
+	return v
+}

@@ -1,0 +1,332 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/dataset/synthetic"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/randsketch"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// The methods of figures 1 and 2, in the order of the legend.
+const (
+	exact             = "Exact"
+	fdrr              = "FDRR"
+	rfdrr             = "RFDRR"
+	classicalGaussian = "Classical:Gaussian"
+	classicalSJLT     = "Classical:SJLT"
+	hessianGaussian   = "Hessian:Gaussian"
+	hessianSJLT       = "Hessian:SJLT"
+)
+
+var (
+	deterministic = []string{fdrr, rfdrr}
+	randomised    = []string{classicalGaussian, classicalSJLT, hessianGaussian, hessianSJLT}
+	sketched      = slices.Concat(deterministic, randomised)
+)
+
+// A metric is one of the three of figures 1 and 2.
+type metric int
+
+const (
+	bias metric = iota
+	variance
+	mse
+	metrics
+)
+
+func (m metric) String() string { return [...]string{"bias", "variance", "MSE"}[m] }
+
+// risks are the results of figure 1 or 2.
+type risks struct {
+	rank     int // R, the effective dimension
+	size     int // m
+	gammas   []float64
+	absolute map[string][metrics][]float64 // û of each method for every γ: the median of all trials
+	relative map[string][metrics][]float64 // |û − u*|/u*, u* the exact method's: the median of all trials
+	bounds   map[string][]ridge.RiskBounds // of the deterministic methods
+	seconds  map[string]float64            // to sketch A, for FDRR and the random methods: the median of all trials
+}
+
+// statistics draws figures 1 and 2: section 3 of the paper, bias, variance and
+// mean squared error in closed form on synthetic data.
+func (r *run) statistics(ctx context.Context) error {
+	for i, paper := range []float64{synthetic.LowRank, synthetic.HighRank} {
+		if !r.wants(i + 1) {
+			continue
+		}
+		r.figure = i + 1
+		ratio := paper
+		if len(r.Ratios) > i {
+			ratio = r.Ratios[i]
+		}
+		data := synthetic.Config{
+			Rows:  int(setting(r, max(r.Rows, 0), 1<<10, 1<<7)),
+			Dim:   setting(r, r.Dim, 1<<9, 1<<6),
+			Ratio: ratio, Noise: setting(r, r.Noise, 2, 2), Seed: r.Seed,
+		}
+		x, err := r.risks(ctx, data)
+		if err != nil {
+			return err
+		}
+		r.results.risks[i] = x
+		if err := r.save(x.figure(i+1, data, r.trials())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) trials() int { return setting(r, r.Trials, 10, 3) }
+
+// risks computes one figure.
+func (r *run) risks(ctx context.Context, data synthetic.Config) (*risks, error) {
+	r.tell("exact ridge regression", 0)
+	d, err := synthetic.Generate(data)
+	if err != nil {
+		return nil, &SettingError{err.Error()}
+	}
+	src, err := d.Source()
+	if err != nil {
+		return nil, err
+	}
+	model, err := ridge.NewLinearModel(ctx, src, d.X0, d.Noise*d.Noise, r.Backend)
+	if err != nil {
+		return nil, err
+	}
+	x := &risks{
+		rank: data.Rank(), size: setting(r, r.Size, 256, 32), gammas: r.gammas(-8, 6),
+		absolute: map[string][metrics][]float64{}, relative: map[string][metrics][]float64{}, bounds: map[string][]ridge.RiskBounds{}, seconds: map[string]float64{},
+	}
+	if err := x.add(exact, model.Exact()); err != nil {
+		return nil, err
+	}
+	if err := x.deterministic(model, d, r); err != nil {
+		return nil, err
+	}
+	for i, method := range randomised {
+		err := x.randomised(ctx, method, model, d, r, func(trial int) {
+			r.tell(fmt.Sprintf("%s, trial %d", method, trial+1), (float64(i)+float64(trial)/float64(r.trials()))/float64(len(randomised)))
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// gammas are the γ in force: those given, otherwise 2^lo, 2^(lo+1), …, 2^hi.
+func (r *run) gammas(lo, hi int) []float64 {
+	if r.Gammas != nil {
+		return r.Gammas
+	}
+	var out []float64
+	for e := lo; e <= hi; e++ {
+		out = append(out, math.Ldexp(1, e))
+	}
+	return out
+}
+
+// deterministic adds FDRR and RFDRR, from one sketch.
+func (x *risks) deterministic(model *ridge.LinearModel, d *synthetic.Data, r *run) error {
+	start := time.Now()
+	s, err := fd.New(fd.Config{Dim: d.Dim, Size: x.size, Backend: r.Backend})
+	if err != nil {
+		return err
+	}
+	if err := s.AppendRows(d.Rows, d.X, d.Dim); err != nil {
+		return err
+	}
+	sketch, err := s.Spectrum()
+	if err != nil {
+		return err
+	}
+	x.seconds[fdrr] = time.Since(start).Seconds()
+	for _, m := range []struct {
+		method    string
+		estimator func(*fd.Spectrum) (*ridge.Estimator, error)
+	}{{fdrr, model.FD}, {rfdrr, model.RFD}} {
+		e, err := m.estimator(sketch)
+		if err != nil {
+			return err
+		}
+		if err := x.add(m.method, e); err != nil {
+			return err
+		}
+		for _, gamma := range x.gammas {
+			b, err := e.Bounds(gamma)
+			if err != nil {
+				return err
+			}
+			x.bounds[m.method] = append(x.bounds[m.method], b)
+		}
+	}
+	return nil
+}
+
+// randomised adds a random method; trial i draws S from the seed plus i.
+func (x *risks) randomised(ctx context.Context, method string, model *ridge.LinearModel, d *synthetic.Data, r *run, tell func(trial int)) error {
+	cfg := randsketch.Config{Kind: randsketch.Gaussian, Rows: x.size, Dim: d.Dim, Backend: r.Backend}
+	if method == classicalSJLT || method == hessianSJLT {
+		cfg.Kind = randsketch.SJLT
+	}
+	var trials []*ridge.Estimator
+	var seconds []float64
+	for trial := range r.trials() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		tell(trial)
+		cfg.Seed = r.Seed + uint64(trial)
+		start := time.Now()
+		s, err := randsketch.New(cfg)
+		if err != nil {
+			return err
+		}
+		if err := s.AppendRows(d.Rows, d.X, d.Dim, nil); err != nil {
+			return err
+		}
+		sa := s.Matrix()
+		seconds = append(seconds, time.Since(start).Seconds())
+		var e *ridge.Estimator
+		if method == hessianGaussian || method == hessianSJLT {
+			e, err = model.Hessian(sa)
+		} else {
+			e, err = model.Classical(sa, outer(s))
+		}
+		if err != nil {
+			return err
+		}
+		trials = append(trials, e)
+	}
+	x.seconds[method] = median(seconds)
+	return x.add(method, trials...)
+}
+
+// outer is SSᵀ of the rows seen.
+func outer(s *randsketch.Sketch) *mat.SymDense {
+	n, m := int(s.Rows()), s.Config().Rows
+	columns := make([]float64, 0, n*m) // Sᵀ, n×m
+	for i := range n {
+		columns = append(columns, s.Column(int64(i))...)
+	}
+	var sst mat.SymDense
+	sst.SymOuterK(1, mat.NewDense(n, m, columns).T())
+	return &sst
+}
+
+// add evaluates the estimators of one method, one for each trial, at every γ and
+// takes medians. The exact method is the first to be added.
+func (x *risks) add(method string, trials ...*ridge.Estimator) error {
+	var absolute, relative [metrics][]float64
+	for i, gamma := range x.gammas {
+		var u, e [metrics][]float64
+		for _, t := range trials {
+			risk, err := t.Risk(gamma)
+			if err != nil {
+				return err
+			}
+			for m, v := range [metrics]float64{risk.Bias2, risk.Variance, risk.MSE} {
+				u[m] = append(u[m], v)
+				if method != exact {
+					best := x.absolute[exact][m][i]
+					e[m] = append(e[m], math.Abs(v-best)/best)
+				}
+			}
+		}
+		for m := range metrics {
+			absolute[m] = append(absolute[m], median(u[m]))
+			if method != exact {
+				relative[m] = append(relative[m], median(e[m]))
+			}
+		}
+	}
+	x.absolute[method], x.relative[method] = absolute, relative
+	return nil
+}
+
+// median of a list that is not empty; that of an even number lies between two.
+func median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	n := len(x)
+	return (x[(n-1)/2] + x[n/2]) / 2
+}
+
+// figure draws the relative error above the absolute value.
+func (x *risks) figure(number int, data synthetic.Config, trials int) *Figure {
+	f := &Figure{
+		Number: number, Columns: int(metrics),
+		Title: fmt.Sprintf("Bias, variance and MSE against γ, effective dimension R = %d (n = %d, d = %d, m = %d)", x.rank, data.Rows, data.Dim, x.size),
+		Settings: map[string]any{
+			"n": data.Rows, "d": data.Dim, "m": x.size, "ratio": data.Ratio, "R": x.rank, "noise": data.Noise, "trials": trials,
+		},
+	}
+	for _, absolute := range []bool{false, true} {
+		for m := range metrics {
+			p := Panel{Title: m.title(), X: "γ", LogX: 2, LogY: true}
+			values := x.relative
+			if absolute {
+				values = x.absolute
+			}
+			if m == 0 {
+				p.Y = map[bool]string{false: "relative error", true: "absolute value"}[absolute]
+			}
+			for _, method := range sketched {
+				p.Lines = append(p.Lines, Line{Method: method, X: x.gammas, Y: values[method][m]})
+			}
+			if absolute { // on top: most others are about there
+				p.Lines = append(p.Lines, Line{Method: exact, X: x.gammas, Y: values[exact][m]})
+			}
+			f.Panels = append(f.Panels, p)
+		}
+	}
+	f.Table = x.table()
+	return f
+}
+
+// title names a metric in full.
+func (m metric) title() string {
+	return [...]string{"squared bias", "variance (trace)", "mean squared error"}[m]
+}
+
+// table has every number of the figure, and for the deterministic methods the
+// bounds that were proved.
+func (x *risks) table() Table {
+	t := Table{Columns: []string{"gamma", "method"}}
+	for m := range metrics {
+		for _, what := range []string{"", "_relative_error", "_lower_bound", "_upper_bound"} {
+			t.Columns = append(t.Columns, m.String()+what)
+		}
+	}
+	for i, gamma := range x.gammas {
+		for _, method := range slices.Concat([]string{exact}, sketched) {
+			row := []any{gamma, method}
+			for m := range metrics {
+				u := x.absolute[method][m][i]
+				e, b := 0.0, ridge.Interval{Lo: u, Hi: u}
+				if method != exact {
+					e, b = x.relative[method][m][i], ridge.Interval{Lo: 0, Hi: math.Inf(1)}
+				}
+				if x.bounds[method] != nil {
+					b = x.bound(method, m, i)
+				}
+				row = append(row, u, e, b.Lo, b.Hi)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+// bound is what is proved of a deterministic method.
+func (x *risks) bound(method string, m metric, i int) ridge.Interval {
+	b := x.bounds[method][i]
+	return [metrics]ridge.Interval{b.Bias2, b.Variance, b.MSE}[m]
+}
