@@ -71,7 +71,6 @@ func (p *preparation) unscale(coef []float64, intercept float64) ([]float64, flo
 	return out, intercept
 }
 
-
 // data are the opened rows of a fit.
 type data struct {
 	opened  *file.Opened

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"time"
 
@@ -102,10 +103,13 @@ func (o *fitOptions) sketchAndSolve(ctx context.Context, r *result, d *data, bar
 	}
 	r.sketched = time.Since(begin)
 	if o.save != "" {
-		if err := d.describe(&o.inputFlags).save(o.save, sum); err != nil {
+		described, err := d.describe(&o.inputFlags)
+		if err != nil {
 			return err
+		}
+		if err := described.save(o.save, sum); err != nil {
+			return fmt.Errorf("--save-sketch: %w", err)
 		}
 	}
 	return r.solve(ctx, sum, bar)
 }
-

@@ -62,8 +62,6 @@ func (o *inputFlags) register(f *pflag.FlagSet) {
 // check validates the flags before any data are read.
 func (o *inputFlags) check() error {
 	switch {
-	case len(splitList(o.data.value)) == 0:
-		return badInput("--data: no file is named")
 	case o.targets < 1:
 		return badInput("--targets: %d, must be at least 1", o.targets)
 	case o.penalty != "" && o.features != "":
@@ -72,6 +70,23 @@ func (o *inputFlags) check() error {
 	if n := len(splitList(o.target.value)); n > 1 && n != o.targets {
 		return badInput("--target: %d targets are named (%s) where %d is asked for; say --targets %d", n, o.target.value, o.targets, n)
 	}
+	if err := o.checkSource(); err != nil {
+		return err
+	}
+	if o.features != "" {
+		var err error
+		if o.expansion, err = dataset.ParseFeatures(o.features); err != nil {
+			return badInput("--features: %w", err)
+		}
+	}
+	return nil
+}
+
+// checkSource validates the flags that say what to read.
+func (o *inputFlags) checkSource() error {
+	if len(splitList(o.data.value)) == 0 {
+		return badInput("--data: no file is named")
+	}
 	if err := oneOf("format", o.format, file.Formats...); err != nil {
 		return err
 	}
@@ -79,15 +94,8 @@ func (o *inputFlags) check() error {
 		return err
 	}
 	if o.rows != "" {
-		if _, _, err := parseRows(o.rows); err != nil {
-			return err
-		}
-	}
-	if o.features != "" {
-		var err error
-		if o.expansion, err = dataset.ParseFeatures(o.features); err != nil {
-			return badInput("--features: %w", err)
-		}
+		_, _, err := parseRows(o.rows)
+		return err
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -22,29 +23,32 @@ import (
 
 // predictOptions are the flags of predict.
 type predictOptions struct {
-	model, format       string
-	data, gamma, target once
-	rows, out           string
-	json                bool
+	in              inputFlags
+	model, interval string
+	gamma           once
+	out             string
+	json            bool
 }
 
 func predictCommand() *cobra.Command {
-	o := &predictOptions{data: once{hint: "; several files are one list, F,F"}}
+	o := &predictOptions{in: newInputFlags()}
 	c := &cobra.Command{
 		Use:   "predict --model MODEL --data FILE",
 		Short: "Predict from a model, a line for each row",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return about(o.data.value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return about(o.in.data.value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.model, "model", "", "the model that fit --out wrote")
-	f.Var(&o.data, "data", "files of rows, as for fit")
-	f.StringVar(&o.format, "format", "auto", "auto, npy, csv or svmlight")
+	f.Var(&o.in.data, "data", "files of rows, as for fit; features are found by their names where the files have any")
+	f.StringVar(&o.in.format, "format", "auto", "as for fit")
+	f.StringVar(&o.in.delimiter, "delimiter", "", "as for fit")
 	f.Var(&o.gamma, "gamma", "which γ of a model with several")
-	f.Var(&o.target, "target", "the target column, where the file has one: it is left out of the features, and R² and RMSE on it are reported (svmlight: the label, always)")
-	f.StringVar(&o.rows, "rows", "", "A:B: only rows A to B, from 1, inclusive")
+	f.Var(&o.in.target, "target", "the target column, where the file has one: it is left out of the features, and R² and RMSE on it are reported (svmlight: the label, always)")
+	f.StringVar(&o.in.rows, "rows", "", "A:B: only rows A to B, from 1, inclusive")
+	f.StringVar(&o.interval, "interval", "", "the sketch that fit --save-sketch, sketch or merge wrote: print prediction,low,high with a proved interval for what the exact ridge solution at the model's γ predicts")
 	f.StringVar(&o.out, "out", "", "write the predictions here (default: standard output)")
 	f.BoolVar(&o.json, "json", false, "print one JSON object in place of lines")
 	return c
@@ -75,11 +79,8 @@ func (s *score) r2() float64 {
 func (s *score) rmse() float64 { return math.Sqrt(s.rss / float64(s.n)) }
 
 func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
-	if o.model == "" || len(splitList(o.data.value)) == 0 {
+	if o.model == "" || len(splitList(o.in.data.value)) == 0 {
 		return badInput("predict needs --model and --data")
-	}
-	if err := oneOf("format", o.format, file.Formats...); err != nil {
-		return err
 	}
 	if err := checkOut(o.out); err != nil {
 		return err
@@ -92,11 +93,20 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	src, err := o.open(m, len(w.Coef))
+	be, err := engine.Default()
+	if err != nil {
+		return &inputError{err}
+	}
+	p := &predictor{fit: fitOf(w), asJSON: o.json}
+	if o.interval != "" {
+		if err := p.bracket(o.interval, m, be); err != nil {
+			return err
+		}
+	}
+	src, err := o.open(m, len(w.Coef), be)
 	if err != nil {
 		return err
 	}
-	p := &predictor{fit: fitOf(w), asJSON: o.json}
 	if o.out == "" {
 		err = p.run(ctx, src, stdout)
 	} else {
@@ -125,41 +135,68 @@ func fitOf(w Weights) *ridge.Fit {
 
 // open prepares the rows as they were for the fit. A svmlight file is as wide as
 // the model, and its labels are there to be compared with.
-func (o *predictOptions) open(m *model, targets int) (dataset.Source, error) {
-	opts := file.Options{Format: o.format, Target: splitList(o.target.value), Features: m.Preparation.Inputs}
-	if o.target.set {
-		opts.Targets = targets
+func (o *predictOptions) open(m *model, targets int, be engine.Backend) (dataset.Source, error) {
+	in := o.in
+	in.width, in.names = m.Preparation.Inputs, m.Preparation.Names
+	if in.target.set {
+		in.targets = targets
 	}
-	format, err := file.Format(splitList(o.data.value)[0], o.format)
+	if err := in.checkSource(); err != nil {
+		return nil, err
+	}
+	format, err := file.Format(splitList(in.data.value)[0], in.format)
 	if err != nil {
 		return nil, err
 	}
 	if format == "svmlight" {
-		opts.Targets = 1
+		in.targets = 1
 	}
-	opened, err := file.Open(splitList(o.data.value), opts)
+	_, src, err := in.open()
 	if err != nil {
 		return nil, err
 	}
-	if _, d, _ := opened.Dims(); d != m.Preparation.Inputs {
-		return nil, badInput("%s has %d features, the model %d", o.data.value, d, m.Preparation.Inputs)
-	}
-	src, err := cutRows(opened, o.rows)
-	if err != nil {
-		return nil, err
-	}
-	be, err := engine.Default()
-	if err != nil {
-		return nil, &inputError{err}
+	if _, d, _ := src.Dims(); d != m.Preparation.Inputs {
+		return nil, badInput("%s has %d features, the model %d", in.data.value, d, m.Preparation.Inputs)
 	}
 	return m.Preparation.apply(src, be)
 }
 
+// bracket prepares for intervals by the sketch in a file, which must be of rows
+// prepared as the model's were. The rows are scaled then, and so the weights.
+func (p *predictor) bracket(name string, m *model, be engine.Backend) error {
+	sum, d, err := load(name, be)
+	if err != nil {
+		return err
+	}
+	t, _ := p.fit.Coef.Dims()
+	if cfg := sum.Config(); cfg.Dim != m.D || cfg.Targets != t {
+		return badInput("--interval: the sketch in %s is of %d features and %d targets, the model of %d and %d", name, cfg.Dim, cfg.Targets, m.D, t)
+	}
+	scaling := d.Preparation.Scaling
+	d.Preparation.Scaling = m.Preparation.Scaling
+	if !reflect.DeepEqual(d.Preparation, m.Preparation) {
+		return badInput("--interval: the rows of %s were prepared in another way than the model's", name)
+	}
+	if m.Preparation.Scaling == nil && scaling != nil {
+		m.Preparation.Scaling = scaling
+		for j := range t {
+			coef := p.fit.Coef.RawRowView(j)
+			for i := range coef {
+				p.fit.Intercept[j] += coef[i] * scaling.Mean[i]
+				coef[i] *= scaling.Scale[i]
+			}
+		}
+	}
+	p.intervals, err = sum.Predictor(p.fit.Gamma)
+	return err
+}
+
 // predictor writes predictions.
 type predictor struct {
-	fit    *ridge.Fit
-	asJSON bool
-	scores []score
+	fit       *ridge.Fit
+	intervals *ridge.Predictor // nil: none are asked for
+	asJSON    bool
+	scores    []score
 }
 
 func (p *predictor) run(ctx context.Context, src dataset.Source, w io.Writer) error {
@@ -170,10 +207,17 @@ func (p *predictor) run(ctx context.Context, src dataset.Source, w io.Writer) er
 	}
 	out := bufio.NewWriter(w)
 	var all [][]float64
+	var brackets, within []ridge.Interval
 	row, yhat, line := make([]float64, d), make([]float64, k), []byte(nil)
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return err
+		}
+		if p.intervals != nil {
+			within = slices.Grow(within[:0], b.N*k)[:b.N*k]
+			if err := p.intervals.Predict(within, b); err != nil {
+				return err
+			}
 		}
 		for i := range b.N {
 			if err := p.fit.Predict(yhat, rowOf(b, i, row)); err != nil {
@@ -187,6 +231,9 @@ func (p *predictor) run(ctx context.Context, src dataset.Source, w io.Writer) er
 			}
 			if p.asJSON {
 				all = append(all, slices.Clone(yhat))
+				if p.intervals != nil {
+					brackets = append(brackets, within[i*k:(i+1)*k]...)
+				}
 				continue
 			}
 			line = line[:0]
@@ -195,6 +242,10 @@ func (p *predictor) run(ctx context.Context, src dataset.Source, w io.Writer) er
 					line = append(line, ',')
 				}
 				line = strconv.AppendFloat(line, v, 'g', -1, 64)
+				if p.intervals != nil {
+					line = strconv.AppendFloat(append(line, ','), within[i*k+j].Lo, 'g', -1, 64)
+					line = strconv.AppendFloat(append(line, ','), within[i*k+j].Hi, 'g', -1, 64)
+				}
 			}
 			if _, err := out.Write(append(line, '\n')); err != nil {
 				return err
@@ -202,20 +253,28 @@ func (p *predictor) run(ctx context.Context, src dataset.Source, w io.Writer) er
 		}
 	}
 	if p.asJSON {
-		if err := p.writeJSON(out, all); err != nil {
+		if err := p.writeJSON(out, all, brackets); err != nil {
 			return err
 		}
 	}
 	return out.Flush()
 }
 
-func (p *predictor) writeJSON(w io.Writer, all [][]float64) error {
+func (p *predictor) writeJSON(w io.Writer, all [][]float64, brackets []ridge.Interval) error {
 	report := map[string]any{"gamma": p.fit.Gamma, "n": len(all)}
 	yhat := make([]perTarget[float64], len(all))
 	for i, v := range all {
 		yhat[i] = v
 	}
 	report["predictions"] = yhat
+	if brackets != nil {
+		k := len(brackets) / len(all)
+		rows := make([]perTarget[ridge.Interval], len(all))
+		for i := range rows {
+			rows[i] = brackets[i*k : (i+1)*k]
+		}
+		report["intervals"] = rows
+	}
 	var r2, rmse []float64
 	for _, s := range p.scores {
 		r2, rmse = append(r2, s.r2()), append(rmse, s.rmse())

@@ -130,4 +130,3 @@ func firstError(errs ...error) error {
 	}
 	return nil
 }
-

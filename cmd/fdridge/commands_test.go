@@ -1,0 +1,276 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// distance is ‖x − y‖ of the weights of two models, and ‖y‖.
+func distance(t *testing.T, x, y string) (diff, norm float64) {
+	t.Helper()
+	a, _ := weightsOf(t, x)
+	b, _ := weightsOf(t, y)
+	for j := range b {
+		diff, norm = math.Hypot(diff, a[j]-b[j]), math.Hypot(norm, b[j])
+	}
+	return diff, norm
+}
+
+// TestShards: sketches of parts, merged and solved, are as near to the exact
+// solution as their certificate says, and refined they are the fit.
+func TestShards(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	data := []string{"--data", housing, "--target", "last", "--features", "rff:40,gamma=1e-7,seed=2"}
+	for i, rows := range []string{"1:5000", "5001:5001", "5002:20640"} {
+		out := must(t, append([]string{"sketch", "--size", "20", "--rows", rows, "-o", in(fmt.Sprint(i))}, data...)...)
+		if !strings.Contains(out, "m = 20") {
+			t.Errorf("sketch says %q", out)
+		}
+	}
+	must(t, "merge", in("0"), in("1"), in("2"), "-o", in("all"))
+	exact := in("exact")
+	must(t, append([]string{"fit", "--method", "exact", "--gamma", "50", "--out", exact}, data...)...)
+
+	v := report(t, "solve", in("all"), "--gamma", "50", "--out", in("one-shot"))
+	if v["n"] != 20640.0 || v["nnz"] != 20640.0*8 || v["method"] != "one-shot" || v["reads"] != 0.0 {
+		t.Errorf("%v", v)
+	}
+	diff, norm := distance(t, in("one-shot"), exact)
+	if bound := v["error_bound"].(float64); !(diff <= bound) || !(bound < 10*norm) {
+		t.Errorf("the exact solution is %g away, certified %g, norm %g", diff, bound, norm)
+	}
+	must(t, "solve", in("all"), "--gamma", "50", "--data", housing, "--out", in("refined"))
+	if diff, norm := distance(t, in("refined"), exact); !(diff <= 1e-7*norm) {
+		t.Errorf("refined it is %g from the exact solution, of %g", diff, norm)
+	}
+	if code, _, errs := call("solve", in("0"), "--gamma", "50", "--data", housing); code != usage || !strings.Contains(errs, "20640 rows") {
+		t.Errorf("refined by other rows: exit %d, %s", code, errs)
+	}
+}
+
+// TestGammaAuto: the γ chosen is the path's with the least upper end of GCV, and
+// the report says whether that is certain.
+func TestGammaAuto(t *testing.T) {
+	data := []string{"fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "auto"}
+	v := report(t, append(data, "--size", "8")...)
+	c := v["choice"].(map[string]any)
+	path := c["path"].([]any)
+	if len(path) != gridPoints || c["gamma"] != v["gamma"] || v["method"] != "cg" {
+		t.Fatalf("%d points, gamma %v of %v, method %v", len(path), v["gamma"], c["gamma"], v["method"])
+	}
+	least, at := math.Inf(1), 0.0
+	for _, p := range path {
+		p := p.(map[string]any)
+		if hi := p["gcv"].([]any)[1].(float64); hi < least {
+			least, at = hi, p["gamma"].(float64)
+		}
+	}
+	if at != v["gamma"] {
+		t.Errorf("chose %v, the least is at %v", v["gamma"], at)
+	}
+	// m = d makes the sketch lossless: all brackets are points.
+	if out := must(t, append(data, "--size", "8")...); c["certain"] != true || !strings.Contains(out, "has the least GCV of 50, for certain") {
+		t.Errorf("certain: %v\n%s", c["certain"], out)
+	}
+	if out := must(t, append(data, "--size", "1")...); !strings.Contains(out, "the sketch leaves open any from") {
+		t.Errorf("one row says for certain:\n%s", out)
+	}
+}
+
+// TestInterval: the intervals from a sketch hold what the exact solution predicts,
+// in the units of the file whatever was scaled.
+func TestInterval(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for name, flags := range map[string][]string{"plain": {"--rows", "1:2000"}, "scaled": {"--standardize"}, "features": {"--standardize", "--features", "rff:30,gamma=0.1"}} {
+		args := append([]string{"--data", housing, "--target", "last", "--gamma", "1000", "--size", "6"}, flags...)
+		must(t, append([]string{"fit", "--method", "one-shot", "--save-sketch", in("sketch"), "--out", in("one-shot")}, args...)...)
+		must(t, append([]string{"fit", "--method", "exact", "--out", in("exact")}, args...)...)
+		predict := []string{"predict", "--data", housing, "--target", "last", "--rows", "1:300"}
+		lines := strings.Fields(must(t, append(predict, "--model", in("one-shot"), "--interval", in("sketch"))...))
+		exact := strings.Fields(must(t, append(predict, "--model", in("exact"))...))
+		for i, line := range lines {
+			var v [3]float64
+			for k, s := range strings.Split(line, ",") {
+				v[k] = parse(t, s)
+			}
+			want := parse(t, exact[i])
+			slack := 1e-9 * math.Abs(want) // of the exact model itself
+			if !(v[1] <= want+slack && want <= v[2]+slack && v[1] < v[2]) {
+				t.Fatalf("%s, row %d: %v in [%v, %v]?", name, i+1, want, v[1], v[2])
+			}
+			if got := v[0]; !(v[1]-slack <= got && got <= v[2]+slack) && name == "plain" {
+				t.Logf("the one-shot prediction %v is outside [%v, %v], which is no error", got, v[1], v[2])
+			}
+		}
+		if len(lines) != 300 {
+			t.Errorf("%d lines", len(lines))
+		}
+		var p map[string]any
+		if err := json.Unmarshal([]byte(must(t, append(predict, "--model", in("one-shot"), "--interval", in("sketch"), "--json")...)), &p); err != nil {
+			t.Fatal(err)
+		}
+		if b := p["intervals"].([]any); len(b) != 300 || len(b[0].([]any)) != 2 {
+			t.Errorf("intervals: %v", b[:1])
+		}
+	}
+	must(t, "sketch", "--data", housing, "--target", "last", "--columns", "1,2", "-o", in("narrow"))
+	if code, _, errs := call("predict", "--model", in("one-shot"), "--data", housing, "--target", "last", "--interval", in("narrow")); code != usage || !strings.Contains(errs, "the sketch in") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+}
+
+func parse(t *testing.T, s string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestWeights: weights from a column or a file are rows repeated.
+func TestWeights(t *testing.T) {
+	var rows, weighted, repeated, column strings.Builder
+	rows.WriteString("x1,x2,y\n")
+	repeated.WriteString("x1,x2,y\n")
+	weighted.WriteString("x1,n,x2,y\n")
+	for i := range 60 {
+		x1, x2 := math.Sin(float64(i)), math.Cos(float64(3*i))
+		y, w := 2*x1-x2+math.Sin(float64(7*i)), i%4
+		fmt.Fprintf(&rows, "%v,%v,%v\n", x1, x2, y)
+		fmt.Fprintf(&weighted, "%v,%d,%v,%v\n", x1, w, x2, y)
+		fmt.Fprintf(&column, "%d\n", w)
+		for range w {
+			fmt.Fprintf(&repeated, "%v,%v,%v\n", x1, x2, y)
+		}
+	}
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	plain, withColumn, file := write(t, "rows.csv", rows.String()), write(t, "w.csv", weighted.String()), write(t, "column.csv", column.String())
+	for _, method := range methodNames {
+		for _, standardize := range []string{"--standardize", "--standardize=false"} {
+			fit := func(out string, args ...string) {
+				t.Helper()
+				must(t, append([]string{"fit", "--target", "y", "--gamma", "3", "--size", "2", "--method", method, standardize, "--out", in(out)}, args...)...)
+			}
+			fit("repeated", "--data", write(t, "rep.csv", repeated.String()))
+			fit("column", "--data", withColumn, "--weights", "n")
+			fit("file", "--data", plain, "--weights", file)
+			for _, name := range []string{"column", "file"} {
+				if diff, norm := distance(t, in(name), in("repeated")); !(diff <= 1e-7*norm) {
+					t.Errorf("%s %s, weights from a %s: %g of %g off", method, standardize, name, diff, norm)
+				}
+			}
+		}
+	}
+	// A model of columns with names finds them by name.
+	out := must(t, "predict", "--model", in("column"), "--data", withColumn)
+	if same := must(t, "predict", "--model", in("column"), "--data", plain); out != same {
+		t.Error("predictions depend on columns that the model doesn't have")
+	}
+}
+
+// TestPenalty: a penalty p of a column is the column over √p.
+func TestPenalty(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	r, err := csv.NewReader(strings.NewReader(rowsCSV(50))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var divided strings.Builder
+	divided.WriteString("x1,x2,y\n")
+	for _, row := range r[1:] {
+		fmt.Fprintf(&divided, "%v,%v,%s\n", parse(t, row[0])/3, parse(t, row[1])/0.5, row[2])
+	}
+	must(t, "fit", "--data", write(t, "a.csv", rowsCSV(50)), "--target", "y", "--gamma", "2", "--penalty", write(t, "p.csv", "9\n0.25\n"), "--out", in("penalty"))
+	must(t, "fit", "--data", write(t, "b.csv", divided.String()), "--target", "y", "--gamma", "2", "--out", in("divided"))
+	a, ia := weightsOf(t, in("penalty"))
+	b, ib := weightsOf(t, in("divided"))
+	if !(math.Abs(a[0]-b[0]/3) <= 1e-10) || !(math.Abs(a[1]-b[1]/0.5) <= 1e-10) || !(math.Abs(ia-ib) <= 1e-8) {
+		t.Errorf("%v %v, want %v %v over 3, 0.5", a, ia, b, ib)
+	}
+}
+
+// TestCommandsRefuse: exit 2, one clear line, and no file is written.
+func TestCommandsRefuse(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	data := write(t, "data.csv", rowsCSV(30))
+	must(t, "sketch", "--data", data, "--target", "y", "-o", in("a"))
+	must(t, "sketch", "--data", data, "--target", "y", "--size", "7", "-o", in("size"))
+	must(t, "sketch", "--data", data, "--target", "x1", "-o", in("target"))
+	must(t, "sketch", "--data", data, "--target", "y", "--standardize", "-o", in("scaled"))
+	must(t, "sketch", "--data", data, "--target", "y", "--features", "poly:2", "-o", in("poly"))
+	must(t, "fit", "--data", data, "--target", "y", "--gamma", "1", "--out", in("model"))
+	whole, err := os.ReadFile(in("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut, flipped := write(t, "cut", string(whole[:len(whole)-9])), append([]byte(nil), whole...)
+	flipped[200] ^= 4
+	damaged, longer := write(t, "damaged", string(flipped)), write(t, "longer", string(whole)+"x")
+	out := in("out")
+	fit := []string{"fit", "--data", data, "--target", "y", "--gamma", "1", "--out", out}
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"merge one":             {[]string{"merge", in("a"), "-o", out}, "merge needs two sketches or more, 1 are named"},
+		"merge itself":          {[]string{"merge", in("a"), in("a"), "-o", out}, "is named twice"},
+		"merge, no out":         {[]string{"merge", in("a"), in("size")}, "--out: no file is named"},
+		"merge, folder":         {[]string{"merge", in("a"), in("size"), "-o", filepath.Join(out, "deep")}, "--out: there is no folder"},
+		"merge sizes":           {[]string{"merge", in("a"), in("size"), "-o", out}, "size 256 and 7"},
+		"merge targets":         {[]string{"merge", in("a"), in("target"), "-o", out}, "the target is"},
+		"merge scalings":        {[]string{"merge", in("a"), in("scaled"), "-o", out}, "were standardised by different means"},
+		"merge features":        {[]string{"merge", in("a"), in("poly"), "-o", out}, "their columns or features differ"},
+		"merge a model":         {[]string{"merge", in("a"), in("model"), "-o", out}, in("model") + ": "},
+		"merge what is cut":     {[]string{"merge", in("a"), cut, "-o", out}, cut + ": "},
+		"merge what is damaged": {[]string{"merge", in("a"), damaged, "-o", out}, damaged + ": "},
+		"merge what is missing": {[]string{"merge", in("a"), in("none"), "-o", out}, "no such file"},
+		"solve nothing":         {[]string{"solve", "--gamma", "1"}, "solve needs one sketch, 0 are named"},
+		"solve two":             {[]string{"solve", in("a"), in("size"), "--gamma", "1"}, "merge makes one of several"},
+		"solve, no gamma":       {[]string{"solve", in("a")}, "--gamma: no regularisation"},
+		"solve, more":           {[]string{"solve", longer, "--gamma", "1"}, "more follows the sketch"},
+		"solve, empty":          {[]string{"solve", write(t, "empty", ""), "--gamma", "1"}, "is empty"},
+		"solve exact":           {[]string{"solve", in("a"), "--gamma", "1", "--method", "exact"}, "--method: \"exact\""},
+		"solve cg":              {[]string{"solve", in("a"), "--gamma", "1", "--method", "cg"}, "--method: cg needs the rows"},
+		"solve one-shot, data":  {[]string{"solve", in("a"), "--gamma", "1", "--method", "one-shot", "--data", data}, "reads no rows"},
+		"solve other data":      {[]string{"solve", in("a"), "--gamma", "1", "--data", write(t, "wide.csv", "1,2,3,4\n")}, "there is no target column \"y\""},
+		"sketch, no out":        {[]string{"sketch", "--data", data, "--target", "y"}, "--out: no file is named"},
+		"sketch, no data":       {[]string{"sketch", "-o", out}, "--data: no file is named"},
+		"sketch, argument":      {[]string{"sketch", data, "-o", out}, "unexpected argument"},
+		"auto and exact":        {append(fit[:5:5], "--gamma", "auto", "--method", "exact", "--out", out), "--gamma: auto chooses from a sketch"},
+		"save and exact":        {append(fit[:len(fit):len(fit)], "--method", "exact", "--save-sketch", out), "--method exact makes no sketch"},
+		"save, folder":          {append(fit[:len(fit):len(fit)], "--save-sketch", filepath.Join(out, "deep")), "--save-sketch: there is no folder"},
+		"delimiter":             {append(fit[:len(fit):len(fit)], "--delimiter", "ab"), "--delimiter: \"ab\""},
+		"delimiter digit":       {append(fit[:len(fit):len(fit)], "--delimiter", "1"), "--delimiter: \"1\""},
+		"columns":               {append(fit[:len(fit):len(fit)], "--columns", "x1,x9"), "x9"},
+		"weights":               {append(fit[:len(fit):len(fit)], "--weights", "w"), "\"w\""},
+		"weights negative":      {append(fit[:len(fit):len(fit)], "--weights", write(t, "w.csv", strings.Repeat("1\n", 20)+strings.Repeat("-1\n", 10))), "weights:21:1: the weight -1 is negative"},
+		"weights short":         {append(fit[:len(fit):len(fit)], "--weights", write(t, "w.csv", "1\n2\n")), "30 rows of features, 2 of weights"},
+		"weights wide":          {append(fit[:len(fit):len(fit)], "--weights", data), "the weights have 3 columns"},
+		"penalty short":         {append(fit[:len(fit):len(fit)], "--penalty", write(t, "p.csv", "1\n")), "does not hold one number for each of the 2"},
+		"penalty zero":          {append(fit[:len(fit):len(fit)], "--penalty", write(t, "p.csv", "1\n0\n")), "number 2 of"},
+		"penalty and features":  {append(fit[:len(fit):len(fit)], "--penalty", data, "--features", "poly:2"), "--penalty: the penalty is of input columns"},
+		"poly":                  {append(fit[:len(fit):len(fit)], "--features", "poly:0"), "the degree is \"0\""},
+		"interval":              {[]string{"predict", "--model", in("model"), "--data", data, "--interval", in("none")}, "no such file"},
+	} {
+		code, stdout, stderr := call(c.args...)
+		if code != usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q; want %q", name, code, stdout, stderr, c.want)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Fatalf("%s: a file was written", name)
+		}
+	}
+}
