@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// planOptions are the flags of plan.
+type planOptions struct {
+	in       inputFlags
+	pilot    sketchFlags
+	threads  threadsFlag
+	sketch   string
+	every    int64
+	n        int64
+	gamma    once
+	sizes    string
+	tol, err float64
+	memory   int
+	json     bool
+
+	config ridge.PlanConfig
+}
+
+func planCommand() *cobra.Command {
+	o := &planOptions{in: newInputFlags(), gamma: once{hint: "; several are one list, G,G"}}
+	c := &cobra.Command{
+		Use:   "plan (--data FILE[,FILE…] | --sketch SKETCH)",
+		Short: "Predict what each method and size of sketch takes, and recommend one",
+		Long: `Sketches the rows, or every K-th of them, or takes a sketch that is there, and
+predicts η, the passes, the memory and the time of each method for several sizes m.
+The bound on η is proved for the rows seen; the rest is an estimate, times to a
+factor of about two.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return about(o.in.data.value+o.sketch, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
+		},
+	}
+	f := c.Flags()
+	o.in.register(f)
+	o.pilot.register(f)
+	f.StringVar(&o.sketch, "sketch", "", "plan from this sketch, in place of --data")
+	f.Int64Var(&o.every, "every", 1, "sketch every K-th row")
+	f.Int64Var(&o.n, "n", 0, "rows of the data that are to be fitted (default: those read)")
+	f.Var(&o.gamma, "gamma", "the regularisations to be solved for, a list (default: the mean eigenvalue of AᵀA)")
+	f.StringVar(&o.sizes, "sizes", "", "sizes m to consider, a list (default: the powers of two from 16)")
+	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the weights wanted")
+	f.Float64Var(&o.err, "error", 0, "also say which size makes the one-shot fit's relative error at most this")
+	f.IntVar(&o.memory, "memory", 8192, "MiB there are")
+	f.BoolVar(&o.json, "json", false, "print one JSON object")
+	o.threads.register(c)
+	return c
+}
+
+func (o *planOptions) check() error {
+	switch {
+	case o.sketch != "" && o.in.data.set:
+		return badInput("--sketch: --data is given too")
+	case o.every < 1:
+		return badInput("--every: %d, must be at least 1", o.every)
+	case o.n < 0:
+		return badInput("--n: %d, must be positive", o.n)
+	case !(o.tol > 0 && o.tol < 1):
+		return badInput("--tol: %v, must be between 0 and 1", o.tol)
+	case o.err != 0 && !(o.err > 0 && o.err < 1):
+		return badInput("--error: %v, must be between 0 and 1", o.err)
+	case o.memory < 1:
+		return badInput("--memory: %d MiB, must be at least 1", o.memory)
+	}
+	if o.sketch == "" {
+		if err := firstError(o.in.check(), o.pilot.check()); err != nil {
+			return err
+		}
+	}
+	if err := o.threads.check(); err != nil {
+		return err
+	}
+	o.config = ridge.PlanConfig{Rows: o.n, Tol: o.tol, MaxBytes: uint64(o.memory) << 20}
+	if o.gamma.set {
+		var err error
+		if o.config.Gammas, err = parseGammas(o.gamma.value, false); err != nil {
+			return err
+		}
+	}
+	for _, s := range splitList(o.sizes) {
+		m, err := strconv.Atoi(s)
+		if err != nil || m < 1 {
+			return badInput("--sizes: %q must be a whole number from 1", s)
+		}
+		o.config.Sizes = append(o.config.Sizes, m)
+	}
+	return nil
+}
+
+func (o *planOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
+	be, err := o.threads.backend()
+	if err != nil {
+		return err
+	}
+	measured, err := engine.Measure(ctx, be, time.Second)
+	if err != nil {
+		return err
+	}
+	o.config.Rates = ridge.Rates{Flops: measured.Gemm * 1e9, Bytes: measured.Bandwidth * 1e9}
+	sum, err := o.summary(ctx, be, stderr)
+	if err != nil {
+		return err
+	}
+	plan, err := sum.Plan(o.config)
+	if err != nil {
+		return err
+	}
+	r := planReport{Plan: plan, Seen: sum.Rows(), Dim: sum.Config().Dim, Gigaflops: measured.Gemm, Bandwidth: measured.Bandwidth}
+	if o.err > 0 {
+		for _, gamma := range plan.Gammas {
+			proved, estimated, err := sum.SizeFor(o.err, gamma)
+			if err != nil {
+				return err
+			}
+			r.Sizes = append(r.Sizes, sizeFor{gamma, o.err, proved, estimated})
+		}
+	}
+	if o.json {
+		e := json.NewEncoder(stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	return r.human(stdout)
+}
+
+// summary sketches the pilot's rows or reads the sketch.
+func (o *planOptions) summary(ctx context.Context, be engine.Backend, stderr io.Writer) (*ridge.Summary, error) {
+	if o.sketch != "" {
+		sum, _, err := load(o.sketch, be)
+		return sum, err
+	}
+	bar := newProgress(stderr)
+	defer bar.finish()
+	d, err := openData(ctx, &o.in, be, nil)
+	if err != nil {
+		return nil, err
+	}
+	src, err := dataset.Every(d.source, o.every)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := ridge.Summarize(ctx, src, o.pilot.config(be), bar.rows("sketching"))
+	if err == nil && o.n == 0 {
+		if o.config.Rows, _, _ = d.source.Dims(); o.config.Rows < 0 {
+			o.config.Rows = sum.Rows() * o.every
+		}
+	}
+	return sum, err
+}
+
+// A planReport is a plan and what it was made from.
+type planReport struct {
+	*ridge.Plan
+	Seen      int64     `json:"rows_seen"`
+	Dim       int       `json:"d"`
+	Gigaflops float64   `json:"gemm_gflops"`
+	Bandwidth float64   `json:"read_gigabytes_per_second"`
+	Sizes     []sizeFor `json:"size_for,omitempty"`
+}
+
+// A sizeFor is the size that makes a one-shot fit good to an error.
+type sizeFor struct {
+	Gamma     float64 `json:"gamma"`
+	Error     float64 `json:"error"`
+	Proved    int     `json:"proved"`
+	Estimated int     `json:"estimated"`
+}
+
+func (r *planReport) human(w io.Writer) error {
+	fmt.Fprintf(w, "%d rows × %d features, planned from %d rows; %.0f GFLOP/s, %.1f GB/s from memory\n\n", r.Rows, r.Dim, r.Seen, r.Gigaflops, r.Bandwidth)
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tab, "\tmethod\tm\tη about\tη ≤\tpasses\tone-shot error ≤\tmemory\ttime\treaches --tol")
+	for i, o := range r.Options {
+		mark := ""
+		if i == r.Best {
+			mark = "→"
+		}
+		passes, worst, size := 0, 0.0, "–"
+		for k := range r.Gammas {
+			if k < len(o.Passes) {
+				passes = max(passes, o.Passes[k])
+			}
+			if k < len(o.Contraction) {
+				worst = max(worst, o.Contraction[k])
+			}
+		}
+		if o.Size > 0 {
+			size = strconv.Itoa(o.Size)
+		}
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%.3g\t%.3g\t%d\t%.2g\t%s\t%s\t%v\n", mark, o.Method, size, o.Shrinkage, o.ShrinkageBound, passes, worst, bytesOf(o.Bytes), secondsOf(o.Seconds), yes(o.Reaches))
+	}
+	if err := tab.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%s\n", r.Reason)
+	for _, s := range r.Sizes {
+		fmt.Fprintf(w, "gamma %g: --size %d is estimated to make the one-shot fit good to %g, %d is proved to\n", s.Gamma, s.Estimated, s.Error, s.Proved)
+	}
+	return nil
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func bytesOf(b uint64) string {
+	if b < 1<<30 {
+		return fmt.Sprintf("%d MiB", (b+1<<20-1)>>20)
+	}
+	return fmt.Sprintf("%.1f GiB", float64(b)/(1<<30))
+}
+
+func secondsOf(s float64) string {
+	if s < 60 {
+		return fmt.Sprintf("%.2g s", s)
+	}
+	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
+}

@@ -1,0 +1,75 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"iter"
+)
+
+// Every returns rows 0, k, 2k, … of a source: a pilot that is fair to files in some
+// order. A pass reads all rows. k must be positive ([ErrShape]).
+func Every(src Source, k int64) (Source, error) {
+	switch {
+	case k < 1:
+		return nil, fmt.Errorf("%w: every %d-th row", ErrShape, k)
+	case k == 1:
+		return src, nil
+	}
+	return &every{src, k}, nil
+}
+
+type every struct {
+	src Source
+	k   int64
+}
+
+func (e *every) Dims() (n int64, d, t int) {
+	n, d, t = e.src.Dims()
+	if n >= 0 {
+		n = (n + e.k - 1) / e.k
+	}
+	return n, d, t
+}
+
+func (e *every) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+	return func(yield func(Block, error) bool) {
+		_, d, t := e.src.Dims()
+		var out Buffer
+		var seen, given int64
+		for b, err := range e.src.Blocks(ctx) {
+			if err != nil {
+				yield(Block{}, err)
+				return
+			}
+			out.Reset()
+			out.Sparse = b.Sparse != nil
+			for i := range b.N {
+				if seen++; (seen-1)%e.k == 0 {
+					out.copyRow(b, i, d, t)
+				}
+			}
+			if out.N == 0 {
+				continue
+			}
+			if !yield(out.block(given, d), nil) {
+				return
+			}
+			given += int64(out.N)
+		}
+	}
+}
+
+// copyRow appends row i of a block of d features and t targets.
+func (b *Buffer) copyRow(from Block, i, d, t int) {
+	b.Y = append(b.Y, from.Y[i*t:(i+1)*t]...)
+	if from.W != nil {
+		b.W = append(b.W, from.W[i])
+	}
+	if from.Sparse != nil {
+		idx, val := from.Sparse.Row(i)
+		b.CSR.ColIdx, b.CSR.Val = append(b.CSR.ColIdx, idx...), append(b.CSR.Val, val...)
+	} else {
+		b.X = append(b.X, from.X[i*d:(i+1)*d]...)
+	}
+	b.EndRow()
+}
