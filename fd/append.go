@@ -31,6 +31,7 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 	if s.bad != nil {
 		return s.bad
 	}
+	s.reserve()
 	// Rows for which there is room are copied behind the live ones, where nobody
 	// sees them until all are known to be good, and checked while they are read.
 	total, first := s.frob, min(n, s.m+s.p-s.rows)
@@ -77,6 +78,7 @@ func (s *Sketch) Append(x mat.Matrix) error {
 	if s.bad != nil {
 		return s.bad
 	}
+	s.reserve()
 	total, row := s.frob, s.ws.row
 	for i := range n {
 		for j := range row {
@@ -203,6 +205,7 @@ func addNorm2(i int, norm2 float64, total *neumaier.Sum) error {
 // room returns how many rows fit into the buffer, at least one, shrinking a full
 // one first.
 func (s *Sketch) room() (int, error) {
+	s.reserve()
 	if s.rows == s.m+s.p {
 		if err := s.shrink(); err != nil {
 			s.bad = err

@@ -3,6 +3,8 @@ package fd
 import (
 	"errors"
 	"fmt"
+
+	"github.com/fdridge/fdridge/internal/wire"
 )
 
 // ErrShape reports arguments whose dimensions disagree, and a sketch merged with
@@ -11,6 +13,9 @@ var ErrShape = errors.New("fd: dimensions disagree")
 
 // ErrSize reports a sketch that is too large to be addressed.
 var ErrSize = errors.New("fd: sketch too large")
+
+// ErrVersion reports a message of a format version newer than this program reads.
+var ErrVersion = wire.ErrVersion
 
 // ErrNoConvergence reports that an eigenvalue or singular value iteration
 // failed, which finite data are not known to cause. The sketch is lost: every
@@ -36,3 +41,20 @@ type RangeError struct{ Row int }
 func (e *RangeError) Error() string {
 	return fmt.Sprintf("fd: the squared norm of row %d and of the rows before it exceeds 2^1000", e.Row)
 }
+
+// A FormatError reports that what was read is no message of a sketch or summary,
+// or is damaged: Reason says why, Offset is the byte of the message where it
+// showed. Err is [ErrVersion], [ErrSize], io.ErrUnexpectedEOF for a message that
+// ends early, a *[NonFiniteError] or *[RangeError] for a row of the sketch, or nil.
+// Nothing was changed.
+type FormatError struct {
+	Offset int64
+	Reason string
+	Err    error
+}
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("fd: byte %d of the message: %s", e.Offset, e.Reason)
+}
+
+func (e *FormatError) Unwrap() error { return e.Err }

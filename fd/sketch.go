@@ -123,14 +123,25 @@ func New(cfg Config) (*Sketch, error) {
 	if !addressable(m, p, cfg.Dim) {
 		return nil, fmt.Errorf("%w: (m+p)·d = (%d+%d)·%d", ErrSize, m, p, cfg.Dim)
 	}
-	s := &Sketch{
-		cfg: cfg, be: cfg.Backend, m: m, p: p,
-		ld:    stride(cfg.Dim),
-		norm2: make([]float64, m+p),
-	}
-	s.buf = make([]float64, (m+p)*s.ld)
-	s.ws = newWorkspace(cfg, m, m+p)
+	s := &Sketch{cfg: cfg, be: cfg.Backend, m: m, p: p}
+	s.reserve()
 	return s, nil
+}
+
+// reserve takes the memory of a sketch that is new or has just been read; later it
+// does nothing.
+func (s *Sketch) reserve() {
+	if len(s.norm2) == s.m+s.p {
+		return
+	}
+	ld := stride(s.cfg.Dim)
+	buf := make([]float64, (s.m+s.p)*ld)
+	for i := range s.rows {
+		copy(buf[i*ld:], s.row(i))
+	}
+	s.buf, s.ld = buf, ld
+	s.norm2 = append(make([]float64, 0, s.m+s.p), s.norm2...)[:s.m+s.p]
+	s.ws = newWorkspace(s.cfg, s.m, s.m+s.p)
 }
 
 // addressable reports whether (m+p)·max(d, m+p) float64 fit in the address
@@ -154,6 +165,9 @@ func stride(d int) int {
 
 // row is row i of the buffer.
 func (s *Sketch) row(i int) []float64 { return s.buf[i*s.ld : i*s.ld+s.cfg.Dim] }
+
+// Config returns the configuration in force.
+func (s *Sketch) Config() Config { return s.cfg }
 
 // Dim is d, the number of features.
 func (s *Sketch) Dim() int { return s.cfg.Dim }

@@ -3,6 +3,7 @@ package ridge
 import (
 	"math"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 )
 
@@ -21,6 +22,7 @@ const roundFactor = 8
 // quadratic form of H(γ)⁻¹ lies between those of their inverses.
 type knowledge struct {
 	spec      *fd.Spectrum
+	be        engine.Backend
 	d, t      int
 	rows      int64
 	intercept bool
@@ -32,6 +34,7 @@ type knowledge struct {
 	moved   []float64    // how far centring moved each target
 	cross   []float64    // c, t×d
 	c       []projection // of c for each target
+	rest    []float64    // c − VᵀVc, t×d
 }
 
 // A projection is what a certificate needs of a vector g: its coefficients along
@@ -47,7 +50,7 @@ type projection struct {
 func newKnowledge(s *Summary, m *sketched, c []float64) *knowledge {
 	b := m.spec.Bound
 	k := &knowledge{
-		spec: m.spec, bound: b, d: s.cfg.Dim, t: s.cfg.Targets, rows: s.stage.rows, intercept: s.cfg.Intercept, cross: c,
+		spec: m.spec, be: s.be, bound: b, d: s.cfg.Dim, t: s.cfg.Targets, rows: s.stage.rows, intercept: s.cfg.Intercept, cross: c,
 		largest: math.Min(b.Frobenius2, b.FD()+first(m.spec.Sigma2)) + b.RoundOff,
 	}
 	moved := s.stage.distance(0, k.d)
@@ -60,8 +63,8 @@ func newKnowledge(s *Summary, m *sketched, c []float64) *knowledge {
 		k.tss = append(k.tss, math.Max(0, s.yy[j].Value()))
 		k.moved = append(k.moved, s.stage.distance(k.d+j, k.d+j+1))
 	}
-	k.c = make([]projection, k.t)
-	m.projections(k.t, c, make([]float64, len(c)), k.c)
+	k.c, k.rest = make([]projection, k.t), make([]float64, len(c))
+	m.projections(k.t, c, k.rest, k.c)
 	return k
 }
 
@@ -93,6 +96,16 @@ func (p *projection) quad(sigma2 []float64, s float64) float64 {
 	return q
 }
 
+// weighted is gᵀφ(BᵀB)g for a function φ of the eigenvalues, of which the
+// complement of V has 0.
+func (p *projection) weighted(sigma2 []float64, phi func(s2 float64) float64) float64 {
+	q := p.rest2 * phi(0)
+	for i, h := range p.along {
+		q += h * h * phi(sigma2[i])
+	}
+	return q
+}
+
 // solved is ‖(BᵀB + sI)⁻¹g‖.
 func (p *projection) solved(sigma2 []float64, s float64) float64 {
 	q := p.rest2 / s / s
@@ -109,6 +122,66 @@ func (k *knowledge) shifts(gamma float64) (lower, upper float64, ok bool) {
 	b := k.bound
 	lower = gamma - b.RoundOff
 	return lower, gamma + b.FD(), lower > 0.5*gamma
+}
+
+// An envelope is what is known of H(γ)⁻¹: functions of BᵀB, written as those of its
+// eigenvalues (0 off V), with below(BᵀB) ⪯ H⁻¹ ⪯ above(BᵀB).
+type envelope struct {
+	gamma, lower, upper float64
+	ok                  bool // lower is of use, see shifts
+}
+
+func (k *knowledge) envelope(gamma float64) envelope {
+	lower, upper, ok := k.shifts(gamma)
+	return envelope{gamma, lower, upper, ok}
+}
+
+func (e envelope) below(s2 float64) float64 { return 1 / (s2 + e.upper) }
+
+func (e envelope) above(s2 float64) float64 {
+	if e.ok {
+		return 1 / (s2 + e.lower)
+	}
+	return 1 / e.gamma
+}
+
+func (e envelope) middle(s2 float64) float64 { return (e.below(s2) + e.above(s2)) / 2 }
+
+// gap is above − below, without cancellation.
+func (e envelope) gap(s2 float64) float64 {
+	if e.ok {
+		return (e.upper - e.lower) / (s2 + e.lower) / (s2 + e.upper)
+	}
+	return (s2 + (e.upper - e.gamma)) / e.gamma / (s2 + e.upper)
+}
+
+// ball is where x* of target j is. With D = above − below, M = middle and ‖W‖ ≤ 1,
+// H⁻¹ = M + ½D^{½}WD^{½}, so x* is within ½√(‖D‖·cᵀDc) of Mc. Round-off is the
+// caller's to add.
+func (k *knowledge) ball(e envelope, j int) (radius float64) {
+	widest := math.Max(e.gap(0), e.gap(first(k.spec.Sigma2)))
+	return math.Sqrt(widest*k.c[j].weighted(k.spec.Sigma2, e.gap)) / 2
+}
+
+// apply returns φᵢ(BᵀB)c_j as row i·t + j of a matrix of d columns, for functions φ
+// of the eigenvalues.
+func (k *knowledge) apply(phi ...func(s2 float64) float64) []float64 {
+	d, r, q := k.d, len(k.spec.Sigma2), len(phi)*k.t
+	h, x := make([]float64, q*r), make([]float64, q*d)
+	for i, f := range phi {
+		for j := range k.t {
+			row := i*k.t + j
+			for l, v := range k.c[j].along {
+				h[row*r+l] = f(k.spec.Sigma2[l]) * v
+			}
+			off := f(0)
+			for l, v := range k.rest[j*d : (j+1)*d] {
+				x[row*d+l] = off * v
+			}
+		}
+	}
+	k.be.Gemm(false, false, q, d, r, 1, h, max(r, 1), k.spec.V, d, 1, x, d)
+	return x
 }
 
 // quads brackets gᵀH⁻¹g, for a g known up to an error of norm dg, widened by the
@@ -150,7 +223,9 @@ func (k *knowledge) roundOff(gamma, x, r float64) float64 {
 // errorOneShot bounds ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for x̂ = Ĥ⁻¹c of target j,
 // Ĥ = BᵀB + (γ+shift)I. From x̂ − x* = H⁻¹(H − Ĥ)x̂ and = Ĥ⁻¹(H − Ĥ)x*:
 //
-//	‖x̂ − x*‖ ≤ ‖K − BᵀB − shift·I‖/γ·‖x̂‖,   ‖x̂ − x*‖ ≤ q‖x*‖.
+//	‖x̂ − x*‖ ≤ ‖K − BᵀB − shift·I‖/γ·‖x̂‖,   ‖x̂ − x*‖ ≤ q‖x*‖,
+//
+// and by way of the middle of ball, which is closer where η > γ.
 func (k *knowledge) errorOneShot(gamma, shift float64, j int, x float64) (abs, rel float64) {
 	if x == 0 && k.c[j].norm == 0 && k.tss[j] == 0 {
 		return 0, 0
@@ -161,6 +236,12 @@ func (k *knowledge) errorOneShot(gamma, shift float64, j int, x float64) (abs, r
 	// What arithmetic adds to x̂: the error of c, and of applying Ĥ⁻¹.
 	round := (k.crossError(j) + roundFactor*eps*(k.largest+s)*x) / gamma
 	abs = off/gamma*x + round
+	env := k.envelope(gamma)
+	away := k.c[j].weighted(k.spec.Sigma2, func(s2 float64) float64 {
+		v := 1/(s2+s) - env.middle(s2)
+		return v * v
+	})
+	abs = math.Min(abs, (math.Sqrt(away)+k.ball(env, j))*(1+16*eps)+3*round)
 	q := off / s
 	rel = relative(abs, x)
 	if x > round {
@@ -195,27 +276,70 @@ func relative(abs, x float64) float64 {
 	return math.Inf(1)
 }
 
-// effectiveDimension brackets tr(H⁻¹K) = d − γ·tr H⁻¹, a function increasing in
-// K, by its values for BᵀB − pad and BᵀB + η + pad. It is operator concave, so
-// it also grows by no more than tr(E)/γ from the lower end: the tail mass often
-// is the tighter bound. And it never exceeds d or the number of rows.
+// effectiveDimension brackets tr(H⁻¹K) = Σφ(λᵢ), φ(λ) = λ/(λ+γ), by what is known
+// of the eigenvalues of K: λᵢ = σᵢ² + eᵢ with 0 ≤ eᵢ ≤ η, Σeᵢ = T, the tail mass,
+// and no more than rank(A) of them positive (σᵢ = 0 past the sketch). φ is concave,
+// so the sum is least where T goes first to the largest σᵢ², η to each, and greatest
+// where it fills up the smallest ones to one level. Round-off blurs each λᵢ by pad.
 func (k *knowledge) effectiveDimension(gamma float64) Interval {
 	b := k.bound
-	at := func(shift float64) float64 { // tr of BᵀB + shift over BᵀB + shift + γ
-		df := float64(k.d-len(k.spec.Sigma2)) * (shift / (gamma + shift))
-		for _, s2 := range k.spec.Sigma2 {
-			df += (s2 + shift) / (s2 + shift + gamma)
-		}
-		return df
-	}
-	limit := math.Min(float64(k.d), float64(k.rows))
+	rank := float64(k.rank())
 	pad := float64(k.d) * (b.RoundOff/gamma + roundFactor*eps)
-	plain := at(0)
 	return Interval{
-		Lo: math.Max(0, plain-pad),
-		Hi: math.Min(limit, math.Min(at(b.FD()), plain+b.Tail/gamma)+pad),
+		Lo: math.Min(rank, math.Max(0, k.leastDimension(gamma)-pad)),
+		Hi: math.Min(rank, k.mostDimension(gamma)+pad),
 	}
 }
+
+// rank bounds that of A.
+func (k *knowledge) rank() int {
+	n := k.rows
+	if k.intercept {
+		n--
+	}
+	return int(max(min(int64(k.d), n), 0))
+}
+
+func (k *knowledge) leastDimension(gamma float64) float64 {
+	eta := k.bound.Shrinkage
+	left := 0.0 // of T, in units of η
+	if eta > 0 {
+		left = k.bound.Tail / eta
+	}
+	df := 0.0
+	for _, s2 := range k.spec.Sigma2 {
+		part := math.Min(1, left)
+		left -= part
+		df += (1-part)*ratio(s2, gamma) + part*ratio(s2+eta, gamma)
+	}
+	free := math.Max(0, float64(k.rank()-len(k.spec.Sigma2)))
+	return df + math.Min(left, free)*ratio(eta, gamma)
+}
+
+// mostDimension is the lesser of two relaxations: Σeᵢ = T without eᵢ ≤ η, and the
+// other way round.
+func (k *knowledge) mostDimension(gamma float64) float64 {
+	eta, s2 := k.bound.Shrinkage, k.spec.Sigma2
+	free := math.Max(0, float64(k.rank()-len(s2)))
+	// Raising the level to s2[i] takes s2[i] − level for each one below it.
+	level, below, left := 0.0, free, k.bound.Tail
+	for i := len(s2); i > 0 && (s2[i-1]-level)*below <= left; i-- {
+		left -= (s2[i-1] - level) * below
+		level, below = s2[i-1], below+1
+	}
+	if below > 0 {
+		level += left / below
+	}
+	filled, capped := free*ratio(level, gamma), free*ratio(eta, gamma)
+	for _, v := range s2 {
+		filled += ratio(math.Max(v, level), gamma)
+		capped += ratio(v+eta, gamma)
+	}
+	return math.Min(filled, capped)
+}
+
+// ratio is λ/(λ+γ).
+func ratio(lambda, gamma float64) float64 { return lambda / (lambda + gamma) }
 
 // measured is what a pass over the data found at x for one target.
 type measured struct {
@@ -227,21 +351,28 @@ type measured struct {
 // certificate assembles what is known of the weights x (t×d) at γ. m is nil for
 // a one-shot fit; shift is that of the Ĥ which made it.
 func (k *knowledge) certificate(gamma, shift float64, x []float64, m []measured) Certificate {
+	return k.certify(gamma, shift, x, k.sketchNorms(k.t, x), m)
+}
+
+// certify is certificate with bx[j] = ‖Bx_j‖², which a path computes for all its γ
+// at once.
+func (k *knowledge) certify(gamma, shift float64, x, bx []float64, m []measured) Certificate {
 	b := k.bound
 	c := Certificate{
 		Shrinkage:          b.FD(),
 		Contraction:        (math.Max(shift, b.Shrinkage-shift) + b.RoundOff) / (gamma + shift),
 		EffectiveDimension: k.effectiveDimension(gamma),
 	}
-	bx := k.sketchNorms(x)
 	for j := range k.t {
 		xn := norm(x[j*k.d : (j+1)*k.d])
 		var e, rel float64
 		objective := k.objective(gamma, j)
+		move := math.Inf(1)
 		var rss Interval
 		if m == nil {
 			e, rel = k.errorOneShot(gamma, shift, j, xn)
 			rss = k.rssFromSketch(j, x[j*k.d:(j+1)*k.d], xn, bx[j])
+			move = k.moveOneShot(gamma, shift, j, xn)
 		} else {
 			e = m[j].bound
 			rel = relative(e, xn)
@@ -252,18 +383,19 @@ func (k *knowledge) certificate(gamma, shift float64, x []float64, m []measured)
 		c.RelativeErrorBound = append(c.RelativeErrorBound, rel)
 		c.Objective = append(c.Objective, objective)
 		c.RSS = append(c.RSS, rss)
-		c.GCV = append(c.GCV, k.gcv(c.EffectiveDimension, k.rssAtOptimum(gamma, xn, e, objective, rss)))
+		c.GCV = append(c.GCV, k.gcv(c.EffectiveDimension, k.rssAtOptimum(gamma, j, xn, e, move, objective, rss)))
 	}
 	return c
 }
 
-// sketchNorms returns ‖Bx‖² for each row of x (t×d).
-func (k *knowledge) sketchNorms(x []float64) []float64 {
-	out := make([]float64, k.t)
-	for j := range out {
-		for i, s2 := range k.spec.Sigma2 {
-			h := dot(k.spec.V[i*k.d:(i+1)*k.d], x[j*k.d:(j+1)*k.d])
-			out[j] += s2 * h * h
+// sketchNorms returns ‖Bx‖² for each row of x (q×d).
+func (k *knowledge) sketchNorms(q int, x []float64) []float64 {
+	out, r := make([]float64, q), len(k.spec.Sigma2)
+	h := make([]float64, q*r)
+	k.be.Gemm(false, true, q, r, k.d, 1, x, k.d, k.spec.V, k.d, 0, h, max(r, 1))
+	for i := range out {
+		for l, s2 := range k.spec.Sigma2 {
+			out[i] += s2 * h[i*r+l] * h[i*r+l]
 		}
 	}
 	return out
@@ -307,15 +439,53 @@ func (k *knowledge) rssMeasured(rss, x float64) Interval {
 	return Interval{lo * lo, (r + pad) * (r + pad)}
 }
 
-// rssAtOptimum brackets RSS(x*) by 2f* − γ‖x*‖² with ‖x*‖ ∈ ‖x‖ ± e, and by
-// ‖Ax* − b‖ ∈ ‖Ax − b‖ ± ‖A‖₂e.
-func (k *knowledge) rssAtOptimum(gamma, x, e float64, f, rss Interval) Interval {
+// moveOneShot bounds ‖A(x̂ − x*)‖ = ‖AH⁻¹g‖ for x̂ = Ĥ⁻¹c, whose gradient is
+// g = (K − BᵀB − shift·I)x̂ but for round-off: ‖AH⁻¹‖ ≤ 1/(2√γ).
+func (k *knowledge) moveOneShot(gamma, shift float64, j int, x float64) float64 {
+	b := k.bound
+	off := math.Max(shift, b.Shrinkage-shift) + b.RoundOff
+	round := k.crossError(j) + roundFactor*eps*(k.largest+gamma+shift)*x
+	return (off*x + round) / (2 * math.Sqrt(gamma))
+}
+
+// excess bounds ‖H^{½}(x − x*)‖ by √(2(f(x) − f*)), given ‖x‖ and ‖Ax − b‖².
+func (k *knowledge) excess(gamma float64, j int, x float64, rss Interval) float64 {
+	return math.Sqrt(math.Max(0, rss.Hi+gamma*x*x*(1+roundFactor*eps)-2*k.objective(gamma, j).Lo))
+}
+
+// rssAtOptimum brackets RSS(x*) = 2f* − γ‖x*‖², with ‖x*‖ ∈ ‖x‖ ± e and
+// γ‖x*‖² ≤ cᵀH⁻¹c = ‖b‖² − 2f*, and by ‖Ax* − b‖ ∈ ‖Ax − b‖ ± move, where move is
+// no more than ‖A‖₂e.
+func (k *knowledge) rssAtOptimum(gamma float64, j int, x, e, move float64, f, rss Interval) Interval {
 	far, near := x+e, math.Max(0, x-e)
-	byObjective := Interval{math.Max(0, 2*f.Lo-gamma*far*far), 2*f.Hi - gamma*near*near}
-	move := math.Sqrt(k.largest) * e
+	most := math.Min(gamma*far*far, math.Max(0, k.tss[j]+k.squaresError(j)-2*f.Lo))
+	byObjective := Interval{math.Max(0, 2*f.Lo-most), 2*f.Hi - gamma*near*near}
+	move = math.Min(move, math.Sqrt(k.largest)*e)
 	lo := math.Max(0, math.Sqrt(rss.Lo)-move)
 	hi := math.Sqrt(rss.Hi) + move
-	return intersect(byObjective, Interval{lo * lo, hi * hi})
+	return intersect(k.rssFromEnvelope(gamma, j), intersect(byObjective, Interval{lo * lo, hi * hi}))
+}
+
+// rssFromEnvelope brackets RSS(x*) = ‖b‖² − cᵀH⁻¹c − γ‖H⁻¹c‖² without weights at
+// hand. With H⁻¹ = M + ½D^{½}WD^{½} as for ball, z = D^{½}c and y = D^{½}Mc,
+//
+//	RSS(x*) = ‖b‖² − cᵀMc − γ‖Mc‖² − ½(z + 2γy)ᵀWz − γ/4·‖D^{½}Wz‖²,
+//
+// of which ‖W‖ ≤ 1 bounds the last two terms.
+func (k *knowledge) rssFromEnvelope(gamma float64, j int) Interval {
+	e, c, s2 := k.envelope(gamma), &k.c[j], k.spec.Sigma2
+	middle := k.tss[j] - c.weighted(s2, func(s2 float64) float64 { return e.middle(s2) * (1 + gamma*e.middle(s2)) })
+	z2 := c.weighted(s2, e.gap)
+	zy2 := c.weighted(s2, func(s2 float64) float64 {
+		v := 1 + 2*gamma*e.middle(s2)
+		return v * v * e.gap(s2)
+	})
+	half := math.Sqrt(z2) * math.Sqrt(zy2) / 2
+	radius := k.ball(e, j)
+	// cᵀφ(K)c and the bounds, φ ≤ 2/γ, for a c known to δ and evaluated to eps‖c‖.
+	delta := k.crossError(j) + roundFactor*eps*c.norm
+	pad := 16*math.Sqrt(k.tss[j]/gamma)*delta + 8*delta*delta/gamma + k.squaresError(j) + roundFactor*eps*(k.tss[j]+half)
+	return Interval{math.Max(0, middle-half-gamma*radius*radius-pad), math.Max(0, middle+half+pad)}
 }
 
 // gcv is n·RSS/(n − df)², the intercept counting as one more degree of freedom.

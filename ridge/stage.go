@@ -211,9 +211,16 @@ func (s *stage) join(w2 float64, mu []float64, n int) int {
 	}
 	for j := range s.sum {
 		s.sum[j].Add(w2 * mu[j])
+	}
+	s.average()
+	return added
+}
+
+// average sets the mean to what sum and weight make it.
+func (s *stage) average() {
+	for j := range s.mean {
 		s.mean[j] = s.sum[j].Value() / s.weight
 	}
-	return added
 }
 
 // stageRows is how many rows are staged at a time, whatever the block they come

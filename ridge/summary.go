@@ -45,6 +45,10 @@ type Summary struct {
 
 	sparse bool // some rows came sparse, and are centred only implicitly
 
+	// Meta is the caller's own, at most [MaxMeta] bytes, written and read along with
+	// the summary and otherwise left alone, by Merge too.
+	Meta []byte
+
 	mu   sync.Mutex
 	spec *fd.Spectrum // of the sketch as it stands; nil when it has to be computed
 }
@@ -75,8 +79,7 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 	return &Summary{
 		cfg: cfg, be: cfg.Backend, sketch: sketch,
 		stage: newStage(cfg.Dim, cfg.Targets, cfg.Intercept),
-		cross: make([]neumaier.Sum, td), delta: make([]float64, td),
-		yy: make([]neumaier.Sum, cfg.Targets),
+		cross: make([]neumaier.Sum, td), yy: make([]neumaier.Sum, cfg.Targets),
 	}, nil
 }
 
@@ -167,6 +170,7 @@ func (s *Summary) AppendBlock(b dataset.Block) error {
 func (s *Summary) accumulate(st staged) error {
 	s.spec = nil
 	d, t := s.cfg.Dim, s.cfg.Targets
+	s.delta = grow(s.delta, t*d)
 	clear(s.delta)
 	if st.sparse != nil {
 		if err := s.sketch.AppendSparse(st.sparse); err != nil {

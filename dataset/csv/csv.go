@@ -1,35 +1,44 @@
-// Package csv reads rows of numbers from comma-, semicolon- or tab-separated
-// text, plain or gzip, through encoding/csv.
+// Package csv reads rows of numbers from text separated by commas, semicolons,
+// tabs or blanks, plain, gzip or zstd.
 //
 // The delimiter is the one of ',', ';' and tab that the first line has most of
-// outside quotes. The first line is a header if and only if at least one of its
-// fields is neither a number nor empty. Both can be said in [Options] instead.
+// outside quotes; where it has none, and the first two lines have the same number
+// of fields between blanks, it is the blank, and any number of blanks make one
+// delimiter. The first line is a header if one of its fields is text, neither a
+// number nor empty; but not where others are numbers and the second line has text
+// in the very same columns, as a file of categories and numbers without a header
+// has. Both can be said in [Options] instead.
+//
 // Quoted fields, CRLF, a byte order mark, blanks around numbers, empty lines and a
-// missing final newline are understood. Every other cell must be a finite number.
+// missing final newline are understood. Every other cell of a column that is read
+// must be a finite number, which is rounded to the nearest float64.
 package csv
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/dataset/internal/decimal"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
 // Options says how to read.
 type Options struct {
 	// Targets are the columns that are targets: each "first", "last", a 1-based
-	// column number or a header name. All others are features.
+	// column number or a header name, which goes before a number.
 	Targets []string
-	// Delimiter separates fields; 0 takes it from the first line.
+	// Columns are the features, named in the same way, in the order wanted; or,
+	// where each begins with "-", the columns that are left out. Empty takes all.
+	// A target among them is a target and no feature.
+	Columns []string
+	// Delimiter separates fields, an ASCII character; 0 takes it from the first
+	// line.
 	Delimiter rune
 	Header    Header
 }
@@ -37,7 +46,7 @@ type Options struct {
 // A Header says whether the first line names the columns.
 type Header int
 
-// Auto decides by the first line itself.
+// Auto decides by the first two lines.
 const (
 	Auto Header = iota
 	Present
@@ -46,25 +55,20 @@ const (
 
 // A layout is what the first line tells.
 type layout struct {
-	delimiter rune
+	delimiter byte
 	header    bool
 	names     []string // of the columns; their numbers without a header
-	target    []bool   // for each column
-	order     []int    // column of each target, in the order asked for
+	columns.Choice
 }
 
 // Open reads the first line and returns a source of the rest. Errors are
 // *[dataset.InputError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
-	l, err := inspect(name, opts)
+	l, err := choose(name, opts)
 	if err != nil {
 		return nil, err
 	}
-	if err := l.choose(name, opts.Targets); err != nil {
-		return nil, err
-	}
-	t := len(l.order)
-	return dataset.NewStream(-1, len(l.names)-t, t, false, func() (dataset.Reader, error) { return l.open(name) }), nil
+	return dataset.NewStream(-1, l.Features, l.Targets, false, func() (dataset.Reader, error) { return l.open(name) }), nil
 }
 
 // Columns returns the names in the header, nil where there is none.
@@ -76,6 +80,29 @@ func Columns(name string, opts Options) ([]string, error) {
 	return l.names, nil
 }
 
+// Names returns the names of the features and of the targets, in their order, nil
+// where there is no header.
+func Names(name string, opts Options) (features, targets []string, err error) {
+	l, err := choose(name, opts)
+	if err != nil || !l.header {
+		return nil, nil, err
+	}
+	features, targets = l.Pick(l.names)
+	return features, targets, nil
+}
+
+// choose reads the first record and resolves the columns.
+func choose(name string, opts Options) (*layout, error) {
+	l, err := inspect(name, opts)
+	if err != nil {
+		return nil, err
+	}
+	if l.Choice, err = columns.Choose(l.names, l.header, opts.Targets, opts.Columns); err != nil {
+		return nil, &dataset.InputError{File: name, Line: 1, Msg: err.Error()}
+	}
+	return l, nil
+}
+
 // inspect reads the first record.
 func inspect(name string, opts Options) (*layout, error) {
 	f, err := rawfile.Open(name)
@@ -84,158 +111,99 @@ func inspect(name string, opts Options) (*layout, error) {
 	}
 	defer f.Close() // only read
 	f.SkipBOM()
-	l := &layout{delimiter: opts.Delimiter, header: opts.Header == Present}
-	if l.delimiter == 0 {
+	l := &layout{delimiter: byte(opts.Delimiter), header: opts.Header == Present}
+	switch c := opts.Delimiter; {
+	case c == 0:
 		l.delimiter = sniff(f)
+	case c < 0 || c > '~' || c == '"' || c == '\r' || c == '\n':
+		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("%q cannot be a delimiter", c)}
 	}
-	fields, err := l.records(f).next()
-	if err == io.EOF {
+	r := newRecords(f, l.delimiter)
+	switch err := r.next(); {
+	case err == io.EOF:
 		return nil, &dataset.InputError{File: name, Msg: "has no rows"}
+	case err != nil:
+		return nil, err
 	}
-	if err != nil {
-		return nil, wrap(f, err, 1)
+	for _, s := range r.fields {
+		l.names = append(l.names, string(bytes.TrimSpace(s)))
 	}
-	for _, s := range fields {
-		s = strings.TrimSpace(s)
-		l.names = append(l.names, strings.Clone(s))
-		if opts.Header == Auto && s != "" && !isNumber(s) {
-			l.header = true
-		}
+	if opts.Header == Auto {
+		l.header = r.headed(l.names)
 	}
 	if !l.header {
-		for i := range l.names {
-			l.names[i] = strconv.Itoa(i + 1)
-		}
+		l.names = columns.Numbers(len(l.names))
 	}
 	return l, nil
 }
 
-func isNumber(s string) bool {
-	_, err := strconv.ParseFloat(s, 64)
-	return err == nil || errors.Is(err, strconv.ErrRange)
+// headed tells whether the fields of the first record are names.
+func (r *records) headed(first []string) bool {
+	text, numbers := false, false
+	for _, s := range first {
+		switch {
+		case isText(s):
+			text = true
+		case s != "":
+			numbers = true
+		}
+	}
+	if !text || !numbers {
+		return text
+	}
+	if r.next() != nil || len(r.fields) != len(first) { // which is said when it is read
+		return true
+	}
+	for i, s := range r.fields {
+		if isText(first[i]) != isText(string(bytes.TrimSpace(s))) {
+			return true
+		}
+	}
+	return false
+}
+
+// isText is false for numbers, finite or not, and for nothing.
+func isText(s string) bool {
+	_, err := decimal.Parse([]byte(s))
+	return s != "" && err != nil && !errors.Is(err, strconv.ErrRange)
 }
 
 // sniff counts delimiters in the first line that isn't blank, as far as the
 // buffer holds it.
-func sniff(f *rawfile.File) rune {
+func sniff(f *rawfile.File) byte {
 	head, _ := f.Peek(f.Size()) // an error comes again when it is read
-	head = bytes.TrimLeft(head, " \r\n")
-	count := map[byte]int{}
-	quoted := false
-	for _, c := range head {
-		if c == '"' {
-			quoted = !quoted
-		}
-		if !quoted {
-			if c == '\n' {
-				break
-			}
-			count[c]++
-		}
-	}
-	best := ','
-	for _, c := range ";\t" {
-		if count[byte(c)] > count[byte(best)] {
+	first, head := outside(head)
+	second, _ := outside(head)
+	best := byte(',')
+	for _, c := range []byte(";\t") {
+		if bytes.Count(first, []byte{c}) > bytes.Count(first, []byte{best}) {
 			best = c
 		}
+	}
+	if n := len(bytes.Fields(first)); bytes.IndexByte(first, best) < 0 && n > 1 && (len(second) == 0 || n == len(bytes.Fields(second))) {
+		return ' '
 	}
 	return best
 }
 
-// choose resolves the targets.
-func (l *layout) choose(file string, targets []string) error {
-	l.target = make([]bool, len(l.names))
-	for _, spec := range targets {
-		i := l.column(spec)
+// outside returns the first line that isn't blank, with an x for each quoted
+// part, and what follows.
+func outside(text []byte) (line, rest []byte) {
+	text = bytes.TrimLeft(text, " \r\n")
+	quoted := false
+	for i, c := range text {
 		switch {
-		case l.header && i >= 0 && i < len(l.names) && l.names[i] == spec && slices.Contains(l.names[i+1:], spec):
-			return &dataset.InputError{File: file, Line: 1, Msg: fmt.Sprintf("more than one column is called %q", spec)}
-		case i < 0 || i >= len(l.names):
-			return &dataset.InputError{File: file, Line: 1, Msg: fmt.Sprintf("there is no target column %q; the %d columns are %s", spec, len(l.names), abbreviate(l.names))}
-		case l.target[i]:
-			return &dataset.InputError{File: file, Line: 1, Msg: fmt.Sprintf("target column %q is named twice", spec)}
-		}
-		l.target[i] = true
-		l.order = append(l.order, i)
-	}
-	if len(l.order) == len(l.names) {
-		return &dataset.InputError{File: file, Line: 1, Msg: "no column is left for the features"}
-	}
-	return nil
-}
-
-// column finds a target, -1 where there is none: a header name before a number.
-func (l *layout) column(spec string) int {
-	if i := slices.Index(l.names, spec); l.header && i >= 0 {
-		return i
-	}
-	switch spec {
-	case "first":
-		return 0
-	case "last":
-		return len(l.names) - 1
-	}
-	n, err := strconv.Atoi(spec)
-	if err != nil {
-		return -1
-	}
-	return n - 1
-}
-
-func abbreviate(names []string) string {
-	const most = 12
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:most], ", ") + ", …"
-}
-
-// maxRecord bounds the memory that a file without newlines, or with a quote that
-// is never closed, can take.
-const maxRecord = 64 << 20
-
-var errLong = errors.New("the line is longer than 64 MiB")
-
-// records reads one record after the other.
-type records struct {
-	*csv.Reader
-	left *limited
-}
-
-// limited refuses to read more than left bytes, which each record begins with.
-type limited struct {
-	r    io.Reader
-	left int
-}
-
-func (l *limited) Read(p []byte) (int, error) {
-	n, err := l.r.Read(p)
-	if l.left -= n; l.left < 0 {
-		return 0, errLong
-	}
-	return n, err
-}
-
-func (l *layout) records(f io.Reader) *records {
-	left := &limited{r: f}
-	r := csv.NewReader(bufio.NewReaderSize(left, 1<<16))
-	r.Comma, r.ReuseRecord, r.FieldsPerRecord = l.delimiter, true, -1
-	r.TrimLeadingSpace = l.delimiter != '\t' // it would take an empty field for a blank
-	return &records{r, left}
-}
-
-// next returns the next record that isn't a line of blanks.
-func (r *records) next() ([]string, error) {
-	for {
-		r.left.left = maxRecord
-		record, err := r.Read()
-		if err != nil {
-			return nil, err
-		}
-		if len(record) > 1 || strings.TrimSpace(record[0]) != "" {
-			return record, nil
+		case c == '"':
+			quoted = !quoted
+			line = append(line, 'x')
+		case quoted:
+		case c == '\n':
+			return line, text[i+1:]
+		default:
+			line = append(line, c)
 		}
 	}
+	return line, nil
 }
 
 func (l *layout) open(name string) (dataset.Reader, error) {
@@ -244,11 +212,11 @@ func (l *layout) open(name string) (dataset.Reader, error) {
 		return nil, err
 	}
 	f.SkipBOM()
-	r := &reader{layout: l, file: f, csv: l.records(f)}
+	r := &reader{layout: l, records: newRecords(f, l.delimiter), row: make([]float64, l.Features+l.Targets)}
 	if l.header {
-		if _, err := r.csv.next(); err != nil {
+		if err := r.next(); err != nil {
 			f.Close() // the error at hand says more
-			return nil, wrap(f, err, 1)
+			return nil, err
 		}
 	}
 	return r, nil
@@ -256,89 +224,72 @@ func (l *layout) open(name string) (dataset.Reader, error) {
 
 type reader struct {
 	*layout
-	file *rawfile.File
-	csv  *records
-	line int
+	*records
+	row []float64 // features and targets
 }
 
 func (r *reader) Close() error { return r.file.Close() }
 
-// Read allocates what encoding/csv does: one string for each row.
 func (r *reader) Read(b *dataset.Buffer, rows int) error {
 	for b.N < rows {
-		record, err := r.csv.next()
-		if err != nil {
+		if err := r.next(); err != nil {
 			if err == io.EOF && b.N > 0 {
 				return nil
 			}
-			return wrap(r.file, err, r.line+1)
-		}
-		r.line, _ = r.csv.FieldPos(0)
-		if len(record) != len(r.names) {
-			return r.errorAt(min(len(record), len(r.names))-1, fmt.Sprintf("the row has %d fields, the first line has %d", len(record), len(r.names)), false)
-		}
-		if err := r.row(b, record); err != nil {
 			return err
 		}
+		if n := len(r.fields); n != len(r.names) {
+			return r.errorAt(min(n, len(r.names))-1, false, "the row has %d fields, the first line has %d", n, len(r.names))
+		}
+		for i, k := range r.To {
+			if k < 0 {
+				continue
+			}
+			v, err := r.number(i)
+			if err != nil {
+				return err
+			}
+			r.row[k] = v
+		}
+		b.X = append(b.X, r.row[:r.Features]...)
+		b.Y = append(b.Y, r.row[r.Features:]...)
 		b.EndRow()
 	}
 	return nil
 }
 
-// row appends the numbers of one record.
-func (r *reader) row(b *dataset.Buffer, record []string) error {
-	for i, s := range record {
-		if r.target[i] {
-			continue
-		}
-		v, err := r.number(i, s)
-		if err != nil {
-			return err
-		}
-		b.X = append(b.X, v)
+// number reads field i of the record.
+func (r *reader) number(i int) (float64, error) {
+	s := r.fields[i]
+	if n := len(s); n > 0 && (s[0] <= ' ' || s[n-1] <= ' ') {
+		s = bytes.TrimSpace(s)
 	}
-	for _, i := range r.order {
-		v, err := r.number(i, record[i])
-		if err != nil {
-			return err
-		}
-		b.Y = append(b.Y, v)
-	}
-	return nil
-}
-
-func (r *reader) number(i int, s string) (float64, error) {
-	if len(s) == 1 && s[0] >= '0' && s[0] <= '9' { // most of many a file
-		return float64(s[0] - '0'), nil
-	}
-	s = strings.TrimSpace(s)
-	v, err := strconv.ParseFloat(s, 64)
+	v, err := decimal.Parse(s)
 	switch {
-	case s == "":
-		return 0, r.errorAt(i, fmt.Sprintf("column %s is empty", r.names[i]), false)
-	case err != nil && errors.Is(err, strconv.ErrRange):
-		return 0, r.errorAt(i, fmt.Sprintf("column %s: %s exceeds the range of float64", r.names[i], s), true)
-	case err != nil:
-		return 0, r.errorAt(i, fmt.Sprintf("column %s: %.40q is not a number; encode categories as numbers first", r.names[i], s), false)
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return 0, r.errorAt(i, fmt.Sprintf("column %s: %s is not finite", r.names[i], s), true)
+	case err == nil && v-v == 0:
+		return v, nil
+	case err == nil:
+		return 0, r.errorAt(i, true, "column %s: %s is not finite", r.names[i], s)
+	case errors.Is(err, strconv.ErrRange):
+		return 0, r.errorAt(i, true, "column %s: %s exceeds the range of float64", r.names[i], s)
+	case len(s) == 0:
+		return 0, r.errorAt(i, false, "column %s is empty; fill in what is missing, or leave the column out (--columns)", r.names[i])
+	case missing(s):
+		return 0, r.errorAt(i, false, "column %s: %s is a missing value; fill it in, or leave the column out (--columns)", r.names[i], s)
 	}
-	return v, nil
+	return 0, r.errorAt(i, false, "column %s: %.40q is not a number; encode the column as numbers, or leave it out (--columns)", r.names[i], s)
 }
 
-func (r *reader) errorAt(field int, msg string, nonFinite bool) error {
-	line, col := r.csv.FieldPos(max(field, 0))
-	return &dataset.InputError{File: r.file.Name, Line: line, Column: col, Msg: msg, NonFinite: nonFinite}
+// missing recognises what is written for values that are not there.
+func missing(s []byte) bool {
+	switch strings.ToLower(string(s)) {
+	case "na", "n/a", "<na>", "null", "none", "?", ".":
+		return true
+	}
+	return false
 }
 
-// wrap gives an error of encoding/csv its place in the file.
-func wrap(f *rawfile.File, err error, line int) error {
-	var p *csv.ParseError
-	switch {
-	case errors.As(err, &p):
-		return &dataset.InputError{File: f.Name, Line: p.Line, Column: p.Column, Msg: p.Err.Error()}
-	case errors.Is(err, errLong):
-		return &dataset.InputError{File: f.Name, Line: line, Msg: errLong.Error()}
-	}
-	return f.Wrap(err, line)
+func (r *reader) errorAt(field int, nonFinite bool, format string, args ...any) error {
+	line, column := r.position(field)
+	return &dataset.InputError{File: r.file.Name, Line: line, Column: column, Msg: fmt.Sprintf(format, args...), NonFinite: nonFinite}
 }

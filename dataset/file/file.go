@@ -1,39 +1,46 @@
 // Package file opens data by name, whatever their format: the readers of
-// dataset/csv, dataset/npy and dataset/svmlight behind one function.
+// dataset/csv, dataset/npy, dataset/parquet and dataset/svmlight behind one
+// function.
 package file
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
-	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/npy"
+	"github.com/fdridge/fdridge/dataset/parquet"
 	"github.com/fdridge/fdridge/dataset/svmlight"
 )
 
 // Formats are the names that Options.Format takes.
-var Formats = []string{"auto", "npy", "csv", "svmlight"}
+var Formats = []string{"auto", "npy", "npz", "csv", "parquet", "svmlight"}
 
 // Options says how to read.
 type Options struct {
 	// Format is one of Formats; "" is "auto": told by the first bytes.
 	Format string
-	// Target names the target columns, see csv.Options and npy.Options, or is a
-	// single file of their own: what is neither a column's name or number is one
-	// if it exists or is called like one. Empty takes no target, but for svmlight its label.
+	// Target names the target columns: each "first", "last", a 1-based number or,
+	// where the format has names, a name. Or it is a single array of the .npz
+	// archive, or a single file of their own: what is no column or array is one if
+	// it exists or is called like one. Empty takes no target, but for svmlight its
+	// label.
 	Target []string
 	// Targets is how many targets are asked for; another number is an error. 0
 	// takes none, labels included.
 	Targets int
+	// Columns are the features, named as the target columns are, in the order
+	// wanted; or, where each begins with "-", the columns that are left out. Empty
+	// takes all. A target among them is a target and no feature. Svmlight files
+	// have none to choose.
+	Columns []string
+	// Delimiter separates the fields of csv files; 0 takes it from their first line.
+	Delimiter rune
+	// Header says whether the first line of csv files names the columns; the zero
+	// value decides by the first two lines.
+	Header csv.Header
 	// Features is the number of features of a svmlight file, 0 to find it by
 	// reading the file once more.
 	Features int
@@ -42,8 +49,12 @@ type Options struct {
 // An Opened is a source and the files under it.
 type Opened struct {
 	dataset.Source
-	Format  string
-	Scans   int // reads of the files that opening took
+	Format string
+	// Names are those of the features, and TargetNames those of the targets, nil
+	// where the files give none.
+	Names, TargetNames []string
+	Scans              int // reads of the files that opening took
+
 	streams []*dataset.Stream
 }
 
@@ -57,7 +68,8 @@ func (o *Opened) Passes() int {
 	return most + o.Scans
 }
 
-// Open opens one file or several, one after the other. Errors are
+// Open opens one file or several, one after the other; of a .npz archive the array
+// x or X or the only one, or the one said as file.npz:array. Errors are
 // *[dataset.InputError], or [dataset.ErrShape] where files don't go together.
 func Open(paths []string, opts Options) (*Opened, error) {
 	if len(paths) == 0 {
@@ -87,7 +99,7 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	if err := out.sameFeatures(paths, parts, inner); err != nil {
 		return nil, err
 	}
-	if err := sameNames(paths, out.Format); err != nil {
+	if err := out.sameNames(paths, inner); err != nil {
 		return nil, err
 	}
 	x, err := dataset.Concat(parts...)
@@ -108,85 +120,27 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	return out, nil
 }
 
-// targetIsFile decides whether the target is a file of its own.
-func targetIsFile(path string, opts Options) (bool, error) {
-	if len(opts.Target) != 1 {
-		return false, nil
-	}
-	target := opts.Target[0]
-	if _, err := strconv.Atoi(target); err == nil || target == "first" || target == "last" {
-		return false, nil
-	}
-	format, err := Format(path, opts.Format)
-	if err != nil {
-		return false, err
-	}
-	if format == "csv" {
-		names, err := csv.Columns(path, csv.Options{})
-		if err != nil || slices.Contains(names, target) {
-			return false, err
-		}
-	}
-	_, err = os.Stat(target)
-	return err == nil || calledLikeFile(target), nil
-}
-
-// calledLikeFile tells a file name that is wrong from a column name that is.
-func calledLikeFile(target string) bool {
-	return strings.ContainsAny(target, "/\\") || suffixFormat(target) != "" || strings.HasSuffix(target, ".gz") || strings.HasSuffix(target, ".txt")
-}
-
-// suffixFormat is the format that a file's name claims, "" for none.
-func suffixFormat(path string) string {
-	switch filepath.Ext(strings.TrimSuffix(path, ".gz")) {
-	case ".npy":
-		return "npy"
-	case ".csv", ".tsv":
-		return "csv"
-	case ".svm", ".svmlight", ".libsvm":
-		return "svmlight"
-	}
-	return ""
-}
-
-// sameNames refuses to stack csv files whose headers differ.
-func sameNames(paths []string, format string) error {
-	if format != "csv" || len(paths) == 1 {
-		return nil
-	}
-	var names []string
-	var from string
-	for _, p := range paths {
-		own, err := csv.Columns(p, csv.Options{})
-		switch {
-		case err != nil:
-			return err
-		case own == nil:
-		case names == nil:
-			names, from = own, p
-		case !slices.Equal(own, names):
-			return &dataset.InputError{File: p, Line: 1, Msg: fmt.Sprintf("its columns are not those of %s in the same order", from)}
-		}
-	}
-	return nil
-}
-
 // one opens a single file.
-func (o *Opened) one(path string, opts Options) (*dataset.Stream, string, error) {
+func (o *Opened) one(path string, opts Options) (dataset.Source, string, error) {
 	format, err := Format(path, opts.Format)
 	if err != nil {
+		return nil, "", err
+	}
+	if err := fits(path, format, opts); err != nil {
 		return nil, "", err
 	}
 	var s *dataset.Stream
 	switch format {
 	case "npy":
-		s, err = npy.Open(path, npy.Options{Targets: opts.Target})
+		s, err = npy.Open(path, npy.Options{Targets: opts.Target, Columns: opts.Columns})
+	case "npz":
+		src, err := o.archive(path, opts)
+		return src, format, err
 	case "csv":
-		s, err = csv.Open(path, csv.Options{Targets: opts.Target})
+		s, err = csv.Open(path, csvOptions(opts))
+	case "parquet":
+		s, err = parquet.Open(path, parquet.Options{Targets: opts.Target, Columns: opts.Columns})
 	case "svmlight":
-		if len(opts.Target) > 0 {
-			return nil, "", &dataset.InputError{File: path, Msg: fmt.Sprintf("the target of a svmlight file is its label; it has no column %q", opts.Target[0])}
-		}
 		if opts.Features == 0 {
 			o.Scans = 1
 		}
@@ -199,6 +153,56 @@ func (o *Opened) one(path string, opts Options) (*dataset.Stream, string, error)
 	}
 	o.streams = append(o.streams, s)
 	return s, format, nil
+}
+
+func csvOptions(opts Options) csv.Options {
+	return csv.Options{Targets: opts.Target, Columns: opts.Columns, Delimiter: opts.Delimiter, Header: opts.Header}
+}
+
+// fits refuses options that a format has no use for.
+func fits(path, format string, opts Options) error {
+	var msg string
+	switch {
+	case format == "svmlight" && len(opts.Target) > 0:
+		msg = fmt.Sprintf("the target of a svmlight file is its label; it has no column %q", opts.Target[0])
+	case format == "svmlight" && len(opts.Columns) > 0:
+		msg = fmt.Sprintf("a svmlight file has no columns to choose, such as %q", opts.Columns[0])
+	case format != "csv" && opts.Delimiter != 0:
+		msg = fmt.Sprintf("is %s, which has no delimiter; only csv has", format)
+	case format != "csv" && opts.Header != csv.Auto:
+		msg = fmt.Sprintf("is %s, which has no header line; only csv has", format)
+	default:
+		return nil
+	}
+	return &dataset.InputError{File: path, Msg: msg}
+}
+
+// archive opens the array of the features of a .npz archive and, where the target
+// is another array of it, that one.
+func (o *Opened) archive(path string, opts Options) (dataset.Source, error) {
+	name, array := splitArray(path)
+	inside, err := targetIsArray(name, opts.Target)
+	if err != nil {
+		return nil, err
+	}
+	choice := npy.Options{Targets: opts.Target, Columns: opts.Columns}
+	if inside {
+		choice.Targets = nil
+	}
+	x, err := npy.OpenMember(name, array, choice)
+	if err != nil {
+		return nil, err
+	}
+	o.streams = append(o.streams, x)
+	if !inside {
+		return x, nil
+	}
+	y, err := npy.OpenMember(name, opts.Target[0], npy.Options{})
+	if err != nil {
+		return nil, err
+	}
+	o.streams = append(o.streams, y)
+	return dataset.Zip(x, y)
 }
 
 // sameFeatures makes the files of a list agree: svmlight files become as wide as
@@ -225,14 +229,47 @@ func (o *Opened) sameFeatures(paths []string, parts []dataset.Source, opts Optio
 	return nil
 }
 
+// sameNames finds the names of the columns, and refuses to stack files whose
+// columns are called differently or come in another order.
+func (o *Opened) sameNames(paths []string, opts Options) error {
+	from := ""
+	for _, p := range paths {
+		features, targets, err := names(p, o.Format, opts)
+		switch {
+		case err != nil:
+			return err
+		case features == nil:
+		case from == "":
+			o.Names, o.TargetNames, from = features, targets, p
+		case !slices.Equal(features, o.Names) || !slices.Equal(targets, o.TargetNames):
+			return &dataset.InputError{File: p, Msg: fmt.Sprintf("its columns are not those of %s in the same order", from)}
+		}
+	}
+	return nil
+}
+
+func names(path, format string, opts Options) (features, targets []string, err error) {
+	switch format {
+	case "csv":
+		return csv.Names(path, csvOptions(opts))
+	case "parquet":
+		return parquet.Names(path, parquet.Options{Targets: opts.Target, Columns: opts.Columns})
+	}
+	return nil, nil, nil
+}
+
 // zip adds targets from a file of their own.
 func (o *Opened) zip(x dataset.Source, opts Options) (dataset.Source, error) {
-	y, format, err := o.one(opts.Target[0], Options{})
+	own := opts.Target[0]
+	y, format, err := o.one(own, Options{})
 	if err != nil {
 		return nil, err
 	}
 	if format == "svmlight" {
-		return nil, &dataset.InputError{File: opts.Target[0], Msg: "targets cannot come from a svmlight file"}
+		return nil, &dataset.InputError{File: own, Msg: "targets cannot come from a svmlight file"}
+	}
+	if o.TargetNames, _, err = names(own, format, Options{}); err != nil {
+		return nil, err
 	}
 	return dataset.Zip(x, y)
 }
@@ -248,60 +285,4 @@ func (o *Opened) countTargets(path string, opts Options) error {
 		return &dataset.InputError{File: path, Msg: "no target is named; say which column it is"}
 	}
 	return &dataset.InputError{File: path, Msg: fmt.Sprintf("gives %d targets where %d is asked for", t, opts.Targets)}
-}
-
-// Format returns the format a file is read in: the one asked for, or what its
-// first bytes tell where that is "" or "auto".
-func Format(path, asked string) (string, error) {
-	if asked != "" && asked != "auto" {
-		return asked, nil
-	}
-	return detect(path)
-}
-
-// detect tells a format by the first bytes: the magic of npy; a field index:value
-// after the first field makes it svmlight. Where neither is there the file's
-// suffix counts, and else it is csv.
-func detect(path string) (string, error) {
-	f, err := rawfile.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close() // only read
-	head, err := f.Peek(1 << 14)
-	if len(head) == 0 {
-		if err = f.Wrap(err, 1); err != nil && err != io.EOF {
-			return "", err
-		}
-		return "", &dataset.InputError{File: path, Msg: "is empty"}
-	}
-	if bytes.HasPrefix(head, []byte("\x93NUMPY")) {
-		return "npy", nil
-	}
-	for line := range bytes.Lines(head) {
-		line, _, _ = bytes.Cut(line, []byte("#"))
-		fields := bytes.Fields(line)
-		for _, f := range fields[min(1, len(fields)):] {
-			if isEntry(f) {
-				return "svmlight", nil
-			}
-		}
-		if bytes.ContainsAny(line, ",;\t") {
-			return "csv", nil
-		}
-	}
-	if format := suffixFormat(path); format != "" {
-		return format, nil
-	}
-	return "csv", nil
-}
-
-// isEntry recognises index:value and qid:n; a time of day is neither.
-func isEntry(field []byte) bool {
-	index, value, ok := bytes.Cut(field, []byte(":"))
-	if _, err := strconv.Atoi(string(index)); !ok || (err != nil && string(index) != "qid") {
-		return false
-	}
-	_, err := strconv.ParseFloat(string(value), 64)
-	return err == nil || errors.Is(err, strconv.ErrRange)
 }

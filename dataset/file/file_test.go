@@ -80,7 +80,10 @@ func contents(src dataset.Source) (string, error) {
 	return strings.TrimSpace(b.String()), nil
 }
 
-var le, be = binary.LittleEndian, binary.BigEndian
+var (
+	le, be = binary.LittleEndian, binary.BigEndian
+	nan    = math.NaN()
+)
 
 // TestRead: what is in a file, or what is wrong with it and where. want is either
 // rows or, after "!", a part of the error after the file's name.
@@ -118,7 +121,7 @@ func TestRead(t *testing.T) {
 		"NaN":                {"1,2\n3,NaN\n", last, 1, "!:2:3: column 2: NaN is not finite"},
 		"infinite":           {"1,2\n-inf,4\n", last, 1, "!:2:1: column 1: -inf is not finite"},
 		"overflow":           {"1,2\n3,1e999\n", last, 1, "!:2:3: column 2: 1e999 exceeds"},
-		"text":               {"a,b\n1,2\n3,red\n", last, 1, "!:3:3: column b: \"red\" is not a number; encode categories"},
+		"text":               {"a,b\n1,2\n3,red\n", last, 1, "!:3:3: column b: \"red\" is not a number; encode the column as numbers, or leave it out (--columns)"},
 		"missing":            {"a,b\n1,\n", last, 1, "!:2:3: column b is empty"},
 		"bad quote":          {"1,2\n\"3,4\n", last, 1, "!:2:"},
 		"no such column":     {"a,b\n1,2\n", []string{"price"}, 1, "!:1: there is no target column \"price\"; the 2 columns are a, b"},
@@ -163,7 +166,7 @@ func TestRead(t *testing.T) {
 		"one dimension":    {npy("<f8", "False", "(2,)", floats(le, 8, 9)), nil, 0, "[8] [] [9] []"},
 		"npy gzip":         {zipped(t, npy("<f8", "False", "(1, 2)", floats(le, 1, 2))), last, 1, "[1] [2]"},
 		"Fortran column":   {npy("<f8", "True", "(2, 1)", floats(le, 8, 9)), nil, 0, "[8] [] [9] []"},
-		"Fortran":          {npy("<f8", "True", "(2, 2)", floats(le, 1, 2, 3, 4)), last, 1, "!: is in Fortran order"},
+		"Fortran":          {npy("<f8", "True", "(2, 3)", floats(le, 1, 4, 2, 5, 3, 6)), last, 1, "[1 2] [3] [4 5] [6]"},
 		"objects":          {npy("|O", "False", "(2, 2)", nil), last, 1, "!: holds entries of type"},
 		"npy truncated":    {npy("<f8", "False", "(2, 3)", floats(le, 1, 2, 3, 4)), last, 1, "!: is truncated: 2×3 entries of 8 bytes take"},
 		"gzip truncated":   {zipped(t, npy("<f8", "False", "(2, 3)", floats(le, 1, 2, 3, 4))), last, 1, "!: is truncated: row 2 of 2"},
@@ -321,7 +324,7 @@ func TestRealData(t *testing.T) {
 			t.Errorf("%s: %d×%d with %d nonzeros, want %+v", name, n, d, nnz, c)
 		}
 	}
-	if _, err := open(filepath.Join(dir, "abalone.data"), file.Options{Target: []string{"last"}, Targets: 1}); err == nil || !strings.Contains(err.Error(), "encode categories") {
+	if _, err := open(filepath.Join(dir, "abalone.data"), file.Options{Target: []string{"last"}, Targets: 1}); err == nil || !strings.Contains(err.Error(), "column 1: \"M\" is not a number; encode the column as numbers") {
 		t.Errorf("a categorical column: %v", err)
 	}
 }

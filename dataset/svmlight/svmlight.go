@@ -1,5 +1,5 @@
 // Package svmlight reads sparse rows in the text format of SVMlight and LIBSVM,
-// plain or gzip:
+// plain, gzip or zstd:
 //
 //	label index:value index:value … # comment
 //
@@ -8,7 +8,6 @@
 package svmlight
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"strconv"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/decimal"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
@@ -93,8 +93,6 @@ type reader struct {
 	file    *rawfile.File
 	d       int
 	targets int
-	line    int    // of the text at hand, from 1
-	long    []byte // a line that the file's buffer does not hold
 }
 
 func (r *reader) Close() error { return r.file.Close() }
@@ -104,42 +102,18 @@ const blockEntries = 1 << 14
 
 func (r *reader) Read(b *dataset.Buffer, rows int) error {
 	for b.N < rows && len(b.CSR.Val) < blockEntries {
-		text, err := r.next()
+		text, err := r.file.ReadLine()
 		if err != nil {
 			if err == io.EOF && b.N > 0 {
 				return nil
 			}
-			return r.file.Wrap(err, r.line+1)
+			return err
 		}
 		if err := r.row(b, text); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// maxLine bounds the memory that a file without newlines can take.
-const maxLine = 64 << 20
-
-// next returns the next line without its end, valid until the next call.
-func (r *reader) next() ([]byte, error) {
-	text, err := r.file.ReadSlice('\n')
-	if err == bufio.ErrBufferFull {
-		r.long = append(r.long[:0], text...)
-		for err == bufio.ErrBufferFull {
-			if len(r.long) > maxLine {
-				return nil, &dataset.InputError{File: r.file.Name, Line: r.line + 1, Msg: "the line is longer than 64 MiB"}
-			}
-			text, err = r.file.ReadSlice('\n')
-			r.long = append(r.long, text...)
-		}
-		text = r.long
-	}
-	if err != nil && (err != io.EOF || len(text) == 0) {
-		return nil, err
-	}
-	r.line++
-	return text, nil
 }
 
 // row appends what a line holds, nothing if it is empty.
@@ -208,13 +182,9 @@ func field(text []byte) (f, rest []byte) {
 
 func blank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
-// number parses one number; small whole ones, which most such files are made of,
-// without ado.
+// number parses one number.
 func (r *reader) number(line, f []byte, what string) (float64, error) {
-	if len(f) == 1 && f[0] >= '0' && f[0] <= '9' {
-		return float64(f[0] - '0'), nil
-	}
-	v, err := strconv.ParseFloat(string(f), 64)
+	v, err := decimal.Parse(f)
 	switch {
 	case err != nil && errors.Is(err, strconv.ErrRange):
 		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s exceeds the range of float64", what, f), true)
@@ -232,5 +202,5 @@ func (r *reader) number(line, f []byte, what string) (float64, error) {
 // array to its very end, so the difference of their capacities is where f begins.
 func (r *reader) errorAt(line, f []byte, msg string, nonFinite bool) error {
 	column := cap(line) - cap(f) + 1
-	return &dataset.InputError{File: r.file.Name, Line: r.line, Column: column, Msg: msg, NonFinite: nonFinite}
+	return &dataset.InputError{File: r.file.Name, Line: r.file.Line, Column: column, Msg: msg, NonFinite: nonFinite}
 }

@@ -31,5 +31,11 @@ func (a *Sum) Scale(f float64) {
 	a.low *= f
 }
 
+// Parts returns the sum and its correction, of which FromParts makes the same Sum.
+func (a Sum) Parts() (sum, low float64) { return a.sum, a.low }
+
+// FromParts is the inverse of Parts.
+func FromParts(sum, low float64) Sum { return Sum{sum, low} }
+
 // Value is the sum, rounded once.
 func (a *Sum) Value() float64 { return a.sum + a.low }

@@ -1,27 +1,42 @@
-// Package rawfile opens the files that formats are read from: plain or gzip,
-// told apart by their first bytes.
+// Package rawfile opens the files that formats are read from: plain, gzip or
+// zstd, told apart by their first bytes.
 package rawfile
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 
-	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// A File is an open file, uncompressed where it was gzip.
+// maxWindow bounds how far back a zstd stream may refer, which the decoder keeps
+// in memory. It is what the zstd command itself accepts.
+const maxWindow = 128 << 20
+
+// MaxLine bounds the memory that a file without newlines can take.
+const MaxLine = 64 << 20
+
+// A File is an open file, uncompressed where it was compressed.
 type File struct {
 	*bufio.Reader
 	Name string
 	// Plain is the number of bytes of a file that is not compressed, else -1.
 	Plain int64
-	file  *os.File
+	// Line is the number of lines that ReadLine has returned.
+	Line int
+
+	file   *os.File
+	packed string // "gzip" or "zstd", "" for neither
+	close  func() // of the decoder
+	long   []byte // a line that the Reader's buffer does not hold
 }
 
 // Open opens a regular file. The error is an *[dataset.InputError].
@@ -33,37 +48,74 @@ func Open(name string) (*File, error) {
 	fail := func(msg string, err error) (*File, error) {
 		return nil, &dataset.InputError{File: name, Msg: msg, Err: err}
 	}
-	f, err := os.Open(name)
+	file, err := os.Open(name)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return fail("no such file", nil)
 		}
 		return fail("cannot be opened", err)
 	}
-	info, err := f.Stat()
+	info, err := file.Stat()
 	if err != nil {
-		f.Close() // the error at hand says more
+		file.Close() // the error at hand says more
 		return fail("cannot be opened", err)
 	}
 	if info.IsDir() {
-		f.Close() // nothing was read
+		file.Close() // nothing was read
 		return fail("is a directory", nil)
 	}
-	const size = 1 << 18
-	r, plain := bufio.NewReaderSize(f, size), info.Size()
-	if magic, err := r.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			f.Close() // the error at hand says more
-			return nil, (&File{Name: name}).Wrap(err, 0)
-		}
-		r, plain = bufio.NewReaderSize(z, size), -1
+	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), file: file, close: func() {}}
+	if err := f.unpack(); err != nil {
+		file.Close() // the error at hand says more
+		return nil, f.Wrap(err, 0)
 	}
-	return &File{Reader: r, Name: name, Plain: plain, file: f}, nil
+	return f, nil
+}
+
+const bufferSize = 1 << 18
+
+// unpack puts a decoder before a compressed file.
+func (f *File) unpack() error {
+	magic, _ := f.Peek(4) // an error comes again when it is read
+	var decoder io.Reader
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		f.packed = "gzip"
+		z, err := gzip.NewReader(f.Reader)
+		if err != nil {
+			return err
+		}
+		decoder = z
+	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		f.packed = "zstd"
+		z, err := zstd.NewReader(f.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return err
+		}
+		decoder, f.close = z, z.Close
+	default:
+		return nil
+	}
+	f.Reader, f.Plain = bufio.NewReaderSize(decoder, bufferSize), -1
+	return nil
 }
 
 // Close closes the file.
-func (f *File) Close() error { return f.file.Close() }
+func (f *File) Close() error {
+	f.close()
+	return f.file.Close()
+}
+
+// At returns the file for reading anywhere in it, nil for a compressed one.
+func (f *File) At() *os.File {
+	if f.packed != "" {
+		return nil
+	}
+	return f.file
+}
+
+// Packed is the name of the compression, "" for none.
+func (f *File) Packed() string { return f.packed }
 
 // SkipBOM drops a byte order mark, as text may begin with.
 func (f *File) SkipBOM() {
@@ -72,19 +124,50 @@ func (f *File) SkipBOM() {
 	}
 }
 
+// ReadLine returns the next line with its end, valid until the next call. At the
+// end of the file it returns io.EOF.
+func (f *File) ReadLine() ([]byte, error) {
+	text, err := f.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		f.long = append(f.long[:0], text...)
+		for err == bufio.ErrBufferFull {
+			if len(f.long) > MaxLine {
+				return nil, f.TooLong(f.Line + 1)
+			}
+			text, err = f.ReadSlice('\n')
+			f.long = append(f.long, text...)
+		}
+		text = f.long
+	}
+	if err != nil && (err != io.EOF || len(text) == 0) {
+		return nil, f.Wrap(err, f.Line+1)
+	}
+	f.Line++
+	return text, nil
+}
+
+// TooLong reports a line of more than MaxLine bytes.
+func (f *File) TooLong(line int) error {
+	return &dataset.InputError{File: f.Name, Line: line, Msg: fmt.Sprintf("the line is longer than %d MiB", MaxLine>>20)}
+}
+
 // Wrap turns an error of reading at a line into an *[dataset.InputError]; io.EOF
 // stays as it is.
 func (f *File) Wrap(err error, line int) error {
 	var known *dataset.InputError
-	var corrupt flate.CorruptInputError
-	var internal flate.InternalError
+	var system *fs.PathError
+	fail := func(msg string, err error) error {
+		return &dataset.InputError{File: f.Name, Line: line, Msg: msg, Err: err}
+	}
 	switch {
 	case err == nil || err == io.EOF || errors.As(err, &known):
 		return err
+	case f.packed == "" || errors.As(err, &system):
+		return fail("cannot be read", err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &dataset.InputError{File: f.Name, Line: line, Msg: "the gzip stream is truncated"}
-	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &corrupt), errors.As(err, &internal):
-		return &dataset.InputError{File: f.Name, Line: line, Msg: "the gzip stream is damaged", Err: err}
+		return fail("the "+f.packed+" stream is truncated", nil)
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return fail(fmt.Sprintf("the zstd stream needs a window of more than %d MiB", maxWindow>>20), nil)
 	}
-	return &dataset.InputError{File: f.Name, Line: line, Msg: "cannot be read", Err: err}
+	return fail("the "+f.packed+" stream is damaged", err)
 }

@@ -1,0 +1,160 @@
+package csv
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+)
+
+// records reads the records of a file, one after the other. A line without quotes,
+// as almost all lines of numbers are, is split where the delimiter stands; any
+// other goes through encoding/csv, which asks for further lines where a quoted
+// field goes on.
+type records struct {
+	file      *rawfile.File
+	delimiter byte
+	// fields of the record at hand, valid until the next one, and the line it
+	// begins on.
+	fields [][]byte
+	line   int
+
+	text   []byte // the record's line, which fields are slices of
+	quoted *csv.Reader
+	feed   feed
+	copied []byte // the fields of a quoted record
+}
+
+func newRecords(f *rawfile.File, delimiter byte) *records {
+	r := &records{file: f, delimiter: delimiter}
+	r.feed.records = r
+	return r
+}
+
+// next reads the next record that isn't a line of blanks.
+func (r *records) next() error {
+	for {
+		text, err := r.file.ReadLine()
+		if err != nil {
+			return err
+		}
+		r.line, r.text = r.file.Line, text
+		if bytes.IndexByte(text, '"') >= 0 {
+			err = r.unquote()
+		} else {
+			r.split()
+		}
+		if err != nil || len(r.fields) > 1 || len(bytes.TrimSpace(r.fields[0])) > 0 {
+			return err
+		}
+	}
+}
+
+// split cuts a line at its delimiters; of blanks, any number make one.
+func (r *records) split() {
+	rest := bytes.TrimSuffix(bytes.TrimSuffix(r.text, []byte("\n")), []byte("\r"))
+	r.fields = r.fields[:0]
+	if r.delimiter == ' ' {
+		rest = bytes.Trim(rest, " ")
+	}
+	for {
+		i := bytes.IndexByte(rest, r.delimiter)
+		if i < 0 {
+			break
+		}
+		r.fields = append(r.fields, rest[:i])
+		rest = rest[i+1:]
+		if r.delimiter == ' ' {
+			rest = bytes.TrimLeft(rest, " ")
+		}
+	}
+	r.fields = append(r.fields, rest)
+}
+
+// unquote lets encoding/csv read the record that begins with the line at hand.
+func (r *records) unquote() error {
+	if r.quoted == nil {
+		r.quoted = csv.NewReader(&r.feed)
+		r.quoted.Comma, r.quoted.ReuseRecord, r.quoted.FieldsPerRecord = rune(r.delimiter), true, -1
+		r.quoted.TrimLeadingSpace = r.delimiter != '\t' // it would take an empty field for a blank
+	}
+	r.feed.begin(r.text)
+	record, err := r.quoted.Read()
+	if err != nil {
+		return r.wrap(err)
+	}
+	r.fields, r.copied = r.fields[:0], r.copied[:0]
+	if last := len(record) - 1; r.delimiter == ' ' && last > 0 && record[last] == "" {
+		record = record[:last] // blanks at the end of the line
+	}
+	for _, s := range record {
+		r.copied = append(r.copied, s...)
+	}
+	at := 0
+	for _, s := range record {
+		r.fields = append(r.fields, r.copied[at:at+len(s)])
+		at += len(s)
+	}
+	return nil
+}
+
+// position returns the line and the byte in it where field i begins. Fields that
+// were split off are slices of the line to its very end, so that the difference of
+// the capacities is where a field begins.
+func (r *records) position(i int) (line, column int) {
+	if r.feed.at == r.line {
+		line, column = r.quoted.FieldPos(i)
+		return line + r.feed.before, column
+	}
+	return r.line, cap(r.text) - cap(r.fields[i]) + 1
+}
+
+// wrap gives an error of encoding/csv its place in the file.
+func (r *records) wrap(err error) error {
+	var p *csv.ParseError
+	if errors.As(err, &p) {
+		return &dataset.InputError{File: r.file.Name, Line: p.Line + r.feed.before, Column: p.Column, Msg: p.Err.Error()}
+	}
+	return err // of the file, with its place
+}
+
+// feed hands the lines of one record to encoding/csv.
+type feed struct {
+	*records
+	at     int    // line of the last record that was handed on, 0 for none
+	before int    // lines of the file that were not, before that record
+	lines  int    // lines handed on
+	size   int    // bytes of the record
+	rest   []byte // of the line at hand
+}
+
+func (f *feed) begin(text []byte) {
+	f.at, f.before = f.line, f.line-1-f.lines
+	f.take(text)
+	f.size = len(text)
+}
+
+func (f *feed) take(text []byte) {
+	f.rest = text
+	f.lines++
+}
+
+// Read never returns more than what is left of one line, so that encoding/csv
+// asks for the next line only where its record goes on.
+func (f *feed) Read(p []byte) (int, error) {
+	if len(f.rest) == 0 {
+		text, err := f.file.ReadLine()
+		if err != nil {
+			return 0, err
+		}
+		if f.size += len(text); f.size > rawfile.MaxLine {
+			return 0, f.file.TooLong(f.line)
+		}
+		f.take(text)
+	}
+	n := copy(p, f.rest)
+	f.rest = f.rest[n:]
+	return n, nil
+}

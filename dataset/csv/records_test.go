@@ -1,0 +1,154 @@
+package csv
+
+import (
+	"bytes"
+	"encoding/csv"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+)
+
+// all reads the records of a text, fields without the blanks around them, with the
+// line and column of each record's last field.
+func all(t interface{ Fatal(...any) }, path string, delimiter byte) (out [][]string, places [][2]int, err error) {
+	f, err := rawfile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := newRecords(f, delimiter)
+	for {
+		if err := r.next(); err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return out, places, err
+		}
+		var record []string
+		for _, field := range r.fields {
+			record = append(record, strings.TrimSpace(string(field)))
+		}
+		line, column := r.position(len(r.fields) - 1)
+		out, places = append(out, record), append(places, [2]int{line, column})
+	}
+}
+
+// reference reads the same through encoding/csv.
+func reference(text string, delimiter byte) (out [][]string, places [][2]int, err error) {
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = rune(delimiter), -1, delimiter != '\t'
+	for {
+		record, err := r.Read()
+		if err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return out, places, err
+		}
+		for i, s := range record {
+			record[i] = strings.TrimSpace(s)
+		}
+		if len(record) == 1 && record[0] == "" {
+			continue
+		}
+		line, column := r.FieldPos(len(record) - 1)
+		out, places = append(out, record), append(places, [2]int{line, column})
+	}
+}
+
+// TestRecords holds records to encoding/csv: fields, places and whether there is
+// an error, on texts of what makes trouble.
+func TestRecords(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data")
+	rapid.Check(t, func(t *rapid.T) {
+		delimiter := rapid.SampledFrom([]byte(",;\t")).Draw(t, "delimiter")
+		pieces := rapid.SliceOf(rapid.SampledFrom([]string{"1", "-2.5", "x", `"`, `""`, "\n", "\r\n", string(delimiter), string(delimiter), `"a"`, "\"3\n4\""})).Draw(t, "pieces")
+		text := strings.Join(pieces, "")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, at, err := all(t, path, delimiter)
+		want, wantAt, wantErr := reference(text, delimiter)
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("%q: %v, encoding/csv has %v", text, err, wantErr)
+		}
+		if !slices.EqualFunc(got, want, slices.Equal) || !slices.Equal(at, wantAt) {
+			t.Fatalf("%q: %q at %v, encoding/csv has %q at %v", text, got, at, want, wantAt)
+		}
+	})
+}
+
+// TestBlanks: any number of blanks are one delimiter, also beside quotes and at
+// the ends of lines.
+func TestBlanks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(path, []byte("  1   2 3  \n\"4\"  5 \"6\"  \n\n   \n7 8 9\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, at, err := all(t, path, ' ')
+	if want := [][]string{{"1", "2", "3"}, {"4", "5", "6"}, {"7", "8", "9"}}; err != nil || !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if want := [][2]int{{1, 9}, {2, 8}, {5, 5}}; !slices.Equal(at, want) {
+		t.Errorf("%v, want %v", at, want)
+	}
+}
+
+func TestSniff(t *testing.T) {
+	for text, want := range map[string]byte{
+		"1,2;3,4\n":             ',',
+		"1;2,5;3\n":             ';',
+		"a\tb\n":                '\t',
+		"1 2 3\n4 5 6\n":        ' ',
+		"x  y z\n1 2   3\n":     ' ',
+		"1 2":                   ' ',
+		"\n\n 1 2\n\n3 4\n":     ' ',
+		"one column\n1\n2\n":    ',',
+		"1\n2\n":                ',',
+		"\"a b\" c\n1 2\n":      ' ',
+		"\"a,b,c\";\"d,e\"\n":   ';',
+		"at 12:30, then\n1,2\n": ',',
+		"":                      ',',
+	} {
+		path := filepath.Join(t.TempDir(), "data")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := rawfile.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sniff(f); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+		f.Close()
+	}
+}
+
+// FuzzRecords: no text makes records panic or read on for ever.
+func FuzzRecords(f *testing.F) {
+	f.Add([]byte("a,\"b\n,\"\"c\"\n1,2"), byte(','))
+	f.Add([]byte("1 2  \"3 \n"), byte(' '))
+	f.Fuzz(func(t *testing.T, text []byte, delimiter byte) {
+		if delimiter == '"' || delimiter == '\n' || delimiter == '\r' || delimiter == 0 || delimiter > '~' {
+			t.Skip()
+		}
+		path := filepath.Join(t.TempDir(), "data")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if bytes.HasPrefix(text, []byte{0x1f, 0x8b}) || bytes.HasPrefix(text, []byte{0x28, 0xb5, 0x2f, 0xfd}) {
+			t.Skip()
+		}
+		if got, _, _ := all(t, path, delimiter); len(got) > bytes.Count(text, []byte("\n"))+1 {
+			t.Errorf("%d records", len(got))
+		}
+	})
+}

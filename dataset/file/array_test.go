@@ -1,0 +1,350 @@
+package file_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	pq "github.com/apache/arrow-go/v18/parquet"
+	pqfile "github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/file"
+)
+
+// npz is an archive of arrays, names and contents in turn.
+func npz(t *testing.T, method uint16, members ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i := 0; i < len(members); i += 2 {
+		m, err := w.CreateHeader(&zip.FileHeader{Name: members[i], Method: method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Write([]byte(members[i+1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// lying is an archive with one stored member x.npy, whose header is changed.
+func lying(t *testing.T, text string, change func(h *zip.FileHeader)) string {
+	t.Helper()
+	h := &zip.FileHeader{Name: "x.npy", Method: zip.Store, CRC32: crc32.ChecksumIEEE([]byte(text)), CompressedSize64: uint64(len(text)), UncompressedSize64: uint64(len(text))}
+	change(h)
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	m, err := w.CreateRaw(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// bend changes the byte at an offset behind the first mark.
+func bend(text, mark string, offset int, to byte) string {
+	b := []byte(text)
+	b[strings.Index(text, mark)+offset] = to
+	return string(b)
+}
+
+// TestNpz: arrays of archives. want is either rows or, after "!", the error behind
+// the name of the archive.
+func TestNpz(t *testing.T) {
+	x := npy("<f8", "False", "(2, 2)", floats(le, 1, 2, 3, 4))
+	fortran := npy("<f8", "True", "(2, 2)", floats(le, 1, 3, 2, 4))
+	y := npy("<f4", "False", "(2,)", singles(5, 6))
+	deep := npy("<f8", "False", "(1, 1, 1)", floats(le, 1))
+	const s, d = zip.Store, zip.Deflate
+	for name, c := range map[string]struct {
+		text, array, target string
+		want                string
+	}{
+		"the only one":        {npz(t, s, "a.npy", x), "", "", "[1 2] [] [3 4] []"},
+		"x":                   {npz(t, s, "y.npy", y, "x.npy", x), "", "", "[1 2] [] [3 4] []"},
+		"X and y":             {npz(t, d, "X.npy", x, "y.npy", y), "", "y", "[1 2] [5] [3 4] [6]"},
+		"named":               {npz(t, s, "a.npy", x, "b.npy", y), "a", "b", "[1 2] [5] [3 4] [6]"},
+		"named, deflated":     {npz(t, d, "a.npy", x, "b.npy", y), "b", "", "[5] [] [6] []"},
+		"a column":            {npz(t, s, "x.npy", x), "", "last", "[1] [2] [3] [4]"},
+		"Fortran":             {npz(t, s, "x.npy", fortran, "y.npy", y), "", "y", "[1 2] [5] [3 4] [6]"},
+		"Fortran, deflated":   {npz(t, d, "x.npy", fortran), "", "", "!:x: is in Fortran order and compressed, so its rows cannot be streamed"},
+		"which":               {npz(t, s, "a.npy", x, "b.npy", y), "", "", "!: holds the arrays a, b: say which one, as in"},
+		"not there":           {npz(t, s, "a.npy", x), "z", "", "!: has no array \"z\"; it holds a"},
+		"no such target":      {npz(t, s, "x.npy", x), "", "z", "!:x: there is no target column \"z\"; the 2 columns are called by their numbers"},
+		"no arrays":           {npz(t, s, "readme", "text"), "", "", "!: holds no arrays"},
+		"an empty archive":    {npz(t, s), "", "", "!: holds no arrays"},
+		"three dimensions":    {npz(t, s, "x.npy", deep), "", "", "!:x: has 3 dimensions, must have 1 or 2"},
+		"no array":            {npz(t, s, "x.npy", "0123456789"), "", "", "!:x: is not a .npy file"},
+		"an empty member":     {npz(t, s, "x.npy", ""), "", "", "!:x: is too short for a .npy file"},
+		"NaN":                 {npz(t, d, "x.npy", npy("<f8", "False", "(2, 1)", floats(le, 1, nan))), "", "", "!:x:2:1: row 2, column 1 is NaN, which is not finite"},
+		"rows differ":         {npz(t, s, "x.npy", x, "y.npy", npy("<f4", "False", "(3,)", singles(5, 6, 7))), "", "y", "!!dataset: dimensions disagree: 2 rows of features, 3 of targets"},
+		"array truncated":     {npz(t, s, "x.npy", x[:len(x)-3]), "", "", "!:x: is truncated: 2×2 entries of 8 bytes take"},
+		"array too long":      {npz(t, d, "x.npy", x+"z"), "", "", "!:x: has more bytes than its 2 rows"},
+		"archive truncated":   {npz(t, s, "x.npy", x)[:100], "", "", "!: is not a readable .npz archive: zip: not a valid zip file"},
+		"bad checksum":        {lying(t, x, func(h *zip.FileHeader) { h.CRC32++ }), "", "", "!:x:2: the archive cannot be read: zip: checksum error"},
+		"beyond the end":      {bend(npz(t, s, "x.npy", x), "PK\x01\x02", 44, 0x7f), "", "", "!:x: the archive cannot be read: unexpected EOF"},
+		"encrypted":           {lying(t, x, func(h *zip.FileHeader) { h.Flags |= 1 }), "", "", "!:x: the archive cannot be read: it is encrypted"},
+		"unknown method":      {lying(t, x, func(h *zip.FileHeader) { h.Method = 99 }), "", "", "!:x: the archive cannot be read: zip: unsupported compression algorithm"},
+		"not deflated":        {lying(t, x, func(h *zip.FileHeader) { h.Method = d }), "", "", "!:x: "},
+		"says it is longer":   {lying(t, npy("<f8", "False", "(9, 9)", nil), func(h *zip.FileHeader) { h.UncompressedSize64 = 1 << 40 }), "", "", "!:x"},
+		"2³¹ rows in no room": {npz(t, d, "x.npy", npy("<f8", "False", "(2147483647, 2)", nil)), "", "", "!:x: is truncated"},
+		"two billion columns": {npz(t, d, "x.npy", npy("<f8", "False", "(1, 2000000000)", nil)), "", "", "!:x: has shape"},
+	} {
+		path := named(t, "data.npz", c.text)
+		opts := file.Options{Target: list(c.target), Targets: len(list(c.target))}
+		full := path
+		if c.array != "" {
+			full += ":" + c.array
+		}
+		got, err := open(full, opts)
+		if part, other := strings.CutPrefix(c.want, "!!"); other {
+			if err == nil || err.Error() != part {
+				t.Errorf("%s: %v, want %q", name, err, part)
+			}
+			continue
+		}
+		part, bad := strings.CutPrefix(c.want, "!")
+		var e *dataset.InputError
+		if !bad && (err != nil || got != c.want) || bad && (!errors.As(err, &e) || !strings.HasPrefix(err.Error(), path+part)) {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
+		}
+	}
+	path := named(t, "data.csv", "1,2\n")
+	if _, err := open(path+":x", file.Options{}); err == nil || err.Error() != path+": is csv, which has no arrays such as \"x\"" {
+		t.Errorf("an array of a csv file: %v", err)
+	}
+	if _, err := open(filepath.Join(t.TempDir(), "absent.npz:x"), file.Options{}); err == nil || !strings.HasSuffix(err.Error(), "absent.npz: no such file") {
+		t.Errorf("an absent archive: %v", err)
+	}
+	paths := []string{named(t, "a.npz", npz(t, s, "x.npy", x, "y.npy", y)), named(t, "b.npz", npz(t, d, "x.npy", x, "y.npy", y))}
+	o := opened(t, paths, file.Options{Target: []string{"y"}, Targets: 1})
+	if got, err := contents(o); err != nil || got != "[1 2] [5] [3 4] [6] [1 2] [5] [3 4] [6]" || o.Passes() != 1 {
+		t.Errorf("two archives: %q, %v, %d passes", got, err, o.Passes())
+	}
+	own := []string{named(t, "y.npz", npz(t, s, "a.npy", x, "b.npy", y)) + ":b"}
+	if got, err := open(named(t, "x.npy", x), file.Options{Target: own, Targets: 1}); err != nil || got != "[1 2] [5] [3 4] [6]" {
+		t.Errorf("targets in an archive of their own: %q, %v", got, err)
+	}
+	if _, err := open(named(t, "z", zipped(t, npz(t, s, "x.npy", x))), file.Options{Format: "npz"}); err == nil || !strings.HasSuffix(err.Error(), ": is a gzip stream, no .npz archive") {
+		t.Errorf("an archive within gzip: %v", err)
+	}
+}
+
+// TestIntegers: whole numbers that float64 does not hold are refused.
+func TestIntegers(t *testing.T) {
+	word := func(v int64) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(v)) }
+	for name, c := range map[string]struct{ descr, body, want string }{
+		"2^53":        {"<i8", string(word(1 << 53)), "[9.007199254740992e+15] []"},
+		"-2^53":       {"<i8", string(word(-1 << 53)), "[-9.007199254740992e+15] []"},
+		"2^53+1":      {"<i8", string(word(1<<53 + 1)), "!:1:1: row 1, column 1 is an integer beyond 2⁵³, which float64 does not hold"},
+		"-2^53-1":     {"<i8", string(word(-1<<53 - 1)), "!:1:1: "},
+		"uint64 2^53": {"<u8", string(word(1 << 53)), "[9.007199254740992e+15] []"},
+		"uint64":      {"<u8", string(word(-1)), "!:1:1: "},
+		"uint32":      {"<u4", "\xff\xff\xff\xff", "[4.294967295e+09] []"},
+		"int32":       {"<i4", "\xff\xff\xff\xff", "[-1] []"},
+		"big uint16":  {">u2", "\x01\x02", "[258] []"},
+		"int8":        {"|i1", "\xfe", "[-2] []"},
+		"bool":        {"|b1", "\x01", "[1] []"},
+		"big float32": {">f4", "\x3f\x00\x00\x00", "[0.5] []"},
+		"big int64":   {">i8", "\x00\x00\x00\x00\x00\x00\x01\x00", "[256] []"},
+		"native?":     {"=f8", "12345678", "!: holds entries of type \"=f8\""},
+		"complex":     {"<c8", "12345678", "!: holds entries of type"},
+		"text":        {"<U2", "12345678", "!: holds entries of type"},
+	} {
+		path := named(t, "data", npy(c.descr, "False", "(1, 1)", []byte(c.body)))
+		got, err := open(path, file.Options{})
+		part, bad := strings.CutPrefix(c.want, "!")
+		var e *dataset.InputError
+		if !bad && (err != nil || got != c.want) || bad && (!errors.As(err, &e) || e.NonFinite || !strings.HasPrefix(err.Error(), path+part)) {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
+		}
+	}
+}
+
+// TestFortranWindows: an array in Fortran order of more than one window, in blocks
+// that do not divide it.
+func TestFortranWindows(t *testing.T) {
+	const n, d = 7000000, 3 // 21 MB, in windows of 16 MiB
+	body := make([]byte, n*d)
+	for i := range body {
+		body[i] = byte(i % 251)
+	}
+	path := named(t, "x.npy", npy("|u1", "True", fmt.Sprintf("(%d, %d)", n, d), body))
+	o := opened(t, []string{path}, file.Options{Target: []string{"2"}, Targets: 1})
+	at := 0
+	for b, err := range o.Blocks(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.N {
+			if r := at + i; b.X[2*i] != float64(r%251) || b.Y[i] != float64((n+r)%251) || b.X[2*i+1] != float64((2*n+r)%251) {
+				t.Fatalf("row %d is %v, %v", r, b.X[2*i:2*i+2], b.Y[i])
+			}
+		}
+		at += b.N
+	}
+	if at != n {
+		t.Errorf("%d rows", at)
+	}
+}
+
+// TestTruncatedWhileRead: a file that is cut short during a pass ends it with an
+// error.
+func TestTruncatedWhileRead(t *testing.T) {
+	const n, d = 100000, 40
+	body := make([]byte, n*d*8)
+	for format, text := range map[string]string{
+		"C":       npy("<f8", "False", fmt.Sprintf("(%d, %d)", n, d), body),
+		"Fortran": npy("<f8", "True", fmt.Sprintf("(%d, %d)", n, d), body),
+		"npz":     npz(t, zip.Store, "x.npy", npy("<f8", "False", fmt.Sprintf("(%d, %d)", n, d), body)),
+	} {
+		path := named(t, "data", text)
+		o := opened(t, []string{path}, file.Options{})
+		var last error
+		for b, err := range o.Blocks(context.Background()) {
+			if last = err; err == nil && b.First == 0 {
+				if err := os.Truncate(path, int64(len(text)/4)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		var e *dataset.InputError
+		if !errors.As(last, &e) {
+			t.Errorf("%s: %v", format, last)
+		}
+	}
+}
+
+// parquetFile writes a matrix with column names, in row groups of 100 rows.
+func parquetFile(t *testing.T, names []string, n int, x []float64) string {
+	t.Helper()
+	var fields schema.FieldList
+	for _, name := range names {
+		fields = append(fields, schema.NewFloat64Node(name, pq.Repetitions.Required, -1))
+	}
+	var b bytes.Buffer
+	w := pqfile.NewParquetWriter(&b, schema.MustGroup(schema.NewGroupNode("schema", pq.Repetitions.Required, fields, -1)))
+	for lo := 0; lo < n; lo += 100 {
+		g, err := w.AppendRowGroupChecked()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range names {
+			c, err := g.NextColumn()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var column []float64
+			for i := lo; i < min(lo+100, n); i++ {
+				column = append(column, x[i*len(names)+j])
+			}
+			if _, err := c.(*pqfile.Float64ColumnChunkWriter).WriteBatch(column, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := g.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestFormatsAgree: the same numbers give the same blocks, bit for bit, in every
+// format and compression, with and without a choice of columns.
+func TestFormatsAgree(t *testing.T) {
+	const n, d = 777, 6
+	names := []string{"a", "b", "c", "d", "e", "y"}
+	r := rand.New(rand.NewPCG(3, 4))
+	x, columns := make([]float64, n*d), make([]float64, n*d)
+	var text strings.Builder
+	text.WriteString(strings.Join(names, ",") + "\n")
+	for i := range x {
+		switch r.IntN(3) {
+		case 0:
+			x[i] = r.NormFloat64() * math.Pow(10, float64(r.IntN(60)-30))
+		case 1:
+			x[i] = float64(r.IntN(100000)) / 1000
+		default:
+			x[i] = math.Float64frombits(r.Uint64() &^ (1 << 62)) // below 2, denormal too
+		}
+		columns[i%d*n+i/d] = x[i]
+		text.WriteString(strconv.FormatFloat(x[i], 'g', -1, 64))
+		text.WriteByte(",\n"[b2i(i%d == d-1)])
+	}
+	shape := fmt.Sprintf("(%d, %d)", n, d)
+	c, f := npy("<f8", "False", shape, floats(le, x...)), npy(">f8", "True", shape, floats(be, columns...))
+	csv := text.String()
+	for _, choice := range []file.Options{
+		{Target: []string{"6"}, Targets: 1},
+		{Target: []string{"6", "1"}, Targets: 2, Columns: []string{"5", "2", "3"}},
+	} {
+		var want []uint64
+		for i, content := range []string{
+			c, f, csv, parquetFile(t, names, n, x), zipped(t, c), zstandard(t, c), zipped(t, csv), zstandard(t, csv),
+			strings.ReplaceAll(csv, ",", ";"), strings.ReplaceAll(csv, ",", "  "),
+			npz(t, zip.Store, "x.npy", c), npz(t, zip.Deflate, "x.npy", c), npz(t, zip.Store, "x.npy", f),
+		} {
+			var got []uint64
+			for b, err := range opened(t, []string{named(t, "data", content)}, choice).Blocks(context.Background()) {
+				if err != nil {
+					t.Fatalf("file %d: %v", i, err)
+				}
+				got = append(got, uint64(b.First), uint64(b.N))
+				for _, v := range slices.Concat(b.X, b.Y) {
+					got = append(got, math.Float64bits(v))
+				}
+			}
+			if i == 0 {
+				want = got
+			}
+			if len(want) < n*4 || !slices.Equal(got, want) {
+				t.Errorf("file %d differs from the first", i)
+			}
+		}
+	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func FuzzNpz(f *testing.F) {
+	t := new(testing.T) // npz fails only where memory does
+	x := npy("<f8", "True", "(2, 2)", floats(le, 1, 2, 3, 4))
+	f.Add([]byte(npz(t, zip.Store, "x.npy", x)))
+	f.Add([]byte(npz(t, zip.Deflate, "X.npy", x, "y.npy", x)))
+	f.Fuzz(func(t *testing.T, text []byte) { fuzz(t, "npz", text) })
+}

@@ -1,0 +1,166 @@
+package file
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/csv"
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/dataset/npy"
+	"github.com/fdridge/fdridge/dataset/parquet"
+)
+
+// targetIsFile decides whether the target is a file of its own.
+func targetIsFile(path string, opts Options) (bool, error) {
+	if len(opts.Target) != 1 {
+		return false, nil
+	}
+	target := opts.Target[0]
+	if isPlace(target) {
+		return false, nil
+	}
+	format, err := Format(path, opts.Format)
+	if err != nil {
+		return false, err
+	}
+	var own []string
+	switch format {
+	case "csv":
+		own, err = csv.Columns(path, csv.Options{Delimiter: opts.Delimiter, Header: opts.Header})
+	case "parquet":
+		own, err = parquet.Columns(path)
+	case "npz":
+		name, _ := splitArray(path)
+		own, err = npy.Members(name)
+	}
+	if err != nil || slices.Contains(own, target) {
+		return false, err
+	}
+	name, _ := splitArray(target)
+	return exists(name) || calledLikeFile(name), nil
+}
+
+// targetIsArray decides whether the target is an array of the .npz archive.
+func targetIsArray(archive string, target []string) (bool, error) {
+	if len(target) != 1 || isPlace(target[0]) {
+		return false, nil
+	}
+	arrays, err := npy.Members(archive)
+	return slices.Contains(arrays, target[0]), err
+}
+
+// isPlace recognises "first", "last" and column numbers.
+func isPlace(target string) bool {
+	_, err := strconv.Atoi(target)
+	return err == nil || target == "first" || target == "last"
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// calledLikeFile tells a file name that is wrong from a column name that is.
+func calledLikeFile(target string) bool {
+	return strings.ContainsAny(target, "/\\") || suffixFormat(target) != "" || unpacked(target) != target || strings.HasSuffix(target, ".txt")
+}
+
+// unpacked is a name without the suffix of a compression.
+func unpacked(path string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
+}
+
+// suffixFormat is the format that a file's name claims, "" for none.
+func suffixFormat(path string) string {
+	switch filepath.Ext(unpacked(path)) {
+	case ".npy":
+		return "npy"
+	case ".npz":
+		return "npz"
+	case ".csv", ".tsv":
+		return "csv"
+	case ".parquet":
+		return "parquet"
+	case ".svm", ".svmlight", ".libsvm":
+		return "svmlight"
+	}
+	return ""
+}
+
+// splitArray splits file.npz:array; the array is "" where none is said.
+func splitArray(path string) (name, array string) {
+	if i := strings.LastIndexByte(path, ':'); i >= 0 && !exists(path) && (exists(path[:i]) || suffixFormat(path[:i]) == "npz") {
+		return path[:i], path[i+1:]
+	}
+	return path, ""
+}
+
+// Format returns the format a file is read in: the one asked for, or what its
+// first bytes tell where that is "" or "auto".
+func Format(path, asked string) (string, error) {
+	if asked != "" && asked != "auto" {
+		return asked, nil
+	}
+	name, array := splitArray(path)
+	format, err := detect(name)
+	if err == nil && array != "" && format != "npz" {
+		return "", &dataset.InputError{File: name, Msg: "is " + format + ", which has no arrays such as " + strconv.Quote(array)}
+	}
+	return format, err
+}
+
+// detect tells a format by the first bytes: the magic of npy, zip and Parquet; a
+// field index:value after the first field makes it svmlight. Where neither is there
+// the file's suffix counts, and else it is csv.
+func detect(path string) (string, error) {
+	f, err := rawfile.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // only read
+	head, err := f.Peek(1 << 14)
+	if len(head) == 0 {
+		if err = f.Wrap(err, 1); err != nil && err != io.EOF {
+			return "", err
+		}
+		return "", &dataset.InputError{File: path, Msg: "is empty"}
+	}
+	for magic, format := range map[string]string{"\x93NUMPY": "npy", "PK\x03\x04": "npz", "PK\x05\x06": "npz", "PAR1": "parquet"} {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return format, nil
+		}
+	}
+	for line := range bytes.Lines(head) {
+		line, _, _ = bytes.Cut(line, []byte("#"))
+		fields := bytes.Fields(line)
+		for _, f := range fields[min(1, len(fields)):] {
+			if isEntry(f) {
+				return "svmlight", nil
+			}
+		}
+		if bytes.ContainsAny(line, ",;\t") {
+			return "csv", nil
+		}
+	}
+	if format := suffixFormat(path); format != "" {
+		return format, nil
+	}
+	return "csv", nil
+}
+
+// isEntry recognises index:value and qid:n; a time of day is neither.
+func isEntry(field []byte) bool {
+	index, value, ok := bytes.Cut(field, []byte(":"))
+	if _, err := strconv.Atoi(string(index)); !ok || (err != nil && string(index) != "qid") {
+		return false
+	}
+	_, err := strconv.ParseFloat(string(value), 64)
+	return err == nil || errors.Is(err, strconv.ErrRange)
+}

@@ -1,0 +1,151 @@
+// Package columns chooses the columns of a file that become features and targets.
+package columns
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Choice says where each column of a row goes: the features first, in their
+// order, the targets behind them.
+type Choice struct {
+	// To has, for each column of the file, its place in features and targets, or
+	// -1 for a column that is left out.
+	To                []int
+	Features, Targets int
+}
+
+// Choose resolves the columns of a file. A specification is a name, "first",
+// "last" or a 1-based number; names go before numbers. An empty list of features
+// takes every column that is no target; otherwise the features are those listed,
+// in that order, or, where each begins with "-", all but those listed. A target
+// among the features stays a target. named tells that the names are the file's own,
+// not just numbers.
+func Choose(names []string, named bool, targets, features []string) (Choice, error) {
+	c := Choice{To: make([]int, len(names))}
+	t := table{names: names, named: named}
+	target, err := t.list("target column", targets)
+	if err != nil {
+		return c, err
+	}
+	feature, err := t.features(features)
+	if err != nil {
+		return c, err
+	}
+	feature = slices.DeleteFunc(feature, func(i int) bool { return slices.Contains(target, i) })
+	if len(feature) == 0 {
+		return c, fmt.Errorf("no column is left for the features")
+	}
+	for i := range c.To {
+		c.To[i] = -1
+	}
+	for k, i := range append(feature, target...) {
+		c.To[i] = k
+	}
+	c.Features, c.Targets = len(feature), len(target)
+	return c, nil
+}
+
+// Pick returns the names of the features and of the targets, in their order.
+func (c Choice) Pick(names []string) (features, targets []string) {
+	picked := make([]string, c.Features+c.Targets)
+	for j, k := range c.To {
+		if k >= 0 {
+			picked[k] = names[j]
+		}
+	}
+	return picked[:c.Features:c.Features], picked[c.Features:]
+}
+
+// Numbers are the names of n columns that have none.
+func Numbers(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = strconv.Itoa(i + 1)
+	}
+	return names
+}
+
+type table struct {
+	names []string
+	named bool
+}
+
+// features resolves the list of features, which may say what is left out.
+func (t table) features(specs []string) ([]int, error) {
+	all := make([]int, len(t.names))
+	for i := range all {
+		all[i] = i
+	}
+	if len(specs) == 0 {
+		return all, nil
+	}
+	var without []string
+	for _, s := range specs {
+		if rest, ok := strings.CutPrefix(s, "-"); ok && !t.has(s) {
+			without = append(without, rest)
+		}
+	}
+	if len(without) == 0 {
+		return t.list("column", specs)
+	}
+	if len(without) < len(specs) {
+		return nil, fmt.Errorf("the columns are either listed or, each after \"-\", left out: not both, as in %q", strings.Join(specs, ","))
+	}
+	out, err := t.list("column", without)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(i int) bool { return slices.Contains(out, i) }), nil
+}
+
+// list resolves specifications, each of another column.
+func (t table) list(what string, specs []string) ([]int, error) {
+	var out []int
+	for _, s := range specs {
+		i, err := t.find(what, s)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(out, i) {
+			return nil, fmt.Errorf("%s %q is named twice", what, s)
+		}
+		out = append(out, i)
+	}
+	return out, nil
+}
+
+func (t table) has(name string) bool { return t.named && slices.Contains(t.names, name) }
+
+func (t table) find(what, spec string) (int, error) {
+	if t.has(spec) {
+		i := slices.Index(t.names, spec)
+		if slices.Contains(t.names[i+1:], spec) {
+			return 0, fmt.Errorf("more than one column is called %q", spec)
+		}
+		return i, nil
+	}
+	n, err := strconv.Atoi(spec)
+	switch {
+	case spec == "first":
+		n = 1
+	case spec == "last":
+		n = len(t.names)
+	case err != nil || n < 1 || n > len(t.names):
+		return 0, fmt.Errorf("there is no %s %q; the %d columns are %s", what, spec, len(t.names), t)
+	}
+	return n - 1, nil
+}
+
+func (t table) String() string {
+	const most = 12
+	switch {
+	case !t.named:
+		return "called by their numbers"
+	case len(t.names) <= most:
+		return strings.Join(t.names, ", ")
+	}
+	return strings.Join(t.names[:most], ", ") + ", …"
+}

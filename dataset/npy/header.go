@@ -1,0 +1,123 @@
+package npy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+
+	"github.com/sbinet/npyio/npy"
+)
+
+// A header is what a file says of itself.
+type header struct {
+	kind
+	rows    int64
+	cols    int
+	fortran bool  // the array is stored column by column
+	start   int64 // where its first entry is
+}
+
+// maxHeader bounds what a hostile header length can make us allocate; NumPy's own
+// are below 200 bytes.
+const maxHeader = 1 << 16
+
+// readHeader reads the header of an array that takes size bytes with it, -1 where
+// that isn't known.
+func (in *input) readHeader(size int64) error {
+	prefix := make([]byte, 12)
+	if _, err := io.ReadFull(in.data, prefix[:10]); err != nil {
+		return in.early(err, "is too short for a .npy file")
+	}
+	if !bytes.Equal(prefix[:6], npy.Magic[:]) {
+		return errors.New("is not a .npy file")
+	}
+	length, start := int(binary.LittleEndian.Uint16(prefix[8:])), 10
+	if prefix[6] >= 2 {
+		if _, err := io.ReadFull(in.data, prefix[10:]); err != nil {
+			return in.early(err, "is too short for a .npy file")
+		}
+		// As uint32: an int may have 32 bits.
+		if n := binary.LittleEndian.Uint32(prefix[8:]); n > maxHeader {
+			return fmt.Errorf("has a header of %d bytes, more than %d", n, maxHeader)
+		}
+		length, start = int(binary.LittleEndian.Uint32(prefix[8:])), 12
+	}
+	text := make([]byte, start+length)
+	copy(text, prefix[:start])
+	if _, err := io.ReadFull(in.data, text[start:]); err != nil {
+		return in.early(err, "ends within its header")
+	}
+	if text[6] == 3 { // version 3 is version 2 with UTF-8 field names
+		text[6] = 2
+	}
+	d, err := parse(text)
+	if err != nil {
+		return err
+	}
+	if in.header, err = describe(d); err != nil {
+		return err
+	}
+	in.start = int64(len(text))
+	// Before a row is allocated: the file must be long enough to hold what it says.
+	if need := in.rows*int64(in.cols*in.size) + in.start; size >= 0 && size < need {
+		return fmt.Errorf("is truncated: %d×%d entries of %d bytes take %d, it has %d", in.rows, in.cols, in.size, need, size)
+	}
+	return nil
+}
+
+// early gives the end of a file within its header a message.
+func (in *input) early(err error, msg string) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errors.New(msg)
+	}
+	return in.wrap(err, 0)
+}
+
+// maxColumns bounds the memory of a row, which a hostile header could make
+// anything.
+const maxColumns = 1 << 24
+
+// parse leaves the dictionary to npyio, which panics on some malformed ones.
+func parse(text []byte) (h npy.Header, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("has a malformed header: %v", p)
+		}
+	}()
+	r, err := npy.NewReader(bytes.NewReader(text))
+	if err != nil {
+		return h, fmt.Errorf("has a malformed header: %w", err)
+	}
+	return r.Header, nil
+}
+
+func describe(h npy.Header) (header, error) {
+	d := h.Descr
+	out := header{cols: 1}
+	var ok bool
+	if out.kind, ok = kindOf(d.Type); !ok {
+		return out, fmt.Errorf("holds entries of type %q; float64, float32, integers and booleans can be read", d.Type)
+	}
+	if len(d.Shape) != 1 && len(d.Shape) != 2 {
+		return out, fmt.Errorf("has %d dimensions, must have 1 or 2", len(d.Shape))
+	}
+	out.rows = int64(d.Shape[0])
+	if len(d.Shape) == 2 {
+		out.cols = d.Shape[1]
+	}
+	if out.rows < 0 || out.cols < 1 || out.cols > maxColumns {
+		return out, fmt.Errorf("has shape %v; the columns must be 1 to %d", d.Shape, maxColumns)
+	}
+	if hi, lo := bits.Mul64(uint64(out.rows), uint64(out.cols*out.size)); hi != 0 || lo > math.MaxInt64/2 {
+		return out, fmt.Errorf("has shape %v, more than can be addressed", d.Shape)
+	}
+	if out.rows == 0 {
+		return out, errors.New("has no rows")
+	}
+	out.fortran = d.Fortran && out.rows > 1 && out.cols > 1
+	return out, nil
+}

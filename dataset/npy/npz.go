@@ -1,0 +1,137 @@
+package npy
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/flate"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+)
+
+// OpenMember returns a source of the rows of one array of a .npz archive, by its
+// name in np.savez. An empty name takes the array called x or X, or the only one.
+// The members are checked against their checksums, but for those in Fortran order,
+// which are not read in their order.
+func OpenMember(name, member string, opts Options) (*dataset.Stream, error) {
+	if member == "" {
+		var err error
+		if member, err = features(name); err != nil {
+			return nil, err
+		}
+	}
+	return source(func() (*input, error) { return openMember(name, member) }, opts)
+}
+
+// Members returns the names of the arrays of a .npz archive. The error is an
+// *[dataset.InputError].
+func Members(name string) ([]string, error) {
+	f, z, err := openArchive(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	return members(z), nil
+}
+
+func members(z *zip.Reader) []string {
+	var names []string
+	for _, f := range z.File {
+		if n, ok := strings.CutSuffix(f.Name, ".npy"); ok {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// features finds the member that holds the features.
+func features(name string) (string, error) {
+	names, err := Members(name)
+	switch {
+	case err != nil:
+		return "", err
+	case slices.Contains(names, "x"):
+		return "x", nil
+	case slices.Contains(names, "X"):
+		return "X", nil
+	case len(names) == 1:
+		return names[0], nil
+	case len(names) == 0:
+		return "", &dataset.InputError{File: name, Msg: "holds no arrays"}
+	}
+	return "", &dataset.InputError{File: name, Msg: fmt.Sprintf("holds the arrays %s: say which one, as in %s:%s", strings.Join(names, ", "), name, names[0])}
+}
+
+func openArchive(name string) (*rawfile.File, *zip.Reader, error) {
+	f, err := rawfile.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	file := f.At()
+	if file == nil {
+		f.Close() // nothing was read
+		return nil, nil, &dataset.InputError{File: name, Msg: "is a " + f.Packed() + " stream, no .npz archive"}
+	}
+	z, err := zip.NewReader(file, f.Plain)
+	if err != nil {
+		f.Close() // the error at hand says more
+		return nil, nil, &dataset.InputError{File: name, Msg: "is not a readable .npz archive", Err: err}
+	}
+	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
+	return f, z, nil
+}
+
+func openMember(name, member string) (*input, error) {
+	f, z, err := openArchive(name)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(z.File, func(f *zip.File) bool { return f.Name == member+".npy" })
+	if i < 0 {
+		f.Close() // only its directory was read
+		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has no array %q; it holds %s", member, strings.Join(members(z), ", "))}
+	}
+	in := &input{name: name + ":" + member}
+	in.wrap = func(err error, row int) error { return wrapMember(in.name, err, row) }
+	entry, err := in.openEntry(z.File[i], f)
+	if err != nil {
+		f.Close()          // the error at hand says more
+		if err == io.EOF { // it is beyond the end of the archive
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, in.wrap(err, 0)
+	}
+	in.data = entry
+	in.close = func() error { return errors.Join(entry.Close(), f.Close()) }
+	return in.begin(int64(z.File[i].UncompressedSize64))
+}
+
+// openEntry opens a member for reading in order and, if it is stored, anywhere.
+func (in *input) openEntry(m *zip.File, f *rawfile.File) (io.ReadCloser, error) {
+	const encrypted = 1
+	if m.Flags&encrypted != 0 {
+		return nil, errors.New("it is encrypted")
+	}
+	if m.Method == zip.Store {
+		start, err := m.DataOffset()
+		if err != nil {
+			return nil, err
+		}
+		in.at = io.NewSectionReader(f.At(), start, int64(m.UncompressedSize64))
+	}
+	return m.Open()
+}
+
+// wrapMember gives an error of reading an archive its place; io.EOF stays as it is.
+func wrapMember(name string, err error, row int) error {
+	var known *dataset.InputError
+	if err == nil || err == io.EOF || errors.As(err, &known) {
+		return err
+	}
+	return &dataset.InputError{File: name, Line: row, Msg: "the archive cannot be read", Err: err}
+}

@@ -1,0 +1,165 @@
+package npy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/columns"
+)
+
+// chunkBytes is how much is read at once of an array in C order, and put into rows
+// at once of one in Fortran order: it stays in the cache.
+const chunkBytes = 1 << 18
+
+// windowBytes is the most memory for rows of an array in Fortran order: the more
+// rows, the longer the runs that are read of each column.
+const windowBytes = 16 << 20
+
+// A rowReader reads an array in C order.
+type rowReader struct {
+	*input
+	columns.Choice
+	raw   []byte
+	plain []float64 // the same, decoded
+	done  int64     // rows that are read
+}
+
+func newRowReader(in *input, c columns.Choice) *rowReader {
+	rows := int(min(int64(max(1, chunkBytes/(in.cols*in.size))), in.rows))
+	return &rowReader{input: in, Choice: c, raw: make([]byte, rows*in.cols*in.size), plain: make([]float64, rows*in.cols)}
+}
+
+func (r *rowReader) Close() error { return r.close() }
+
+func (r *rowReader) Read(b *dataset.Buffer, rows int) error {
+	rows = int(min(int64(rows), r.rows-r.done))
+	if rows == 0 {
+		return r.end()
+	}
+	r.Reserve(b, rows)
+	for b.N < rows {
+		n := min(rows-b.N, len(r.plain)/r.cols)
+		raw, plain := r.raw[:n*r.cols*r.size], r.plain[:n*r.cols]
+		if got, err := io.ReadFull(r.data, raw); err != nil {
+			return r.short(err, r.done+int64(got/(r.cols*r.size)))
+		}
+		r.decode(plain, raw)
+		x, y := r.Grow(b, n)
+		r.Rows(x, y, plain)
+		if err := r.check(&r.Choice, x, y, r.done); err != nil {
+			return err
+		}
+		r.done += int64(n)
+	}
+	return nil
+}
+
+// end returns io.EOF where the rows are all there is.
+func (r *rowReader) end() error {
+	if _, err := io.ReadFull(r.data, r.raw[:1]); err != nil {
+		return r.wrap(err, int(r.rows))
+	}
+	return &dataset.InputError{File: r.name, Msg: fmt.Sprintf("has more bytes than its %d rows", r.rows)}
+}
+
+// short reports an array that ends before its last row.
+func (in *input) short(err error, whole int64) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return &dataset.InputError{File: in.name, Msg: fmt.Sprintf("is truncated: row %d of %d is not whole", whole+1, in.rows)}
+	}
+	return in.wrap(err, int(whole+1))
+}
+
+// check holds rows to be finite, the first of which is row first of the array.
+func (in *input) check(c *columns.Choice, x, y []float64, first int64) error {
+	i, j, v, bad := c.Find(x, y)
+	if !bad {
+		return nil
+	}
+	row := first + int64(i) + 1
+	msg := fmt.Sprintf("row %d, column %d is %v, which is not finite", row, j+1, v)
+	if in.integers {
+		msg = fmt.Sprintf("row %d, column %d is an integer beyond 2⁵³, which float64 does not hold", row, j+1)
+	}
+	return &dataset.InputError{File: in.name, Line: int(row), Column: j + 1, Msg: msg, NonFinite: !in.integers}
+}
+
+// A columnReader reads an array in Fortran order.
+type columnReader struct {
+	*input
+	columns.Choice
+	used   []int     // columns that are read
+	height int       // rows of a whole window
+	window []byte    // of each used column, the same rows
+	column []float64 // of some of them, decoded
+	first  int64     // row of the array the window begins with
+	held   int       // rows in the window
+	next   int64     // row to hand out
+}
+
+func newColumnReader(in *input, c columns.Choice) *columnReader {
+	r := &columnReader{input: in, Choice: c}
+	for j, k := range c.To {
+		if k >= 0 {
+			r.used = append(r.used, j)
+		}
+	}
+	r.height = int(min(int64(max(1, windowBytes/(len(r.used)*in.size))), in.rows))
+	r.window = make([]byte, r.height*len(r.used)*in.size)
+	r.column = make([]float64, min(r.height, max(8, chunkBytes/8/len(r.used))))
+	return r
+}
+
+func (r *columnReader) Close() error { return r.close() }
+
+// Read fills a block from as many windows as it takes.
+func (r *columnReader) Read(b *dataset.Buffer, rows int) error {
+	if r.next == r.rows {
+		return io.EOF
+	}
+	for b.N < rows && r.next < r.rows {
+		if r.next == r.first+int64(r.held) {
+			if err := r.load(); err != nil {
+				return err
+			}
+		}
+		if err := r.transpose(b, min(rows-b.N, r.held-int(r.next-r.first))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// transpose appends the next n rows of the window.
+func (r *columnReader) transpose(b *dataset.Buffer, n int) error {
+	from := int(r.next - r.first)
+	x, y := r.Grow(b, n)
+	for lo := 0; lo < n; lo += len(r.column) {
+		values := r.column[:min(len(r.column), n-lo)]
+		for i, j := range r.used {
+			r.decode(values, r.window[(i*r.height+from+lo)*r.size:])
+			r.Column(x, y, j, lo, values)
+		}
+	}
+	if err := r.check(&r.Choice, x, y, r.next); err != nil {
+		return err
+	}
+	r.next += int64(n)
+	return nil
+}
+
+// load reads the next window.
+func (r *columnReader) load() error {
+	r.first = r.next
+	r.held = int(min(int64(r.height), r.rows-r.first))
+	for i, j := range r.used {
+		to := r.window[i*r.height*r.size:][:r.held*r.size]
+		at := r.start + (int64(j)*r.rows+r.first)*int64(r.size)
+		if n, err := r.at.ReadAt(to, at); n < len(to) {
+			return r.short(err, r.first+int64(n/r.size))
+		}
+	}
+	return nil
+}

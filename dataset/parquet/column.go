@@ -1,0 +1,178 @@
+package parquet
+
+import (
+	"fmt"
+	"math"
+
+	pq "github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+)
+
+// A column is one that is read.
+type column struct {
+	index    int    // in the file, from 0
+	name     string // in errors
+	leaf     int
+	optional bool // may have nulls
+	integers bool
+	// whole turns an integer into a number: NaN where float64 does not hold it,
+	// which an integer cannot be otherwise.
+	whole func(v int64) float64
+	chunk file.ColumnChunkReader // of the row group at hand
+}
+
+// column describes column j of the file, or tells why it cannot be read.
+func (f *opened) column(j int) (column, error) {
+	leaf := f.MetaData().Schema.Column(f.leaf[j])
+	c := column{index: j, name: f.names[j], leaf: f.leaf[j], optional: leaf.MaxDefinitionLevel() > 0, whole: signed}
+	refuse := func(holds, hint string) (column, error) {
+		return c, f.fail("column %s holds %s; %s, or leave it out (--columns)", c.name, holds, hint)
+	}
+	if root := f.MetaData().Schema.ColumnRoot(f.leaf[j]); root.Type() == schema.Group || leaf.MaxRepetitionLevel() > 0 {
+		return refuse("nested values", "make columns of its fields")
+	}
+	const encode = "encode it as numbers"
+	logical := leaf.LogicalType()
+	switch leaf.PhysicalType() {
+	case pq.Types.Boolean, pq.Types.Float, pq.Types.Double:
+		return c, nil
+	case pq.Types.Int32, pq.Types.Int64:
+		c.integers = true
+		switch t := logical.(type) {
+		case schema.IntLogicalType:
+			if !t.IsSigned() {
+				c.whole = unsigned(leaf.PhysicalType())
+			}
+			return c, nil
+		case schema.DecimalLogicalType:
+			if t.Scale() < 0 || int(t.Scale()) >= len(pow10) {
+				return refuse(fmt.Sprintf("decimals of scale %d", t.Scale()), "cast it to double")
+			}
+			c.whole = decimal(pow10[t.Scale()])
+			return c, nil
+		}
+		if logical.IsNone() {
+			return c, nil
+		}
+		return refuse("values of type "+logical.String(), encode)
+	case pq.Types.Int96:
+		return refuse("timestamps", encode)
+	case pq.Types.ByteArray:
+		if t, ok := logical.(schema.DecimalLogicalType); ok {
+			return refuse("values of type "+t.String()+" as bytes", "cast it to double")
+		}
+		return refuse("text or categories", encode)
+	}
+	return refuse("values of type "+logical.String(), "cast it to double")
+}
+
+// maxExact is 2⁵³: all whole numbers up to it are float64.
+const maxExact = 1 << 53
+
+func signed(v int64) float64 {
+	if v < -maxExact || v > maxExact {
+		return math.NaN()
+	}
+	return float64(v)
+}
+
+// unsigned reads the bits of a physical type without a sign.
+func unsigned(t pq.Type) func(v int64) float64 {
+	if t == pq.Types.Int32 {
+		return func(v int64) float64 { return float64(uint32(v)) }
+	}
+	return func(v int64) float64 {
+		if uint64(v) > maxExact {
+			return math.NaN()
+		}
+		return float64(v)
+	}
+}
+
+// pow10 are the powers of ten that are exact in float64.
+var pow10 = [...]float64{
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+}
+
+// decimal divides two numbers that are exact, and so rounds only once.
+func decimal(scale float64) func(v int64) float64 {
+	return func(v int64) float64 { return signed(v) / scale }
+}
+
+// scratch holds values of one type on the way to float64, and levels.
+type scratch struct {
+	float32s []float32
+	int32s   []int32
+	int64s   []int64
+	bools    []bool
+	levels   []int16
+}
+
+// sized returns n values, kept in *s for the next time.
+func sized[T any](s *[]T, n int) []T {
+	if len(*s) < n {
+		*s = make([]T, n)
+	}
+	return (*s)[:n]
+}
+
+// read reads the next len(dst) values. Where it reads less, rows is the number of
+// rows read, and the last of them is followed by the end of the column or is null.
+func (c *column) read(dst []float64, s *scratch) (rows int, null bool, err error) {
+	var levels []int16
+	if c.optional {
+		levels = sized(&s.levels, len(dst))
+	}
+	n := int64(len(dst))
+	var total int64
+	var values int
+	switch r := c.chunk.(type) {
+	case *file.Float64ColumnChunkReader:
+		total, values, err = r.ReadBatch(n, dst, levels, nil)
+	case *file.Float32ColumnChunkReader:
+		from := sized(&s.float32s, len(dst))
+		total, values, err = r.ReadBatch(n, from, levels, nil)
+		for i, v := range from {
+			dst[i] = float64(v)
+		}
+	case *file.Int64ColumnChunkReader:
+		from := sized(&s.int64s, len(dst))
+		total, values, err = r.ReadBatch(n, from, levels, nil)
+		for i, v := range from {
+			dst[i] = c.whole(v)
+		}
+	case *file.Int32ColumnChunkReader:
+		from := sized(&s.int32s, len(dst))
+		total, values, err = r.ReadBatch(n, from, levels, nil)
+		for i, v := range from {
+			dst[i] = c.whole(int64(v))
+		}
+	case *file.BooleanColumnChunkReader:
+		from := sized(&s.bools, len(dst))
+		total, values, err = r.ReadBatch(n, from, levels, nil)
+		for i, v := range from {
+			dst[i] = 0
+			if v {
+				dst[i] = 1
+			}
+		}
+	default:
+		return 0, false, fmt.Errorf("column %s changes its type", c.name)
+	}
+	if err == nil {
+		err = c.chunk.Err()
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	if values < int(total) {
+		for i, level := range levels[:total] {
+			if level == 0 {
+				return i, true, nil
+			}
+		}
+	}
+	return int(total), false, nil
+}

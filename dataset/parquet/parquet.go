@@ -1,0 +1,179 @@
+// Package parquet reads Apache Parquet files in blocks of rows through
+// github.com/apache/arrow-go: columns of floats, integers, booleans, and decimals
+// that are stored as integers.
+//
+// The columns are chosen by name. Of each that is read one page is held at a time,
+// so that a row group of any size takes little memory where its pages are small, as
+// most writers make them (1 MiB), and never more than the row group. Pages of more
+// than 256 MiB, or together more than 1 GiB, are refused, but for 8 MiB a column.
+//
+// A missing value, NaN, an infinity and an integer beyond ±2⁵³, which float64 does
+// not hold, are refused where they stand; text, categories, times and nested columns
+// when the file is opened, unless they are left out. A decimal is rounded to the
+// nearest float64.
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	pq "github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+)
+
+// Options says which columns are what.
+type Options struct {
+	// Targets are the columns that are targets: each a name, "first", "last" or a
+	// 1-based column number.
+	Targets []string
+	// Columns are the features, named in the same way, in the order wanted; or,
+	// where each begins with "-", the columns that are left out. Empty takes all.
+	// A target among them is a target and no feature.
+	Columns []string
+}
+
+// Open reads the schema and returns a source of the rows. Errors are
+// *[dataset.InputError]; the line they name is the row, the column its number, both
+// from 1.
+func Open(name string, opts Options) (*dataset.Stream, error) {
+	f, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	choice, err := f.choose(opts)
+	if err != nil {
+		return nil, err
+	}
+	for j, k := range choice.To {
+		if k < 0 {
+			continue
+		}
+		if _, err := f.column(j); err != nil {
+			return nil, err
+		}
+	}
+	n := f.rows()
+	if n == 0 {
+		return nil, f.fail("has no rows")
+	}
+	return dataset.NewStream(n, choice.Features, choice.Targets, false, func() (dataset.Reader, error) { return newReader(name, choice, n) }), nil
+}
+
+// Columns returns the names of the columns, nested ones by their outermost name.
+func Columns(name string) ([]string, error) {
+	f, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	return f.names, nil
+}
+
+// Names returns the names of the features and of the targets, in their order.
+func Names(name string, opts Options) (features, targets []string, err error) {
+	f, err := open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close() // only read
+	choice, err := f.choose(opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	features, targets = choice.Pick(f.names)
+	return features, targets, nil
+}
+
+func (f *opened) choose(opts Options) (columns.Choice, error) {
+	c, err := columns.Choose(f.names, true, opts.Targets, opts.Columns)
+	if err != nil {
+		err = f.fail("%v", err)
+	}
+	return c, err
+}
+
+// An opened is a file whose schema has been read.
+type opened struct {
+	*file.Reader
+	name  string
+	raw   *rawfile.File
+	names []string
+	leaf  []int // of each column, its index among those of the file
+	props *pq.ReaderProperties
+}
+
+func open(name string) (out *opened, err error) {
+	raw, err := rawfile.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	f := &opened{name: name, raw: raw, props: pq.NewReaderProperties(nil)}
+	defer func() {
+		if p := recover(); p != nil {
+			err = f.damaged(fmt.Errorf("%v", p))
+		}
+		if err != nil {
+			raw.Close() // the error at hand says more
+		}
+	}()
+	at := raw.At()
+	if at == nil {
+		return nil, f.fail("is a %s stream; Parquet compresses its pages itself: unpack the file", raw.Packed())
+	}
+	f.props.BufferedStreamEnabled = true // else whole column chunks are held
+	if f.Reader, err = file.NewParquetReader(io.NewSectionReader(at, 0, raw.Plain), file.WithReadProps(f.props)); err != nil {
+		return nil, f.damaged(err)
+	}
+	for i := range f.NumRowGroups() {
+		if n := f.MetaData().RowGroup(i).NumRows(); n < 0 {
+			return nil, f.damaged(fmt.Errorf("row group %d has %d rows", i+1, n))
+		}
+	}
+	schema := f.MetaData().Schema
+	for i := range schema.NumColumns() {
+		root := schema.ColumnRoot(i)
+		if n := len(f.leaf); n > 0 && schema.ColumnRoot(f.leaf[n-1]) == root {
+			continue // another leaf of a nested column
+		}
+		f.names = append(f.names, root.Name())
+		f.leaf = append(f.leaf, i)
+	}
+	return f, nil
+}
+
+func (f *opened) Close() error { return f.raw.Close() }
+
+// rows is the number of rows in all row groups.
+func (f *opened) rows() int64 {
+	var n int64
+	for i := range f.NumRowGroups() {
+		n += f.MetaData().RowGroup(i).NumRows()
+	}
+	return n
+}
+
+// limitPages bounds the memory that pages can take where n columns are read.
+func (f *opened) limitPages(n int) {
+	const total, most, least = 1 << 30, 256 << 20, 8 << 20
+	limit := int64(min(most, max(least, total/n)))
+	f.props.MaxUncompressedPageSize, f.props.MaxCompressedPageSize = limit, limit
+}
+
+func (f *opened) fail(format string, args ...any) error {
+	return &dataset.InputError{File: f.name, Msg: fmt.Sprintf(format, args...)}
+}
+
+// damaged reports what the library says of a file.
+func (f *opened) damaged(err error) error {
+	var known *dataset.InputError
+	if errors.As(err, &known) {
+		return err
+	}
+	return &dataset.InputError{File: f.name, Msg: "is no readable Parquet file", Err: err}
+}

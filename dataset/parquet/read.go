@@ -1,0 +1,160 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/columns"
+)
+
+// A reader makes one pass, row group by row group.
+type reader struct {
+	*opened
+	columns.Choice
+	used    []column
+	group   int   // the next row group
+	left    int64 // rows of the one at hand that have not been read
+	row     int64 // rows read of the file
+	values  []float64
+	scratch scratch
+}
+
+func newReader(name string, choice columns.Choice, n int64) (dataset.Reader, error) {
+	f, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{opened: f, Choice: choice}
+	if err := r.use(n); err != nil {
+		f.Close() // the error at hand says more
+		return nil, err
+	}
+	return r, nil
+}
+
+// use describes the columns that are chosen, of a file that must still be the one
+// they were chosen from.
+func (r *reader) use(n int64) error {
+	if len(r.names) != len(r.To) || r.rows() != n {
+		return r.fail("is now %d×%d, was %d×%d when it was opened", r.rows(), len(r.names), n, len(r.To))
+	}
+	for j, k := range r.To {
+		if k < 0 {
+			continue
+		}
+		c, err := r.column(j)
+		if err != nil {
+			return err
+		}
+		r.used = append(r.used, c)
+	}
+	r.limitPages(len(r.used))
+	return nil
+}
+
+// Close closes the columns of a row group that is not read to its end, too.
+func (r *reader) Close() error { return errors.Join(r.endGroup(), r.opened.Close()) }
+
+// Read fills a block from as many row groups as it takes, so that blocks do not
+// tell how the file was written.
+func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
+	defer func() {
+		if p := recover(); p != nil { // the library does on some damaged files
+			err = r.damaged(fmt.Errorf("%v", p))
+		}
+	}()
+	for b.N < rows {
+		for r.left == 0 {
+			if err := r.endGroup(); err != nil {
+				return r.damaged(err)
+			}
+			if r.group == r.NumRowGroups() {
+				if b.N > 0 {
+					return nil
+				}
+				return io.EOF
+			}
+			if err := r.nextGroup(); err != nil {
+				return r.damaged(err)
+			}
+		}
+		if err := r.rowsOfGroup(b, int(min(int64(rows-b.N), r.left))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowsOfGroup reads the next n rows of the row group at hand.
+func (r *reader) rowsOfGroup(b *dataset.Buffer, n int) error {
+	r.Reserve(b, n)
+	x, y := r.Grow(b, n)
+	for i := range r.used {
+		if err := r.fill(&r.used[i], x, y, n); err != nil {
+			return err
+		}
+	}
+	if i, j, v, bad := r.Find(x, y); bad {
+		return r.notFinite(r.row+int64(i), j, v)
+	}
+	r.row += int64(n)
+	r.left -= int64(n)
+	return nil
+}
+
+// nextGroup opens the columns of the next row group.
+func (r *reader) nextGroup() (err error) {
+	group := r.RowGroup(r.group)
+	for i := range r.used {
+		c := &r.used[i]
+		if c.chunk, err = group.Column(c.leaf); err != nil {
+			return err
+		}
+	}
+	r.left = group.NumRows()
+	r.group++
+	return nil
+}
+
+func (r *reader) endGroup() error {
+	var err error
+	for i := range r.used {
+		if c := &r.used[i]; c.chunk != nil {
+			err = errors.Join(err, c.chunk.Close())
+			c.chunk = nil
+		}
+	}
+	return err
+}
+
+// fill reads n values of a column into rows.
+func (r *reader) fill(c *column, x, y []float64, n int) error {
+	values := sized(&r.values, n)
+	got, null, err := c.read(values, &r.scratch)
+	at := func(msg string, cause error) error {
+		return &dataset.InputError{File: r.name, Line: int(r.row) + got + 1, Column: c.index + 1, Msg: "column " + c.name + " " + msg, Err: cause}
+	}
+	switch {
+	case err != nil:
+		return at("cannot be read", err)
+	case null:
+		return at("has no value (null); fill in what is missing, or leave the column out (--columns)", nil)
+	case got < n:
+		return at("ends before its row group", nil)
+	}
+	r.Column(x, y, c.index, 0, values)
+	return nil
+}
+
+// notFinite reports a number of column j, of a row from 0.
+func (r *reader) notFinite(row int64, j int, v float64) error {
+	out := &dataset.InputError{File: r.name, Line: int(row) + 1, Column: j + 1, Msg: fmt.Sprintf("column %s: %v is not finite", r.names[j], v), NonFinite: true}
+	for _, c := range r.used {
+		if c.index == j && c.integers {
+			out.NonFinite, out.Msg = false, fmt.Sprintf("column %s: an integer beyond 2⁵³, which float64 does not hold", c.name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,259 @@
+package fd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/wire"
+)
+
+// sketchHeader is a sketch's message from byte 24 on, up to its rows.
+type sketchHeader struct {
+	Dim, Size, ShrinkRows, Driver uint64
+	Rows, Kept, Count, Shrinks    uint64
+	Eta, RoundOff, Frob, FrobLow  float64
+}
+
+const headerSize = 12 * 8
+
+func (s *Sketch) header() sketchHeader {
+	frob, low := s.frob.Parts()
+	return sketchHeader{
+		uint64(s.cfg.Dim), uint64(s.cfg.Size), uint64(s.p), uint64(s.cfg.Shrink),
+		uint64(s.rows), uint64(s.kept), uint64(s.count), uint64(s.shrinks),
+		s.eta, s.roundOff, frob, low,
+	}
+}
+
+// BinarySize is how many bytes [Sketch.MarshalBinary] and [Sketch.WriteTo] make of
+// the sketch as it stands: 124 + 8·kept + 8·d·rows.
+func (s *Sketch) BinarySize() int64 { return wire.Frame + s.content() }
+
+func (s *Sketch) content() int64 {
+	return headerSize + 8*int64(s.kept) + 8*int64(s.cfg.Dim)*int64(s.rows)
+}
+
+// MarshalBinary returns all that the sketch is, so that appending, merging and
+// reading go on, bit for bit, as if it had never been written. Format version 1,
+// little-endian:
+//
+//	offset  bytes
+//	0       8         magic: 89 'F' 'D' 'R' 0D 0A 1A 0A
+//	8       4         format version: 1
+//	12      4         kind of message: 1, a sketch
+//	16      8         length of the message, checksum included
+//	24      8         d, the dimension
+//	32      8         m as asked for; min(m, d) rows are kept
+//	40      8         p, rows taken between two shrinks
+//	48      8         shrink driver: 0 Gram, 1 SVD
+//	56      8         live rows r ≤ min(m, d) + p
+//	64      8         k ≤ min(m, d, r), how many of them a shrink left orthogonal
+//	72      8         n, rows appended
+//	80      8         shrinks
+//	88      8         η
+//	96      8         round-off bound
+//	104     16        ‖A‖²_F: sum and correction, which are added
+//	120     8·k       squared norms of the orthogonal rows
+//	        8·r·d     live rows
+//	        4         CRC-32C (Castagnoli) of all bytes before
+//
+// Counts are unsigned integers, numbers IEEE 754 doubles. The backend is no part
+// of it: what one has written, every other reads.
+func (s *Sketch) MarshalBinary() ([]byte, error) {
+	b := bytes.NewBuffer(make([]byte, 0, s.BinarySize()))
+	if _, err := s.WriteTo(b); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// WriteTo writes what [Sketch.MarshalBinary] returns, piece by piece, without a
+// second copy of the sketch in memory.
+func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
+	if s.bad != nil {
+		return 0, s.bad
+	}
+	if s.cfg.Dim == 0 {
+		return 0, fmt.Errorf("%w: a sketch without dimension, made by neither New nor ReadSketch", ErrShape)
+	}
+	m := wire.NewWriter(w, wire.Sketch, s.content())
+	m.Struct(s.header())
+	m.Float64s(s.norm2[:s.kept])
+	for i := range s.rows {
+		m.Float64s(s.row(i))
+	}
+	return m.Close()
+}
+
+// UnmarshalBinary makes s the sketch that [Sketch.MarshalBinary] returned, which
+// data must hold and nothing else. It is otherwise like [Sketch.ReadFrom].
+func (s *Sketch) UnmarshalBinary(data []byte) error {
+	r := bytes.NewReader(data)
+	read, n, err := readSketch(r, s.be)
+	switch {
+	case err == io.EOF:
+		return &FormatError{0, "no message", io.ErrUnexpectedEOF}
+	case err != nil:
+		return err
+	case r.Len() > 0:
+		return &FormatError{n, fmt.Sprintf("%d bytes follow the message", r.Len()), nil}
+	}
+	*s = *read
+	return nil
+}
+
+// ReadFrom makes s the sketch that [Sketch.WriteTo] wrote. Unlike other readers of
+// this name it doesn't read to the end of r: it takes one message and leaves what
+// follows, so that messages may stand one after another; it returns io.EOF where
+// there is none. s, which may be the zero value, keeps its backend; without one it
+// gets engine.Default().
+//
+// A message that is damaged or not one at all is a *[FormatError], with
+// [ErrVersion] in its chain where a newer program wrote it. Errors of r are
+// returned as they are. On every error s is unchanged.
+//
+// Sizes are checked before memory is taken for them. In all no more is allocated
+// than twice what came of the message and 64 KiB; the rows are in memory once where
+// r is a regular file or has Len, as a bytes.Reader has, and twice for a moment
+// elsewhere. The buffers for further rows are taken by the first Append or Merge.
+//
+// Counts must be consistent, numbers finite and within what Append admits. That the
+// kept rows are orthogonal is not checked: the checksum protects against accidents,
+// not against forgery.
+func (s *Sketch) ReadFrom(r io.Reader) (int64, error) {
+	read, n, err := readSketch(r, s.be)
+	if err != nil {
+		return n, err
+	}
+	*s = *read
+	return n, nil
+}
+
+// ReadSketch returns the next sketch in r, for the backend be; nil is
+// engine.Default(). See [Sketch.ReadFrom].
+func ReadSketch(r io.Reader, be engine.Backend) (*Sketch, error) {
+	s, _, err := readSketch(r, be)
+	return s, err
+}
+
+func readSketch(r io.Reader, be engine.Backend) (*Sketch, int64, error) {
+	if be == nil {
+		var err error
+		if be, err = engine.Default(); err != nil {
+			return nil, 0, err
+		}
+	}
+	m := wire.NewReader(r)
+	s := decode(m, be)
+	if err := m.Err(); err != nil {
+		if e, ok := errors.AsType[*wire.Error](err); ok {
+			err = (*FormatError)(e)
+		}
+		return nil, m.N(), err
+	}
+	return s, m.N(), nil
+}
+
+// decode reads a sketch without room for more rows than it has, see reserve.
+func decode(m *wire.Reader, be engine.Backend) *Sketch {
+	var h sketchHeader
+	size := m.Preamble(wire.Sketch)
+	m.Struct(&h)
+	h.check(m)
+	if m.Err() != nil {
+		return nil
+	}
+	s := &Sketch{
+		cfg: Config{Dim: int(h.Dim), Size: int(h.Size), Shrink: Driver(h.Driver), ShrinkRows: int(h.ShrinkRows), Backend: be},
+		be:  be, m: int(min(h.Size, h.Dim)), p: int(h.ShrinkRows),
+		ld: int(h.Dim), rows: int(h.Rows), kept: int(h.Kept),
+		eta: h.Eta, roundOff: h.RoundOff, frob: neumaier.FromParts(h.Frob, h.FrobLow),
+		count: int64(h.Count), shrinks: int64(h.Shrinks),
+	}
+	if size != s.content() {
+		m.Fail(16, nil, "the length is %d, the counts make it %d", size+wire.Frame, s.BinarySize())
+	}
+	s.norm2 = m.Float64s(s.kept)
+	s.buf = m.Float64s(s.rows * s.cfg.Dim)
+	m.Close()
+	if m.Err() == nil {
+		s.checkRows(m)
+	}
+	return s
+}
+
+// largest bounds every number of a sketch: what Append admits, and round-off.
+const largest = 2 * MaxSquares
+
+// check finds what is wrong with the header, before anything is made of it.
+func (h *sketchHeader) check(m *wire.Reader) {
+	within := func(offset int64, what string, v, lo, hi uint64) {
+		if v < lo || v > hi {
+			m.Fail(offset, nil, "%s is %d, not between %d and %d", what, v, lo, hi)
+		}
+	}
+	within(24, "the dimension", h.Dim, 1, math.MaxInt)
+	within(32, "the size", h.Size, 1, math.MaxInt)
+	within(40, "the number of rows between shrinks", h.ShrinkRows, 1, math.MaxInt)
+	within(48, "the shrink driver", h.Driver, uint64(Gram), uint64(SVD))
+	if m.Err() != nil {
+		return
+	}
+	kept := min(h.Size, h.Dim)
+	if !addressable(int(kept), int(h.ShrinkRows), int(h.Dim)) {
+		m.Fail(24, ErrSize, "sketch too large for this machine: (m+p)·d = (%d+%d)·%d", kept, h.ShrinkRows, h.Dim)
+		return
+	}
+	within(72, "the number of rows appended", h.Count, 0, math.MaxInt64)
+	within(56, "the number of live rows", h.Rows, 0, min(kept+h.ShrinkRows, h.Count))
+	within(64, "the number of orthogonal rows", h.Kept, 0, min(kept, h.Rows))
+	within(80, "the number of shrinks", h.Shrinks, 0, math.MaxInt64)
+	if h.Shrinks == 0 {
+		within(64, "without shrinks the number of orthogonal rows", h.Kept, 0, 0)
+	}
+	frob := neumaier.FromParts(h.Frob, h.FrobLow)
+	for _, c := range []struct {
+		offset int64
+		what   string
+		value  float64
+	}{
+		{88, "the shrinkage", h.Eta}, {96, "the round-off bound", h.RoundOff},
+		{104, "the squared norm", h.Frob}, {112, "the correction of the squared norm", math.Abs(h.FrobLow)},
+		{104, "the corrected squared norm", frob.Value()},
+	} {
+		if !(c.value >= 0 && c.value <= largest) {
+			m.Fail(c.offset, nil, "%s is %v, not between 0 and %v", c.what, c.value, largest)
+		}
+	}
+}
+
+// checkRows finds numbers that Append would not have admitted.
+func (s *Sketch) checkRows(m *wire.Reader) {
+	at := int64(24 + headerSize)
+	for i, v := range s.norm2 {
+		if !(v >= 0 && v <= largest) {
+			m.Fail(at+8*int64(i), nil, "squared norm %d is %v", i, v)
+			return
+		}
+	}
+	at += 8 * int64(s.kept)
+	var total neumaier.Sum
+	for i := range s.rows {
+		row := s.row(i)
+		norm2 := squares(row)
+		if e, ok := errors.AsType[*NonFiniteError](finite(i, 0, nil, row, norm2)); ok {
+			m.Fail(at+8*int64(i*s.cfg.Dim+e.Col), e, "%v", e)
+			return
+		}
+		total.Add(norm2)
+		if !(total.Value() <= largest) {
+			m.Fail(at+8*int64(i*s.cfg.Dim), &RangeError{Row: i}, "%v", &RangeError{Row: i})
+			return
+		}
+	}
+}

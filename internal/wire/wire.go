@@ -1,0 +1,78 @@
+// Package wire is the frame of the messages that packages fd and ridge store their
+// state in:
+//
+//	offset  bytes
+//	0       8      magic: 89 'F' 'D' 'R' 0D 0A 1A 0A
+//	8       4      format version, 1
+//	12      4      kind of message
+//	16      8      length of the whole message
+//	24      …      content
+//	        4      CRC-32C (Castagnoli) of all bytes before
+//
+// All is little-endian, floating-point numbers are IEEE 754 bits. The magic, after
+// that of PNG, does not survive a transfer as text, which changes line ends or
+// drops the eighth bit.
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+)
+
+// Version is the format version written, and the newest one read.
+const Version = 1
+
+// A Kind says what a message holds.
+type Kind uint32
+
+const (
+	Sketch  Kind = 1 // an fd.Sketch
+	Summary Kind = 2 // a ridge.Summary
+)
+
+func (k Kind) String() string {
+	switch k {
+	case Sketch:
+		return "a sketch"
+	case Summary:
+		return "a summary"
+	}
+	return fmt.Sprintf("kind %d", uint32(k))
+}
+
+type preamble struct {
+	Magic   [8]byte
+	Version uint32
+	Kind    Kind
+	Length  uint64
+}
+
+var magic = [8]byte{0x89, 'F', 'D', 'R', '\r', '\n', 0x1a, '\n'}
+
+// Frame is what a message has beside its content, in bytes.
+const Frame = preambleSize + sumSize
+
+const (
+	preambleSize = 24
+	sumSize      = 4
+	// chunk is how much is converted at a time, small enough for the nearest cache.
+	chunk = 8 << 10
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// ErrVersion is in the chain of an Error about a version newer than [Version].
+var ErrVersion = errors.New("newer format version")
+
+// An Error says at which byte of a message it turned out to be none. The packages
+// that use this one convert it to their own type of the same fields.
+type Error struct {
+	Offset int64
+	Reason string
+	Err    error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.Reason) }
+
+func (e *Error) Unwrap() error { return e.Err }

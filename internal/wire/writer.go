@@ -1,0 +1,116 @@
+package wire
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"math"
+
+	"github.com/fdridge/fdridge/internal/neumaier"
+)
+
+// A Writer writes one message. The first error sticks and is what Close returns.
+type Writer struct {
+	dst io.Writer
+	buf []byte // not yet written
+	n   int64
+	crc uint32
+	err error
+}
+
+// NewWriter starts a message with size bytes of content.
+func NewWriter(w io.Writer, kind Kind, size int64) *Writer {
+	m := &Writer{dst: w, buf: make([]byte, 0, chunk)}
+	m.Struct(preamble{magic, Version, kind, uint64(size + Frame)})
+	return m
+}
+
+// Struct writes the fields of a struct of fixed size.
+func (w *Writer) Struct(v any) {
+	b, err := binary.Append(nil, binary.LittleEndian, v)
+	w.Fail(err)
+	w.Bytes(b)
+}
+
+// Bytes writes b.
+func (w *Writer) Bytes(b []byte) {
+	for len(b) > 0 {
+		room := w.room(1)
+		n := copy(room[len(room):cap(room)], b)
+		w.buf, b = room[:len(room)+n], b[n:]
+	}
+}
+
+// Float64s writes x.
+func (w *Writer) Float64s(x []float64) {
+	for len(x) > 0 {
+		b := w.room(8)
+		n := min(len(x), (cap(b)-len(b))/8)
+		for _, v := range x[:n] {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+		w.buf, x = b, x[n:]
+	}
+}
+
+// Sums writes each sum and its correction.
+func (w *Writer) Sums(x []neumaier.Sum) {
+	for i := range x {
+		sum, low := x[i].Parts()
+		b := w.room(16)
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(sum))
+		w.buf = binary.LittleEndian.AppendUint64(b, math.Float64bits(low))
+	}
+}
+
+// Write writes b: a Writer takes another message as part of its own.
+func (w *Writer) Write(b []byte) (int, error) {
+	w.flush()
+	w.pass(b)
+	if w.err != nil {
+		return 0, w.err
+	}
+	return len(b), nil
+}
+
+// Fail ends the message with an error, if err is one and there was none before.
+func (w *Writer) Fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// Close ends the message with its checksum and returns how many bytes were
+// written, and the first error.
+func (w *Writer) Close() (int64, error) {
+	w.flush()
+	w.buf = binary.LittleEndian.AppendUint32(w.buf, w.crc)
+	w.flush()
+	return w.n, w.err
+}
+
+// room returns the buffer with space for need bytes behind what it holds.
+func (w *Writer) room(need int) []byte {
+	if cap(w.buf)-len(w.buf) < need {
+		w.flush()
+	}
+	return w.buf
+}
+
+func (w *Writer) flush() {
+	w.pass(w.buf)
+	w.buf = w.buf[:0]
+}
+
+func (w *Writer) pass(b []byte) {
+	if w.err != nil || len(b) == 0 {
+		return
+	}
+	w.crc = crc32.Update(w.crc, castagnoli, b)
+	n, err := w.dst.Write(b)
+	w.n += int64(n)
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
+	w.err = err
+}

@@ -1,0 +1,101 @@
+package ridge
+
+import (
+	"fmt"
+	"math"
+)
+
+// A Choice is one of several candidates, of each of which a score is known as a
+// bracket. The least score is wanted.
+type Choice struct {
+	// Index is the candidate whose upper end is the least: it has the best score
+	// that is proved. The one with the least midpoint may be a better guess, but
+	// nothing is known of it, and where an upper end is infinite there is none.
+	Index int
+	// Score is its bracket.
+	Score Interval
+	// Certain says that its upper end is below the lower end of every other, so
+	// that it has the least score beyond doubt.
+	Certain bool
+	// Possible are the candidates, ascending, that may have the least score: those
+	// whose lower end is no more than the least upper end. Index is among them.
+	Possible []int
+	// Excess bounds how far the score of Index is above the least one.
+	Excess float64
+}
+
+// Choose picks the candidate with the least score. A bracket that is not one (NaN)
+// is taken to say nothing. There must be a candidate, or Index is -1.
+func Choose(scores []Interval) Choice {
+	c := Choice{Index: -1, Score: Interval{math.Inf(-1), math.Inf(1)}}
+	known := make([]Interval, len(scores))
+	for i, v := range scores {
+		if math.IsNaN(v.Lo) || math.IsNaN(v.Hi) {
+			v = Interval{math.Inf(-1), math.Inf(1)}
+		}
+		known[i] = v
+		if c.Index < 0 || v.Hi < c.Score.Hi {
+			c.Index, c.Score = i, v
+		}
+	}
+	for i, v := range known {
+		if i == c.Index || v.Lo <= c.Score.Hi {
+			c.Possible = append(c.Possible, i)
+			if i != c.Index {
+				c.Excess = math.Max(c.Excess, c.Score.Hi-v.Lo)
+			}
+		}
+	}
+	c.Certain = len(c.Possible) == 1
+	return c
+}
+
+// ChooseGCV picks the γ of a path, as [Summary.Path], [SolvePath] or [Exact] return
+// it, by generalised cross-validation (G. Golub, M. Heath, G. Wahba, Technometrics
+// 21, 1979): the least n·RSS(x*)/(n − df)² of target j, summed over all targets
+// where j is negative. The brackets are those of the certificates, so a choice that
+// is Certain is the one that exact solutions for these γ would have led to.
+//
+// scikit-learn's RidgeCV, without cv, scores by leave-one-out errors, Σ(rᵢ/(1−hᵢᵢ))²/n,
+// which need the leverages hᵢᵢ of all rows; GCV puts their mean df/n in their place.
+// The two are the same for rows of equal leverage and choose alike where no row
+// has much. [CrossValidate] holds rows out for certain.
+//
+// No fits, or a target that they don't have, are [ErrShape].
+func ChooseGCV(fits []*Fit, j int) (Choice, error) {
+	gcv := make([][]Interval, len(fits))
+	for i, f := range fits {
+		gcv[i] = f.Certificate.GCV
+	}
+	return chooseTarget(gcv, j)
+}
+
+// chooseTarget chooses by the scores of target j, or of all where j is negative; a
+// row for each candidate.
+func chooseTarget(scores [][]Interval, j int) (Choice, error) {
+	if len(scores) == 0 {
+		return Choice{}, fmt.Errorf("%w: a choice of nothing", ErrShape)
+	}
+	sums := make([]Interval, len(scores))
+	for i, targets := range scores {
+		if j >= len(targets) {
+			return Choice{}, fmt.Errorf("%w: target %d of %d", ErrShape, j, len(targets))
+		}
+		if j >= 0 {
+			targets = targets[j : j+1]
+		}
+		sums[i] = total(targets)
+	}
+	return Choose(sums), nil
+}
+
+// total is the bracket of a sum of numbers that are not negative.
+func total(parts []Interval) Interval {
+	var sum Interval
+	for _, v := range parts {
+		sum.Lo += v.Lo
+		sum.Hi += v.Hi
+	}
+	round := float64(len(parts)) * eps
+	return Interval{sum.Lo * (1 - round), sum.Hi * (1 + round)}
+}

@@ -1,0 +1,154 @@
+package ridge_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+func TestChoose(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for name, c := range map[string]struct {
+		scores   []ridge.Interval
+		index    int
+		certain  bool
+		possible []int
+		excess   float64
+	}{
+		"certain":       {[]ridge.Interval{{3, 4}, {1, 2}, {2.5, 9}}, 1, true, []int{1}, 0},
+		"overlapping":   {[]ridge.Interval{{3, 4}, {1, 2}, {1.5, 9}}, 1, false, []int{1, 2}, 0.5},
+		"below":         {[]ridge.Interval{{0, inf}, {1, 2}, {3, 4}}, 1, false, []int{0, 1}, 2},
+		"touching":      {[]ridge.Interval{{2, 3}, {1, 2}}, 1, false, []int{0, 1}, 0},
+		"nothing known": {[]ridge.Interval{{nan, nan}, {1, 2}}, 1, false, []int{0, 1}, inf},
+		"all unknown":   {[]ridge.Interval{{0, inf}, {0, inf}}, 0, false, []int{0, 1}, inf},
+		"one":           {[]ridge.Interval{{0, inf}}, 0, true, []int{0}, 0},
+		"none":          {nil, -1, false, nil, 0},
+	} {
+		got := ridge.Choose(c.scores)
+		if got.Index != c.index || got.Certain != c.certain || !slices.Equal(got.Possible, c.possible) || got.Excess != c.excess {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// TestChooseGCV: the γ of least GCV in exact arithmetic is always among those said
+// to be possible, and no better than promised.
+func TestChooseGCV(t *testing.T) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		certain, drawn := 0, 0
+		rapid.Check(t, func(t *rapid.T) {
+			p, gammas := drawWide(t, be)
+			fits := must(p.sum.Path(gammas))(t)
+			exact := make([][]float64, len(gammas))
+			for i, gamma := range gammas {
+				want, err := p.ref.Solve(gamma)
+				if err != nil {
+					t.Skip("singular")
+				}
+				for _, g := range want.GCV {
+					v := math.Inf(1)
+					if g != nil {
+						v, _ = g.Float64()
+					}
+					exact[i] = append(exact[i], v)
+				}
+			}
+			for j := -1; j < p.ref.T; j++ {
+				score := func(i int) float64 {
+					if j >= 0 {
+						return exact[i][j]
+					}
+					s := 0.0
+					for _, v := range exact[i] {
+						s += v
+					}
+					return s
+				}
+				best := 0
+				for i := range gammas {
+					if score(i) < score(best) {
+						best = i
+					}
+				}
+				c := must(ridge.ChooseGCV(fits, j))(t)
+				drawn++
+				if c.Certain {
+					certain++
+				}
+				// Ties are broken by the last bit.
+				tie := func(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-12*math.Abs(b) }
+				if !slices.ContainsFunc(c.Possible, func(i int) bool { return tie(score(i), score(best)) }) {
+					t.Errorf("γ[%d] is best, possible are said to be %v", best, c.Possible)
+				}
+				if c.Certain && !tie(score(c.Index), score(best)) {
+					t.Errorf("γ[%d] is best, γ[%d] was certain", best, c.Index)
+				}
+				if excess := score(c.Index) - score(best); !math.IsInf(score(best), 1) && !(excess <= c.Excess+1e-12*score(best)) {
+					t.Errorf("%g above the best, at most %g were promised", excess, c.Excess)
+				}
+			}
+		})
+		t.Logf("%d of %d choices certain", certain, drawn)
+	})
+}
+
+// TestChooseGCVRealData: on California housing the choice is that of the exact path.
+func TestChooseGCVRealData(t *testing.T) {
+	src := housing(t)
+	sum := summarize(t, src, ridge.SummaryConfig{Size: 8, Intercept: true})
+	gammas := sum.Grid(25)
+	got := must(ridge.ChooseGCV(must(sum.Path(gammas))(t), -1))(t)
+	want := must(ridge.ChooseGCV(must(ridge.Exact(context.Background(), src, gammas, ridge.ExactOptions{Intercept: true}))(t), -1))(t)
+	t.Logf("sketch: γ[%d], possible %v, excess %g; exact: γ[%d]", got.Index, got.Possible, got.Excess, want.Index)
+	if !slices.Contains(got.Possible, want.Index) || got.Index != want.Index {
+		t.Errorf("sketch %+v, exact %+v", got, want)
+	}
+}
+
+func TestChooseGCVRefuses(t *testing.T) {
+	if _, err := ridge.ChooseGCV(nil, 0); !errors.Is(err, ridge.ErrShape) {
+		t.Errorf("no fits: %v", err)
+	}
+	f := &ridge.Fit{Certificate: ridge.Certificate{GCV: []ridge.Interval{{1, 2}}}}
+	if _, err := ridge.ChooseGCV([]*ridge.Fit{f}, 1); !errors.Is(err, ridge.ErrShape) {
+		t.Errorf("second of one target: %v", err)
+	}
+}
+
+// Every γ from one pass, and the best one.
+func ExampleSummary_Path() {
+	sum, err := ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 2, Intercept: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	x, y := line(1000)
+	if err := sum.Append(x, y, nil); err != nil {
+		log.Fatal(err)
+	}
+	fits, err := sum.Path(sum.Grid(7))
+	if err != nil {
+		log.Fatal(err)
+	}
+	best, err := ridge.ChooseGCV(fits, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	f := fits[best.Index]
+	v, err := sum.PredictInterval(f.Gamma, []float64{1, 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("γ number %d of 7, certain: %v; predicts %.2f to %.2f\n", best.Index+1, best.Certain, v[0].Lo, v[0].Hi)
+	// Output:
+	// γ number 1 of 7, certain: true; predicts 6.00 to 6.00
+}

@@ -1,0 +1,52 @@
+package ridge
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+)
+
+// TestCodecState: every field of a summary survives, those too that show only later.
+func TestCodecState(t *testing.T) {
+	for kind := range 8 {
+		intercept, weighted, sparse := kind&1 != 0, kind&2 != 0, kind&4 != 0
+		s, err := NewSummary(SummaryConfig{Dim: 3, Targets: 2, Size: 2, ShrinkRows: 2, Intercept: intercept})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 12 {
+			x := float64(i)
+			b := dataset.Block{N: 1, X: []float64{math.Sin(x), math.Cos(x) / 3, math.Sqrt(x)}, Y: []float64{x / 7, math.Exp(-x)}}
+			if weighted {
+				b.W = []float64{math.Sqrt(x)}
+			}
+			if sparse {
+				b.Sparse, b.X = &engine.CSR{Rows: 1, Cols: 3, RowPtr: []int{0, 3}, ColIdx: []int32{0, 1, 2}, Val: b.X}, nil
+			}
+			if err := s.AppendBlock(b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Meta = []byte{1}
+		b, err := s.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := new(Summary)
+		if err := r.UnmarshalBinary(b); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []*Summary{s, r} { // what is no state, or has its own test
+			s.delta, s.sketch = nil, nil
+			st := s.stage
+			st.x, st.y, st.root, st.view, st.own = nil, nil, nil, engine.CSR{}, engine.CSR{}
+			clear(st.block)
+		}
+		if !reflect.DeepEqual(r, s) {
+			t.Errorf("read %+v of %+v, written %+v of %+v", r, r.stage, s, s.stage)
+		}
+	}
+}

@@ -1,0 +1,626 @@
+package ridge_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"log"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/iotest"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/refbig"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func marshal(t rapid.TB, s *ridge.Summary) []byte {
+	t.Helper()
+	b := must(s.MarshalBinary())(t)
+	if s.BinarySize() != int64(len(b)) {
+		t.Fatalf("BinarySize is %d, the message has %d bytes", s.BinarySize(), len(b))
+	}
+	return b
+}
+
+// readers are sources that show how much they hold and sources that don't.
+var readers = map[string]func(b []byte) io.Reader{
+	"bytes":  func(b []byte) io.Reader { return bytes.NewReader(b) },
+	"hidden": func(b []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(b)} },
+	"halves": func(b []byte) io.Reader { return iotest.HalfReader(bytes.NewReader(b)) },
+}
+
+// reread is the summary written and read again, in one way of several.
+func reread(t rapid.TB, s *ridge.Summary, way string) *ridge.Summary {
+	t.Helper()
+	b := marshal(t, s)
+	read := new(ridge.Summary)
+	if open, ok := readers[way]; ok {
+		read = must(ridge.ReadSummary(open(b), s.Config().Backend))(t)
+	} else {
+		check(t, read.UnmarshalBinary(b))
+		read = must(ridge.ReadSummary(bytes.NewReader(marshal(t, read)), s.Config().Backend))(t)
+	}
+	if !bytes.Equal(marshal(t, read), b) {
+		t.Fatalf("%s: a summary that was read writes another message", way)
+	}
+	return read
+}
+
+func check(t rapid.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// same fails unless two summaries agree in every bit, and in their fits.
+func same(t rapid.TB, what string, got, want *ridge.Summary) {
+	t.Helper()
+	if !bytes.Equal(marshal(t, got), marshal(t, want)) {
+		t.Fatalf("%s: the messages differ", what)
+	}
+	if want.Rows() == 0 {
+		return
+	}
+	f, g := must(got.Fit(0.5))(t), must(want.Fit(0.5))(t)
+	bitwise(t, what, g, f, 1, 1)
+	if a, b := fmt.Sprintf("%+v", f.Certificate), fmt.Sprintf("%+v", g.Certificate); a != b {
+		t.Fatalf("%s: certificates\n%s\n%s", what, a, b)
+	}
+}
+
+// rows draws a block of n rows.
+func rows(r *rand.Rand, n, d, t int, sparse, weighted bool) dataset.Block {
+	x, y := make([][]float64, n), make([]float64, 0, n*t)
+	var w []float64
+	for i := range x {
+		x[i] = make([]float64, d)
+		for j := range x[i] {
+			if !sparse || r.IntN(3) == 0 {
+				x[i][j] = 3 + r.NormFloat64()
+			}
+		}
+		for range t {
+			y = append(y, r.NormFloat64()-5)
+		}
+		if weighted {
+			w = append(w, float64(r.IntN(4)))
+		}
+	}
+	b := dataset.Block{N: n, Y: y, W: w}
+	if !sparse {
+		b.X = flat(x)
+	} else if n > 0 {
+		b.Sparse = compress(x)
+	} else {
+		b.Sparse = &engine.CSR{Cols: d, RowPtr: []int{0}}
+	}
+	return b
+}
+
+func TestCodecEveryFill(t *testing.T) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		const d, m, p = 6, 3, 2
+		for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
+			for kind := range 8 {
+				intercept, weighted, targets := kind&1 != 0, kind&2 != 0, 1+kind>>2
+				for _, fill := range []int{0, 1, m - 1, m, m + 1, m + p - 1, m + p} {
+					for _, before := range []int{0, 40} {
+						for way := range readers {
+							r := rand.New(rand.NewPCG(uint64(fill), uint64(kind)))
+							s := must(ridge.NewSummary(ridge.SummaryConfig{
+								Dim: d, Targets: targets, Size: m, ShrinkRows: p, Intercept: intercept, Shrink: driver, Backend: be,
+							}))(t)
+							s.Meta = []byte(way)
+							check(t, s.AppendBlock(rows(r, before, d, targets, false, weighted)))
+							for range fill {
+								check(t, s.AppendBlock(rows(r, 1, d, targets, false, weighted)))
+							}
+							got := reread(t, s, way)
+							what := fmt.Sprintf("%v, kind %d, fill %d+%d, %s", driver, kind, before, fill, way)
+							same(t, what, got, s)
+							if string(got.Meta) != way || got.Config() != s.Config() {
+								t.Errorf("%s: %q, %+v", what, got.Meta, got.Config())
+							}
+							more := rows(r, 10, d, targets, fill%2 == 0, !weighted)
+							check(t, s.AppendBlock(more))
+							check(t, got.AppendBlock(more))
+							same(t, what, got, s)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestCodecGoesOn: a summary written and read at any moment goes on as if it never
+// had been.
+func TestCodecGoesOn(t *testing.T) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		rapid.Check(t, func(t *rapid.T) {
+			c := ridge.SummaryConfig{
+				Dim: rapid.IntRange(1, 12).Draw(t, "d"), Targets: rapid.IntRange(1, 3).Draw(t, "t"),
+				Size: rapid.IntRange(1, 8).Draw(t, "m"), ShrinkRows: rapid.IntRange(0, 9).Draw(t, "p"),
+				Intercept: rapid.Bool().Draw(t, "intercept"),
+				Shrink:    rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "driver"), Backend: be,
+			}
+			way := rapid.SampledFrom([]string{"bytes", "hidden", "halves", "unmarshal"})
+			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+			draw := func() dataset.Block {
+				return rows(r, rapid.IntRange(0, 20).Draw(t, "n"), c.Dim, c.Targets, rapid.Bool().Draw(t, "sparse"), rapid.Bool().Draw(t, "weighted"))
+			}
+			want, got := must(ridge.NewSummary(c))(t), must(ridge.NewSummary(c))(t)
+			for range rapid.IntRange(1, 10).Draw(t, "steps") {
+				got = reread(t, got, way.Draw(t, "way"))
+				b := draw()
+				switch rapid.SampledFrom([]string{"append", "merge", "merge read"}).Draw(t, "step") {
+				case "append":
+					check(t, want.AppendBlock(b))
+					check(t, got.AppendBlock(b))
+				case "merge":
+					o := must(ridge.NewSummary(c))(t)
+					check(t, o.AppendBlock(b))
+					check(t, want.Merge(o))
+					check(t, got.Merge(o))
+				default:
+					o := must(ridge.NewSummary(c))(t)
+					check(t, o.AppendBlock(b))
+					check(t, want.Merge(o))
+					check(t, got.Merge(reread(t, o, way.Draw(t, "way of the other"))))
+				}
+				same(t, "after a step", got, want)
+			}
+		})
+	})
+}
+
+// small is a summary with all there is to one, and its message.
+func small(t rapid.TB) (*ridge.Summary, []byte) {
+	t.Helper()
+	s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Targets: 2, Size: 2, ShrinkRows: 2, Intercept: true}))(t)
+	s.Meta = []byte("meta")
+	r := rand.New(rand.NewPCG(1, 2))
+	check(t, s.AppendBlock(rows(r, 7, 3, 2, false, true)))
+	check(t, s.AppendBlock(rows(r, 2, 3, 2, true, false)))
+	return s, marshal(t, s)
+}
+
+// refuses fails unless every way of reading b fails with a *fd.FormatError and
+// leaves its receiver as it was.
+func refuses(t *testing.T, what string, b []byte, receiver *ridge.Summary) *fd.FormatError {
+	t.Helper()
+	before := marshal(t, receiver)
+	var format *fd.FormatError
+	if err := receiver.UnmarshalBinary(b); !errors.As(err, &format) || err.Error() == "" {
+		t.Fatalf("%s: UnmarshalBinary: %v", what, err)
+	}
+	for way, open := range readers {
+		_, err := receiver.ReadFrom(open(b))
+		if !errors.As(err, &format) && (err != io.EOF || len(b) > 0) {
+			t.Fatalf("%s: %s: %v", what, way, err)
+		}
+	}
+	if !bytes.Equal(marshal(t, receiver), before) {
+		t.Fatalf("%s: the receiver has changed", what)
+	}
+	return format
+}
+
+func TestCodecDamaged(t *testing.T) {
+	s, b := small(t)
+	receiver := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 2}))(t)
+	check(t, receiver.Append(mat.NewDense(1, 2, []float64{1, 2}), mat.NewDense(1, 1, []float64{3}), nil))
+	for n := range b {
+		e := refuses(t, fmt.Sprintf("the first %d bytes", n), b[:n], receiver)
+		if !errors.Is(e, io.ErrUnexpectedEOF) || n > 24 && e.Offset != int64(n) {
+			t.Fatalf("the first %d bytes: %v", n, e)
+		}
+	}
+	for bit := range 8 * len(b) {
+		bad := slices.Clone(b)
+		bad[bit/8] ^= 1 << (bit % 8)
+		refuses(t, fmt.Sprintf("bit %d", bit), bad, receiver)
+	}
+	if err := receiver.UnmarshalBinary(append(slices.Clone(b), 0)); err == nil {
+		t.Error("a byte too many")
+	}
+	must(receiver.Fit(1))(t)
+	check(t, receiver.UnmarshalBinary(b))
+	same(t, "undamaged", receiver, s)
+}
+
+// seal makes the checksums of a message fit, that of its sketch too.
+func seal(b []byte) []byte {
+	if len(b) > 92 {
+		if n := binary.LittleEndian.Uint64(b[80:]); n <= uint64(len(b)-92) {
+			sealOuter(b[len(b)-4-int(n) : len(b)-4])
+		}
+	}
+	return sealOuter(b)
+}
+
+func sealOuter(b []byte) []byte {
+	if n := len(b) - 4; n >= 0 {
+		binary.LittleEndian.PutUint32(b[n:], crc32.Checksum(b[:n], crc32.MakeTable(crc32.Castagnoli)))
+	}
+	return b
+}
+
+func put(b []byte, offset int, v uint64) { binary.LittleEndian.PutUint64(b[offset:], v) }
+
+func TestCodecHostile(t *testing.T) {
+	receiver, b := small(t)
+	f := math.Float64bits
+	nan, inf := f(math.NaN()), f(math.Inf(1))
+	sketch := len(b) - 4 - int(receiver.Sketch().BinarySize())
+	const sums = 88 + 4 // origin 40, sum 80, yy 32, cross 96 bytes
+	for _, c := range []struct {
+		what   string
+		offset int // of the field changed
+		value  uint64
+		at     int // where the error shows
+	}{
+		{"no length", 16, 0, 16},
+		{"length without end", 16, math.MaxUint64, 16},
+		{"other length", 16, uint64(len(b) + 8), 16},
+		{"d = 0", 24, 0, 24},
+		{"other d", 24, 4, 16},
+		{"d without end", 24, math.MaxUint64, 24},
+		{"t = 0", 32, 0, 32},
+		{"t large", 32, 1 << 24, 16},
+		{"t·d that overflows", 32, math.MaxUint64, 32},
+		{"flags", 40, 8, 40},
+		{"rows negative", 48, 1 << 63, 48},
+		{"rows beyond the sketch", 48, 90, sketch},
+		{"no rows", 48, 0, 56},
+		{"weight < 0", 56, f(-1), 56},
+		{"weight NaN", 56, nan, 56},
+		{"weight Inf", 56, inf, 56},
+		{"raw < 0", 64, f(-1), 64},
+		{"raw NaN", 64, nan, 64},
+		{"raw too large", 64, f(1e307), 64},
+		{"Meta too long", 72, 1<<20 + 1, 72},
+		{"Meta without end", 72, math.MaxUint64, 72},
+		{"sketch without end", 80, math.MaxUint64, 80},
+		{"other sketch", 80, 124, 16},
+		{"origin NaN", sums, nan, sums},
+		{"origin Inf", sums + 32, inf, sums + 32},
+		{"sum Inf", sums + 40, inf, sums + 40},
+		{"correction NaN", sums + 48, nan, sums + 40},
+		{"‖Y‖² < 0", sums + 120, f(-1), sums + 120},
+		{"‖Y‖² NaN", sums + 136, nan, sums + 136},
+		{"c Inf", sums + 152, inf, sums + 152},
+		{"c NaN", sums + 240, nan, sums + 232},
+		{"d of the sketch", sketch + 24, 1, sketch + 56},
+		{"η of the sketch", sketch + 88, nan, sketch + 88},
+		{"rows of the sketch", sketch + 72, 6, sketch},
+	} {
+		bad := slices.Clone(b)
+		put(bad, c.offset, c.value)
+		if e := refuses(t, c.what, seal(bad), receiver); e.Offset != int64(c.at) {
+			t.Errorf("%s: %v", c.what, e)
+		}
+	}
+	newer := slices.Clone(b)
+	newer[sketch+8] = 2
+	if e := refuses(t, "newer sketch", seal(newer), receiver); !errors.Is(e, fd.ErrVersion) || e.Offset != int64(sketch+8) {
+		t.Errorf("a sketch of a newer version: %v", e)
+	}
+	for i := range 2 { // t·d is 2⁸⁶, which 64 bits would take for 0
+		put(newer, 24+8*i, 1<<43)
+	}
+	newer[sketch+8] = 1
+	if e := refuses(t, "overflow", seal(newer), receiver); e.Offset < 24 {
+		t.Errorf("a product that overflows: %v", e)
+	}
+	// The lengths agree with each other but not with the sketch.
+	short := slices.Clone(b)
+	put(short, 16, uint64(len(b)-8))
+	put(short, 80, uint64(len(b)-4-sketch-8))
+	if e := refuses(t, "short sketch", sealOuter(short), receiver); e.Offset != 80 {
+		t.Errorf("a sketch longer than said: %v", e)
+	}
+	// The mean is out of range though the sum isn't.
+	bad := slices.Clone(b)
+	put(bad, 56, f(1e-200))
+	refuses(t, "mean", seal(bad), receiver)
+	// Rows without weights weigh what they number, and a plain sketch has no others.
+	bad = slices.Clone(b)
+	put(bad, 40, 1)
+	refuses(t, "unweighted", seal(bad), receiver)
+	bad = slices.Clone(b)
+	put(bad, 40, 2)
+	refuses(t, "rows that join means, without intercept", seal(bad), receiver)
+}
+
+// TestCodecAllocation: whatever a header says, and however much of the message
+// comes, no more is allocated than twice what came and 64 KiB.
+func TestCodecAllocation(t *testing.T) {
+	be := must(engine.Default())(t)
+	allocated := func(f func()) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	for _, c := range []struct{ d, t, m, n, meta int }{
+		{300, 1, 100, 300, 0}, {1 << 15, 1, 1, 1, 0}, {1 << 15, 3, 1, 0, 0}, {1, 1 << 15, 1, 3, 0}, {200, 200, 2, 10, 0}, {2, 2, 2, 2, ridge.MaxMeta},
+	} {
+		s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: c.d, Targets: c.t, Size: c.m, Intercept: true}))(t)
+		s.Meta = make([]byte, c.meta)
+		check(t, s.AppendBlock(rows(rand.New(rand.NewPCG(5, 5)), c.n, c.d, c.t, false, false)))
+		b := marshal(t, s)
+		for way, open := range readers {
+			for n := len(b); n > 64; n = n * 3 / 4 {
+				r := open(b[:n])
+				got := allocated(func() {
+					if _, err := ridge.ReadSummary(r, be); (err == nil) != (n == len(b)) {
+						t.Errorf("%d of %d bytes: %v", n, len(b), err)
+					}
+				})
+				if limit := uint64(2*n + 64<<10); got > limit {
+					t.Errorf("%+v, %s: %d of %d bytes allocated %d, more than %d", c, way, n, len(b), got, limit)
+				}
+			}
+		}
+	}
+	// Products that any machine can address, of targets that never come.
+	const d, k = 1 << 13, 1 << 13
+	_, b := small(t)
+	b = b[:90]
+	put(b, 16, 92+24*(d+k)+16*k+16*d*k+124)
+	for i, v := range []uint64{d, k, 0, 0, 0, 0, 0, 124} {
+		put(b, 24+8*i, v)
+	}
+	for way, open := range readers {
+		r := open(b)
+		got := allocated(func() {
+			if _, err := ridge.ReadSummary(r, be); !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("targets that never come: %v", err)
+			}
+		})
+		if got > uint64(2*len(b)+64<<10) {
+			t.Errorf("%s: %d bytes allocated %d", way, len(b), got)
+		}
+	}
+}
+
+// TestCodecSequence: messages stand one after another, in files too.
+func TestCodecSequence(t *testing.T) {
+	s, b := small(t)
+	empty := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 7, Size: 3}))(t)
+	var all bytes.Buffer
+	for _, s := range []*ridge.Summary{s, empty, s} {
+		if n := must(s.WriteTo(&all))(t); n != s.BinarySize() {
+			t.Errorf("WriteTo returned %d", n)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "summaries")
+	check(t, os.WriteFile(path, all.Bytes(), 0o600))
+	file := must(os.Open(path))(t)
+	defer file.Close()
+	for _, r := range []io.Reader{struct{ io.Reader }{bytes.NewReader(all.Bytes())}, file} {
+		for _, want := range []*ridge.Summary{s, empty, s} {
+			got := new(ridge.Summary)
+			if n := must(got.ReadFrom(r))(t); n != want.BinarySize() {
+				t.Errorf("%T: ReadFrom returned %d", r, n)
+			}
+			same(t, "in a sequence", got, want)
+		}
+		if n, err := new(ridge.Summary).ReadFrom(r); n != 0 || err != io.EOF {
+			t.Errorf("%T: at the end: %d, %v", r, n, err)
+		}
+	}
+	broken := errors.New("broken")
+	for n := 1; n < len(b); n++ {
+		r := io.MultiReader(bytes.NewReader(b[:n]), iotest.ErrReader(broken))
+		if _, err := ridge.ReadSummary(r, nil); err != broken {
+			t.Errorf("a reader that breaks after %d bytes: %v", n, err)
+		}
+		pr, pw := io.Pipe()
+		go func() {
+			must(io.CopyN(io.Discard, pr, int64(n)))(t)
+			pr.CloseWithError(broken)
+		}()
+		if got, err := s.WriteTo(pw); err != broken || got != int64(n) {
+			t.Errorf("a writer that breaks after %d bytes: %d, %v", n, got, err)
+		}
+	}
+	s.Meta = make([]byte, ridge.MaxMeta+1)
+	if n, err := s.WriteTo(io.Discard); err == nil || n != 0 {
+		t.Errorf("Meta beyond its bound: %d, %v", n, err)
+	}
+	if _, err := new(ridge.Summary).MarshalBinary(); !errors.Is(err, ridge.ErrShape) {
+		t.Errorf("the zero value: %v", err)
+	}
+	if _, err := new(ridge.Summary).WriteTo(io.Discard); !errors.Is(err, ridge.ErrShape) {
+		t.Errorf("the zero value: %v", err)
+	}
+}
+
+// goldenTable is what the golden file of a sketch that has shrunk was made of.
+func goldenTable() table {
+	return problem(rand.New(rand.NewPCG(6, 6)), "offset", 12, 4, 2, 0.1)
+}
+
+// goldenSummaries are the summaries of the golden files. Sums of the first two have
+// no rounding, so that every machine writes the same file.
+func goldenSummaries(t testing.TB) map[string]*ridge.Summary {
+	plain := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, ShrinkRows: 3}))(t)
+	plain.Meta = []byte(`{"columns":["a","b","c"]}`)
+	check(t, plain.Append(
+		mat.NewDense(2, 3, []float64{1, -2, 0.5, 0, 0x1p-20, 3}), mat.NewDense(2, 1, []float64{-0x1p30, 7}), []float64{4, 0.25}))
+	empty := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Targets: 3, Size: 1 << 20, ShrinkRows: 4, Shrink: fd.SVD, Intercept: true}))(t)
+	shrunk := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 4, Targets: 2, Size: 3, ShrinkRows: 2, Intercept: true}))(t)
+	src := goldenTable()
+	src.block = 5
+	for b, err := range src.Blocks(t.Context()) {
+		check(t, err)
+		check(t, shrunk.AppendBlock(b))
+	}
+	return map[string]*ridge.Summary{"empty": empty, "plain": plain, "shrunk": shrunk}
+}
+
+func TestCodecGolden(t *testing.T) {
+	for name, s := range goldenSummaries(t) {
+		path := filepath.Join("testdata", "summary-v1-"+name+".bin")
+		if *update {
+			check(t, os.WriteFile(path, marshal(t, s), 0o644))
+		}
+		b := must(os.ReadFile(path))(t)
+		enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+			r := must(ridge.ReadSummary(bytes.NewReader(b), be))(t)
+			if !bytes.Equal(marshal(t, r), b) {
+				t.Errorf("%s: written again it differs", name)
+			}
+			if name != "shrunk" {
+				if !bytes.Equal(marshal(t, s), b) {
+					t.Errorf("%s: the summary writes another message", name)
+				}
+				return
+			}
+			src := goldenTable()
+			f := must(r.Fit(0.5))(t)
+			checkCertificate(t, refbig.New(src.x, src.y, nil, true), f)
+			g := must(s.Fit(0.5))(t)
+			for j, v := range f.Certificate.ErrorBound {
+				if w := g.Certificate.ErrorBound[j]; !(math.Abs(v-w) <= 1e-9*w) {
+					t.Errorf("target %d: error bound %g from the file, %g from the rows", j, v, w)
+				}
+			}
+		})
+	}
+}
+
+// TestCodecBackends: what one backend has written the others read, and certify the
+// same.
+func TestCodecBackends(t *testing.T) {
+	src := problem(rand.New(rand.NewPCG(2, 8)), "gaussian", 90, 20, 2, 0.1)
+	p := refbig.New(src.x, src.y, nil, true)
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		s := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 6, Intercept: true, Backend: be}, nil))(t)
+		b := marshal(t, s)
+		want := must(s.Fit(0.5))(t).Certificate
+		enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+			f := must(must(ridge.ReadSummary(bytes.NewReader(b), be))(t).Fit(0.5))(t)
+			checkCertificate(t, p, f)
+			for j, v := range f.Certificate.ErrorBound {
+				if w := want.ErrorBound[j]; !(math.Abs(v-w) <= 1e-9*w) {
+					t.Errorf("target %d: error bound %g, on the backend that wrote it %g", j, v, w)
+				}
+			}
+		})
+	})
+}
+
+// FuzzSummary: whatever is read, as it is and with checksums that fit, is refused
+// with a *fd.FormatError or writes the same message again and can be used.
+func FuzzSummary(f *testing.F) {
+	for _, s := range goldenSummaries(f) {
+		f.Add(marshal(f, s))
+	}
+	_, b := small(f)
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		fuzzed(t, b)
+		fuzzed(t, seal(slices.Clone(b)))
+	})
+}
+
+func fuzzed(t *testing.T, b []byte) {
+	s := new(ridge.Summary)
+	if err := s.UnmarshalBinary(b); err != nil {
+		if _, ok := errors.AsType[*fd.FormatError](err); !ok {
+			t.Fatalf("%T: %v", err, err)
+		}
+		return
+	}
+	if !bytes.Equal(marshal(t, s), b) {
+		t.Fatal("written again it differs")
+	}
+	c := s.Config()
+	if c.Dim > 100 || c.Targets > 100 || min(c.Size, c.Dim)+c.ShrinkRows > 200 {
+		return // its memory is more than a fuzzer should take
+	}
+	err := s.AppendBlock(rows(rand.New(rand.NewPCG(1, 1)), c.ShrinkRows+1, c.Dim, c.Targets, false, false))
+	if _, ok := errors.AsType[*fd.RangeError](err); err != nil && !ok {
+		t.Fatal(err)
+	}
+	if s.Rows() == 0 {
+		return
+	}
+	// A forged summary may promise nothing, but it must not panic.
+	if _, err := s.Fit(1); err != nil {
+		t.Log(err)
+	}
+}
+
+func BenchmarkCodec(b *testing.B) {
+	const d, n = 1024, 300
+	s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: d, Size: 256, Intercept: true}))(b)
+	check(b, s.AppendBlock(rows(rand.New(rand.NewPCG(1, 1)), n, d, 1, false, false)))
+	data := marshal(b, s)
+	b.Run("write", func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		for b.Loop() {
+			must(s.WriteTo(io.Discard))(b)
+		}
+	})
+	for way, open := range readers {
+		b.Run("read/"+way, func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				must(ridge.ReadSummary(open(data), nil))(b)
+			}
+		})
+	}
+}
+
+// A summary is written where the data are and solved elsewhere.
+func ExampleReadSummary() {
+	sum, err := ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 2, Intercept: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	x, y := line(1000)
+	if err := sum.Append(x, y, nil); err != nil {
+		log.Fatal(err)
+	}
+	sum.Meta = []byte(`["height","age"]`)
+	var file bytes.Buffer
+	if _, err := sum.WriteTo(&file); err != nil {
+		log.Fatal(err)
+	}
+
+	read, err := ridge.ReadSummary(&file, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	f, err := read.Fit(0.1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d rows of %s: %.2f\n", read.Rows(), read.Meta, f.Coef.RawRowView(0))
+	// Output:
+	// 1000 rows of ["height","age"]: [2.00 -1.00]
+}

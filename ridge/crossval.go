@@ -1,0 +1,467 @@
+package ridge
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+)
+
+// CrossValidation says how to cross-validate; its zero value is the documented
+// default.
+type CrossValidation struct {
+	Folds  int       // K, at least 2; default 5
+	Gammas []float64 // default Grid(25) of all rows
+	// Seed says how rows are dealt to the folds. 0 deals in turn, row i to fold
+	// i mod K: folds of equal size, and each spread over all of a file that is sorted
+	// by time, place or class. Any other deals by a hash of seed and i, for data with a
+	// period.
+	Seed uint64
+	// Exact makes a second pass that evaluates the fits on the rows held out, for all γ
+	// and folds at once, in place of the brackets that the folds' sketches give. It holds
+	// the K·k·t·d weights of k γ.
+	Exact bool
+	// Progress, if not nil, is told the pass, from 1, and the rows read so far.
+	Progress func(pass int, rows int64)
+}
+
+// A CVResult is the outcome of K-fold cross-validation: for each γ and target, the
+// mean over all rows, by their weights, of the squared error for a row by the fit
+// that was made without its fold. (scikit-learn averages over folds: the same where
+// they are of equal size.)
+type CVResult struct {
+	Gammas []float64
+	// Fitted brackets the score of the one-shot RFDRR fits to K − 1 folds' merged
+	// sketches.
+	Fitted [][]Interval
+	// Ridge brackets the score that exact ridge solutions would have had.
+	Ridge [][]Interval
+	// Summary is that of all the rows, merged: fit, solve or predict from it.
+	Summary *Summary
+	Passes  int // reads of the data
+}
+
+// ChooseFitted picks the γ with the best score of one-shot fits for target j, summed
+// over all targets where j is negative.
+func (r *CVResult) ChooseFitted(j int) (Choice, error) { return chooseTarget(r.Fitted, j) }
+
+// ChooseRidge is ChooseFitted for exact solutions.
+func (r *CVResult) ChooseRidge(j int) (Choice, error) { return chooseTarget(r.Ridge, j) }
+
+// CrossValidate makes K-fold cross-validation in one pass: it keeps K summaries, of
+// K·O((m+p+t)d) numbers, and for each fold merges the K − 1 others, fits every γ to
+// the merged sketch and scores it on the fold held out. With B, c, ‖b‖², n and the
+// means x̄, ȳ of the fold's own summary, μ and ν those of the others, what fit x misses
+// the fold by is
+//
+//	‖b‖² − 2cᵀx + xᵀKx + n(ȳ − ν − (x̄ − μ)ᵀx)²,   xᵀKx ∈ ‖Bx‖² + [0, η]‖x‖²,
+//
+// without the last term where no intercept is fitted. For the exact solution x* in place of x̂, the residuals move by
+// no more than
+//
+//	‖A(x̂ − x*)‖ ≤ ‖AH⁻¹Aᵀ‖^{½}·‖H^{½}(x̂ − x*)‖,
+//
+// A the fold's rows less μ, H and f those of the others, where the last norm is at
+// most ρ‖x̂‖/√γ and, squared, 2(f(x̂) − f*).
+//
+// Dimensions override cfg.Dim and cfg.Targets. Errors: those of src and
+// [NewSummary]; *[GammaError]; [ErrShape] for fewer than two folds, or a fold that
+// gets no rows, or none with weight.
+func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, cv CrossValidation) (*CVResult, error) {
+	if cv.Folds == 0 {
+		cv.Folds = 5
+	}
+	if cv.Folds < 2 {
+		return nil, fmt.Errorf("%w: %d folds, there must be two", ErrShape, cv.Folds)
+	}
+	_, cfg.Dim, cfg.Targets = src.Dims()
+	v := &validation{cv: cv, cfg: cfg}
+	if err := v.summarize(ctx, src); err != nil {
+		return nil, err
+	}
+	all, err := v.mergeBut(-1)
+	if err != nil {
+		return nil, err
+	}
+	if v.cv.Gammas == nil {
+		v.cv.Gammas = all.Grid(25)
+	}
+	for k := range v.held {
+		if err := v.fit(k); err != nil {
+			return nil, err
+		}
+	}
+	r := &CVResult{Gammas: v.cv.Gammas, Summary: all, Passes: 1}
+	if cv.Exact {
+		r.Passes = 2
+		if err := v.evaluate(ctx, src); err != nil {
+			return nil, err
+		}
+	}
+	r.Fitted, r.Ridge = v.scores(all.stage.weight)
+	return r, nil
+}
+
+// A validation is a cross-validation under way.
+type validation struct {
+	cv    CrossValidation
+	cfg   SummaryConfig
+	held  []*Summary
+	folds []fold
+}
+
+// A fold is what is known of the fits without it, for each γ and target.
+type fold struct {
+	missed []Interval // squared error on the rows held out
+	move   []float64  // bound on how far the residuals of x* are, in norm
+	round  []float64  // the same for the round-off of evaluating the rows
+	scorer *scorer    // the fits, where they are to be evaluated
+}
+
+// summarize makes the first pass.
+func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
+	for range v.cv.Folds {
+		s, err := NewSummary(v.cfg)
+		if err != nil {
+			return err
+		}
+		v.held = append(v.held, s)
+	}
+	v.cfg = v.held[0].cfg
+	err := v.deal(ctx, src, 1, func(k int, b dataset.Block) error { return v.held[k].AppendBlock(b) })
+	if err != nil {
+		return err
+	}
+	for k, s := range v.held {
+		if !(s.stage.weight > 0) {
+			return fmt.Errorf("%w: fold %d of %d has no rows, or none with weight", ErrShape, k+1, v.cv.Folds)
+		}
+	}
+	return nil
+}
+
+// deal makes a pass and hands each fold its rows, some at a time.
+func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, take func(k int, b dataset.Block) error) error {
+	tuning, err := engine.DefaultTuning()
+	if err != nil {
+		return err
+	}
+	// Rows are handed over many at a time: with an intercept each block costs one more.
+	hand := dealt{d: v.cfg.Dim, t: v.cfg.Targets, rows: min(tuning.GradientRows(v.cfg.Dim), stageRows), take: take, buffers: make([]dataset.Buffer, v.cv.Folds)}
+	var rows int64
+	var raw float64
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		// Before rows change hands, so that errors tell where in the source they are.
+		if raw, err = checkBlock(b, v.cfg.Dim, v.cfg.Targets, int(rows), raw); err != nil {
+			return err
+		}
+		for i := range b.N {
+			if err := hand.add(v.foldOf(rows+int64(i)), b, i); err != nil {
+				return err
+			}
+		}
+		rows += int64(b.N)
+		if v.cv.Progress != nil {
+			v.cv.Progress(pass, rows)
+		}
+	}
+	for k := range hand.buffers {
+		if err := hand.flush(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// foldOf is the fold of row i.
+func (v *validation) foldOf(i int64) int {
+	k := uint64(v.cv.Folds)
+	if v.cv.Seed == 0 {
+		return int(uint64(i) % k)
+	}
+	var p rand.PCG
+	p.Seed(v.cv.Seed, uint64(i))
+	return int(p.Uint64() % k)
+}
+
+// dealt collects the rows of each fold.
+type dealt struct {
+	d, t, rows int
+	take       func(k int, b dataset.Block) error
+	buffers    []dataset.Buffer
+}
+
+func (h *dealt) add(k int, b dataset.Block, i int) error {
+	buf := &h.buffers[k]
+	if buf.N == h.rows || (buf.N > 0 && (buf.Sparse != (b.Sparse != nil) || (len(buf.W) > 0) != (b.W != nil))) {
+		if err := h.flush(k); err != nil {
+			return err
+		}
+	}
+	if buf.N == 0 {
+		buf.Reset()
+		buf.Sparse = b.Sparse != nil
+	}
+	if buf.Sparse {
+		idx, val := b.Sparse.Row(i)
+		buf.CSR.ColIdx, buf.CSR.Val = append(buf.CSR.ColIdx, idx...), append(buf.CSR.Val, val...)
+	} else {
+		buf.X = append(buf.X, b.X[i*h.d:(i+1)*h.d]...)
+	}
+	buf.Y = append(buf.Y, b.Y[i*h.t:(i+1)*h.t]...)
+	if b.W != nil {
+		buf.W = append(buf.W, b.W[i])
+	}
+	buf.EndRow()
+	return nil
+}
+
+func (h *dealt) flush(k int) error {
+	buf := &h.buffers[k]
+	if buf.N == 0 {
+		return nil
+	}
+	b := dataset.Block{N: buf.N, X: buf.X, Y: buf.Y}
+	if len(buf.W) > 0 {
+		b.W = buf.W
+	}
+	if buf.Sparse {
+		buf.CSR.Rows, buf.CSR.Cols = buf.N, h.d
+		b.X, b.Sparse = nil, &buf.CSR
+	}
+	err := h.take(k, b)
+	buf.Reset()
+	return err
+}
+
+// mergeBut merges all folds but k.
+func (v *validation) mergeBut(k int) (*Summary, error) {
+	s, err := NewSummary(v.cfg)
+	if err != nil {
+		return nil, err
+	}
+	for i, h := range v.held {
+		if i != k {
+			if err := s.Merge(h); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s, nil
+}
+
+// fit fits every γ without fold k and brackets what the fits miss it by.
+func (v *validation) fit(k int) error {
+	rest, err := v.mergeBut(k)
+	if err != nil {
+		return err
+	}
+	know, err := rest.know(v.cv.Gammas...)
+	if err != nil {
+		return err
+	}
+	held, err := v.held[k].know()
+	if err != nil {
+		return err
+	}
+	d, t := know.d, know.t
+	shift := know.spec.Bound.Shift()
+	x := know.apply(inverses(v.cv.Gammas, shift)...)
+	bx, own := held.sketchNorms(len(v.cv.Gammas)*t, x), know.sketchNorms(len(v.cv.Gammas)*t, x)
+	apart := newOffset(v.held[k], rest, held, know)
+	outside := newOutside(held, know, apart)
+	var f fold
+	if v.cv.Exact {
+		f.scorer = newScorer(rest.be, d, t)
+		f.scorer.x = x
+	}
+	for i, gamma := range v.cv.Gammas {
+		lever, err := outside.norm(gamma)
+		if err != nil {
+			return err
+		}
+		for j := range t {
+			row := i*t + j
+			xj := x[row*d : (row+1)*d]
+			xn := norm(xj)
+			missed := held.rssFromSketch(j, xj, xn, bx[row])
+			f.missed = append(f.missed, total([]Interval{missed, apart.missed(j, xj, xn)}))
+			energy := math.Min(2*know.moveOneShot(gamma, shift, j, xn), know.excess(gamma, j, xn, know.rssFromSketch(j, xj, xn, own[row])))
+			f.move = append(f.move, lever*energy)
+			intercept := rest.intercepts(xj, []int{j})[0]
+			f.round = append(f.round, apart.round(j, xn, intercept))
+			if v.cv.Exact {
+				f.scorer.intercept = append(f.scorer.intercept, intercept)
+			}
+		}
+	}
+	v.folds = append(v.folds, f)
+	return nil
+}
+
+// evaluate makes the second pass.
+func (v *validation) evaluate(ctx context.Context, src dataset.Source) error {
+	err := v.deal(ctx, src, 2, func(k int, b dataset.Block) error { return v.folds[k].scorer.add(b, 0) })
+	if err != nil {
+		return err
+	}
+	for _, f := range v.folds {
+		for i, pad := range f.round {
+			r := math.Sqrt(f.scorer.rss[i].Value()) * (1 + 4*eps)
+			f.missed[i] = widen(Interval{r * r, r * r}, pad+4*eps*r)
+		}
+	}
+	return nil
+}
+
+// scores are the mean errors over rows of weight n.
+func (v *validation) scores(n float64) (fitted, ridge [][]Interval) {
+	t := v.cfg.Targets
+	for i := range v.cv.Gammas {
+		of, or := make([]Interval, t), make([]Interval, t)
+		for j := range t {
+			var missed, moved []Interval
+			for _, f := range v.folds {
+				missed = append(missed, f.missed[i*t+j])
+				moved = append(moved, widen(f.missed[i*t+j], f.move[i*t+j]))
+			}
+			a, b := total(missed), total(moved)
+			of[j], or[j] = Interval{a.Lo / n, a.Hi / n}, Interval{b.Lo / n, b.Hi / n}
+		}
+		fitted, ridge = append(fitted, of), append(ridge, or)
+	}
+	return fitted, ridge
+}
+
+// widen brackets the square of a norm that is within by of one whose square is in v.
+func widen(v Interval, by float64) Interval {
+	lo := math.Max(0, math.Sqrt(v.Lo)-by)
+	hi := math.Sqrt(v.Hi) + by
+	return Interval{lo * lo, hi * hi}
+}
+
+// An offset is how far the means of the rows held out are from those of the others,
+// which centre the fits; nothing is, without intercept.
+type offset struct {
+	intercept     bool
+	root          float64   // √n of the rows held out
+	x, y          []float64 // x̄ − μ and ȳ − ν
+	xError        float64   // round-off of the former, in norm
+	yError        []float64
+	rawX          float64   // norm of all that the rows held out are, uncentred
+	rawY          []float64 // and of their targets
+	meanX, errorX float64   // ‖μ‖ and its round-off
+	errorY        []float64 // of ν
+}
+
+func newOffset(held, rest *Summary, h, k *knowledge) *offset {
+	d, t := h.d, h.t
+	o := &offset{
+		intercept: h.intercept, root: math.Sqrt(held.stage.weight), x: make([]float64, d), y: make([]float64, t),
+		yError: make([]float64, t), rawX: math.Sqrt(h.bound.Frobenius2), rawY: make([]float64, t), errorY: make([]float64, t),
+	}
+	for j := range t {
+		o.rawY[j] = math.Sqrt(h.tss[j])
+	}
+	if !h.intercept {
+		return o
+	}
+	near, far := held.stage.means(), rest.stage.means()
+	o.meanX = norm(far[:d])
+	o.errorX = rest.stage.meanError(0, d, k.bound.Frobenius2)
+	o.xError = o.errorX + held.stage.meanError(0, d, h.bound.Frobenius2) + 2*eps*(o.meanX+norm(near[:d]))
+	o.rawX = math.Hypot(o.rawX, o.root*norm(near[:d]))
+	for j := range d {
+		o.x[j] = near[j] - far[j]
+	}
+	for j := range t {
+		a, b := near[d+j], far[d+j]
+		o.y[j] = a - b
+		o.errorY[j] = rest.stage.meanError(d+j, d+j+1, k.tss[j]) + 2*eps*math.Abs(b)
+		o.yError[j] = o.errorY[j] + held.stage.meanError(d+j, d+j+1, h.tss[j]) + 2*eps*math.Abs(a)
+		o.rawY[j] = math.Hypot(o.rawY[j], o.root*a)
+	}
+	return o
+}
+
+// missed brackets n(ȳ − ν − (x̄ − μ)ᵀx)².
+func (o *offset) missed(j int, x []float64, xn float64) Interval {
+	if !o.intercept {
+		return Interval{}
+	}
+	u := math.Abs(o.y[j] - dot(o.x, x))
+	pad := o.yError[j] + o.xError*xn + roundFactor*eps*(math.Abs(o.y[j])+norm(o.x)*xn)
+	return widen(Interval{o.root * u * o.root * u, o.root * u * o.root * u}, o.root*pad*(1+16*eps))
+}
+
+// round bounds, in norm, the round-off of the residuals of the rows held out for
+// weights of norm x.
+func (o *offset) round(j int, x, intercept float64) float64 {
+	own := o.errorY[j] + o.errorX*x + roundFactor*eps*(o.meanX*x+math.Abs(intercept))
+	return roundFactor*eps*(o.rawX*x+o.rawY[j]) + o.root*own
+}
+
+// An outside bounds ‖AH⁻¹Aᵀ‖ for rows A that were held out of H and are centred by
+// the others' means: AᵀA ⪯ B_hᵀB_h + η_hI + n(x̄ − μ)(x̄ − μ)ᵀ with the sketch B_h of
+// the rows held out.
+type outside struct {
+	held, know *knowledge
+	along      []float64 // B_hVᵀ, r_h×r
+	gram       []float64 // of what B_h has off V, r_h×r_h
+	shift      projection
+	shiftError float64
+
+	scaled, m, w, work []float64
+}
+
+func newOutside(held, know *knowledge, o *offset) *outside {
+	d, r, rh := know.d, len(know.spec.Sigma2), len(held.spec.Sigma2)
+	u := &outside{held: held, know: know, gram: make([]float64, rh*rh), shiftError: o.root * o.xError}
+	h := newSketched(know.spec, false, know.be)
+	if b := held.spec.Matrix(); b != nil {
+		rest := make([]float64, rh*d)
+		h.project(rh, b.RawMatrix().Data, rest)
+		u.along = append(u.along, h.h[:rh*r]...)
+		know.be.Syrk(false, rh, d, 1, rest, d, 0, u.gram, rh)
+	}
+	p := make([]projection, 1)
+	h.projections(1, o.x, make([]float64, d), p)
+	u.shift = p[0]
+	for l := range u.shift.along {
+		u.shift.along[l] *= o.root
+	}
+	u.shift.rest2 *= o.root * o.root
+	u.scaled, u.m, u.w = make([]float64, rh*r), make([]float64, rh*rh), make([]float64, rh)
+	u.work = make([]float64, know.be.SymEigWork(rh, 0))
+	return u
+}
+
+// norm bounds ‖AH⁻¹Aᵀ‖^{½} at γ.
+func (u *outside) norm(gamma float64) (float64, error) {
+	e, s2 := u.know.envelope(gamma), u.know.spec.Sigma2
+	r, rh := len(s2), len(u.w)
+	for i := range rh {
+		for l := range r {
+			u.scaled[i*r+l] = u.along[i*r+l] * math.Sqrt(e.above(s2[l]))
+		}
+	}
+	copy(u.m, u.gram)
+	u.know.be.Syrk(false, rh, r, 1, u.scaled, max(r, 1), e.above(0), u.m, max(rh, 1))
+	var most float64
+	if rh > 0 {
+		if !u.know.be.SymEig(rh, 0, u.m, rh, u.w, nil, rh, u.work) {
+			return 0, fd.ErrNoConvergence
+		}
+		most = math.Max(0, u.w[0])
+	}
+	most += (u.held.bound.FD() + 4*roundFactor*eps*u.held.largest) / gamma
+	centre := math.Sqrt(u.shift.weighted(s2, e.above)) + u.shiftError/math.Sqrt(gamma)
+	return math.Sqrt(most+centre*centre) * (1 + 16*eps), nil
+}

@@ -1,0 +1,239 @@
+package ridge_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/internal/refbig"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// refits cross-validates by K direct solutions in 512-bit arithmetic, folds dealt in
+// turn: the mean squared error of each γ and target.
+func refits(s table, folds int, gammas []float64, intercept bool) (scores [][]*big.Float, ok bool) {
+	n, t := len(s.x), len(s.y[0])
+	for range gammas {
+		row := make([]*big.Float, t)
+		for j := range row {
+			row[j] = refbig.Float(0)
+		}
+		scores = append(scores, row)
+	}
+	for k := range folds {
+		var rest table
+		for i := range s.x {
+			if i%folds != k {
+				rest.x, rest.y, rest.w = append(rest.x, s.x[i]), append(rest.y, s.y[i]), append(rest.w, s.w[i])
+			}
+		}
+		p := refbig.New(rest.x, rest.y, rest.w, intercept)
+		for g, gamma := range gammas {
+			f, err := p.Solve(gamma)
+			if err != nil {
+				return nil, false
+			}
+			for i := k; i < n; i += folds {
+				for j := range t {
+					r := new(big.Float).Sub(refbig.Float(s.y[i][j]), predict(f, j, s.x[i]))
+					scores[g][j].Add(scores[g][j], r.Mul(r.Mul(r, r), refbig.Float(s.w[i])))
+				}
+			}
+		}
+	}
+	total := 0.0 // of halves: exact
+	for _, w := range s.w {
+		total += w
+	}
+	for _, row := range scores {
+		for j := range row {
+			row[j].Quo(row[j], refbig.Float(total))
+		}
+	}
+	return scores, true
+}
+
+// TestCrossValidate: the brackets hold the cross-validation of K direct refits, and
+// of the K one-shot fits, in one pass and in two.
+func TestCrossValidate(t *testing.T) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		cases := 0
+		rapid.Check(t, func(t *rapid.T) {
+			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 7))
+			kind := rapid.SampledFrom(kinds).Draw(t, "kind")
+			if kind == "tiny" {
+				kind = "decaying"
+			}
+			folds := rapid.IntRange(2, 6).Draw(t, "folds")
+			n, d := rapid.IntRange(folds, 50).Draw(t, "n"), rapid.IntRange(1, 9).Draw(t, "d")
+			s := problem(r, kind, n, d, rapid.IntRange(1, 2).Draw(t, "t"), rapid.SampledFrom([]float64{0, 1, 100}).Draw(t, "noise"))
+			s.block, s.sparse = rapid.IntRange(1, 30).Draw(t, "block"), rapid.Bool().Draw(t, "sparse")
+			for range n {
+				s.w = append(s.w, 1)
+			}
+			if rapid.Bool().Draw(t, "weighted") {
+				for i := range s.w {
+					s.w[i] = float64(1+r.IntN(6)) / 2
+				}
+			}
+			intercept := rapid.Bool().Draw(t, "intercept")
+			scale := scaleOf(refbig.New(s.x, s.y, s.w, intercept))
+			var gammas []float64
+			for range 3 {
+				gammas = append(gammas, scale*math.Pow(10, rapid.Float64Range(-11, 4).Draw(t, "log γ")))
+			}
+			want, ok := refits(s, folds, gammas, intercept)
+			if !ok {
+				t.Skip("singular")
+			}
+			cfg := ridge.SummaryConfig{Size: rapid.IntRange(1, 10).Draw(t, "m"), ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Intercept: intercept, Backend: be}
+			cv := ridge.CrossValidation{Folds: folds, Gammas: gammas}
+			one := must(ridge.CrossValidate(context.Background(), s, cfg, cv))(t)
+			cv.Exact = true
+			two := must(ridge.CrossValidate(context.Background(), s, cfg, cv))(t)
+			fitted := oneShotFolds(t, s, cfg, folds, gammas)
+			for i := range gammas {
+				for j := range want[i] {
+					inside(t, "one pass", one.Ridge[i][j], want[i][j], want[i][j])
+					inside(t, "two passes", two.Ridge[i][j], want[i][j], want[i][j])
+					for _, v := range []ridge.Interval{one.Fitted[i][j], two.Fitted[i][j]} {
+						// The fits are remade from sketches that may differ in the last bits.
+						slack := fitted[i][j] * 1e-6
+						if !(v.Lo <= fitted[i][j]+slack) || !(v.Hi >= fitted[i][j]-slack) {
+							t.Errorf("γ = %g: one-shot fits score %g, outside of %v", gammas[i], fitted[i][j], v)
+						}
+					}
+					cases++
+				}
+			}
+			if one.Passes != 1 || two.Passes != 2 || one.Summary.Rows() != int64(n) || !slices.Equal(one.Gammas, gammas) {
+				t.Errorf("%d and %d passes, %d rows, γ %v", one.Passes, two.Passes, one.Summary.Rows(), one.Gammas)
+			}
+			checkCertificate(t, refbig.New(s.x, s.y, s.w, intercept), must(one.Summary.Fit(gammas[0]))(t))
+		})
+		t.Logf("%d cases", cases)
+	})
+}
+
+// oneShotFolds scores one-shot fits to merged summaries, row by row.
+func oneShotFolds(t rapid.TB, s table, cfg ridge.SummaryConfig, folds int, gammas []float64) [][]float64 {
+	t.Helper()
+	_, cfg.Dim, cfg.Targets = s.Dims()
+	n, targets := len(s.x), len(s.y[0])
+	held, total := make([]*ridge.Summary, folds), 0.0
+	for k := range held {
+		part := table{block: n, sparse: s.sparse}
+		for i := k; i < n; i += folds {
+			part.x, part.y, part.w = append(part.x, s.x[i]), append(part.y, s.y[i]), append(part.w, s.w[i])
+			total += s.w[i]
+		}
+		held[k] = summarize(t, part, cfg)
+	}
+	scores := make([][]float64, len(gammas))
+	for i := range scores {
+		scores[i] = make([]float64, targets)
+	}
+	yhat := make([]float64, targets)
+	for k := range held {
+		rest := must(ridge.NewSummary(cfg))(t)
+		for i, h := range held {
+			if i != k {
+				if err := rest.Merge(h); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for g, f := range must(rest.Path(gammas))(t) {
+			for i := k; i < n; i += folds {
+				if err := f.Predict(yhat, s.x[i]); err != nil {
+					t.Fatal(err)
+				}
+				for j, v := range yhat {
+					scores[g][j] += (v - s.y[i][j]) * (v - s.y[i][j]) * s.w[i] / total
+				}
+			}
+		}
+	}
+	return scores
+}
+
+// TestCrossValidateRealData: how tight the brackets are on California housing, and
+// that the γ chosen is that of direct refits.
+func TestCrossValidateRealData(t *testing.T) {
+	src := fourier(t, 4000, 128)
+	cfg := ridge.SummaryConfig{Size: 48, Intercept: true}
+	one := must(ridge.CrossValidate(context.Background(), src, cfg, ridge.CrossValidation{Seed: 3}))(t)
+	two := must(ridge.CrossValidate(context.Background(), src, cfg, ridge.CrossValidation{Seed: 3, Exact: true}))(t)
+	for i := 0; i < len(one.Gammas); i += 3 {
+		t.Logf("γ %-9.3g one pass: fitted [%.4f, %.4f] ridge [%.4f, %.4f]  two: fitted [%.6f, %.6f] ridge [%.4f, %.4f]", one.Gammas[i],
+			one.Fitted[i][0].Lo, one.Fitted[i][0].Hi, one.Ridge[i][0].Lo, one.Ridge[i][0].Hi,
+			two.Fitted[i][0].Lo, two.Fitted[i][0].Hi, two.Ridge[i][0].Lo, two.Ridge[i][0].Hi)
+		if !(two.Fitted[i][0].Hi-two.Fitted[i][0].Lo <= 1e-9) {
+			t.Errorf("two passes leave %v", two.Fitted[i][0])
+		}
+	}
+	for what, v := range map[string][2]ridge.Choice{
+		"fitted": {must(one.ChooseFitted(0))(t), must(two.ChooseFitted(0))(t)},
+		"ridge":  {must(one.ChooseRidge(-1))(t), must(two.ChooseRidge(-1))(t)},
+	} {
+		t.Logf("%s: one pass γ[%d] of %v; two γ[%d] of %v", what, v[0].Index, v[0].Possible, v[1].Index, v[1].Possible)
+		for _, i := range v[1].Possible {
+			if !slices.Contains(v[0].Possible, i) && v[1].Certain {
+				t.Errorf("%s: γ[%d] is possible after two passes, not after one", what, i)
+			}
+		}
+	}
+}
+
+func TestCrossValidateRefuses(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 4, 3, 1, 1)
+	ctx, cfg := context.Background(), ridge.SummaryConfig{Size: 2}
+	for _, folds := range []int{-1, 1, 5} {
+		if _, err := ridge.CrossValidate(ctx, s, cfg, ridge.CrossValidation{Folds: folds}); !errors.Is(err, ridge.ErrShape) {
+			t.Errorf("%d folds of 4 rows: %v", folds, err)
+		}
+	}
+	var e *ridge.GammaError
+	if _, err := ridge.CrossValidate(ctx, s, cfg, ridge.CrossValidation{Folds: 2, Gammas: []float64{1, -1}}); !errors.As(err, &e) {
+		t.Errorf("γ = -1: %v", err)
+	}
+	if _, err := ridge.CrossValidate(ctx, s, ridge.SummaryConfig{}, ridge.CrossValidation{}); err == nil {
+		t.Error("a sketch of no size")
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := ridge.CrossValidate(cancelled, s, cfg, ridge.CrossValidation{Folds: 2}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	r := must(ridge.CrossValidate(ctx, s, cfg, ridge.CrossValidation{Folds: 2}))(t)
+	if _, err := r.ChooseRidge(1); !errors.Is(err, ridge.ErrShape) {
+		t.Errorf("second of one target: %v", err)
+	}
+}
+
+// TestCrossValidateProgress: the folds are those of the seed, the same in both passes,
+// and progress ends at the number of rows.
+func TestCrossValidateProgress(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 100, 3, 1, 1)
+	ctx, cfg := context.Background(), ridge.SummaryConfig{Size: 3}
+	last := map[int]int64{}
+	cv := ridge.CrossValidation{Folds: 4, Gammas: []float64{1}, Seed: 9, Exact: true, Progress: func(pass int, rows int64) { last[pass] = rows }}
+	hashed := must(ridge.CrossValidate(ctx, s, cfg, cv))(t)
+	if last[1] != 100 || last[2] != 100 || len(last) != 2 {
+		t.Errorf("progress %v", last)
+	}
+	again := must(ridge.CrossValidate(ctx, s, cfg, cv))(t)
+	cv.Seed = 0
+	turns := must(ridge.CrossValidate(ctx, s, cfg, cv))(t)
+	if hashed.Fitted[0][0] != again.Fitted[0][0] || hashed.Fitted[0][0] == turns.Fitted[0][0] {
+		t.Errorf("seed 9 %v and %v, in turn %v", hashed.Fitted, again.Fitted, turns.Fitted)
+	}
+}

@@ -1,0 +1,197 @@
+package ridge_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// TestPlanBound: η of a sketch of any size is within the bound that a summary of any
+// other size proves for the same rows.
+func TestPlanBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, gammas := drawWide(t, nil)
+		sizes := []int{1, 2, 3, 5, 8, 13}
+		plan := must(p.sum.Plan(ridge.PlanConfig{Gammas: gammas, Sizes: sizes}))(t)
+		for _, o := range plan.Options[1:] {
+			cfg := p.sum.Config()
+			cfg.Size = o.Size
+			b := must(summarize(t, p.table, cfg).Sketch().Spectrum())(t).Bound
+			if !(b.Shrinkage <= o.ShrinkageBound+2*b.RoundOff) || !(o.Shrinkage <= o.ShrinkageBound) {
+				t.Errorf("m = %d: η = %g, proved to be at most %g, expected %g", o.Size, b.Shrinkage, o.ShrinkageBound, o.Shrinkage)
+			}
+		}
+		proved, estimated, err := p.sum.SizeFor(0.1, gammas[0])
+		if err != nil {
+			return // below round-off
+		}
+		if estimated > proved || proved > p.ref.D || estimated < 1 {
+			t.Errorf("sizes %d and %d for %d features", proved, estimated, p.ref.D)
+		}
+		cfg := p.sum.Config()
+		cfg.Size = proved
+		f := must(summarize(t, p.table, cfg).Fit(gammas[0]))(t)
+		if q := f.Certificate.Contraction; !(q <= 0.1+1e3*eps*scaleOf(p.ref)/gammas[0]) {
+			t.Errorf("size %d proved for 0.1, is %g", proved, q)
+		}
+	})
+}
+
+// quarter is every fourth row.
+func quarter(t *testing.T, src dataset.Source) dataset.Source {
+	t.Helper()
+	_, d, targets := src.Dims()
+	var x, y []float64
+	n := 0
+	for b, err := range src.Blocks(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.N {
+			if (b.First+int64(i))%4 == 0 {
+				x, y = append(x, b.X[i*d:(i+1)*d]...), append(y, b.Y[i*targets:(i+1)*targets]...)
+				n++
+			}
+		}
+	}
+	return must(dataset.FromDense(n, d, targets, x, y))(t)
+}
+
+// TestPlanRealData: from a pilot of every fourth row, and from the sketch of all, η and
+// passes for other sizes are about what they turn out to be.
+func TestPlanRealData(t *testing.T) {
+	const rows, d = 4000, 256
+	src := fourier(t, rows, d)
+	all := summarize(t, src, ridge.SummaryConfig{Size: 64, Intercept: true})
+	pilot := summarize(t, quarter(t, src), ridge.SummaryConfig{Size: 64, Intercept: true})
+	cfg := ridge.PlanConfig{Rows: rows, Gammas: []float64{all.Grid(1)[0]}, Sizes: []int{16, 32, 64, 128, 192}, Tol: 1e-6}
+	for name, s := range map[string]*ridge.Summary{"sketch of all": all, "pilot": pilot} {
+		plan := must(s.Plan(cfg))(t)
+		for _, o := range plan.Options {
+			if o.Method != "cg" {
+				continue
+			}
+			sum := summarize(t, src, ridge.SummaryConfig{Size: o.Size, Intercept: true})
+			eta := must(sum.Fit(1))(t).Certificate.Shrinkage
+			f := must(ridge.Solve(context.Background(), src, sum, cfg.Gammas[0], ridge.SolveOptions{Tol: cfg.Tol}))(t)
+			t.Logf("%s, m = %d: η %.3g, expected %.3g, at most %.3g; cg took %d passes, expected at most %d", name, o.Size, eta, o.Shrinkage, o.ShrinkageBound, f.Passes, o.Passes[0])
+			if name == "sketch of all" && !(eta <= o.ShrinkageBound*(1+1e-9)) {
+				t.Errorf("η = %g, proved to be at most %g", eta, o.ShrinkageBound)
+			}
+			if r := o.Shrinkage / eta; !(r > 0.3 && r < 3) {
+				t.Errorf("%s, m = %d: η = %g, expected %g", name, o.Size, eta, o.Shrinkage)
+			}
+			if f.Passes > o.Passes[0]+4 {
+				t.Errorf("%s, m = %d: %d passes, at most %d were expected", name, o.Size, f.Passes, o.Passes[0])
+			}
+		}
+		t.Log(plan.Reason)
+	}
+	proved, estimated, err := all.SizeFor(0.05, cfg.Gammas[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := summarize(t, src, ridge.SummaryConfig{Size: estimated, Intercept: true})
+	q := must(sum.Fit(cfg.Gammas[0]))(t).Certificate.Contraction
+	t.Logf("contraction 0.05 at γ = %.3g: m = %d proved, %d expected, which has %.3g", cfg.Gammas[0], proved, estimated, q)
+}
+
+// TestPlanRecommends: exact where d² fits and is cheap, a sketch where not, and
+// nothing where nothing fits.
+func TestPlanRecommends(t *testing.T) {
+	src := fourier(t, 1000, 128)
+	sum := summarize(t, src, ridge.SummaryConfig{Size: 64})
+	gamma := []float64{10 * sum.Grid(1)[0]}
+	best := func(cfg ridge.PlanConfig) (ridge.PlanOption, string) {
+		cfg.Gammas = gamma
+		p := must(sum.Plan(cfg))(t)
+		if p.Best < 0 {
+			return ridge.PlanOption{}, p.Reason
+		}
+		for _, o := range p.Options {
+			if o.Reaches && o.Seconds < p.Options[p.Best].Seconds {
+				t.Errorf("%+v is faster than %+v", o, p.Options[p.Best])
+			}
+		}
+		return p.Options[p.Best], p.Reason
+	}
+	if o, why := best(ridge.PlanConfig{}); o.Method != "exact" || !strings.HasPrefix(why, "exact") {
+		t.Errorf("by default %+v: %s", o, why)
+	}
+	exact := must(sum.Plan(ridge.PlanConfig{}))(t).Options[0]
+	if o, why := best(ridge.PlanConfig{MaxBytes: exact.Bytes - 1, Sizes: []int{4, 8}}); o.Method != "cg" && o.Method != "chebyshev" || !strings.Contains(why, "exact takes") {
+		t.Errorf("without room for d² %+v: %s", o, why)
+	}
+	if o, why := best(ridge.PlanConfig{MaxBytes: 1000}); o.Method != "" || !strings.Contains(why, "nothing") {
+		t.Errorf("without room %+v: %s", o, why)
+	}
+	if o, _ := best(ridge.PlanConfig{Tol: 0.9, Rates: ridge.Rates{Flops: 1e15, Bytes: 1e8}, Sizes: []int{32}, MaxBytes: exact.Bytes - 1}); o.Method != "one-shot" {
+		t.Errorf("for a rough answer %+v", o)
+	}
+}
+
+// TestPlanMemory: the memory planned for a sketch is about what one takes.
+func TestPlanMemory(t *testing.T) {
+	const d = 1000
+	s := problem(rand.New(rand.NewPCG(1, 2)), "gaussian", 300, d, 1, 1)
+	rows := dataset.Block{N: 300, X: flat(s.x), Y: flat(s.y)}
+	small := summarize(t, s, ridge.SummaryConfig{Size: 4})
+	for _, o := range must(small.Plan(ridge.PlanConfig{Sizes: []int{32, 128}}))(t).Options {
+		if o.Method != "one-shot" {
+			continue
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		sum := must(ridge.NewSummary(ridge.SummaryConfig{Dim: d, Size: o.Size, Intercept: true}))(t)
+		if err := sum.AppendBlock(rows); err != nil {
+			t.Fatal(err)
+		}
+		must(sum.Fit(1))(t)
+		runtime.ReadMemStats(&after)
+		taken := float64(after.TotalAlloc - before.TotalAlloc)
+		if r := float64(o.Bytes) / taken; !(r > 0.5 && r < 2) {
+			t.Errorf("m = %d: %d bytes planned, a summary takes %g", o.Size, o.Bytes, taken)
+		}
+		runtime.KeepAlive(sum)
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 3, 1, 1)
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 2})
+	none := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2}))(t)
+	if _, err := none.Plan(ridge.PlanConfig{}); !errors.Is(err, ridge.ErrEmpty) {
+		t.Errorf("plan from nothing: %v", err)
+	}
+	for _, cfg := range []ridge.PlanConfig{{Rows: -1}, {Sizes: []int{0}}} {
+		if _, err := sum.Plan(cfg); !errors.Is(err, ridge.ErrShape) {
+			t.Errorf("%+v: %v", cfg, err)
+		}
+	}
+	for _, cfg := range []ridge.PlanConfig{{Tol: -1}, {Tol: math.NaN()}, {Rates: ridge.Rates{Flops: -1}}, {Rates: ridge.Rates{Bytes: math.NaN()}}} {
+		if _, err := sum.Plan(cfg); err == nil {
+			t.Errorf("%+v accepted", cfg)
+		}
+	}
+	var e *ridge.GammaError
+	if _, err := sum.Plan(ridge.PlanConfig{Gammas: []float64{0}}); !errors.As(err, &e) {
+		t.Errorf("γ = 0: %v", err)
+	}
+	if _, _, err := sum.SizeFor(0.1, -1); !errors.As(err, &e) {
+		t.Errorf("γ = -1: %v", err)
+	}
+	for _, r := range []float64{0, -1, math.NaN(), 1e-30} {
+		if _, _, err := sum.SizeFor(r, 1); err == nil {
+			t.Errorf("relative error %v accepted", r)
+		}
+	}
+}

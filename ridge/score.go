@@ -1,0 +1,145 @@
+package ridge
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/neumaier"
+)
+
+// A HoldOut is how fits did on rows that they have not seen.
+type HoldOut struct {
+	Rows int64
+	RSS  [][]float64 // Σw(y − ŷ)², for each fit and target
+	TSS  []float64   // Σw(y − ȳ)² for each target, ȳ the mean of these rows
+	R2   [][]float64 // 1 − RSS/TSS, as scikit-learn's r2_score; NaN where TSS is 0
+}
+
+// Score makes one pass over src and scores all fits together on its rows, in matrix
+// products. Fits and a source of different dimensions are [ErrShape], no rows
+// [ErrEmpty]; entries and weights are checked as by [Summary.AppendBlock]. Other
+// errors are those of src.
+func Score(ctx context.Context, src dataset.Source, fits []*Fit) (*HoldOut, error) {
+	_, d, t := src.Dims()
+	be, err := engine.Default()
+	if err != nil {
+		return nil, err
+	}
+	s := newScorer(be, d, t)
+	for _, f := range fits {
+		if ft, fdim := f.Coef.Dims(); ft != t || fdim != d || len(f.Intercept) != t {
+			return nil, fmt.Errorf("%w: a %d×%d fit scored on rows of %d features and %d targets", ErrShape, ft, fdim, d, t)
+		}
+		for j := range t {
+			s.x = append(s.x, f.Coef.RawRowView(j)...)
+			s.intercept = append(s.intercept, f.Intercept[j])
+		}
+	}
+	h := &HoldOut{}
+	spread, raw := make([]welford, t), 0.0
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if raw, err = checkBlock(b, d, t, int(h.Rows), raw); err != nil {
+			return nil, err
+		}
+		if err := s.add(b, int(h.Rows)); err != nil {
+			return nil, err
+		}
+		h.Rows += int64(b.N)
+		for i, y := range b.Y[:b.N*t] {
+			spread[i%t].add(y, weightOf(b, i/t))
+		}
+	}
+	if h.Rows == 0 {
+		return nil, ErrEmpty
+	}
+	for j := range spread {
+		h.TSS = append(h.TSS, spread[j].squares)
+	}
+	for i := range fits {
+		rss, r2 := make([]float64, t), make([]float64, t)
+		for j := range t {
+			rss[j], r2[j] = s.rss[i*t+j].Value(), math.NaN()
+			if h.TSS[j] > 0 {
+				r2[j] = 1 - rss[j]/h.TSS[j]
+			}
+		}
+		h.RSS, h.R2 = append(h.RSS, rss), append(h.R2, r2)
+	}
+	return h, nil
+}
+
+// weightOf is the weight of row i.
+func weightOf(b dataset.Block, i int) float64 {
+	if b.W == nil {
+		return 1
+	}
+	return b.W[i]
+}
+
+// welford is the running sum of weighted squares about the mean (B. Welford,
+// Technometrics 4, 1962; D. West, Comm. ACM 22, 1979, for weights).
+type welford struct{ weight, mean, squares float64 }
+
+func (s *welford) add(y, w float64) {
+	if !(w > 0) {
+		return
+	}
+	s.weight += w
+	off := y - s.mean
+	s.mean += off * (w / s.weight)
+	s.squares += w * off * (y - s.mean)
+}
+
+// A scorer sums the squared residuals of many weights in one pass. Row i of x
+// (q×d) belongs to target i mod t.
+type scorer struct {
+	be        engine.Backend
+	d, t      int
+	x         []float64
+	intercept []float64
+	rss       []neumaier.Sum
+
+	product []float64
+	view    engine.CSR
+}
+
+func newScorer(be engine.Backend, d, t int) *scorer { return &scorer{be: be, d: d, t: t} }
+
+// add takes a block that has been checked, whose first row is row first.
+func (s *scorer) add(b dataset.Block, first int) error {
+	q := len(s.intercept)
+	if s.rss == nil {
+		s.rss = make([]neumaier.Sum, q)
+	}
+	for lo := 0; lo < b.N; lo += stageRows {
+		part := rowsOf(b, lo, min(lo+stageRows, b.N), s.d, s.t, &s.view)
+		s.product = grow(s.product, part.N*q)
+		if part.Sparse == nil {
+			s.be.Gemm(false, true, part.N, q, s.d, 1, part.X, s.d, s.x, s.d, 0, s.product, q)
+		} else {
+			for i := range part.N {
+				idx, val := part.Sparse.Row(i)
+				for l := range q {
+					s.product[i*q+l] = sparseDot(idx, val, s.x[l*s.d:(l+1)*s.d])
+				}
+			}
+		}
+		for i := range part.N {
+			for l := range q {
+				r := part.Y[i*s.t+l%s.t] - s.intercept[l] - s.product[i*q+l]
+				if r *= r * weightOf(part, i); !(r <= math.MaxFloat64) {
+					return &fd.RangeError{Row: first + lo + i}
+				}
+				s.rss[l].Add(r)
+			}
+		}
+	}
+	return nil
+}
