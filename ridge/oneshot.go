@@ -16,27 +16,11 @@ func (s *Summary) Fit(gamma float64) (*Fit, error) { return s.fit(gamma, true) }
 func (s *Summary) FitFD(gamma float64) (*Fit, error) { return s.fit(gamma, false) }
 
 func (s *Summary) fit(gamma float64, robust bool) (*Fit, error) {
-	if err := checkGamma(gamma, "one-shot"); err != nil {
-		return nil, err
-	}
-	if s.Rows() == 0 {
-		return nil, ErrEmpty
-	}
-	spec, err := s.spectrum()
+	fits, err := s.path([]float64{gamma}, robust)
 	if err != nil {
 		return nil, err
 	}
-	t, c := s.cfg.Targets, s.c()
-	h := newSketched(spec, robust, s.be)
-	x, gammas := make([]float64, len(c)), make([]float64, t)
-	for j := range gammas {
-		gammas[j] = gamma
-	}
-	h.Solve(t, gammas, c, x)
-	f := s.newFit(gamma, "one-shot")
-	f.Passes, f.Stop = 1, "one pass"
-	s.finish(f, x, newKnowledge(s, newSketched(spec, false, s.be), c), h.shift, nil)
-	return f, nil
+	return fits[0], nil
 }
 
 func (s *Summary) newFit(gamma float64, method string) *Fit {

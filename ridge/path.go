@@ -18,13 +18,19 @@ import (
 // O(m) for the brackets. The weights of k γ take k·t·d numbers.
 //
 // Every γ must be positive (*[GammaError]); a summary of no rows is [ErrEmpty].
-func (s *Summary) Path(gammas []float64) ([]*Fit, error) {
+func (s *Summary) Path(gammas []float64) ([]*Fit, error) { return s.path(gammas, true) }
+
+// path is Path, or with FD in place of RFD.
+func (s *Summary) path(gammas []float64, robust bool) ([]*Fit, error) {
 	k, err := s.know(gammas...)
 	if err != nil {
 		return nil, err
 	}
 	d, t := k.d, k.t
-	shift := k.spec.Bound.Shift()
+	shift := 0.0
+	if robust {
+		shift = k.spec.Bound.Shift()
+	}
 	x := k.apply(inverses(gammas, shift)...)
 	bx := k.sketchNorms(len(gammas)*t, x)
 	targets := make([]int, t)

@@ -26,27 +26,27 @@ type PlanConfig struct {
 
 // A PlanOption is one way to solve.
 type PlanOption struct {
-	Method string // "exact", "one-shot", "cg", "chebyshev" or "newton"
-	Size   int    // m; 0 for exact
+	Method string `json:"method"` // "exact", "one-shot", "cg", "chebyshev" or "newton"
+	Size   int    `json:"size"`   // m; 0 for exact
 	// ShrinkageBound is proved for the rows that the summary has seen, η is at most
 	// that for any sketch of them of this size; times n over their number for n rows,
 	// it is as good as they are a sample.
-	ShrinkageBound float64
-	Shrinkage      float64   // η as it is expected: an estimate
-	Contraction    []float64 // ρ/(γ+ρ) with that, for each γ: the relative error of the one-shot fit at most
-	Passes         []int     // reads of the data with that, for each γ; 0: need not converge
-	Bytes          uint64    // memory, without the reader's blocks
-	Seconds        float64   // by the Rates
-	Reaches        bool      // Tol, within MaxBytes
+	ShrinkageBound float64   `json:"shrinkage_bound"`
+	Shrinkage      float64   `json:"shrinkage"`   // η as it is expected: an estimate
+	Contraction    []float64 `json:"contraction"` // ρ/(γ+ρ) with that, for each γ: the relative error of the one-shot fit at most
+	Passes         []int     `json:"passes"`      // reads of the data with that, for each γ; 0: need not converge
+	Bytes          uint64    `json:"bytes"`       // memory, without the reader's blocks
+	Seconds        float64   `json:"seconds"`     // by the Rates
+	Reaches        bool      `json:"reaches"`     // Tol, within MaxBytes
 }
 
 // A Plan lists the ways to solve.
 type Plan struct {
-	Rows    int64
-	Gammas  []float64
-	Options []PlanOption
-	Best    int    // index of the option that reaches Tol soonest, -1 where none does
-	Reason  string // in words
+	Rows    int64        `json:"n"`
+	Gammas  []float64    `json:"gammas"`
+	Options []PlanOption `json:"options"`
+	Best    int          `json:"best"`   // index of the option that reaches Tol soonest, -1 where none does
+	Reason  string       `json:"reason"` // in words
 }
 
 // Plan predicts, from a summary of all rows, or as a pilot of a sample of them, what it

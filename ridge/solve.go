@@ -484,20 +484,5 @@ func (s *Summary) PredictedPasses(gamma, tol float64, m Method) (int, error) {
 		return 0, err
 	}
 	lo, hi := newSketched(spec, true, s.be).Range(gamma)
-	var rate, factor float64
-	switch kappa := math.Sqrt(hi / lo); {
-	case !(lo > 0):
-		return 0, nil
-	case m == Newton:
-		rate, factor = math.Max(1-lo, hi-1), 1
-	default:
-		rate, factor = (kappa-1)/(kappa+1), 2
-	}
-	if rate >= 1 {
-		return 0, nil
-	}
-	if rate <= 0 {
-		return 1, nil
-	}
-	return 1 + max(0, int(math.Ceil(math.Log(tol/factor)/math.Log(rate)))), nil
+	return passesWithin(lo, hi, tol, m == Newton), nil
 }

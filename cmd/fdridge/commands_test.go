@@ -254,6 +254,8 @@ func TestCommandsRefuse(t *testing.T) {
 		"save, folder":          {append(fit[:len(fit):len(fit)], "--save-sketch", filepath.Join(out, "deep")), "--save-sketch: there is no folder"},
 		"delimiter":             {append(fit[:len(fit):len(fit)], "--delimiter", "ab"), "--delimiter: \"ab\""},
 		"delimiter digit":       {append(fit[:len(fit):len(fit)], "--delimiter", "1"), "--delimiter: \"1\""},
+		"header":                {append(fit[:len(fit):len(fit)], "--header", "maybe"), "--header: \"maybe\""},
+		"no header":             {[]string{"fit", "--data", data, "--target", "3", "--gamma", "1", "--header", "no", "--out", out}, "is not a number"},
 		"columns":               {append(fit[:len(fit):len(fit)], "--columns", "x1,x9"), "x9"},
 		"weights":               {append(fit[:len(fit):len(fit)], "--weights", "w"), "\"w\""},
 		"weights negative":      {append(fit[:len(fit):len(fit)], "--weights", write(t, "w.csv", strings.Repeat("1\n", 20)+strings.Repeat("-1\n", 10))), "weights:21:1: the weight -1 is negative"},
@@ -271,6 +273,49 @@ func TestCommandsRefuse(t *testing.T) {
 		}
 		if _, err := os.Stat(out); err == nil {
 			t.Fatalf("%s: a file was written", name)
+		}
+	}
+}
+
+// TestPlan: a plan from rows, every K-th of them or a sketch says what a fit then
+// takes, and what is proved holds.
+func TestPlan(t *testing.T) {
+	sketch := filepath.Join(t.TempDir(), "sketch")
+	data := []string{"--data", w8a, "--rows", "1:3000", "--features", "rff:64,gamma=0.05,seed=3"}
+	must(t, append([]string{"sketch", "--size", "32", "-o", sketch}, data...)...)
+	flags := []string{"--gamma", "3", "--sizes", "8,16,32", "--error", "0.05"}
+	for name, from := range map[string][]string{"rows": append([]string{"--size", "32"}, data...), "every": append([]string{"--every", "3"}, data...), "sketch": {"--sketch", sketch}} {
+		v := report(t, append(append([]string{"plan"}, from...), flags...)...)
+		options := v["options"].([]any)
+		if v["n"] != 3000.0 || v["d"] != 64.0 || len(options) != 1+3*4 || len(v["size_for"].([]any)) != 1 {
+			t.Fatalf("%s: %v", name, v)
+		}
+		if name == "every" {
+			if v["rows_seen"] != 1000.0 {
+				t.Errorf("saw %v rows of 3000", v["rows_seen"])
+			}
+			continue
+		}
+		fit := report(t, append([]string{"fit", "--size", "16", "--gamma", "3", "--method", "one-shot"}, data...)...)
+		for _, o := range options {
+			o := o.(map[string]any)
+			if o["method"] != "one-shot" || o["size"] != 16.0 {
+				continue
+			}
+			if got := fit["shrinkage"].(float64); !(got <= o["shrinkage_bound"].(float64)*(1+1e-9)) {
+				t.Errorf("%s: η is %g, %v was proved", name, got, o["shrinkage_bound"])
+			}
+		}
+	}
+	if out := must(t, append([]string{"plan", "--sketch", sketch}, flags...)...); !strings.Contains(out, "→") || !strings.Contains(out, "is estimated to make the one-shot fit good to 0.05") {
+		t.Error(out)
+	}
+	for args, want := range map[string]string{
+		"--every 0": "--every: 0", "--n -1": "--n: -1", "--tol 2": "--tol: 2", "--error 1": "--error: 1", "--memory 0": "--memory: 0",
+		"--sizes 8,x": "--sizes: \"x\"", "--gamma 0": "--gamma: 0", "--sketch " + sketch: "--data is given too", "--size 0": "--size: 0",
+	} {
+		if code, _, errs := call(append(append([]string{"plan"}, data...), strings.Fields(args)...)...); code != usage || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit %d, %s", args, code, errs)
 		}
 	}
 }

@@ -21,7 +21,8 @@ import (
 // that makes something of data.
 type inputFlags struct {
 	data, target, weights once
-	format, delimiter     string
+	format                string
+	delimiter, header     string
 	columns               string
 	targets               int
 	rows                  string
@@ -49,6 +50,7 @@ func (o *inputFlags) register(f *pflag.FlagSet) {
 	f.Var(&o.data, "data", "files of rows, one after the other: csv, svmlight, npy, npz or parquet; plain, gzip or zstd")
 	f.StringVar(&o.format, "format", "auto", strings.Join(file.Formats, ", "))
 	f.StringVar(&o.delimiter, "delimiter", "", "what separates the fields of csv files, one character or tab (default: told by the first line)")
+	f.StringVar(&o.header, "header", "auto", "whether the first line of csv files names the columns: auto, yes or no")
 	f.StringVar(&o.columns, "columns", "", "the features: a list of header names or 1-based numbers; with a - before each, those to leave out (default: all but target and weights)")
 	f.Var(&o.target, "target", "target column: first, last, a 1-based number or a header name; or a file of its own; a list for several (svmlight: the label, no flag)")
 	f.IntVar(&o.targets, "targets", 1, "how many targets there are to be")
@@ -90,7 +92,7 @@ func (o *inputFlags) checkSource() error {
 	if err := oneOf("format", o.format, file.Formats...); err != nil {
 		return err
 	}
-	if _, err := parseDelimiter(o.delimiter); err != nil {
+	if _, err := o.csvOptions(); err != nil {
 		return err
 	}
 	if o.rows != "" {
@@ -98,6 +100,19 @@ func (o *inputFlags) checkSource() error {
 		return err
 	}
 	return nil
+}
+
+// headers are the values of --header; none is auto.
+var headers = map[string]csv.Header{"": csv.Auto, "auto": csv.Auto, "yes": csv.Present, "no": csv.Absent}
+
+// csvOptions are the flags that say how csv files are written.
+func (o *inputFlags) csvOptions() (csv.Options, error) {
+	header, ok := headers[o.header]
+	if !ok {
+		return csv.Options{}, badInput("--header: %q must be one of auto, yes, no", o.header)
+	}
+	delimiter, err := parseDelimiter(o.delimiter)
+	return csv.Options{Delimiter: delimiter, Header: header}, err
 }
 
 // parseDelimiter reads one character or "tab"; empty text is 0.
@@ -118,13 +133,13 @@ func parseDelimiter(text string) (rune, error) {
 // options are those of file.Open. What is not a file of weights is a column, read
 // as one target more, the last.
 func (o *inputFlags) options() (opts file.Options, weightsFile bool, err error) {
-	delimiter, err := parseDelimiter(o.delimiter)
+	text, err := o.csvOptions()
 	if err != nil {
 		return opts, false, err
 	}
 	opts = file.Options{
 		Format: o.format, Target: splitList(o.target.value), Targets: o.targets,
-		Columns: splitList(o.columns), Delimiter: delimiter, Features: o.width,
+		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: o.width,
 	}
 	if !o.weights.set {
 		return opts, false, nil
@@ -149,7 +164,7 @@ func (o *inputFlags) wanted(opts file.Options) ([]string, error) {
 	case "parquet":
 		return o.names, nil
 	case "csv":
-		header, err := csv.Columns(path, csv.Options{Delimiter: opts.Delimiter})
+		header, err := csv.Columns(path, csv.Options{Delimiter: opts.Delimiter, Header: opts.Header})
 		if err != nil || header == nil {
 			return nil, err
 		}

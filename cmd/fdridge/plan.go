@@ -190,6 +190,9 @@ func (r *planReport) human(w io.Writer) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "\tmethod\tm\tη about\tη ≤\tpasses\tone-shot error ≤\tmemory\ttime\treaches --tol")
 	for i, o := range r.Options {
+		if i != r.Best && (o.Method == "chebyshev" || o.Method == "newton") {
+			continue // never fewer passes than cg; --json has them
+		}
 		mark := ""
 		if i == r.Best {
 			mark = "→"

@@ -45,6 +45,7 @@ func predictCommand() *cobra.Command {
 	f.Var(&o.in.data, "data", "files of rows, as for fit; features are found by their names where the files have any")
 	f.StringVar(&o.in.format, "format", "auto", "as for fit")
 	f.StringVar(&o.in.delimiter, "delimiter", "", "as for fit")
+	f.StringVar(&o.in.header, "header", "auto", "as for fit")
 	f.Var(&o.gamma, "gamma", "which γ of a model with several")
 	f.Var(&o.in.target, "target", "the target column, where the file has one: it is left out of the features, and R² and RMSE on it are reported (svmlight: the label, always)")
 	f.StringVar(&o.in.rows, "rows", "", "A:B: only rows A to B, from 1, inclusive")

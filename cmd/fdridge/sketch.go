@@ -32,11 +32,11 @@ func (d *data) columns(o *inputFlags) ([]string, error) {
 	if d.opened.Format != "csv" {
 		return nil, nil
 	}
-	delimiter, err := parseDelimiter(o.delimiter)
+	text, err := o.csvOptions()
 	if err != nil {
 		return nil, err
 	}
-	return csv.Columns(splitList(o.data.value)[0], csv.Options{Delimiter: delimiter})
+	return csv.Columns(splitList(o.data.value)[0], text)
 }
 
 func (d *data) describe(o *inputFlags) (*description, error) {

@@ -40,6 +40,7 @@ func solveCommand() *cobra.Command {
 	f.Var(&o.in.data, "data", "all the rows of the sketch, in any order: they are read again to refine the solution")
 	f.StringVar(&o.in.format, "format", "auto", "as for fit")
 	f.StringVar(&o.in.delimiter, "delimiter", "", "as for fit")
+	f.StringVar(&o.in.header, "header", "auto", "as for fit")
 	f.Var(&o.in.weights, "weights", "as for fit")
 	f.StringVar(&o.in.rows, "rows", "", "as for fit")
 	o.threads.register(c)
