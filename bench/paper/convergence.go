@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/randsketch"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -252,7 +253,7 @@ func (c *convergence) draw(number int) *Figure {
 		Table:    Table{Columns: []string{"dataset", "gamma", "method", "iteration", "relative_error", "certified", "predicted"}},
 	}
 	for _, gamma := range c.gammas {
-		p := Panel{
+		p := chart.Panel{
 			Title: fmt.Sprintf("γ = %g", gamma), X: "iteration t", Y: "‖x⁽ᵗ⁾ − x*‖ / ‖x*‖", LogY: true,
 			YMin: 1e-14, YMax: 1e4,
 		}
@@ -260,7 +261,7 @@ func (c *convergence) draw(number int) *Figure {
 			if k.gamma != gamma {
 				continue
 			}
-			line, predicted := Line{Method: k.method}, Line{Method: k.method, Label: k.method + " predicted", Dashed: true}
+			line, predicted := chart.Line{Method: k.method}, chart.Line{Method: k.method, Label: k.method + " predicted", Dashed: true}
 			for t, e := range k.errors {
 				line.X, line.Y = append(line.X, float64(t)), append(line.Y, e)
 				rate := math.NaN()

@@ -13,6 +13,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/randsketch"
 )
 
@@ -245,7 +246,7 @@ func drawCovariances(found []*covariance) *Figure {
 	}
 	for _, c := range found {
 		f.Settings[c.dataset] = c.from
-		p := Panel{Title: fmt.Sprintf("%s (n = %d, d = %d)", c.dataset, c.rows, c.dim), X: "m", LogX: 2, LogY: true}
+		p := chart.Panel{Title: fmt.Sprintf("%s (n = %d, d = %d)", c.dataset, c.rows, c.dim), X: "m", LogX: 2, LogY: true}
 		for _, method := range []string{"FD", "RFD", "Gaussian", "SJLT", "Nyström"} {
 			p.Lines = append(p.Lines, c.line(method, func(p *covariancePoint) float64 { return median(p.errors) }))
 		}
@@ -255,7 +256,7 @@ func drawCovariances(found []*covariance) *Figure {
 		f.Panels = append(f.Panels, p)
 	}
 	for _, c := range found {
-		p := Panel{Title: c.dataset, X: "m", LogX: 2, LogY: true}
+		p := chart.Panel{Title: c.dataset, X: "m", LogX: 2, LogY: true}
 		for _, method := range []string{"FD", "Gaussian", "SJLT", "Nyström"} { // RFD's is FD's
 			p.Lines = append(p.Lines, c.line(method, func(p *covariancePoint) float64 { return p.rate }))
 		}
@@ -269,7 +270,7 @@ func drawCovariances(found []*covariance) *Figure {
 }
 
 // sameScale gives panels one range of y, with some room.
-func sameScale(panels []Panel) {
+func sameScale(panels []chart.Panel) {
 	lo, hi := math.Inf(1), 0.0
 	for _, p := range panels {
 		for _, l := range p.Lines {
@@ -282,8 +283,8 @@ func sameScale(panels []Panel) {
 }
 
 // line is a method over m.
-func (c *covariance) line(method string, value func(*covariancePoint) float64) Line {
-	l := Line{Method: method}
+func (c *covariance) line(method string, value func(*covariancePoint) float64) chart.Line {
+	l := chart.Line{Method: method}
 	for _, p := range c.points {
 		if p.method == method {
 			l.X, l.Y = append(l.X, float64(p.size)), append(l.Y, value(p))

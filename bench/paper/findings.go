@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/fdridge/fdridge/internal/chart"
 )
 
 // The claims of section 3 of the paper, "Findings" and "Summary", on figures 1 and
@@ -324,7 +326,7 @@ func twoOrders(x *risks) finding {
 		worst = append(worst, w)
 	}
 	orders := math.Log10(slices.Max(worst))
-	return check(math.Abs(orders-2) <= 0.5, fmt.Sprintf("largest %s for γ ≤ 2⁻⁴: bias %s, variance %s, MSE %s (rule: 100 to a factor of √10 for the largest)", plainToRobustText, short(worst[0]), short(worst[1]), short(worst[2])),
+	return check(math.Abs(orders-2) <= 0.5, fmt.Sprintf("largest %s for γ ≤ 2⁻⁴: bias %s, variance %s, MSE %s (rule: 100 to a factor of √10 for the largest)", plainToRobustText, chart.Short(worst[0]), chart.Short(worst[1]), chart.Short(worst[2])),
 		fmt.Sprintf("%.1f orders of magnitude", orders))
 }
 
@@ -364,7 +366,7 @@ func noImprovement(x *risks) finding {
 		random, plain, robust := drop(classicalGaussian), drop(fdrr), drop(rfdrr)
 		t.series = append(t.series, m.String())
 		t.ok = append(t.ok, []bool{random <= noFurther && math.Min(plain, robust) >= improvement})
-		shown = append(shown, fmt.Sprintf("%s Classical:Gaussian %s, FDRR %s, RFDRR %s", m, short(random), short(plain), short(robust)))
+		shown = append(shown, fmt.Sprintf("%s Classical:Gaussian %s, FDRR %s, RFDRR %s", m, chart.Short(random), chart.Short(plain), chart.Short(robust)))
 	}
 	return t.finding(fmt.Sprintf("largest error for γ > 2⁻⁴ over that at γ = %s: %s (rule: ≤ %v, ≥ %v, ≥ %v)",
 		power(x.gammas[last]), strings.Join(shown, "; "), noFurther, improvement, improvement))
@@ -380,7 +382,7 @@ func dependsOnGamma(r *results) finding {
 	for _, m := range allMetrics {
 		p, q := x.plainToRobust(m, 0), x.plainToRobust(m, last)
 		t.series, t.ok = append(t.series, m.String()), append(t.ok, []bool{p > muchWeaker, q <= similar})
-		shown = append(shown, fmt.Sprintf("%s %s and %s", m, short(p), short(q)))
+		shown = append(shown, fmt.Sprintf("%s %s and %s", m, chart.Short(p), chart.Short(q)))
 	}
 	numbers := fmt.Sprintf("%s at γ = %s and %s: %s (rule: ≥ %v, ≤ %v)", plainToRobustText, power(x.gammas[0]), power(x.gammas[last]), strings.Join(shown, ", "), muchWeaker, similar)
 	return both(part("R₁", r.risks[0].negligible()), part("R₂", t.finding(numbers)))
@@ -388,7 +390,7 @@ func dependsOnGamma(r *results) finding {
 
 func gaussianCost(x *risks) finding {
 	gaussian, sjlt := x.seconds[classicalGaussian]/x.seconds[fdrr], x.seconds[classicalSJLT]/x.seconds[fdrr]
-	return check(gaussian > 1, fmt.Sprintf("time to sketch A over that of FD: Gaussian %s, SJLT %s (rule: > 1 for Gaussian)", short(gaussian), short(sjlt)), "Gaussian sketches are faster to make")
+	return check(gaussian > 1, fmt.Sprintf("time to sketch A over that of FD: Gaussian %s, SJLT %s (rule: > 1 for Gaussian)", chart.Short(gaussian), chart.Short(sjlt)), "Gaussian sketches are faster to make")
 }
 
 // degrades compares methods with Classical:Gaussian.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/fdridge/fdridge/internal/chart"
 )
 
 // The claims of section 4 of the paper, "Findings", on figures 3 to 5, which its
@@ -115,7 +117,7 @@ func (c *convergence) final(method string, gamma float64) float64 {
 func (c *convergence) listed(gamma float64, methods ...string) string {
 	var parts []string
 	for _, m := range methods {
-		parts = append(parts, m+" "+short(c.final(m, gamma)))
+		parts = append(parts, m+" "+chart.Short(c.final(m, gamma)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -160,7 +162,7 @@ func easier(c *convergence) finding {
 		}
 		var e []string
 		for _, gamma := range c.gammas {
-			e = append(e, short(c.final(m, gamma)))
+			e = append(e, chart.Short(c.final(m, gamma)))
 		}
 		numbers = append(numbers, m+" "+strings.Join(e, ", "))
 	}
@@ -211,7 +213,7 @@ func robustBest(c *convergence) finding {
 		if second == "RFD" {
 			second = methods[1]
 		}
-		numbers = append(numbers, fmt.Sprintf("γ = %g, t = %d: RFD %s, next %s %s", gamma, t, short(c.at("RFD", gamma, t)), second, short(c.at(second, gamma, t))))
+		numbers = append(numbers, fmt.Sprintf("γ = %g, t = %d: RFD %s, next %s %s", gamma, t, chart.Short(c.at("RFD", gamma, t)), second, chart.Short(c.at(second, gamma, t))))
 	}
 	return check(wrong == nil, strings.Join(numbers, "; "), strings.Join(wrong, "; "))
 }
@@ -221,7 +223,7 @@ func robustReaches(c *convergence) finding {
 	if !c.has(gamma) {
 		return cannot(gamma)
 	}
-	return check(c.final("RFD", gamma) < 1e-10, short(c.final("RFD", gamma)), "")
+	return check(c.final("RFD", gamma) < 1e-10, chart.Short(c.final("RFD", gamma)), "")
 }
 
 func plainReaches(c *convergence) finding {
@@ -230,7 +232,7 @@ func plainReaches(c *convergence) finding {
 		return cannot(gamma)
 	}
 	e := c.final("FD", gamma)
-	f := check(e <= roughly*1e-7 && e >= 1e-7/roughly, short(e), "")
+	f := check(e <= roughly*1e-7 && e >= 1e-7/roughly, chart.Short(e), "")
 	if f.verdict == fails && e < 1e-7 {
 		f.verdict, f.why = partly, "better than that"
 	}
@@ -259,7 +261,7 @@ func deterministicFirst(c *convergence) finding {
 		if !ok {
 			why = "the order is " + strings.Join(methods, ", ")
 		}
-		return ok, fmt.Sprintf("t = %d: FD %s, best randomised %s", t, short(c.at("FD", gamma, t)), bestRandom(c, gamma, t)), why
+		return ok, fmt.Sprintf("t = %d: FD %s, best randomised %s", t, chart.Short(c.at("FD", gamma, t)), bestRandom(c, gamma, t)), why
 	})
 }
 
@@ -271,7 +273,7 @@ func bestRandom(c *convergence, gamma float64, t int) string {
 			best = m
 		}
 	}
-	return best + " " + short(c.at(best, gamma, t))
+	return best + " " + chart.Short(c.at(best, gamma, t))
 }
 
 func sjltNext(c *convergence) finding {
@@ -284,7 +286,7 @@ func sjltNext(c *convergence) finding {
 				why += m + " is better; "
 			}
 		}
-		return why == "", fmt.Sprintf("t = %d: IHS:SJLT %s, best randomised %s", t, short(e), bestRandom(c, gamma, t)), strings.TrimSuffix(why, "; ")
+		return why == "", fmt.Sprintf("t = %d: IHS:SJLT %s, best randomised %s", t, chart.Short(e), bestRandom(c, gamma, t)), strings.TrimSuffix(why, "; ")
 	})
 }
 

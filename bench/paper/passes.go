@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/randsketch"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -182,7 +183,7 @@ func (r *run) drawEfforts(all []effort, from []string) *Figure {
 		{"seconds, sketch included", func(e effort) float64 { return e.seconds }},
 	} {
 		for _, name := range datasets {
-			p := Panel{Title: name, X: "γ / η", Y: y.label, LogX: 10, LogY: true}
+			p := chart.Panel{Title: name, X: "γ / η", Y: y.label, LogX: 10, LogY: true}
 			index := map[string]int{}
 			for _, e := range all {
 				if e.dataset != name {
@@ -192,7 +193,7 @@ func (r *run) drawEfforts(all []effort, from []string) *Figure {
 				if !ok {
 					i = len(p.Lines)
 					index[e.method] = i
-					p.Lines = append(p.Lines, Line{Method: e.method, Label: iterationNames[e.method]})
+					p.Lines = append(p.Lines, chart.Line{Method: e.method, Label: iterationNames[e.method]})
 				}
 				if e.passes > 0 {
 					p.Lines[i].X, p.Lines[i].Y = append(p.Lines[i].X, e.ratio), append(p.Lines[i].Y, y.of(e))

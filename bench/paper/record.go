@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -12,12 +11,9 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
-
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/internal/chart"
 )
 
 // An Environment is what a number may depend on beside the settings.
@@ -64,30 +60,22 @@ func (e Environment) summary() [][2]string {
 	}
 }
 
-// dpi is the resolution of a PNG.
-const dpi = 160
-
 // save writes DIR/figures/figureN.png, .svg, .csv and .json.
 func (r *run) save(f *Figure) error {
-	d, err := layOut(f)
-	if err != nil {
-		return err
-	}
+	drawn := f.chart()
+	leftOut := drawn.LeftOut()
 	writers := []struct {
 		extension string
 		write     func(io.Writer) error
 	}{
-		{"png", func(w io.Writer) error {
-			c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(d.width, d.height), vgimg.UseDPI(dpi))}
-			return d.to(c, w)
-		}},
-		{"svg", d.svg},
-		{"csv", func(w io.Writer) error { return r.writeCSV(w, f, d.leftOut) }},
-		{"json", func(w io.Writer) error { return r.writeJSON(w, f, d.leftOut) }},
+		{"png", func(w io.Writer) error { return drawn.Save(w, "png") }},
+		{"svg", func(w io.Writer) error { return drawn.Save(w, "svg") }},
+		{"csv", func(w io.Writer) error { return r.writeCSV(w, f, leftOut) }},
+		{"json", func(w io.Writer) error { return r.writeJSON(w, f, leftOut) }},
 	}
 	for _, x := range writers {
 		if err := r.write(filepath.Join("figures", fmt.Sprintf("figure%d.%s", f.Number, x.extension)), x.write); err != nil {
-			return err
+			return fmt.Errorf("paper: figure %d: %w", f.Number, err)
 		}
 	}
 	r.saved = append(r.saved, f)
@@ -106,25 +94,8 @@ func (r *run) write(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-func (d *drawing) to(c vg.CanvasWriterTo, w io.Writer) error {
-	d.draw(c)
-	_, err := c.WriteTo(w)
-	return err
-}
-
-// svg names fonts of the same widths beside the one that the layout is made with,
-// for where it is missing.
-func (d *drawing) svg(w io.Writer) error {
-	var b bytes.Buffer
-	if err := d.to(vgsvg.New(d.width, d.height), &b); err != nil {
-		return err
-	}
-	_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")))
-	return err
-}
-
 // writeCSV writes the table below lines of comment, which begin with #.
-func (r *run) writeCSV(w io.Writer, f *Figure, leftOut []point) error {
+func (r *run) writeCSV(w io.Writer, f *Figure, leftOut []chart.Point) error {
 	if _, err := fmt.Fprintf(w, "# figure %d: %s\n", f.Number, f.Title); err != nil {
 		return err
 	}
@@ -163,7 +134,7 @@ func (r *run) writeCSV(w io.Writer, f *Figure, leftOut []point) error {
 	return c.Error()
 }
 
-func (r *run) writeJSON(w io.Writer, f *Figure, leftOut []point) error {
+func (r *run) writeJSON(w io.Writer, f *Figure, leftOut []chart.Point) error {
 	type undrawn struct {
 		Panel  string `json:"panel"`
 		Method string `json:"method"`

@@ -15,11 +15,8 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
-
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/chart"
 )
 
 // newRun is a run of no experiment, in a folder of its own.
@@ -38,16 +35,16 @@ func example() *Figure {
 	x := []float64{1, 2, 4, 8, 16}
 	return &Figure{
 		Number: 1, Title: "an example", Columns: 2, Settings: map[string]any{"m": 7},
-		Panels: []Panel{
-			{Title: "left", X: "γ", Y: "‖x⁽ᵗ⁾ − x*‖", LogX: 2, LogY: true, Lines: []Line{
+		Panels: []chart.Panel{
+			{Title: "left", X: "γ", Y: "‖x⁽ᵗ⁾ − x*‖", LogX: 2, LogY: true, Lines: []chart.Line{
 				{Method: "FD", X: x, Y: []float64{1, 0, 1e-3, math.Inf(1), 1e-6}},
 				{Method: "FD", X: x, Y: []float64{1, 1e-2, 1e-4, 1e-6, 1e-8}, Label: "predicted", Dashed: true},
 				{Method: "RFD", X: x, Y: []float64{1, math.NaN(), -1, 1e-5, 1e-7}},
 			}},
-			{Title: "right", X: "t", Lines: []Line{{Method: "Nyström", X: []float64{0, 1, 2, 3, 4}, Y: []float64{0, -1, 5, 2, 2}}}},
-			{Title: "no numbers", LogY: true, Lines: []Line{{Method: "CG", X: []float64{1}, Y: []float64{0}}}},
-			{Title: "one number", LogX: 10, LogY: true, Lines: []Line{{Method: "CG", X: []float64{1}, Y: []float64{2}}}},
-			{Title: "given range", LogY: true, YMin: 1e-8, YMax: 1, Lines: []Line{{Method: "CG", X: x, Y: x}}},
+			{Title: "right", X: "t", Lines: []chart.Line{{Method: "Nyström", X: []float64{0, 1, 2, 3, 4}, Y: []float64{0, -1, 5, 2, 2}}}},
+			{Title: "no numbers", LogY: true, Lines: []chart.Line{{Method: "CG", X: []float64{1}, Y: []float64{0}}}},
+			{Title: "one number", LogX: 10, LogY: true, Lines: []chart.Line{{Method: "CG", X: []float64{1}, Y: []float64{2}}}},
+			{Title: "given range", LogY: true, YMin: 1e-8, YMax: 1, Lines: []chart.Line{{Method: "CG", X: x, Y: x}}},
 		},
 		Table: Table{Columns: []string{"x", "method", "y"}, Rows: [][]any{{1, "FD, of \"rows\"", 0.1}, {2, "FD", math.Inf(1)}}},
 	}
@@ -155,44 +152,6 @@ func TestSaveRefuses(t *testing.T) {
 	}
 }
 
-// axes are where the panels' data would be drawn.
-func (d *drawing) axes(t *testing.T) []vg.Rectangle {
-	t.Helper()
-	c := draw.NewCanvas(vgsvg.New(d.width, d.height), d.width, d.height)
-	tiles, _ := d.tiles(draw.Crop(c, margin, -margin, margin+d.legendHeight(), -margin-titleLine))
-	var out []vg.Rectangle
-	for i, tile := range tiles {
-		out = append(out, d.plots[i].DataCanvas(tile).Rectangle)
-	}
-	return out
-}
-
-// TestLayout: the axes of all panels have one size and stand in line, and nothing
-// reaches beyond the figure.
-func TestLayout(t *testing.T) {
-	f := example()
-	f.Panels = slices.Concat(f.Panels[:2], f.Panels[:1])
-	d, err := layOut(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d.rows != 2 || d.columns != 2 || len(d.legend) != 4 {
-		t.Errorf("%d×%d panels, legend %v", d.rows, d.columns, d.legend)
-	}
-	axes := d.axes(t)
-	for i, a := range axes {
-		if dx, dy := a.Size().X-axes[0].Size().X, a.Size().Y-axes[0].Size().Y; math.Abs(float64(dx)) > 0.5 || math.Abs(float64(dy)) > 0.5 {
-			t.Errorf("axes %d are %v larger", i, []any{dx, dy})
-		}
-		if a.Min.X < 0 || a.Min.Y < d.legendHeight() || a.Max.X > d.width || a.Max.Y > d.height {
-			t.Errorf("axes %d, %v, outside of %v×%v", i, a, d.width, d.height)
-		}
-	}
-	if !(math.Abs(float64(axes[0].Min.Y-axes[1].Min.Y)) <= 0.5) || !(math.Abs(float64(axes[0].Min.X-axes[2].Min.X)) <= 0.5) {
-		t.Errorf("axes out of line: %v", axes)
-	}
-}
-
 // TestStyles: no two methods that may share a figure look alike.
 func TestStyles(t *testing.T) {
 	one := map[string]string{"FDRR": "FD", "RFDRR": "RFD", "Classical:Gaussian": "Gaussian", "IHS:SJLT": "SJLT"}
@@ -201,7 +160,7 @@ func TestStyles(t *testing.T) {
 		if one[name] != "" {
 			continue // looks like the other on purpose
 		}
-		key := fmt.Sprintf("%v %T%+v %v", l.color, l.marker, l.marker, l.dashes)
+		key := fmt.Sprintf("%v %T%+v %v", l.Color, l.Marker, l.Marker, l.Dashes)
 		if seen[key] != "" {
 			t.Errorf("%s looks like %s", name, seen[key])
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset/synthetic"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/randsketch"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -270,7 +271,7 @@ func (x *risks) figure(number int, data synthetic.Config, trials int) *Figure {
 	}
 	for _, absolute := range []bool{false, true} {
 		for m := range metrics {
-			p := Panel{Title: m.title(), X: "γ", LogX: 2, LogY: true}
+			p := chart.Panel{Title: m.title(), X: "γ", LogX: 2, LogY: true}
 			values := x.relative
 			if absolute {
 				values = x.absolute
@@ -279,10 +280,10 @@ func (x *risks) figure(number int, data synthetic.Config, trials int) *Figure {
 				p.Y = map[bool]string{false: "relative error", true: "absolute value"}[absolute]
 			}
 			for _, method := range sketched {
-				p.Lines = append(p.Lines, Line{Method: method, X: x.gammas, Y: values[method][m]})
+				p.Lines = append(p.Lines, chart.Line{Method: method, X: x.gammas, Y: values[method][m]})
 			}
 			if absolute { // on top: most others are about there
-				p.Lines = append(p.Lines, Line{Method: exact, X: x.gammas, Y: values[exact][m]})
+				p.Lines = append(p.Lines, chart.Line{Method: exact, X: x.gammas, Y: values[exact][m]})
 			}
 			f.Panels = append(f.Panels, p)
 		}

@@ -28,10 +28,11 @@ func fitCommand() *cobra.Command {
 		Use:   "fit --data FILE[,FILE…] --gamma G[,G…]|auto",
 		Short: "Fit ridge regression and certify its error",
 		Args:  noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}
+			o.command = invocation(cmd, args)
 			return about(o.data.value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
@@ -76,7 +77,7 @@ func (o *fitOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	d.counted.progress = nil
-	r := &result{o: &o.solveFlags, backend: be, source: d.source, prep: d.prep, intercept: o.intercept, format: d.opened.Format, target: o.target.value}
+	r := &result{o: &o.solveFlags, backend: be, source: d.source, prep: d.prep, intercept: o.intercept, data: o.data.value, format: d.opened.Format, target: o.target.value, targetNames: d.opened.TargetNames}
 	if r.method, r.reason = o.chooseMethod(d); r.method == "exact" {
 		err = r.solveExact(ctx, bar)
 	} else {

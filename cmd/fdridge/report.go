@@ -103,6 +103,7 @@ type jsonReport struct {
 	Converged    bool        `json:"converged"`
 	Model        string      `json:"model,omitempty"`
 	Choice       *choice     `json:"choice,omitempty"`
+	Trace        []*trace    `json:"trace,omitempty"`
 	Fits         []fitRecord `json:"fits"`
 }
 
@@ -113,7 +114,7 @@ func (r *result) report() jsonReport {
 		Backend: r.backend.Name(), Kernel: r.backend.Capabilities()["kernel"],
 		Method: r.method, MethodReason: r.reason, Reads: r.reads,
 		SketchTime: number(r.sketched.Seconds()), TotalTime: number(r.total.Seconds()), PeakRSS: rss.Peak(),
-		Converged: r.failure == nil,
+		Converged: r.failure == nil, Trace: r.traces,
 	}
 	if r.failure == nil {
 		out.Model = r.o.out
@@ -212,8 +213,11 @@ func (r *result) human(w io.Writer) error {
 	if err := tab.Flush(); err != nil {
 		return err
 	}
-	if rep.Model != "" {
-		if _, err := fmt.Fprintf(w, "\nmodel written to %s\n", rep.Model); err != nil {
+	for _, written := range [][2]string{{"model", rep.Model}, {"report", r.o.report}} {
+		if written[1] == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "\n%s written to %s\n", written[0], written[1]); err != nil {
 			return err
 		}
 	}

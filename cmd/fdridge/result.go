@@ -20,7 +20,9 @@ type result struct {
 	prep    preparation
 
 	intercept      bool
+	data           string // the files, or the sketch
 	format, target string
+	targetNames    []string // where there are any
 	columns        []string // of a csv header
 	nnz            int64
 	scans, reads   int // reads before the method itself, and in all
@@ -29,7 +31,9 @@ type result struct {
 	reason   string // why auto chose it
 	size     int    // m, 0 without a sketch
 	fits     []*ridge.Fit
-	path     *path // what γ was chosen from
+	path     *path          // what γ was chosen from
+	sum      *ridge.Summary // nil without a sketch
+	traces   []*trace       // of every γ and target that was refined
 	failure  *ridge.NotConvergedError
 	sketched time.Duration
 	total    time.Duration
@@ -77,7 +81,7 @@ func chooseMethod(asked string, n int64, d, t, m, k int, sketch bool) (method, r
 // solve makes the fits of a summary, by further passes where the method makes any.
 func (r *result) solve(ctx context.Context, sum *ridge.Summary, bar *progress) error {
 	cfg := sum.Config()
-	r.size = min(cfg.Size, cfg.Dim)
+	r.size, r.sum = min(cfg.Size, cfg.Dim), sum
 	gammas := r.o.gammas
 	if r.o.auto {
 		var err error
@@ -91,13 +95,16 @@ func (r *result) solve(ctx context.Context, sum *ridge.Summary, bar *progress) e
 	iterations := map[string]ridge.Method{"cg": ridge.CG, "chebyshev": ridge.Chebyshev, "newton": ridge.Newton}
 	var err error
 	r.fits, err = ridge.SolvePath(ctx, r.source, sum, gammas, ridge.SolveOptions{
-		Method: iterations[r.method], Tol: r.o.tol, MaxPasses: r.o.maxPasses, PlainFD: !r.o.robust, Progress: bar.passes(sum.Rows()),
+		Method: iterations[r.method], Tol: r.o.tol, MaxPasses: r.o.maxPasses, PlainFD: !r.o.robust,
+		Observe: r.observe, Progress: bar.passes(sum.Rows()),
 	})
 	if errors.As(err, &r.failure) {
-		r.fits = r.failure.Fits
-		return nil
+		r.fits, err = r.failure.Fits, nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return r.predict(sum, iterations[r.method])
 }
 
 func (r *result) oneShot(sum *ridge.Summary, gammas []float64) error {
@@ -150,6 +157,11 @@ func (r *result) deliver(stdout io.Writer) error {
 	if r.o.out != "" && r.failure == nil {
 		if err := r.writeModel(r.o.out); err != nil {
 			return fmt.Errorf("--out: %w", err)
+		}
+	}
+	if r.o.report != "" {
+		if err := r.writePage(r.o.report); err != nil {
+			return fmt.Errorf("--report: %w", err)
 		}
 	}
 	report := r.human

@@ -47,10 +47,12 @@ type solveFlags struct {
 	tol       float64
 	maxPasses int
 	out       string
+	report    string
 	json      bool
 
-	gammas []float64
-	auto   bool // γ is to be chosen
+	command string // how to run this again
+	gammas  []float64
+	auto    bool // γ is to be chosen
 }
 
 func newSolveFlags() solveFlags {
@@ -65,6 +67,7 @@ func (o *solveFlags) register(f *pflag.FlagSet, method, methods string) {
 	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the weights to certify, for cg, chebyshev and newton")
 	f.IntVar(&o.maxPasses, "max-passes", 500, "most refining passes over the data")
 	f.StringVar(&o.out, "out", "", "write the model here, as JSON")
+	f.StringVar(&o.report, "report", "", "write a page about the fit here, one HTML file")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 }
 
@@ -74,6 +77,8 @@ func (o *solveFlags) check(methods ...string) error {
 		return badInput("--gamma: no regularisation is given")
 	case !(o.tol > 0 && o.tol < 1):
 		return badInput("--tol: %v, must be between 0 and 1", o.tol)
+	case o.report != "" && o.report == o.out:
+		return badInput("--report: %s is to be the model", o.report)
 	case o.maxPasses < 1:
 		return badInput("--max-passes: %d, must be at least 1", o.maxPasses)
 	}
@@ -88,7 +93,7 @@ func (o *solveFlags) check(methods ...string) error {
 	} else if o.method == "exact" {
 		return badInput("--gamma: auto chooses from a sketch, which --method exact does without")
 	}
-	return checkOut(o.out)
+	return firstError(checkOut(o.out), checkOutput("report", o.report))
 }
 
 // threadsFlag bounds the threads of a command.

@@ -32,6 +32,7 @@ func solveCommand() *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
+			o.command = invocation(cmd, args)
 			return about(args[0], o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
@@ -74,7 +75,7 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	}
 	cfg := sum.Config()
 	r := &result{
-		o: &o.solveFlags, backend: be, prep: d.Preparation, intercept: cfg.Intercept, format: d.Format, target: d.Target, columns: d.Columns, nnz: d.NNZ,
+		o: &o.solveFlags, backend: be, prep: d.Preparation, intercept: cfg.Intercept, data: name, format: d.Format, target: d.Target, columns: d.Columns, nnz: d.NNZ,
 		method: o.method,
 	}
 	if r.method == "auto" {

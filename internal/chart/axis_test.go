@@ -1,8 +1,9 @@
-package paper
+package chart
 
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -44,6 +45,22 @@ func TestLogTicks(t *testing.T) {
 	}
 }
 
+// TestLinearTicks: no two labels look alike.
+func TestLinearTicks(t *testing.T) {
+	for _, c := range [][2]float64{{0, 10}, {7.977, 8}, {1.5e14, 1.6e14}, {-1e-7, 1e-7}, {0, 100}} {
+		seen := map[string]bool{}
+		for _, tick := range (linearTicks{}).Ticks(c[0], c[1]) {
+			if tick.Label != "" && seen[tick.Label] {
+				t.Errorf("%v: %q twice", c, tick.Label)
+			}
+			seen[tick.Label] = true
+		}
+		if len(seen) < 3 {
+			t.Errorf("%v: labels %v", c, seen)
+		}
+	}
+}
+
 func TestSplit(t *testing.T) {
 	for line, want := range map[string][]string{
 		"":                {""},
@@ -58,26 +75,27 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-func TestNumbers(t *testing.T) {
-	for x, want := range map[float64]string{
-		0x1p-8: "2⁻⁸", 1: "1", 2: "2", 1024: "2¹⁰", 10: "10", 0.3: "0.3",
-	} {
-		if got := power(x); got != want {
-			t.Errorf("power(%v) = %q, want %q", x, got, want)
-		}
-	}
+func TestShort(t *testing.T) {
 	for x, want := range map[float64]string{
 		0: "0", 1: "1.0", 0.999: "1.0", 0.0234: "0.023", 123.4: "123", 9876: "9876",
 		12345: "1.2·10⁴", -4.56e-7: "-4.6·10⁻⁷", math.Inf(1): "+Inf",
 	} {
-		if got := short(x); got != want {
-			t.Errorf("short(%v) = %q, want %q", x, got, want)
+		if got := Short(x); got != want {
+			t.Errorf("Short(%v) = %q, want %q", x, got, want)
 		}
 	}
-	if got := span(3, 1, 2); got != "1.0 to 3.0" {
-		t.Errorf("span: %q", got)
+}
+
+func TestDigits(t *testing.T) {
+	for x, want := range map[float64]string{
+		0: "0", 1: "1", 0.25: "0.25", 1234: "1234", 12345: "1.23·10⁴", 1.5e14: "1.5·10¹⁴", 1e4: "10⁴", 9.999e5: "10⁶", -2e-9: "−2·10⁻⁹",
+		math.Inf(1): "+Inf",
+	} {
+		if got := Digits(x, 3); strings.ReplaceAll(got, "-", "−") != want {
+			t.Errorf("Digits(%v) = %q, want %q", x, got, want)
+		}
 	}
-	if got := span(1.001, 1); got != "1.0" {
-		t.Errorf("span of numbers that look alike: %q", got)
+	if a, b := Digits(1.5e14, 3), Digits(1.6e14, 3); a == b {
+		t.Errorf("two numbers look alike: %s", a)
 	}
 }

@@ -1,7 +1,10 @@
-package paper
+package chart
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
 
@@ -34,18 +37,16 @@ func typeface(size vg.Length) font.Font {
 }
 
 func textStyle(size vg.Length) text.Style {
-	return text.Style{Color: black, Font: typeface(size), Handler: handler}
+	return text.Style{Color: Black, Font: typeface(size), Handler: handler}
 }
 
 // A drawing is a figure ready to be drawn on any canvas.
 type drawing struct {
-	title         string
-	panels        []Panel
+	*Figure
 	plots         []*plot.Plot // of the panels
 	rows, columns int
 	legend        []entry
 	width, height vg.Length
-	leftOut       []point
 }
 
 // An entry is a line of the legend.
@@ -53,35 +54,42 @@ type entry struct {
 	label string
 	line  draw.LineStyle
 	glyph draw.GlyphStyle
-}
-
-// A point is one that cannot be drawn: zero, negative or not finite on a
-// logarithmic axis.
-type point struct {
-	Panel, Method string
-	X, Y          float64
+	area  color.Color // behind the line; nil: none
 }
 
 // layOut makes the plots of a figure.
 func layOut(f *Figure) (*drawing, error) {
 	columns := min(f.Columns, len(f.Panels))
 	if columns < 1 {
-		return nil, fmt.Errorf("paper: figure %d has no panels", f.Number)
+		return nil, errors.New("chart: no panels")
 	}
-	d := &drawing{
-		title: fmt.Sprintf("Figure %d. %s", f.Number, f.Title), panels: f.Panels,
-		rows: (len(f.Panels) + columns - 1) / columns, columns: columns,
-	}
+	d := &drawing{Figure: f, rows: (len(f.Panels) + columns - 1) / columns, columns: columns}
 	for i := range f.Panels {
 		p, err := d.panel(&f.Panels[i])
 		if err != nil {
-			return nil, fmt.Errorf("paper: figure %d, %s: %w", f.Number, f.Panels[i].Title, err)
+			return nil, fmt.Errorf("chart: panel %d, %s: %w", i+1, f.Panels[i].Title, err)
 		}
 		d.plots = append(d.plots, p)
 	}
 	d.width = vg.Length(columns)*panelWidth + 2*margin
-	d.height = vg.Length(d.rows)*panelHeight + 2*margin + titleLine + 6 + d.legendHeight()
+	d.height = vg.Length(d.rows)*(panelHeight-labelLine+d.captionHeight()) + 2*margin + d.titleHeight() + 6 + d.legendHeight()
 	return d, nil
+}
+
+// titleHeight is the room for the figure's title, none where it has none.
+func (d *drawing) titleHeight() vg.Length {
+	if d.Title == "" {
+		return 0
+	}
+	return titleLine
+}
+
+// captionHeight is the room for the titles of the panels.
+func (d *drawing) captionHeight() vg.Length {
+	if !slices.ContainsFunc(d.Panels, func(p Panel) bool { return p.Title != "" }) {
+		return 0
+	}
+	return labelLine
 }
 
 // panel makes the plot of a panel and adds its lines to the legend.
@@ -92,30 +100,14 @@ func (d *drawing) panel(panel *Panel) (*plot.Plot, error) {
 	p := plot.New()
 	p.TextHandler = handler
 	p.Add(grid())
-	for _, line := range panel.Lines {
-		l, ok := styles[line.Method]
-		if !ok {
-			return nil, fmt.Errorf("method %q has no style", line.Method)
+	for _, m := range panel.Marks {
+		if err := d.mark(p, m); err != nil {
+			return nil, err
 		}
-		e := entry{label: line.Label, line: draw.LineStyle{Color: l.color, Width: lineWidth, Dashes: l.dashes}}
-		if e.label == "" {
-			e.label = line.Method
-		}
-		if line.Dashed {
-			e.line.Width, e.line.Dashes = 0.9, []vg.Length{1, 1.6}
-		} else if l.marker != nil {
-			e.glyph = draw.GlyphStyle{Color: l.color, Radius: glyph, Shape: l.marker}
-		}
-		if !slices.ContainsFunc(d.legend, func(o entry) bool { return o.label == e.label }) {
-			d.legend = append(d.legend, e)
-		}
-		for _, run := range d.drawable(panel, &line) {
-			l := &plotter.Line{XYs: run, LineStyle: e.line}
-			p.Add(bare{l, l})
-			if e.glyph.Shape != nil {
-				m := &plotter.Scatter{XYs: run, GlyphStyle: e.glyph}
-				p.Add(bare{m, m})
-			}
+	}
+	for i := range panel.Lines {
+		if err := d.line(p, panel, &panel.Lines[i]); err != nil {
+			return nil, err
 		}
 	}
 	axis(&p.X, float64(panel.LogX), 0, 0)
@@ -127,6 +119,92 @@ func (d *drawing) panel(panel *Panel) (*plot.Plot, error) {
 	return p, nil
 }
 
+// line adds a line, or the area of a bracket, to a plot and to the legend.
+func (d *drawing) line(p *plot.Plot, panel *Panel, line *Line) error {
+	look, ok := d.Looks[line.Method]
+	if !ok {
+		return fmt.Errorf("method %q has no look", line.Method)
+	}
+	e := entry{label: cmp.Or(line.Label, line.Method), line: draw.LineStyle{Color: look.Color, Width: lineWidth, Dashes: look.Dashes}}
+	if line.Dashed {
+		e.line.Width, e.line.Dashes = 0.9, []vg.Length{1, 1.6}
+	} else if look.Marker != nil && !line.Plain {
+		e.glyph = draw.GlyphStyle{Color: look.Color, Radius: glyph, Shape: look.Marker}
+	}
+	if line.High != nil {
+		e.area = faint(look.Color)
+	}
+	d.explain(e)
+	for _, a := range areas(panel, line) {
+		b := &plotter.Polygon{XYs: []plotter.XYs{a}, Color: e.area}
+		p.Add(bare{b, b})
+	}
+	for _, values := range [][]float64{line.Y, line.High} {
+		for _, run := range runs(panel, line.X, values) {
+			l := &plotter.Line{XYs: run, LineStyle: e.line}
+			p.Add(bare{l, l})
+			if e.glyph.Shape != nil {
+				m := &plotter.Scatter{XYs: run, GlyphStyle: e.glyph}
+				p.Add(bare{m, m})
+			}
+		}
+	}
+	return nil
+}
+
+// mark adds a mark to a plot and to the legend.
+func (d *drawing) mark(p *plot.Plot, m Mark) error {
+	look, ok := d.Looks[m.Method]
+	if !ok {
+		return fmt.Errorf("method %q has no look", m.Method)
+	}
+	e := entry{label: cmp.Or(m.Label, m.Method)}
+	if m.Lo == m.Hi {
+		e.line = draw.LineStyle{Color: look.Color, Width: lineWidth, Dashes: look.Dashes}
+	} else {
+		e.area = faint(look.Color)
+	}
+	d.explain(e)
+	p.Add(upright{m, e})
+	return nil
+}
+
+// explain adds a line to the legend, once.
+func (d *drawing) explain(e entry) {
+	if !slices.ContainsFunc(d.legend, func(o entry) bool { return o.label == e.label }) {
+		d.legend = append(d.legend, e)
+	}
+}
+
+// faint is a colour for an area.
+func faint(c color.Color) color.Color {
+	solid := color.NRGBAModel.Convert(c).(color.NRGBA)
+	solid.A = 0x38
+	return solid
+}
+
+// upright draws a mark from the bottom to the top of a panel; it leaves the range
+// of x to the lines.
+type upright struct {
+	Mark
+	entry
+}
+
+// Plot implements [plot.Plotter].
+func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
+	x, _ := p.Transforms(&c)
+	lo, hi := max(u.Lo, p.X.Min), min(u.Hi, p.X.Max)
+	if !(lo <= hi) {
+		return
+	}
+	left, right := x(lo), x(hi)
+	if u.area != nil {
+		c.FillPolygon(u.area, []vg.Point{{X: left, Y: c.Min.Y}, {X: right, Y: c.Min.Y}, {X: right, Y: c.Max.Y}, {X: left, Y: c.Max.Y}})
+		return
+	}
+	c.StrokeLine2(u.line, left, c.Min.Y, left, c.Max.Y)
+}
+
 // bare is a plotter that asks for no room for its markers and strokes, which plot
 // makes between the data and the axis, in some panels alone.
 type bare struct {
@@ -134,27 +212,59 @@ type bare struct {
 	plot.DataRanger
 }
 
-// drawable divides the points of a line into runs without gaps and takes note of
-// those left out.
-func (d *drawing) drawable(panel *Panel, line *Line) []plotter.XYs {
-	fine := func(x float64, log bool) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) && (x > 0 || !log) }
-	var runs []plotter.XYs
+// drawable reports whether an axis can show a number.
+func drawable(x float64, log bool) bool {
+	return !math.IsNaN(x) && !math.IsInf(x, 0) && (x > 0 || !log)
+}
+
+// spans divides 0 to n-1 into half-open ranges of what is fine, without gaps.
+func spans(n int, fine func(i int) bool) [][2]int {
+	var out [][2]int
 	gap := true
-	for i, x := range line.X {
-		y := line.Y[i]
-		if !fine(x, panel.LogX != 0) || !fine(y, panel.LogY) {
-			d.leftOut = append(d.leftOut, point{panel.Title, line.Method, x, y})
+	for i := range n {
+		switch {
+		case !fine(i):
 			gap = true
-			continue
-		}
-		if gap {
-			runs = append(runs, nil)
+		case gap:
+			out = append(out, [2]int{i, i + 1})
 			gap = false
+		default:
+			out[len(out)-1][1] = i + 1
 		}
-		last := &runs[len(runs)-1]
-		*last = append(*last, plotter.XY{X: x, Y: y})
 	}
-	return runs
+	return out
+}
+
+// runs are the points of a line, or of one end of a bracket, without gaps.
+func runs(panel *Panel, x, y []float64) []plotter.XYs {
+	var out []plotter.XYs
+	for _, s := range spans(len(y), func(i int) bool { return drawable(x[i], panel.LogX != 0) && drawable(y[i], panel.LogY) }) {
+		var run plotter.XYs
+		for i := s[0]; i < s[1]; i++ {
+			run = append(run, plotter.XY{X: x[i], Y: y[i]})
+		}
+		out = append(out, run)
+	}
+	return out
+}
+
+// areas are the polygons between the two ends of a bracket, where both can be
+// drawn.
+func areas(panel *Panel, line *Line) []plotter.XYs {
+	var out []plotter.XYs
+	for _, s := range spans(len(line.High), func(i int) bool {
+		return drawable(line.X[i], panel.LogX != 0) && drawable(line.Y[i], panel.LogY) && drawable(line.High[i], panel.LogY)
+	}) {
+		var area plotter.XYs
+		for i := s[0]; i < s[1]; i++ {
+			area = append(area, plotter.XY{X: line.X[i], Y: line.Y[i]})
+		}
+		for i := s[1] - 1; i >= s[0]; i-- {
+			area = append(area, plotter.XY{X: line.X[i], Y: line.High[i]})
+		}
+		out = append(out, area)
+	}
+	return out
 }
 
 // axis styles an axis, logarithmic where base is not 0, and gives it some room
@@ -162,6 +272,7 @@ func (d *drawing) drawable(panel *Panel, line *Line) []plotter.XYs {
 func axis(a *plot.Axis, base, lo, hi float64) {
 	a.Tick.Label.Font, a.Tick.Label.Handler = typeface(8.5), handler
 	a.Tick.Length, a.Padding, a.LineStyle.Width = 4, 0, 0.6
+	a.Tick.Marker = linearTicks{}
 	if base != 0 {
 		a.Scale, a.Tick.Marker = plot.LogScale{}, logTicks{base}
 	}
@@ -219,15 +330,15 @@ func (d *drawing) draw(canvas vg.CanvasSizer) {
 	c.SetColor(white)
 	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, margin, -margin, margin, -margin)
-	caption(c, vg.Point{X: c.Center().X, Y: c.Max.Y}, 11, 0, d.title)
-	tiles, room := d.tiles(draw.Crop(c, 0, 0, d.legendHeight()+6, -titleLine))
+	caption(c, vg.Point{X: c.Center().X, Y: c.Max.Y}, 11, 0, d.Title)
+	tiles, room := d.tiles(draw.Crop(c, 0, 0, d.legendHeight()+6, -d.titleHeight()))
 	for i, tile := range tiles {
 		d.plots[i].Draw(tile)
 		axes := d.plots[i].DataCanvas(tile)
 		middle := axes.Center()
-		caption(c, vg.Point{X: middle.X, Y: axes.Max.Y + room.Max.Y + labelLine}, 10, 0, d.panels[i].Title)
-		caption(c, vg.Point{X: middle.X, Y: axes.Min.Y - room.Min.Y + 2}, 9.5, 0, d.panels[i].X)
-		caption(c, vg.Point{X: axes.Min.X - room.Min.X - labelLine, Y: middle.Y}, 9.5, math.Pi/2, d.panels[i].Y)
+		caption(c, vg.Point{X: middle.X, Y: axes.Max.Y + room.Max.Y + labelLine}, 10, 0, d.Panels[i].Title)
+		caption(c, vg.Point{X: middle.X, Y: axes.Min.Y - room.Min.Y + 2}, 9.5, 0, d.Panels[i].X)
+		caption(c, vg.Point{X: axes.Min.X - room.Min.X - labelLine, Y: middle.Y}, 9.5, math.Pi/2, d.Panels[i].Y)
 	}
 	d.drawLegend(c)
 }
@@ -247,7 +358,7 @@ func caption(c draw.Canvas, at vg.Point, size vg.Length, rotation float64, line 
 func (d *drawing) tiles(c draw.Canvas) (tiles []draw.Canvas, room vg.Rectangle) {
 	grid := draw.Tiles{Rows: d.rows, Cols: d.columns, PadX: 8, PadY: 4}
 	for i, p := range d.plots {
-		tile := draw.Crop(grid.At(c, i%d.columns, i/d.columns), labelLine, 0, labelLine, -labelLine)
+		tile := draw.Crop(grid.At(c, i%d.columns, i/d.columns), labelLine, 0, labelLine, -d.captionHeight())
 		tiles = append(tiles, tile)
 		axes := p.DataCanvas(tile)
 		low, high := axes.Min.Sub(tile.Min), tile.Max.Sub(axes.Max)
@@ -274,6 +385,9 @@ func (d *drawing) drawLegend(c draw.Canvas) {
 	for i, e := range d.legend {
 		x := left + vg.Length(i%columns)*width
 		y := c.Min.Y + d.legendHeight() - (vg.Length(i/columns)+0.5)*legendLine
+		if e.area != nil {
+			c.FillPolygon(e.area, []vg.Point{{X: x, Y: y - glyph}, {X: x + legendIcon, Y: y - glyph}, {X: x + legendIcon, Y: y + glyph}, {X: x, Y: y + glyph}})
+		}
 		c.StrokeLine2(e.line, x, y, x+legendIcon, y)
 		c.DrawGlyph(e.glyph, vg.Point{X: x + legendIcon/2, Y: y})
 		c.FillText(sty, vg.Point{X: x + legendIcon + 5, Y: y}, e.label)

@@ -1,4 +1,4 @@
-package paper
+package chart
 
 import (
 	"fmt"
@@ -47,7 +47,21 @@ func (t logTicks) narrow(lo, hi float64) []plot.Tick {
 		}
 	}
 	if ticks = within(lo, hi, ticks); len(ticks) < 2 {
-		return plot.DefaultTicks{}.Ticks(lo, hi)
+		return linearTicks{}.Ticks(lo, hi)
+	}
+	return ticks
+}
+
+// linearTicks are plot's, with labels of as many digits as tell them apart.
+type linearTicks struct{}
+
+// Ticks implements [plot.Ticker].
+func (linearTicks) Ticks(lo, hi float64) []plot.Tick {
+	ticks := plot.DefaultTicks{}.Ticks(lo, hi)
+	for i := range ticks {
+		if ticks[i].Label != "" {
+			ticks[i].Label = Digits(ticks[i].Value, 6)
+		}
 	}
 	return ticks
 }
@@ -70,7 +84,7 @@ func (t logTicks) label(k int) string {
 	case 1:
 		return fmt.Sprint(t.base)
 	}
-	return fmt.Sprint(t.base) + superscript(k)
+	return fmt.Sprint(t.base) + Superscript(k)
 }
 
 // decimal is i·10^k.
@@ -79,7 +93,7 @@ func decimal(i, k int) string {
 		return fmt.Sprintf("%.*f", max(0, -k), float64(i)*math.Pow10(k))
 	}
 	if i == 1 {
-		return "10" + superscript(k)
+		return "10" + Superscript(k)
 	}
-	return fmt.Sprintf("%d·10%s", i, superscript(k))
+	return fmt.Sprintf("%d·10%s", i, Superscript(k))
 }

@@ -1,4 +1,4 @@
-package paper
+package chart
 
 import (
 	"image/color"
@@ -27,16 +27,17 @@ func polygon(n int, angle, r float64) *marker {
 	return m
 }
 
-// The markers. The disc is larger than the square: one shows behind the other.
+// Markers. The disc is larger than the square: one shows behind the other.
 var (
-	disc     = &marker{circle: 1.12}
-	square   = polygon(4, 0.125, 1.15)
-	diamond  = polygon(4, 0, 1.3)
-	triangle = polygon(3, 0.25, 1.4)
-	cross    = crossing{}
+	Disc     = &marker{circle: 1.12}
+	Square   = polygon(4, 0.125, 1.15)
+	Diamond  = polygon(4, 0, 1.3)
+	Triangle = polygon(3, 0.25, 1.4)
+	Cross    = crossing{}
 )
 
-func hollow(m *marker) *marker { return &marker{m.corners, m.circle, true} }
+// Hollow is a marker filled in white: Disc, Square, Diamond or Triangle.
+func Hollow(m *marker) draw.GlyphDrawer { return &marker{m.corners, m.circle, true} }
 
 // DrawGlyph implements [draw.GlyphDrawer].
 func (m *marker) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {

@@ -1,4 +1,4 @@
-package paper
+package chart
 
 import (
 	"gonum.org/v1/plot/font"

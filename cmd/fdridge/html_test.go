@@ -1,0 +1,300 @@
+package main
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A parsedPage is what a test asks of a page.
+type parsedPage struct {
+	sections map[string]string // text of each section, by its id
+	elements map[string]int    // how many of each
+	text     string
+}
+
+// parsePage reads a page, which is well-formed as XML, and checks what holds for
+// all: no script, nothing fetched, headings that name the sections, and every
+// picture and table with a name for who cannot see it.
+func parsePage(t *testing.T, file string) parsedPage {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := parsedPage{sections: map[string]string{}, elements: map[string]int{}, text: string(text)}
+	d := xml.NewDecoder(strings.NewReader(p.text))
+	var open, ids []string
+	section := ""
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%s is not well-formed: %v", file, err)
+		}
+		switch x := token.(type) {
+		case xml.StartElement:
+			name := x.Name.Local
+			open = append(open, name)
+			p.elements[name]++
+			attr := map[string]string{}
+			for _, a := range x.Attr {
+				attr[a.Name.Local] = a.Value
+			}
+			for _, fetches := range []string{"src", "href", "srcset", "action", "onload", "onclick"} {
+				if attr[fetches] != "" {
+					t.Errorf("<%s %s=%q>", name, fetches, attr[fetches])
+				}
+			}
+			if id := attr["id"]; id != "" {
+				ids = append(ids, id)
+			}
+			switch {
+			case name == "section":
+				section = attr["id"]
+				if attr["aria-labelledby"] != "h-"+section {
+					t.Errorf("section %q has the name %q", section, attr["aria-labelledby"])
+				}
+			case name == "svg" && (attr["role"] != "img" || attr["aria-label"] == ""):
+				t.Errorf("a picture without a name: %v", attr)
+			case name == "div" && attr["class"] == "scroll" && (attr["aria-label"] == "" || attr["tabindex"] != "0"):
+				t.Errorf("a table that scrolls is not to be reached: %v", attr)
+			}
+		case xml.EndElement:
+			open = open[:len(open)-1]
+			if x.Name.Local == "section" {
+				section = ""
+			}
+		case xml.CharData:
+			if section != "" {
+				p.sections[section] += string(x)
+			}
+		}
+	}
+	for _, s := range []string{"ran", "certificate", "path", "spectrum", "convergence", "weights", "reproduce"} {
+		if strings.TrimSpace(p.sections[s]) == "" || !slices.Contains(ids, "h-"+s) {
+			t.Errorf("section %s: %q", s, p.sections[s])
+		}
+	}
+	slices.Sort(ids)
+	if n := len(ids); len(slices.Compact(ids)) != n {
+		t.Error("an id is given twice")
+	}
+	for _, not := range []string{"script", "link", "img", "iframe", "object"} {
+		if p.elements[not] > 0 {
+			t.Errorf("the page has a <%s>", not)
+		}
+	}
+	if found := regexp.MustCompile(`(https?:)?//[a-z]|@import|url\(`).FindString(p.text); found != "" {
+		t.Errorf("the page refers to something outside: %q", found)
+	}
+	if p.elements["h1"] != 1 || p.elements["main"] != 1 || !strings.Contains(p.text, `<html lang="en">`) || !strings.Contains(p.text, "prefers-color-scheme: dark") {
+		t.Errorf("elements %v", p.elements)
+	}
+	return p
+}
+
+// namedCSV is n rows of three features, one with a name that means something to a
+// browser, and two targets.
+func namedCSV(n int) string {
+	var b strings.Builder
+	b.WriteString("x1,\"<script>alert(\"\"1\"\")</script>\",\"a&b\",y,z\n")
+	for _, line := range strings.Split(rowsCSV(n), "\n")[1:] {
+		if f := strings.Split(line, ","); len(f) == 3 {
+			fmt.Fprintf(&b, "%s,%s,%d,%s,%s\n", f[0], f[1], len(line)*len(line)%17, f[2], f[0])
+		}
+	}
+	return b.String()
+}
+
+// TestReportPage: the page of every kind of fit has all sections and says of each
+// what there is to say.
+func TestReportPage(t *testing.T) {
+	data := write(t, "named.csv", namedCSV(200))
+	sketch := filepath.Join(t.TempDir(), "sketch")
+	must(t, "sketch", "--data", data, "--target", "y", "--columns", "-z", "--size", "2", "-o", sketch)
+	constant := write(t, "constant.csv", "a,b,y\n"+strings.Repeat("1,2,3\n", 3))
+	fit := []string{"fit", "--data", data, "--target", "y", "--columns", "-z"}
+	type want map[string][]string
+	for name, c := range map[string]struct {
+		args     []string
+		code     int
+		pictures int
+		want     want
+	}{
+		"cg": {append(fit, "--gamma", "0.5", "--method", "cg", "--size", "2"), done, 2, want{
+			"ran":         {data, "200 rows × 3 features, 1 target", "cg", "2 rows, Robust Frequent Directions", "Intercept"},
+			"certificate": {"η", "certified to the tolerance", "0.5"},
+			"path":        {"γ = 0.5 was asked for"},
+			"convergence": {"took"},
+			"weights":     {`<script>alert("1")</script>`, "a&b", "x1", "proved", "--standardize"},
+			"reproduce":   {"fdridge fit --columns -z --data " + data + " --gamma 0.5 --method cg --report "},
+		}},
+		"several gammas": {append(fit, "--gamma", "1,10,100,1000,10000,1e5,1e6,1e7", "--method", "chebyshev", "--size", "3"), done, 5, want{
+			"certificate": {"10⁷", "the table has all"}, "path": {"The 8 γ were asked for"}, "convergence": {"the 6 between"},
+		}},
+		"many gammas": {append(fit, "--gamma", "1,2,3,4,5,6,7,8,9,10,11,12,13,14", "--method", "one-shot", "--size", "3"), done, 4, want{
+			"weights": {"2 more solutions are not shown"},
+		}},
+		"auto": {append(fit, "--gamma", "auto", "--size", "1"), done, 5, want{
+			"path": {"was chosen of 50", "leaves open any γ", "(chosen)"},
+		}},
+		"auto for certain": {append(fit, "--gamma", "auto", "--size", "3"), done, 5, want{
+			"path": {"has the least GCV of the 50 tried, for certain"},
+		}},
+		"two targets": {[]string{"fit", "--data", data, "--target", "y,z", "--targets", "2", "--gamma", "1", "--method", "newton", "--size", "3", "--standardize"}, done, 2, want{
+			"certificate": {"y", "z"}, "weights": {"γ = 1, y", "γ = 1, z", "of the scaled column"}, "ran": {"2 targets"},
+		}},
+		"one-shot": {append(fit, "--gamma", "1", "--method", "one-shot", "--size", "1", "--robust=false"), done, 1, want{
+			"ran": {"1 rows, Frequent Directions"}, "certificate": {"What to do", "--method cg", "is proved to"},
+			"convergence": {"no refining passes"}, "reproduce": {"--robust=false"},
+		}},
+		"exact": {append(fit, "--gamma", "1", "--method", "exact", "--intercept=false"), done, 0, want{
+			"ran": {"none", "exact"}, "certificate": {"No sketch was made"}, "spectrum": {"keeps no sketch"}, "convergence": {"no refining passes"},
+		}},
+		"exact at zero": {append(fit, "--gamma", "0,1,10", "--method", "exact"), done, 3, want{
+			"path": {"The 3 γ were asked for", "2 values that are zero or not finite are not drawn"},
+		}},
+		"constant": {[]string{"fit", "--data", constant, "--target", "y", "--gamma", "1", "--method", "cg"}, done, 1, want{
+			"spectrum": {"It is empty"}, "certificate": {"η"},
+		}},
+		"features": {append(fit, "--gamma", "1e6", "--features", "poly:3", "--method", "cg"), done, 2, want{
+			"weights": {"poly:3 made of the 3 columns"},
+		}},
+		"not converged": {append(fit, "--gamma", "1e4", "--method", "newton", "--size", "1", "--max-passes", "2"), failed, 2, want{
+			"certificate": {"What to do", "--max-passes"},
+		}},
+		"no bound": {append(fit, "--gamma", "1e-3", "--method", "newton", "--size", "1", "--max-passes", "2"), failed, 1, want{
+			"certificate": {"no bound on the relative error"}, "convergence": {"After no pass"},
+		}},
+		"plain": {append(fit, "--gamma", "1e4", "--method", "newton", "--size", "2", "--robust=false"), done, 2, want{
+			"convergence": {"Of plain Frequent Directions nothing is predicted"},
+		}},
+		"solve": {[]string{"solve", sketch, "--gamma", "5"}, done, 1, want{
+			"ran": {sketch, "one-shot"}, "reproduce": {"fdridge solve " + sketch + " --gamma 5"}, "weights": {"a&b"},
+		}},
+		"solve with rows": {[]string{"solve", sketch, "--gamma", "5", "--data", data, "--json"}, done, 2, want{
+			"ran": {"cg"}, "reproduce": {"--data " + data, "--json"},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "report.html")
+			code, out, errs := call(append(slices.Clone(c.args), "--report", file)...)
+			if code != c.code {
+				t.Fatalf("exit %d: %s", code, errs)
+			}
+			if !slices.Contains(c.args, "--json") && !strings.Contains(out, "report written to "+file) {
+				t.Errorf("stdout says %q", out)
+			}
+			p := parsePage(t, file)
+			for section, words := range c.want {
+				for _, w := range words {
+					if !strings.Contains(p.sections[section], w) {
+						t.Errorf("section %s has no %q: %s", section, w, p.sections[section])
+					}
+				}
+			}
+			if p.elements["svg"] != c.pictures || p.elements["figcaption"] != c.pictures {
+				t.Errorf("%d pictures, %d captions, want %d", p.elements["svg"], p.elements["figcaption"], c.pictures)
+			}
+			verdict := regexp.MustCompile(`class="verdict( good)?">([^<]*)<`).FindStringSubmatch(p.text)
+			if verdict == nil || (code == failed) != strings.HasPrefix(verdict[2], "Not converged: ") {
+				t.Errorf("verdict %q", verdict)
+			}
+		})
+	}
+}
+
+// TestReportBounds: the weights and their bounds in the page are those of the file's
+// units, each bound the fit's divided by the scale of its column: the exact weights
+// are within them, and a sign is called proved where zero is not.
+func TestReportBounds(t *testing.T) {
+	dir := t.TempDir()
+	page, exact := filepath.Join(dir, "page.html"), filepath.Join(dir, "exact.json")
+	args := []string{"--data", housing, "--target", "last", "--standardize", "--gamma", "1e4"}
+	v := report(t, append([]string{"fit", "--method", "one-shot", "--size", "4", "--report", page}, args...)...)
+	must(t, append([]string{"fit", "--method", "exact", "--out", exact}, args...)...)
+	want, _ := weightsOf(t, exact)
+	rows := regexp.MustCompile(`<tr><th scope="row">(\d+)</th><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td class="text">(\w*)</td></tr>`).FindAllStringSubmatch(parsePage(t, page).text, -1)
+	if len(rows) != 8 {
+		t.Fatalf("%d weights in %q", len(rows), rows)
+	}
+	signs := map[string]int{}
+	for _, row := range rows {
+		w := want[int(parse(t, row[1]))-1]
+		x, b := parse(t, plain(row[2])), parse(t, plain(row[3]))
+		scaled, whole := parse(t, plain(row[4])), parse(t, plain(row[5]))
+		if !(x-1.01*b <= w && w <= x+1.01*b) {
+			t.Errorf("weight %s is %v, the page says %v ± %v", row[1], w, x, b)
+		}
+		if e := v["error_bound"].(float64); !(math.Abs(whole-e) <= 0.01*e) || !(math.Abs(b/whole-x/scaled) <= 0.02*x/scaled) {
+			t.Errorf("weight %s: %v ± %v, scaled %v ± %v, of a fit with a bound of %v", row[1], x, b, scaled, whole, e)
+		}
+		if (row[6] == "proved") != (math.Abs(x) > b) {
+			t.Errorf("weight %s, %v ± %v: its sign is said to be %s", row[1], x, b, row[6])
+		}
+		signs[row[6]]++
+	}
+	if signs["proved"] == 0 || signs["open"] == 0 {
+		t.Errorf("signs %v: the test sees but one kind", signs)
+	}
+}
+
+// plain is a number with its power of ten as a program writes it.
+func plain(text string) string {
+	mantissa, power, ok := strings.Cut(text, "·10")
+	if !ok {
+		if power, ok = strings.CutPrefix(text, "10"); !ok || strings.Trim(power, "⁻⁰¹²³⁴⁵⁶⁷⁸⁹") != "" || power == "" {
+			return text
+		}
+		mantissa = "1"
+	}
+	for i, raised := range strings.Split("⁰¹²³⁴⁵⁶⁷⁸⁹", "") {
+		power = strings.ReplaceAll(power, raised, fmt.Sprint(i))
+	}
+	return mantissa + "e" + strings.ReplaceAll(power, "⁻", "-")
+}
+
+// TestReportRefuses: a page that could not be written is refused before the data are
+// read, and nothing is left behind.
+func TestReportRefuses(t *testing.T) {
+	data := write(t, "rows.csv", rowsCSV(20))
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--report", filepath.Join(dir, "none", "page.html")}, "--report: there is no folder"},
+		{[]string{"--report", dir}, "--report: " + dir + " is not a regular file"},
+		{[]string{"--report", filepath.Join(dir, "a"), "--out", filepath.Join(dir, "a")}, "--report: "},
+	} {
+		for _, command := range [][]string{{"fit", "--data", data, "--target", "y"}, {"solve", data}} {
+			code, out, errs := call(slices.Concat(command, []string{"--gamma", "1"}, c.args)...)
+			if code != usage || out != "" || !strings.Contains(errs, c.want) {
+				t.Errorf("%v %v: exit %d, %s", command, c.args, code, errs)
+			}
+		}
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+		t.Errorf("left behind: %v, %v", files, err)
+	}
+}
+
+func TestQuote(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "''", "a.csv,b": "a.csv,b", "two words": "'two words'", "it's": `'it'\''s'`, "$HOME": "'$HOME'", "γ": "'γ'",
+	} {
+		if got := quote(text); got != want {
+			t.Errorf("quote(%q) = %s, want %s", text, got, want)
+		}
+	}
+}

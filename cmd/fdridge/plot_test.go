@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// plotFiles makes one file of each sort that plot reads.
+func plotFiles(t *testing.T) map[string]string {
+	t.Helper()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	data := []string{"--data", housing, "--target", "last", "--rows", "1:3000", "--standardize", "--size", "4"}
+	reports := map[string][]string{
+		"auto.json":     {"--gamma", "auto", "--save-sketch", in("sketch")},
+		"cg.json":       {"--gamma", "1e4", "--method", "cg"},
+		"several.json":  {"--gamma", "1000,10,100", "--method", "one-shot", "--out", in("models.json")},
+		"one-shot.json": {"--gamma", "10", "--method", "one-shot", "--out", in("model.json")},
+	}
+	files := map[string]string{"sketch": in("sketch"), "models.json": in("models.json"), "model.json": in("model.json")}
+	for name, args := range reports {
+		files[name] = in(name)
+		text := must(t, append(append([]string{"fit", "--json"}, args...), data...)...)
+		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// TestPlot: every kind is drawn of every sort of file that holds it, and what is
+// asked of one that doesn't is an error that says where to find it.
+func TestPlot(t *testing.T) {
+	files := plotFiles(t)
+	out := t.TempDir()
+	for _, c := range []struct {
+		files, kind string
+		wants       string // in the svg; else in the error, where fails
+		fails       bool
+	}{
+		{files: "auto.json", kind: "path", wants: "chosen"},
+		{files: "auto.json", kind: "convergence", wants: "asked for"},
+		{files: "cg.json", wants: "predicted from"},
+		{files: "several.json", wants: "effective dimension"},
+		{files: "models.json", wants: "effective dimension"},
+		{files: "sketch", kind: "spectrum", wants: "the most that is missing"},
+		{files: "sketch", kind: "path", wants: "chosen"},
+		{files: "several.json models.json", wants: "GCV, models.json"},
+		{files: "auto.json cg.json", wants: "convergence, cg.json"},
+		{files: "sketch auto.json several.json", kind: "path", wants: "GCV, several.json"},
+
+		{files: "auto.json", wants: "--kind: say which to draw, path or convergence", fails: true},
+		{files: "sketch", wants: "--kind: say which to draw, path or spectrum", fails: true},
+		{files: "cg.json", kind: "spectrum", wants: "it takes a sketch", fails: true},
+		{files: "model.json", wants: "nothing to draw", fails: true},
+		{files: "one-shot.json", kind: "convergence", wants: "holds no convergence", fails: true},
+		{files: "cg.json several.json", wants: "nothing of one kind", fails: true},
+		{files: "cg.json", kind: "pie", wants: `--kind: "pie" must be one of`, fails: true},
+	} {
+		svg := filepath.Join(out, "chart.svg")
+		args := []string{"plot", "--out", svg}
+		for _, f := range strings.Fields(c.files) {
+			args = append(args, files[f])
+		}
+		if c.kind != "" {
+			args = append(args, "--kind", c.kind)
+		}
+		code, said, errs := call(args...)
+		if c.fails {
+			if code != usage || said != "" || !strings.Contains(errs, c.wants) {
+				t.Errorf("%s %s: exit %d, %q, want %q", c.files, c.kind, code, errs, c.wants)
+			}
+			if _, err := os.Stat(svg); err == nil {
+				t.Errorf("%s %s: a chart was left behind", c.files, c.kind)
+			}
+			continue
+		}
+		if code != done || !strings.HasPrefix(said, svg+": ") {
+			t.Fatalf("%s %s: exit %d, %q, %s", c.files, c.kind, code, said, errs)
+		}
+		text, err := os.ReadFile(svg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), c.wants) {
+			t.Errorf("%s %s: the chart has no %q", c.files, c.kind, c.wants)
+		}
+		if err := os.Remove(svg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	picture := filepath.Join(out, "chart.png")
+	must(t, "plot", files["cg.json"], "-o", picture)
+	text, err := os.ReadFile(picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := png.Decode(bytes.NewReader(text)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPlotBadInput: exit 2 and one line that says what is wrong.
+func TestPlotBadInput(t *testing.T) {
+	dir := t.TempDir()
+	svg := filepath.Join(dir, "chart.svg")
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no file":       {[]string{"-o", svg}, "plot needs a file"},
+		"no out":        {[]string{housing}, "--out: no file is named"},
+		"gif":           {[]string{housing, "-o", "chart.gif"}, "must end in .png or .svg"},
+		"itself":        {[]string{svg, "-o", svg}, "is to be drawn"},
+		"no folder":     {[]string{housing, "-o", filepath.Join(dir, "none", "c.svg")}, "there is no folder"},
+		"missing":       {[]string{filepath.Join(dir, "none"), "-o", svg}, "no such file"},
+		"no sketch":     {[]string{housing, "-o", svg}, "neither JSON nor a sketch"},
+		"no report":     {[]string{write(t, "r", `{"a": 1}`), "-o", svg}, "is no report"},
+		"damaged":       {[]string{write(t, "r", `{"fits": [`), "-o", svg}, "is no report"},
+		"other type":    {[]string{write(t, "r", `{"fits": 7}`), "-o", svg}, "is no report"},
+		"no brackets":   {[]string{write(t, "r", `{"fits": [{"gamma":1},{"gamma":2}]}`), "-o", svg}, "is not complete"},
+		"empty trace":   {[]string{write(t, "r", `{"fits": [{"gamma":1}], "trace": [{"gamma":1}]}`), "-o", svg}, "no points"},
+		"null trace":    {[]string{write(t, "r", `{"fits": [{"gamma":1}], "trace": [null]}`), "-o", svg}, "no points"},
+		"unknown flag":  {[]string{housing, "-o", svg, "--colour"}, "unknown flag"},
+		"uneven totals": {[]string{write(t, "r", `{"fits": [{"gamma":1,"gcv":[1,2],"rss":[1,2],"effective_dimension":[1,2]},{"gamma":2,"gcv":[[1,2],[3,4]],"rss":[1,2],"effective_dimension":[1,2]}]}`), "-o", svg}, "is not complete"},
+	} {
+		code, out, errs := call(append([]string{"plot"}, c.args...)...)
+		if code != usage || out != "" || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%s: exit %d, %q, %q", name, code, out, errs)
+		}
+	}
+}
+
+// TestTrace: the trace ends at the tolerance, within what was predicted, and rises by
+// a pass.
+func TestTrace(t *testing.T) {
+	text := must(t, "fit", "--data", housing, "--target", "last", "--standardize", "--size", "6", "--gamma", "1e4,1e5", "--method", "newton", "--json")
+	var v struct{ Trace []*trace }
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Trace) != 2 {
+		t.Fatalf("%d traces", len(v.Trace))
+	}
+	for _, x := range v.Trace {
+		last := x.Points[len(x.Points)-1]
+		if !(last.RelativeError <= x.Tol) || !last.Proved || x.Tol != 1e-8 || x.Target != 1 {
+			t.Errorf("gamma %v ends at %+v", x.Gamma, last)
+		}
+		if x.Predicted < 1 || len(x.Points) > x.Predicted+1 {
+			t.Errorf("gamma %v: %d passes, predicted %d", x.Gamma, len(x.Points), x.Predicted)
+		}
+		for i := 1; i < len(x.Points); i++ {
+			if x.Points[i].Pass != x.Points[i-1].Pass+1 {
+				t.Errorf("pass %d follows %d", x.Points[i].Pass, x.Points[i-1].Pass)
+			}
+		}
+	}
+}
+
+// TestTraceTargets: each target has a trace of its own, and an error without a bound
+// is read back as infinite.
+func TestTraceTargets(t *testing.T) {
+	text := must(t, "fit", "--data", housing, "--target", "1,last", "--targets", "2", "--size", "2", "--gamma", "1e3,1e6", "--method", "cg", "--json")
+	var v struct{ Trace []*trace }
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[[2]float64]bool{}
+	unbounded := 0
+	for _, x := range v.Trace {
+		seen[[2]float64{float64(x.Gamma), float64(x.Target)}] = true
+		for _, p := range x.Points {
+			if !(p.RelativeError > 0) {
+				t.Errorf("gamma %v, target %d: %+v", x.Gamma, x.Target, p)
+			}
+			if math.IsInf(float64(p.RelativeError), 1) {
+				unbounded++
+			}
+		}
+	}
+	if len(seen) != 4 || len(v.Trace) != 4 || unbounded == 0 {
+		t.Errorf("%d traces of %v, %d points without a bound", len(v.Trace), seen, unbounded)
+	}
+}
+
+// TestBrackets: what the report writes is read back, of one target and of several.
+func TestBrackets(t *testing.T) {
+	inf := math.Inf(1)
+	for _, want := range [][]ridge.Interval{
+		{{Lo: 1, Hi: 2}}, {{Lo: 1, Hi: 2}, {Lo: -3, Hi: inf}}, {{Lo: -inf, Hi: inf}}, {{Lo: 0, Hi: inf}},
+	} {
+		text, err := json.Marshal(perTarget[ridge.Interval](want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got brackets
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%s: %v", text, got)
+		}
+		for i := range want {
+			if got[i] != want[i] {
+				t.Errorf("%s: %v", text, got)
+			}
+		}
+	}
+}
+
+// TestWindow: brackets that reach to zero or to infinity leave an axis that shows
+// the others.
+func TestWindow(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		values []ridge.Interval
+		lo, hi float64
+	}{
+		{[]ridge.Interval{{Lo: 1, Hi: 2}, {Lo: 3, Hi: 5}}, 1, 5},
+		{[]ridge.Interval{{Lo: 0, Hi: 2}, {Lo: 1, Hi: inf}}, 1, 2},
+		{[]ridge.Interval{{Lo: 1e-9, Hi: 2}}, 2e-3, 2},
+		{[]ridge.Interval{{Lo: 0, Hi: 2}}, 2e-3, 2},
+		{[]ridge.Interval{{Lo: 1, Hi: inf}}, 1, 1000},
+		{[]ridge.Interval{{Lo: 0, Hi: 0}}, 0, 0},
+	} {
+		lo, hi := window(c.values)
+		if c.lo < c.hi && !(math.Abs(lo*1.1-c.lo) <= 1e-9*c.lo && math.Abs(hi/1.1-c.hi) <= 1e-9*c.hi) || c.lo == 0 && (lo != 0 || hi != 0) {
+			t.Errorf("%v: %v to %v, want %v to %v", c.values, lo, hi, c.lo, c.hi)
+		}
+		if lo != 0 && !(lo < hi) {
+			t.Errorf("%v: %v to %v is no axis", c.values, lo, hi)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+// Package chart draws grids of panels with one legend, on linear and logarithmic
+// axes, as PNG and SVG.
+package chart
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// A Figure is a grid of panels with one legend.
+type Figure struct {
+	Title   string // above; none where it is empty
+	Columns int    // panels per row
+	Looks   map[string]Look
+	Panels  []Panel
+}
+
+// A Panel is one set of axes.
+type Panel struct {
+	Title, X, Y string
+	LogX        int // 0 linear, otherwise the base of its ticks, 2 or 10
+	LogY        bool
+	YMin, YMax  float64 // 0, 0: automatic
+	Lines       []Line
+	Marks       []Mark
+}
+
+// A Line is one method in one panel.
+type Line struct {
+	Method string // key of Figure.Looks: the same look in all panels
+	X, Y   []float64
+	High   []float64 // not nil: the line is the bracket from Y to High, an area
+	Label  string    // in the legend; default Method
+	Dashed bool      // a prediction: dotted, without markers
+	Plain  bool      // without markers, for many points
+}
+
+// A Mark is a place on the x axis: an upright line or, where Lo < Hi, a range.
+type Mark struct {
+	Method string // key of Figure.Looks
+	Lo, Hi float64
+	Label  string // in the legend; default Method
+}
+
+// A Point is one that cannot be drawn: zero, negative or not finite on a
+// logarithmic axis, or not finite.
+type Point struct {
+	Panel, Method string
+	X, Y          float64
+}
+
+// LeftOut are the points that Save does not draw.
+func (f *Figure) LeftOut() []Point {
+	var out []Point
+	for _, p := range f.Panels {
+		for _, l := range p.Lines {
+			for _, values := range [][]float64{l.Y, l.High} {
+				for i, y := range values {
+					if !drawable(l.X[i], p.LogX != 0) || !drawable(y, p.LogY) {
+						out = append(out, Point{p.Title, l.Method, l.X[i], y})
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// dpi is the resolution of a PNG.
+const dpi = 160
+
+// Save draws the figure as "png" or "svg". Errors: those of w; a figure without
+// panels, a line without a look, a logarithmic axis from zero.
+func (f *Figure) Save(w io.Writer, format string) error {
+	d, err := layOut(f)
+	if err != nil {
+		return err
+	}
+	switch format {
+	case "png":
+		return d.to(vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(d.width, d.height), vgimg.UseDPI(dpi))}, w)
+	case "svg":
+		text, err := d.svg()
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(text)
+		return err
+	}
+	return fmt.Errorf("chart: format %q is neither png nor svg", format)
+}
+
+// Inline is the figure as an svg element to stand in a page of HTML: what is black,
+// white and light grey takes the page's colours, currentColor, --page and --grid;
+// the label says what it is to who cannot see it.
+func (f *Figure) Inline(label string) (string, error) {
+	d, err := layOut(f)
+	if err != nil {
+		return "", err
+	}
+	text, err := d.svg()
+	if err != nil {
+		return "", err
+	}
+	_, text, _ = bytes.Cut(text, []byte("<svg"))
+	_, text, _ = bytes.Cut(text, []byte(">"))
+	for _, colour := range [][2]string{{"#FFFFFF", "var(--page)"}, {"#000000", "currentColor"}, {"#DDDDDD", "var(--grid)"}} {
+		text = bytes.ReplaceAll(text, []byte(colour[0]), []byte(colour[1]))
+	}
+	var quoted bytes.Buffer
+	if err := xml.EscapeText(&quoted, []byte(label)); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("<svg viewBox=\"0 0 %.5g %.5g\" fill=\"currentColor\" role=\"img\" aria-label=\"%s\">%s", d.width.Points(), d.height.Points(), quoted.String(), text), nil
+}
+
+func (d *drawing) to(c vg.CanvasWriterTo, w io.Writer) error {
+	d.draw(c)
+	_, err := c.WriteTo(w)
+	return err
+}
+
+// svg names fonts of the same widths beside the one that the layout is made with,
+// for where it is missing.
+func (d *drawing) svg() ([]byte, error) {
+	var b bytes.Buffer
+	if err := d.to(vgsvg.New(d.width, d.height), &b); err != nil {
+		return nil, err
+	}
+	return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")), nil
+}
