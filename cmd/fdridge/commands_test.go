@@ -319,3 +319,53 @@ func TestPlan(t *testing.T) {
 		}
 	}
 }
+
+// TestLogFormat: json writes lines that machines can read, none nothing, and the
+// answer on standard output is the same.
+func TestLogFormat(t *testing.T) {
+	args := []string{"fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "10", "--size", "4", "--method", "cg", "--json"}
+	for _, format := range []string{"auto", "none"} {
+		if code, _, errs := call(append(args, "--log-format", format)...); code != done || errs != "" {
+			t.Errorf("%s: exit %d, %q", format, code, errs)
+		}
+	}
+	code, _, errs := call(append(args, "--log-format", "json")...)
+	if code != done || errs == "" {
+		t.Fatalf("exit %d, %q", code, errs)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(errs), "\n") {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(line), &v); err != nil || v["msg"] != "progress" || v["stage"] == "" || !(v["rows"].(float64) > 0) || !(v["peak_rss_bytes"].(float64) >= 0) {
+			t.Errorf("%v: %s", err, line)
+		}
+	}
+	if code, _, errs := call(append(args, "--log-format", "xml")...); code != usage || !strings.Contains(errs, "--log-format: \"xml\" must be one of auto, json, none") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	if r := rateOf(250, 1000, 10, 5); r.left != 15 || r.bytes != 4000 {
+		t.Errorf("%+v", r)
+	}
+	if r := rateOf(250, -1, 10, 0); r.left != -1 || r.bytes != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestMan: every command has a manual page, and every shell a completion.
+func TestMan(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "man", "--out", dir)
+	for _, name := range []string{"", "-fit", "-sketch", "-merge", "-solve", "-plan", "-predict", "-paper", "-doctor", "-man"} {
+		page, err := os.ReadFile(filepath.Join(dir, "fdridge"+name+".1"))
+		if err != nil || !strings.Contains(string(page), ".SH SYNOPSIS") {
+			t.Errorf("fdridge%s.1: %v", name, err)
+		}
+	}
+	if code, _, errs := call("man", "--out", filepath.Join(dir, "none")); code != usage || !strings.Contains(errs, "--out: there is no folder") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if out := must(t, "completion", shell); !strings.Contains(out, "fdridge") {
+			t.Errorf("%s: %q", shell, out)
+		}
+	}
+}

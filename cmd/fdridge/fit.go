@@ -16,8 +16,8 @@ type fitOptions struct {
 	inputFlags
 	sketchFlags
 	solveFlags
-	threads threadsFlag
-	save    string
+	runs runFlags
+	save string
 }
 
 var methodNames = []string{"auto", "one-shot", "cg", "chebyshev", "newton", "exact"}
@@ -39,7 +39,7 @@ func fitCommand() *cobra.Command {
 	o.sketchFlags.register(c.Flags())
 	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, chebyshev, newton or exact")
 	c.Flags().StringVar(&o.save, "save-sketch", "", "keep the sketch here, for solve, merge and predict --interval")
-	o.threads.register(c)
+	o.runs.register(c)
 	return c
 }
 
@@ -52,7 +52,7 @@ func noArguments(_ *cobra.Command, args []string) error {
 
 // check validates all flags before any data are read.
 func (o *fitOptions) check() error {
-	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.threads.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save))
+	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save))
 	if err == nil && o.save != "" && o.method == "exact" {
 		return badInput("--save-sketch: --method exact makes no sketch")
 	}
@@ -60,22 +60,17 @@ func (o *fitOptions) check() error {
 }
 
 func (o *fitOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
-	be, err := o.threads.backend()
+	be, err := o.runs.backend()
 	if err != nil {
 		return err
 	}
-	bar := newProgress(stderr)
+	bar := newProgress(stderr, o.runs.logFormat)
 	defer bar.finish()
 	start := time.Now()
-	var first func(int64)
-	if o.standardize {
-		first = bar.rows("standardising")
-	}
-	d, err := openData(ctx, &o.inputFlags, be, first)
+	d, err := openData(ctx, &o.inputFlags, be, bar)
 	if err != nil {
 		return err
 	}
-	d.counted.progress = nil
 	r := &result{o: &o.solveFlags, backend: be, source: d.source, prep: d.prep, intercept: o.intercept, format: d.opened.Format, target: o.target.value}
 	if r.method, r.reason = o.chooseMethod(d); r.method == "exact" {
 		err = r.solveExact(ctx, bar)
@@ -97,7 +92,7 @@ func (o *fitOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 // sketchAndSolve makes a summary, keeps it where asked, and solves.
 func (o *fitOptions) sketchAndSolve(ctx context.Context, r *result, d *data, bar *progress) error {
 	begin := time.Now()
-	sum, err := ridge.Summarize(ctx, r.source, o.config(r.backend), bar.rows("sketching"))
+	sum, err := ridge.Summarize(ctx, r.source, o.config(r.backend), bar.rows("sketching", r.source))
 	if err != nil {
 		return err
 	}

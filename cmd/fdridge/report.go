@@ -205,7 +205,7 @@ func (r *result) human(w io.Writer) error {
 	fmt.Fprintln(tab, "\ngamma\ttarget\tmethod\tpasses\trelative error ≤\t‖x̂ − x*‖ ≤\tR²\teffective dimension\tGCV\tstopped")
 	for _, f := range rep.Fits {
 		for j := range f.R2 {
-			fmt.Fprintf(tab, "%g\t%d\t%s\t%d\t%.3g\t%.3g\t%s\t%s\t%s\t%s\n", float64(f.Gamma), j+1, f.Method, f.Passes,
+			fmt.Fprintf(tab, "%.6g\t%d\t%s\t%d\t%.3g\t%.3g\t%s\t%s\t%s\t%s\n", float64(f.Gamma), j+1, f.Method, f.Passes,
 				float64(f.RelativeErrorBound[j]), float64(f.ErrorBound[j]), bracket(f.R2Bracket[j]), bracket(f.EffectiveDimension), bracket(f.GCV[j]), f.Stop)
 		}
 	}

@@ -91,7 +91,7 @@ func (r *result) solve(ctx context.Context, sum *ridge.Summary, bar *progress) e
 	iterations := map[string]ridge.Method{"cg": ridge.CG, "chebyshev": ridge.Chebyshev, "newton": ridge.Newton}
 	var err error
 	r.fits, err = ridge.SolvePath(ctx, r.source, sum, gammas, ridge.SolveOptions{
-		Method: iterations[r.method], Tol: r.o.tol, MaxPasses: r.o.maxPasses, PlainFD: !r.o.robust, Progress: bar.passes(sum.Rows()),
+		Method: iterations[r.method], Tol: r.o.tol, MaxPasses: r.o.maxPasses, PlainFD: !r.o.robust, Progress: bar.passes(sum.Rows(), cfg.Dim),
 	})
 	if errors.As(err, &r.failure) {
 		r.fits = r.failure.Fits
@@ -139,7 +139,7 @@ func (r *result) solveExact(ctx context.Context, bar *progress) error {
 	}
 	var err error
 	r.fits, err = ridge.Exact(ctx, r.source, r.o.gammas, ridge.ExactOptions{
-		Factor: factor, Intercept: r.intercept, Backend: r.backend, Progress: bar.rows("reading"),
+		Factor: factor, Intercept: r.intercept, Backend: r.backend, Progress: bar.rows("reading", r.source),
 	})
 	return err
 }

@@ -91,28 +91,30 @@ func (o *solveFlags) check(methods ...string) error {
 	return checkOut(o.out)
 }
 
-// threadsFlag bounds the threads of a command.
-type threadsFlag struct {
-	n   int
-	cmd *cobra.Command
+// runFlags say how a command runs, whatever it computes.
+type runFlags struct {
+	threads   int
+	logFormat string
+	cmd       *cobra.Command
 }
 
-func (o *threadsFlag) register(c *cobra.Command) {
+func (o *runFlags) register(c *cobra.Command) {
 	o.cmd = c
-	c.Flags().IntVar(&o.n, "threads", 0, "threads to use (default: all)")
+	c.Flags().IntVar(&o.threads, "threads", 0, "threads to use (default: all)")
+	c.Flags().StringVar(&o.logFormat, "log-format", "auto", "progress on standard error: auto (a bar on a terminal), json (a line a second) or none")
 }
 
-func (o *threadsFlag) check() error {
-	if o.cmd.Flags().Changed("threads") && (o.n < 1 || o.n > 1024) {
-		return badInput("--threads: %d, must be 1 to 1024", o.n)
+func (o *runFlags) check() error {
+	if o.cmd.Flags().Changed("threads") && (o.threads < 1 || o.threads > 1024) {
+		return badInput("--threads: %d, must be 1 to 1024", o.threads)
 	}
-	return nil
+	return oneOf("log-format", o.logFormat, logFormats...)
 }
 
 // backend takes the threads into account and returns what computes.
-func (o *threadsFlag) backend() (engine.Backend, error) {
-	if o.n > 0 {
-		runtime.GOMAXPROCS(o.n)
+func (o *runFlags) backend() (engine.Backend, error) {
+	if o.threads > 0 {
+		runtime.GOMAXPROCS(o.threads)
 	}
 	be, err := engine.Default()
 	if err != nil {
