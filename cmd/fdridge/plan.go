@@ -85,6 +85,9 @@ func (o *planOptions) check() error {
 		if err := firstError(o.in.check(), o.pilot.check()); err != nil {
 			return err
 		}
+		if o.pilot.error > 0 {
+			return badInput("--size: %v must be a number of rows; --error plans for an error", o.pilot.error)
+		}
 	}
 	if err := o.runs.check(); err != nil {
 		return err

@@ -29,15 +29,18 @@ type result struct {
 	reason   string // why auto chose it
 	size     int    // m, 0 without a sketch
 	fits     []*ridge.Fit
-	path     *path // what γ was chosen from
+	cv       *ridge.CVResult // nil: γ is given or chosen by GCV
+	path     *path           // what γ was chosen from
 	failure  *ridge.NotConvergedError
 	sketched time.Duration
 	total    time.Duration
 }
 
-// A path is what γ was chosen from.
+// A path is what γ was chosen from: by GCV, or by the cross-validation cv.
 type path struct {
 	fits   []*ridge.Fit
+	cv     *ridge.CVResult
+	scores [][]ridge.Interval // of cv, that choice is from
 	choice ridge.Choice
 }
 
@@ -80,10 +83,10 @@ func (r *result) solve(ctx context.Context, sum *ridge.Summary, bar *progress) e
 	r.size = min(cfg.Size, cfg.Dim)
 	gammas := r.o.gammas
 	if r.o.auto {
-		var err error
-		if gammas, err = r.chooseGamma(sum); err != nil {
+		if err := r.chooseGamma(sum); err != nil {
 			return err
 		}
+		gammas = []float64{r.path.fits[r.path.choice.Index].Gamma}
 	}
 	if r.method == "one-shot" {
 		return r.oneShot(sum, gammas)
@@ -116,18 +119,30 @@ func (r *result) oneShot(sum *ridge.Summary, gammas []float64) error {
 	return nil
 }
 
-// chooseGamma picks the best γ of the grid by GCV over all targets.
-func (r *result) chooseGamma(sum *ridge.Summary) ([]float64, error) {
-	fits, err := sum.Path(sum.Grid(gridPoints))
-	if err != nil {
-		return nil, err
+// chooseGamma picks the best γ of the grid over all targets: by cross-validation
+// where there was one, of the fits that the method makes, otherwise by GCV.
+func (r *result) chooseGamma(sum *ridge.Summary) error {
+	p := &path{}
+	grid := sum.Grid(gridPoints)
+	if r.cv != nil {
+		p.cv, grid = r.cv, r.cv.Gammas
 	}
-	choice, err := ridge.ChooseGCV(fits, -1)
-	if err != nil {
-		return nil, err
+	var err error
+	if p.fits, err = sum.Path(grid); err != nil {
+		return err
 	}
-	r.path = &path{fits, choice}
-	return []float64{fits[choice.Index].Gamma}, nil
+	switch {
+	case r.cv == nil:
+		p.choice, err = ridge.ChooseGCV(p.fits, -1)
+	case r.method == "one-shot":
+		p.scores = r.cv.Fitted
+		p.choice, err = r.cv.ChooseFitted(-1)
+	default:
+		p.scores = r.cv.Ridge
+		p.choice, err = r.cv.ChooseRidge(-1)
+	}
+	r.path = p
+	return err
 }
 
 func (r *result) solveExact(ctx context.Context, bar *progress) error {
@@ -150,6 +165,11 @@ func (r *result) deliver(stdout io.Writer) error {
 	if r.o.out != "" && r.failure == nil {
 		if err := r.writeModel(r.o.out); err != nil {
 			return fmt.Errorf("--out: %w", err)
+		}
+	}
+	if r.o.coef != "" && r.failure == nil {
+		if err := r.writeCoef(r.o.coef); err != nil {
+			return fmt.Errorf("--coef: %w", err)
 		}
 	}
 	report := r.human

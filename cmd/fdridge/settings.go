@@ -2,6 +2,7 @@ package main
 
 import (
 	"runtime"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,19 +14,25 @@ import (
 
 // sketchFlags say how the rows are summarised.
 type sketchFlags struct {
-	size      int
+	sizeText  string
+	size      int     // m, or 0 where
+	error     float64 // the one-shot fit's error is given
 	shrink    string
 	intercept bool
 }
 
 func (o *sketchFlags) register(f *pflag.FlagSet) {
-	f.IntVar(&o.size, "size", 256, "rows m of the sketch; more make each pass count for more")
+	f.StringVar(&o.sizeText, "size", "256", "rows m of the sketch, more make each pass count for more; or a relative error below 1 that the one-shot fit is to have, and m is chosen for by a pass over every tenth row")
 	f.StringVar(&o.shrink, "shrink", "gram", "how the sketch shrinks: gram or svd")
 	f.BoolVar(&o.intercept, "intercept", true, "fit an intercept, unpenalised")
 }
 
 func (o *sketchFlags) check() error {
-	if o.size < 1 {
+	if e, err := strconv.ParseFloat(o.sizeText, 64); err == nil && e > 0 && e < 1 {
+		o.error = e
+	} else if o.size, err = strconv.Atoi(o.sizeText); err != nil {
+		return badInput("--size: %q is neither a number of rows nor an error between 0 and 1", o.sizeText)
+	} else if o.size < 1 {
 		return badInput("--size: %d, the sketch needs at least one row", o.size)
 	}
 	return oneOf("shrink", o.shrink, "gram", "svd")
@@ -46,7 +53,7 @@ type solveFlags struct {
 	robust    bool
 	tol       float64
 	maxPasses int
-	out       string
+	out, coef string
 	json      bool
 
 	gammas []float64
@@ -65,6 +72,7 @@ func (o *solveFlags) register(f *pflag.FlagSet, method, methods string) {
 	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the weights to certify, for cg, chebyshev and newton")
 	f.IntVar(&o.maxPasses, "max-passes", 500, "most refining passes over the data")
 	f.StringVar(&o.out, "out", "", "write the model here, as JSON")
+	f.StringVar(&o.coef, "coef", "", "write the weights here too, as .npy: a row [intercept, weights…] for each γ and target")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 }
 
@@ -88,7 +96,7 @@ func (o *solveFlags) check(methods ...string) error {
 	} else if o.method == "exact" {
 		return badInput("--gamma: auto chooses from a sketch, which --method exact does without")
 	}
-	return checkOut(o.out)
+	return firstError(checkOut(o.out), checkOutput("coef", o.coef))
 }
 
 // runFlags say how a command runs, whatever it computes.

@@ -98,8 +98,11 @@ func sketchCommand() *cobra.Command {
 			if err := firstError(in.check(), size.check(), runs.check(), checkOutput("out", out)); err != nil {
 				return err
 			}
-			if out == "" {
+			switch {
+			case out == "":
 				return badInput("--out: no file is named")
+			case size.error > 0:
+				return badInput("--size: %v is an error at some gamma, of which a sketch knows none; see plan --error", size.error)
 			}
 			return about(in.data.value, runSketch(cmd.Context(), &in, &size, &runs, out, cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
