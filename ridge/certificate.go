@@ -27,6 +27,7 @@ type knowledge struct {
 	rows      int64
 	intercept bool
 
+	sums    float64  // roundFactor for what was summed over the rows, and rounded by each decay
 	bound   fd.Bound // of the sketch, with the round-off of centring
 	frob    float64  // ‖A‖_F, and how far centring moved the rows
 	largest float64  // a bound on ‖A‖²₂
@@ -51,10 +52,11 @@ func newKnowledge(s *Summary, m *sketched, c []float64) *knowledge {
 	b := m.spec.Bound
 	k := &knowledge{
 		spec: m.spec, be: s.be, bound: b, d: s.cfg.Dim, t: s.cfg.Targets, rows: s.stage.rows, intercept: s.cfg.Intercept, cross: c,
+		sums:    roundFactor + 4*float64(s.stage.decays),
 		largest: math.Min(b.Frobenius2, b.FD()+first(m.spec.Sigma2)) + b.RoundOff,
 	}
 	moved := s.stage.distance(0, k.d)
-	k.bound.RoundOff += roundFactor * eps * math.Sqrt(b.Frobenius2) * moved
+	k.bound.RoundOff += k.sums * eps * math.Sqrt(b.Frobenius2) * moved
 	if s.sparse && s.cfg.Intercept { // a pass centres these from where they are
 		moved = math.Sqrt(s.stage.weight) * norm(s.stage.means()[:k.d])
 	}
@@ -204,13 +206,13 @@ func (k *knowledge) quads(p *projection, gamma, dg float64) Interval {
 
 // crossError bounds the error of the computed c for target j.
 func (k *knowledge) crossError(j int) float64 {
-	return roundFactor * eps * k.frob * math.Hypot(math.Sqrt(k.tss[j]), k.moved[j])
+	return k.sums * eps * k.frob * math.Hypot(math.Sqrt(k.tss[j]), k.moved[j])
 }
 
 // squaresError bounds the error of the computed ‖b‖² of target j.
 func (k *knowledge) squaresError(j int) float64 {
 	b := math.Sqrt(k.tss[j])
-	return roundFactor * eps * b * math.Hypot(b, k.moved[j])
+	return k.sums * eps * b * math.Hypot(b, k.moved[j])
 }
 
 // roundOff bounds ‖H⁻¹δg‖ for the round-off δg of a gradient computed at x with

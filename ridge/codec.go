@@ -18,10 +18,11 @@ import (
 type summaryHeader struct {
 	Dim, Targets, Flags, Rows uint64
 	Weight, Raw               float64
+	Decays                    uint64
 	Meta, Sketch              uint64 // lengths
 }
 
-const headerSize = 8 * 8
+const headerSize = 8 * 9
 
 // Flags of a header.
 const (
@@ -34,7 +35,7 @@ const (
 func (s *Summary) header() summaryHeader {
 	h := summaryHeader{
 		Dim: uint64(s.cfg.Dim), Targets: uint64(s.cfg.Targets), Rows: uint64(s.stage.rows),
-		Weight: s.stage.weight, Raw: s.raw,
+		Weight: s.stage.weight, Raw: s.raw, Decays: uint64(s.stage.decays),
 		Meta: uint64(len(s.Meta)), Sketch: uint64(s.sketch.BinarySize()),
 	}
 	if s.cfg.Intercept {
@@ -80,9 +81,10 @@ func (s *Summary) BinarySize() int64 {
 //	48      8         n, rows seen
 //	56      8         Σw, their weight
 //	64      8         sum of squares of all that was read
-//	72      8         u ≤ 2²⁰, length of Meta
-//	80      8         v, length of the sketch's message
-//	88      u         Meta
+//	72      8         decays
+//	80      8         u ≤ 2²⁰, length of Meta
+//	88      8         v, length of the sketch's message
+//	96      u         Meta
 //	        8·(d+t)   origin of the means
 //	        16·(d+t)  Σw·(row − origin)
 //	        16·t      ‖Y‖² of each target
@@ -201,7 +203,7 @@ func decode(m *wire.Reader, be engine.Backend) *Summary {
 	}
 	s.stage = &stage{
 		d: d, t: t, intercept: s.cfg.Intercept,
-		rows: int64(h.Rows), weight: h.Weight, weighted: h.Flags&flagWeighted != 0,
+		rows: int64(h.Rows), weight: h.Weight, weighted: h.Flags&flagWeighted != 0, decays: int64(h.Decays),
 		origin: m.Float64s(d + t), sum: m.Sums(d + t),
 	}
 	s.yy, s.cross = m.Sums(t), m.Sums(t*d)
@@ -233,7 +235,7 @@ func readSketch(m *wire.Reader, be engine.Backend, size int64) *fd.Sketch {
 	case err != nil:
 		m.Stop(err)
 	case m.N()-at != size:
-		m.Fail(80, nil, "the length of the sketch is %d, it was to be %d", m.N()-at, size)
+		m.Fail(88, nil, "the length of the sketch is %d, it was to be %d", m.N()-at, size)
 	}
 	return sketch
 }
@@ -256,8 +258,9 @@ func (h *summaryHeader) check(m *wire.Reader, size int64) {
 	}
 	within(40, "the word of flags", h.Flags, 0, flagsEnd-1)
 	within(48, "the number of rows", h.Rows, 0, math.MaxInt64)
-	within(72, "the length of Meta", h.Meta, 0, MaxMeta)
-	within(80, "the length of the sketch", h.Sketch, 0, uint64(size))
+	within(72, "the number of decays", h.Decays, 0, math.MaxInt64)
+	within(80, "the length of Meta", h.Meta, 0, MaxMeta)
+	within(88, "the length of the sketch", h.Sketch, 0, uint64(size))
 	if m.Err() == nil && h.content() != size {
 		m.Fail(16, nil, "the length is %d, the counts make it %d", size+wire.Frame, h.content()+wire.Frame)
 	}

@@ -30,6 +30,11 @@ func TestCodecState(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if weighted {
+			if err := s.Decay(0.3); err != nil {
+				t.Fatal(err)
+			}
+		}
 		s.Meta = []byte{1}
 		b, err := s.MarshalBinary()
 		if err != nil {

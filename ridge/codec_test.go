@@ -250,8 +250,8 @@ func TestCodecDamaged(t *testing.T) {
 
 // seal makes the checksums of a message fit, that of its sketch too.
 func seal(b []byte) []byte {
-	if len(b) > 92 {
-		if n := binary.LittleEndian.Uint64(b[80:]); n <= uint64(len(b)-92) {
+	if len(b) > 100 {
+		if n := binary.LittleEndian.Uint64(b[88:]); n <= uint64(len(b)-100) {
 			sealOuter(b[len(b)-4-int(n) : len(b)-4])
 		}
 	}
@@ -272,7 +272,7 @@ func TestCodecHostile(t *testing.T) {
 	f := math.Float64bits
 	nan, inf := f(math.NaN()), f(math.Inf(1))
 	sketch := len(b) - 4 - int(receiver.Sketch().BinarySize())
-	const sums = 88 + 4 // origin 40, sum 80, yy 32, cross 96 bytes
+	const sums = 96 + 4 // origin 40, sum 80, yy 32, cross 96 bytes
 	for _, c := range []struct {
 		what   string
 		offset int // of the field changed
@@ -298,10 +298,11 @@ func TestCodecHostile(t *testing.T) {
 		{"raw < 0", 64, f(-1), 64},
 		{"raw NaN", 64, nan, 64},
 		{"raw too large", 64, f(1e307), 64},
-		{"Meta too long", 72, 1<<20 + 1, 72},
-		{"Meta without end", 72, math.MaxUint64, 72},
-		{"sketch without end", 80, math.MaxUint64, 80},
-		{"other sketch", 80, 124, 16},
+		{"Meta too long", 80, 1<<20 + 1, 80},
+		{"Meta without end", 80, math.MaxUint64, 80},
+		{"decays without end", 72, math.MaxUint64, 72},
+		{"sketch without end", 88, math.MaxUint64, 88},
+		{"other sketch", 88, 124, 16},
 		{"origin NaN", sums, nan, sums},
 		{"origin Inf", sums + 32, inf, sums + 32},
 		{"sum Inf", sums + 40, inf, sums + 40},
@@ -335,8 +336,8 @@ func TestCodecHostile(t *testing.T) {
 	// The lengths agree with each other but not with the sketch.
 	short := slices.Clone(b)
 	put(short, 16, uint64(len(b)-8))
-	put(short, 80, uint64(len(b)-4-sketch-8))
-	if e := refuses(t, "short sketch", sealOuter(short), receiver); e.Offset != 80 {
+	put(short, 88, uint64(len(b)-4-sketch-8))
+	if e := refuses(t, "short sketch", sealOuter(short), receiver); e.Offset != 88 {
 		t.Errorf("a sketch longer than said: %v", e)
 	}
 	// The mean is out of range though the sum isn't.
@@ -388,7 +389,7 @@ func TestCodecAllocation(t *testing.T) {
 	const d, k = 1 << 13, 1 << 13
 	_, b := small(t)
 	b = b[:90]
-	put(b, 16, 92+24*(d+k)+16*k+16*d*k+124)
+	put(b, 16, 100+24*(d+k)+16*k+16*d*k+124)
 	for i, v := range []uint64{d, k, 0, 0, 0, 0, 0, 124} {
 		put(b, 24+8*i, v)
 	}

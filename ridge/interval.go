@@ -107,13 +107,13 @@ func (p *Predictor) centreBy(st *stage) {
 
 // meanError bounds, in norm, the round-off of the means of entries lo to hi of a
 // row, whose scatter is given: each block's mean is a chain of stageRows additions
-// relative to the origin, which itself is some row.
+// relative to the origin, which itself is some row, and each decay rounds them twice.
 func (s *stage) meanError(lo, hi int, scatter float64) float64 {
 	if !(s.weight > 0) {
 		return 0
 	}
 	spread := math.Hypot(math.Sqrt(scatter), s.distance(lo, hi))
-	return ulp * (spread*(4+(stageRows+16)/math.Sqrt(s.weight)) + 4*norm(s.origin[lo:hi]))
+	return ulp * (spread*(4+(stageRows+16+4*float64(s.decays))/math.Sqrt(s.weight)) + 4*norm(s.origin[lo:hi]))
 }
 
 // newCentre prepares weights of which it is known that ‖x − x*‖ ≤ radius.

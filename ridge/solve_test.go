@@ -327,6 +327,58 @@ func TestSummaryMerge(t *testing.T) {
 	})
 }
 
+// TestDecay: rows seen before a decay count for less, in streams and in merges, with
+// intercept and weights, and every certificate is about them.
+func TestDecay(t *testing.T) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		rapid.Check(t, func(t *rapid.T) {
+			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 8))
+			kind := rapid.SampledFrom([]string{"gaussian", "decaying", "offset", "dependent", "integers"}).Draw(t, "kind")
+			n, d, k := rapid.IntRange(2, 50).Draw(t, "n"), rapid.IntRange(1, 8).Draw(t, "d"), rapid.IntRange(1, 2).Draw(t, "t")
+			intercept := rapid.Bool().Draw(t, "intercept")
+			cfg := ridge.SummaryConfig{Dim: d, Targets: k, Size: rapid.IntRange(1, 9).Draw(t, "m"), ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Intercept: intercept, Backend: be}
+			s := problem(r, kind, n, d, k, 1)
+			sums := []*ridge.Summary{must(ridge.NewSummary(cfg))(t), must(ridge.NewSummary(cfg))(t)}
+			w, seen := make([]float64, n), make([][]int, 2)
+			for i := range n {
+				at := r.IntN(2)
+				w[i] = 1
+				weights := []float64(nil)
+				if r.IntN(3) == 0 {
+					w[i] = 4 * r.Float64()
+					weights = w[i : i+1 : i+1]
+					weights = append([]float64(nil), weights...)
+				}
+				if err := sums[at].Append(mat.NewDense(1, d, s.x[i]), mat.NewDense(1, k, s.y[i]), weights); err != nil {
+					t.Fatal(err)
+				}
+				seen[at] = append(seen[at], i)
+				if r.IntN(4) == 0 {
+					beta := []float64{1, 0.5, 0.9, 0.999, 0.01}[r.IntN(5)]
+					if err := sums[at].Decay(beta); err != nil {
+						t.Fatal(err)
+					}
+					for _, j := range seen[at] {
+						w[j] *= beta
+					}
+				}
+			}
+			if err := sums[0].Merge(sums[1]); err != nil {
+				t.Fatal(err)
+			}
+			ref := refbig.New(s.x, s.y, w, intercept)
+			gamma := scaleOf(ref) * math.Pow(10, rapid.Float64Range(-6, 1).Draw(t, "log γ"))
+			checkCertificate(t, ref, must(sums[0].Fit(gamma))(t))
+		})
+	})
+	s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 2}))(t)
+	for _, beta := range []float64{0, -1, 1.5, math.NaN(), math.Inf(1)} {
+		if err := s.Decay(beta); err == nil {
+			t.Errorf("decayed by %v", beta)
+		}
+	}
+}
+
 // TestWeights: a row of weight k is the row k times.
 func TestWeights(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))

@@ -27,7 +27,8 @@ type stage struct {
 
 	rows     int64          // rows seen
 	weight   float64        // Σw
-	weighted bool           // some rows came with weights
+	weighted bool           // some rows came with weights, or were decayed
+	decays   int64          // each of which rounds all sums
 	origin   []float64      // d+t, of use once weight > 0
 	sum      []neumaier.Sum // Σw·(row − origin), d+t
 	mean     []float64      // sum/weight
@@ -216,6 +217,19 @@ func (s *stage) join(w2 float64, mu []float64, n int) int {
 	return added
 }
 
+// decay multiplies all weights by beta.
+func (s *stage) decay(beta float64) {
+	s.weighted = true
+	s.decays++
+	s.weight *= beta
+	for j := range s.sum {
+		s.sum[j].Scale(beta)
+	}
+	if s.intercept && s.weight > 0 {
+		s.average()
+	}
+}
+
 // average sets the mean to what sum and weight make it.
 func (s *stage) average() {
 	for j := range s.mean {
@@ -255,6 +269,7 @@ func grow(x []float64, n int) []float64 {
 func (s *stage) merge(o *stage) staged {
 	s.rows += o.rows
 	s.weighted = s.weighted || o.weighted
+	s.decays += o.decays
 	s.x, s.y = grow(s.x, s.d), grow(s.y, s.t)
 	n := 0
 	switch {

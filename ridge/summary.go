@@ -200,6 +200,28 @@ func (s *Summary) accumulate(st staged) error {
 	return nil
 }
 
+// Decay forgets: it multiplies the weight of every row seen so far by beta,
+// 0 < beta <= 1, so that a row seen k decays ago counts betaᵏ times. A, c, ‖Y‖² and
+// the means are then those of the weighted rows and every certificate is about
+// them; n, as in GCV, stays the number of rows seen. A source has no such weights,
+// so that a decayed summary cannot be refined by passes. Another beta is an error,
+// and nothing is changed.
+func (s *Summary) Decay(beta float64) error {
+	if err := s.sketch.Decay(beta); err != nil {
+		return err
+	}
+	s.spec = nil
+	for i := range s.cross {
+		s.cross[i].Scale(beta)
+	}
+	for j := range s.yy {
+		s.yy[j].Scale(beta)
+	}
+	s.raw *= beta
+	s.stage.decay(beta)
+	return nil
+}
+
 // Merge adds the rows that o has seen. Summaries of different dimensions, size
 // or intercept, and s itself, are refused with [ErrShape]; a sum of squares
 // beyond range with *[fd.RangeError]; s is then unchanged. o is never changed.

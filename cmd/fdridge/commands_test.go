@@ -7,9 +7,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sbinet/npyio"
+	"gonum.org/v1/gonum/mat"
 )
 
 // distance is ‖x − y‖ of the weights of two models, and ‖y‖.
@@ -82,6 +86,36 @@ func TestGammaAuto(t *testing.T) {
 	}
 	if out := must(t, append(data, "--size", "1")...); !strings.Contains(out, "the sketch leaves open any from") {
 		t.Errorf("one row says for certain:\n%s", out)
+	}
+}
+
+// TestCrossValidation: --cv chooses by the folds' errors, in the same pass.
+func TestCrossValidation(t *testing.T) {
+	args := []string{"fit", "--data", housing, "--target", "last", "--features", "rff:20,gamma=1e-7", "--gamma", "auto", "--cv", "4", "--size", "20"}
+	for _, method := range []string{"one-shot", "cg"} {
+		v := report(t, append(args, "--method", method)...)
+		c := v["choice"].(map[string]any)
+		least, at := math.Inf(1), 0.0
+		for _, p := range c["path"].([]any) {
+			p := p.(map[string]any)
+			if hi := p["cv"].([]any)[1].(float64); hi < least {
+				least, at = hi, p["gamma"].(float64)
+			}
+		}
+		if c["by"] != "cv" || c["gamma"] != at || v["gamma"] != at || !(math.Abs(c["score"].([]any)[1].(float64)-least) <= 1e-12*least) {
+			t.Errorf("%s: chose %v (%v), the least is %v at %v", method, c["gamma"], c["score"], least, at)
+		}
+		if method == "one-shot" && v["reads"] != 1.0 {
+			t.Errorf("read %v times", v["reads"])
+		}
+	}
+	svg := filepath.Join(t.TempDir(), "cv.svg")
+	must(t, "plot", write(t, "cv.json", must(t, append(args, "--json")...)), "--kind", "path", "-o", svg)
+	if text, err := os.ReadFile(svg); err != nil || !strings.Contains(string(text), "cross-validated error") {
+		t.Errorf("the chart shows no cross-validation: %v", err)
+	}
+	if out := must(t, append(args, "--log-format", "none")...); !strings.Contains(out, "cross-validated error of 25") {
+		t.Error(out)
 	}
 }
 
@@ -179,6 +213,55 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// TestSizeAsError: the size chosen for an error keeps to it, nearly, and isn't more
+// than it takes.
+func TestSizeAsError(t *testing.T) {
+	fit := []string{"fit", "--data", w8a, "--rows", "1:6000", "--features", "rff:128,gamma=0.05,seed=3", "--gamma", "30", "--method", "one-shot"}
+	last := 0.0
+	for _, e := range []float64{0.5, 0.2} {
+		v := report(t, append(fit, "--size", fmt.Sprint(e))...)
+		m, q := v["size"].(float64), v["contraction"].(float64)
+		if !(q <= 1.5*e) || !(m > last) || m > 127 || v["passes"] != 3.0 { // to find the width, the pilot, the fit
+			t.Errorf("error %v: m = %v certifies %v in %v passes", e, m, q, v["passes"])
+		}
+		last = m
+	}
+	if code, _, errs := call("sketch", "--data", w8a, "--size", "0.1", "-o", filepath.Join(t.TempDir(), "s")); code != usage || !strings.Contains(errs, "plan --error") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+}
+
+// TestCoef: the array has the intercept and the weights of each γ and target.
+func TestCoef(t *testing.T) {
+	dir := t.TempDir()
+	model, coef := filepath.Join(dir, "m"), filepath.Join(dir, "coef.npy")
+	must(t, "fit", "--data", housing, "--target", "last,3", "--targets", "2", "--standardize", "--gamma", "1,100", "--out", model, "--coef", coef)
+	m, err := readModel(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(coef)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var got mat.Dense
+	if err := npyio.Read(f, &got); err != nil {
+		t.Fatal(err)
+	}
+	if r, c := got.Dims(); r != 4 || c != 8 {
+		t.Fatalf("%d×%d", r, c)
+	}
+	for i, w := range m.Models {
+		for j := range 2 {
+			row := got.RawRowView(2*i + j)
+			if row[0] != w.Intercept[j] || !slices.Equal(row[1:], w.Coef[j]) {
+				t.Errorf("gamma %v, target %d: %v, the model has %v %v", w.Gamma, j, row, w.Intercept[j], w.Coef[j])
+			}
+		}
+	}
+}
+
 // TestPenalty: a penalty p of a column is the column over √p.
 func TestPenalty(t *testing.T) {
 	dir := t.TempDir()
@@ -254,6 +337,9 @@ func TestCommandsRefuse(t *testing.T) {
 		"save, folder":          {append(fit[:len(fit):len(fit)], "--save-sketch", filepath.Join(out, "deep")), "--save-sketch: there is no folder"},
 		"delimiter":             {append(fit[:len(fit):len(fit)], "--delimiter", "ab"), "--delimiter: \"ab\""},
 		"delimiter digit":       {append(fit[:len(fit):len(fit)], "--delimiter", "1"), "--delimiter: \"1\""},
+		"cv one":                {[]string{"fit", "--data", data, "--target", "y", "--gamma", "auto", "--cv", "1", "--out", out}, "--cv: 1 folds"},
+		"cv and gamma":          {append(fit[:len(fit):len(fit)], "--cv", "3"), "--cv: it chooses gamma"},
+		"cv, few rows":          {[]string{"fit", "--data", data, "--target", "y", "--gamma", "auto", "--cv", "31", "--out", out}, "fold"},
 		"header":                {append(fit[:len(fit):len(fit)], "--header", "maybe"), "--header: \"maybe\""},
 		"no header":             {[]string{"fit", "--data", data, "--target", "3", "--gamma", "1", "--header", "no", "--out", out}, "is not a number"},
 		"columns":               {append(fit[:len(fit):len(fit)], "--columns", "x1,x9"), "x9"},
@@ -316,6 +402,56 @@ func TestPlan(t *testing.T) {
 	} {
 		if code, _, errs := call(append(append([]string{"plan"}, data...), strings.Fields(args)...)...); code != usage || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d, %s", args, code, errs)
+		}
+	}
+}
+
+// TestLogFormat: json writes lines that machines can read, none nothing, and the
+// answer on standard output is the same.
+func TestLogFormat(t *testing.T) {
+	args := []string{"fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "10", "--size", "4", "--method", "cg", "--json"}
+	for _, format := range []string{"auto", "none"} {
+		if code, _, errs := call(append(args, "--log-format", format)...); code != done || errs != "" {
+			t.Errorf("%s: exit %d, %q", format, code, errs)
+		}
+	}
+	code, _, errs := call(append(args, "--log-format", "json")...)
+	if code != done || errs == "" {
+		t.Fatalf("exit %d, %q", code, errs)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(errs), "\n") {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(line), &v); err != nil || v["msg"] != "progress" || v["stage"] == "" || !(v["rows"].(float64) > 0) || !(v["peak_rss_bytes"].(float64) >= 0) {
+			t.Errorf("%v: %s", err, line)
+		}
+	}
+	if code, _, errs := call(append(args, "--log-format", "xml")...); code != usage || !strings.Contains(errs, "--log-format: \"xml\" must be one of auto, json, none") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	if r := rateOf(250, 1000, 10, 5); r.left != 15 || r.bytes != 4000 {
+		t.Errorf("%+v", r)
+	}
+	if r := rateOf(250, -1, 10, 0); r.left != -1 || r.bytes != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestMan: every command has a manual page, and every shell a completion.
+func TestMan(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "man", "--out", dir)
+	for _, name := range []string{"", "-fit", "-sketch", "-merge", "-solve", "-plan", "-predict", "-paper", "-doctor", "-man"} {
+		page, err := os.ReadFile(filepath.Join(dir, "fdridge"+name+".1"))
+		if err != nil || !strings.Contains(string(page), ".SH SYNOPSIS") {
+			t.Errorf("fdridge%s.1: %v", name, err)
+		}
+	}
+	if code, _, errs := call("man", "--out", filepath.Join(dir, "none")); code != usage || !strings.Contains(errs, "--out: there is no folder") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if out := must(t, "completion", shell); !strings.Contains(out, "fdridge") {
+			t.Errorf("%s: %q", shell, out)
 		}
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -16,8 +18,9 @@ type fitOptions struct {
 	inputFlags
 	sketchFlags
 	solveFlags
-	threads threadsFlag
-	save    string
+	runs runFlags
+	save string
+	cv   int
 }
 
 var methodNames = []string{"auto", "one-shot", "cg", "chebyshev", "newton", "exact"}
@@ -40,7 +43,8 @@ func fitCommand() *cobra.Command {
 	o.sketchFlags.register(c.Flags())
 	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, chebyshev, newton or exact")
 	c.Flags().StringVar(&o.save, "save-sketch", "", "keep the sketch here, for solve, merge and predict --interval")
-	o.threads.register(c)
+	c.Flags().IntVar(&o.cv, "cv", 0, "with --gamma auto: choose by cross-validation with so many folds, in the same pass, in place of GCV")
+	o.runs.register(c)
 	return c
 }
 
@@ -53,30 +57,37 @@ func noArguments(_ *cobra.Command, args []string) error {
 
 // check validates all flags before any data are read.
 func (o *fitOptions) check() error {
-	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.threads.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save))
-	if err == nil && o.save != "" && o.method == "exact" {
+	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save))
+	switch {
+	case err != nil:
+		return err
+	case o.cv != 0 && o.cv < 2:
+		return badInput("--cv: %d folds, there must be two", o.cv)
+	case o.cv != 0 && !o.auto:
+		return badInput("--cv: it chooses gamma, say --gamma auto")
+	case o.error > 0 && o.auto:
+		return badInput("--size: %v is the error at a gamma, and --gamma auto has yet to be chosen", o.error)
+	case o.error > 0 && o.method == "exact":
+		return badInput("--size: --method exact makes no sketch")
+	}
+	if o.save != "" && o.method == "exact" {
 		return badInput("--save-sketch: --method exact makes no sketch")
 	}
-	return err
+	return nil
 }
 
 func (o *fitOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
-	be, err := o.threads.backend()
+	be, err := o.runs.backend()
 	if err != nil {
 		return err
 	}
-	bar := newProgress(stderr)
+	bar := newProgress(stderr, o.runs.logFormat)
 	defer bar.finish()
 	start := time.Now()
-	var first func(int64)
-	if o.standardize {
-		first = bar.rows("standardising")
-	}
-	d, err := openData(ctx, &o.inputFlags, be, first)
+	d, err := openData(ctx, &o.inputFlags, be, bar)
 	if err != nil {
 		return err
 	}
-	d.counted.progress = nil
 	r := &result{o: &o.solveFlags, backend: be, source: d.source, prep: d.prep, intercept: o.intercept, data: o.data.value, format: d.opened.Format, target: o.target.value, targetNames: d.opened.TargetNames}
 	if r.method, r.reason = o.chooseMethod(d); r.method == "exact" {
 		err = r.solveExact(ctx, bar)
@@ -98,7 +109,10 @@ func (o *fitOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 // sketchAndSolve makes a summary, keeps it where asked, and solves.
 func (o *fitOptions) sketchAndSolve(ctx context.Context, r *result, d *data, bar *progress) error {
 	begin := time.Now()
-	sum, err := ridge.Summarize(ctx, r.source, o.config(r.backend), bar.rows("sketching"))
+	if err := o.chooseSize(ctx, r, d, bar); err != nil {
+		return err
+	}
+	sum, err := o.summarize(ctx, r, bar)
 	if err != nil {
 		return err
 	}
@@ -113,4 +127,44 @@ func (o *fitOptions) sketchAndSolve(ctx context.Context, r *result, d *data, bar
 		}
 	}
 	return r.solve(ctx, sum, bar)
+}
+
+// chooseSize makes a pilot of every tenth row where --size is an error, and takes
+// the size that is expected to keep to it at the least γ.
+func (o *fitOptions) chooseSize(ctx context.Context, r *result, d *data, bar *progress) error {
+	if o.error == 0 {
+		return nil
+	}
+	const stride, pilotSize = 10, 256
+	pilot, err := dataset.Every(r.source, stride)
+	if err != nil {
+		return err
+	}
+	o.size = pilotSize
+	sum, err := ridge.Summarize(ctx, pilot, o.config(r.backend), bar.rows("pilot", r.source))
+	if err != nil {
+		return err
+	}
+	d.scans++
+	// n rows have stride times the spectrum of the pilot's, so γ is stride times less.
+	_, o.size, err = sum.SizeFor(o.error, slices.Min(o.gammas)/stride)
+	return err
+}
+
+// summarize makes the pass, with a sketch for each fold where γ is to be chosen by
+// cross-validation.
+func (o *fitOptions) summarize(ctx context.Context, r *result, bar *progress) (*ridge.Summary, error) {
+	tell := bar.rows("sketching", r.source)
+	if o.cv == 0 {
+		return ridge.Summarize(ctx, r.source, o.config(r.backend), tell)
+	}
+	cv := ridge.CrossValidation{Folds: o.cv}
+	if tell != nil {
+		cv.Progress = func(_ int, rows int64) { tell(rows) }
+	}
+	var err error
+	if r.cv, err = ridge.CrossValidate(ctx, r.source, o.config(r.backend), cv); err != nil {
+		return nil, err
+	}
+	return r.cv.Summary, nil
 }

@@ -333,10 +333,10 @@ func draw(panels []chart.Panel, captions ...string) ([]picture, error) {
 func (c *choice) sentence() string {
 	digits := func(x number) string { return chart.Digits(float64(x), 4) }
 	if c.Certain {
-		return fmt.Sprintf("γ = %s has the least GCV of the %d tried, for certain.", digits(c.Gamma), len(c.Path))
+		return fmt.Sprintf("γ = %s has the least %s of the %d tried, for certain.", digits(c.Gamma), c.score(), len(c.Path))
 	}
-	return fmt.Sprintf("γ = %s was chosen of %d: its GCV, between %s and %s, has the least upper end. The sketch leaves open any γ from %s to %s; a larger --size would narrow that.",
-		digits(c.Gamma), len(c.Path), bound(c.GCV.Lo), bound(c.GCV.Hi), digits(c.Possible[0]), digits(c.Possible[1]))
+	return fmt.Sprintf("γ = %s was chosen of %d: its %s, between %s and %s, has the least upper end. The sketch leaves open any γ from %s to %s; a larger --size would narrow that.",
+		digits(c.Gamma), len(c.Path), c.score(), bound(c.Score.Lo), bound(c.Score.Hi), digits(c.Possible[0]), digits(c.Possible[1]))
 }
 
 // within writes a bracket, by one number where its ends look alike.

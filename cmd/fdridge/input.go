@@ -254,18 +254,20 @@ func penalise(s *dataset.Scaling, p []float64) *dataset.Scaling {
 
 // openData opens and prepares the rows; with standardize it makes a pass for the
 // scaling.
-func openData(ctx context.Context, o *inputFlags, be engine.Backend, progress func(rows int64)) (*data, error) {
+func openData(ctx context.Context, o *inputFlags, be engine.Backend, bar *progress) (*data, error) {
 	opened, src, err := o.open()
 	if err != nil {
 		return nil, err
 	}
-	d := &data{opened: opened, counted: &counted{Source: src, progress: progress}}
+	d := &data{opened: opened, counted: &counted{Source: src}}
 	d.prep.Names = opened.Names
 	_, d.prep.Inputs, _ = src.Dims()
 	if o.standardize {
+		d.counted.progress = bar.rows("standardising", src)
 		if _, d.prep.Scaling, err = dataset.Standardize(ctx, d.counted); err != nil {
 			return nil, err
 		}
+		d.counted.progress = nil
 		d.scans++
 	}
 	if o.penalty != "" {

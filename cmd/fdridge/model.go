@@ -9,6 +9,9 @@ import (
 	"math"
 	"os"
 
+	"github.com/sbinet/npyio"
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -105,6 +108,20 @@ func (r *result) weights(f *ridge.Fit) Weights {
 		out.Intercept = append(out.Intercept, b)
 	}
 	return out
+}
+
+// writeCoef writes the weights as an array, a row [intercept, weights…] for each γ
+// and target, in the units of the file where they can be.
+func (r *result) writeCoef(name string) error {
+	t, d := r.fits[0].Coef.Dims()
+	all := mat.NewDense(len(r.fits)*t, 1+d, nil)
+	for i, f := range r.fits {
+		w := r.weights(f)
+		for j := range t {
+			all.SetRow(i*t+j, append([]float64{w.Intercept[j]}, w.Coef[j]...))
+		}
+	}
+	return atomicfile.Write(name, func(w io.Writer) error { return npyio.Write(w, all) })
 }
 
 // readModel reads and validates a model file.

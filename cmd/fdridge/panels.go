@@ -32,7 +32,7 @@ var plotLooks = map[string]chart.Look{
 // fewPoints are those that have room for markers.
 const fewPoints = 25
 
-// panels are GCV, training error and effective dimension against γ.
+// panels are the cross-validated error where there is one, GCV, training error and effective dimension against γ.
 func (p *gammaPath) panels() []chart.Panel {
 	of := ""
 	if p.targets > 1 {
@@ -43,7 +43,12 @@ func (p *gammaPath) panels() []chart.Panel {
 		{Title: "training error" + of, Y: "RSS, sum of squared residuals", LogY: true},
 		{Title: "effective dimension", Y: "df, degrees of freedom"},
 	}
-	for i, values := range [][]ridge.Interval{p.gcv, p.rss, p.dim} {
+	series := [][]ridge.Interval{p.gcv, p.rss, p.dim}
+	if p.cv != nil {
+		out = append([]chart.Panel{{Title: "cross-validated error" + of, Y: "squared error of a row held out", LogY: true}}, out...)
+		series = append([][]ridge.Interval{p.cv}, series...)
+	}
+	for i, values := range series {
 		panel := &out[i]
 		panel.X, panel.LogX = "γ", 10
 		if panel.LogY {
@@ -56,7 +61,7 @@ func (p *gammaPath) panels() []chart.Panel {
 		panel.Lines = []chart.Line{line}
 		if c := p.choice; c != nil {
 			if c.Possible[0] < c.Possible[1] {
-				panel.Marks = append(panel.Marks, chart.Mark{Method: "possible", Lo: c.Possible[0], Hi: c.Possible[1], Label: "γ that may have the least GCV"})
+				panel.Marks = append(panel.Marks, chart.Mark{Method: "possible", Lo: c.Possible[0], Hi: c.Possible[1], Label: "γ that may have the least score"})
 			}
 			panel.Marks = append(panel.Marks, chart.Mark{Method: "chosen", Lo: c.Gamma, Hi: c.Gamma, Label: "γ chosen"})
 		}

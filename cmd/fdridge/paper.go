@@ -145,7 +145,7 @@ func (o *paperOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 	if o.threads > 0 {
 		runtime.GOMAXPROCS(o.threads)
 	}
-	bar := newProgress(stderr)
+	bar := newProgress(stderr, "auto")
 	defer bar.finish()
 	o.cfg.Progress = bar.figures()
 	start := time.Now()

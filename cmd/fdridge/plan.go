@@ -20,7 +20,7 @@ import (
 type planOptions struct {
 	in       inputFlags
 	pilot    sketchFlags
-	threads  threadsFlag
+	runs     runFlags
 	sketch   string
 	every    int64
 	n        int64
@@ -62,7 +62,7 @@ factor of about two.`,
 	f.Float64Var(&o.err, "error", 0, "also say which size makes the one-shot fit's relative error at most this")
 	f.IntVar(&o.memory, "memory", 8192, "MiB there are")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
-	o.threads.register(c)
+	o.runs.register(c)
 	return c
 }
 
@@ -85,8 +85,11 @@ func (o *planOptions) check() error {
 		if err := firstError(o.in.check(), o.pilot.check()); err != nil {
 			return err
 		}
+		if o.pilot.error > 0 {
+			return badInput("--size: %v must be a number of rows; --error plans for an error", o.pilot.error)
+		}
 	}
-	if err := o.threads.check(); err != nil {
+	if err := o.runs.check(); err != nil {
 		return err
 	}
 	o.config = ridge.PlanConfig{Rows: o.n, Tol: o.tol, MaxBytes: uint64(o.memory) << 20}
@@ -107,7 +110,7 @@ func (o *planOptions) check() error {
 }
 
 func (o *planOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
-	be, err := o.threads.backend()
+	be, err := o.runs.backend()
 	if err != nil {
 		return err
 	}
@@ -148,9 +151,9 @@ func (o *planOptions) summary(ctx context.Context, be engine.Backend, stderr io.
 		sum, _, err := load(o.sketch, be)
 		return sum, err
 	}
-	bar := newProgress(stderr)
+	bar := newProgress(stderr, o.runs.logFormat)
 	defer bar.finish()
-	d, err := openData(ctx, &o.in, be, nil)
+	d, err := openData(ctx, &o.in, be, bar)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +161,7 @@ func (o *planOptions) summary(ctx context.Context, be engine.Backend, stderr io.
 	if err != nil {
 		return nil, err
 	}
-	sum, err := ridge.Summarize(ctx, src, o.pilot.config(be), bar.rows("sketching"))
+	sum, err := ridge.Summarize(ctx, src, o.pilot.config(be), bar.rows("sketching", src))
 	if err == nil && o.n == 0 {
 		if o.config.Rows, _, _ = d.source.Dims(); o.config.Rows < 0 {
 			o.config.Rows = sum.Rows() * o.every

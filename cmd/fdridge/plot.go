@@ -161,11 +161,12 @@ type plottable struct {
 type gammaPath struct {
 	gamma         []float64
 	gcv, rss, dim []ridge.Interval
+	cv            []ridge.Interval // nil where there was no cross-validation
 	targets       int
 	choice        *chosen
 }
 
-// A chosen is the γ taken, and the range of those that may have a smaller GCV.
+// A chosen is the γ taken, and the range of those that may have a smaller score.
 type chosen struct {
 	Gamma    float64    `json:"gamma"`
 	Possible [2]float64 `json:"possible"`
@@ -203,7 +204,7 @@ func readPlottable(name string) (*plottable, error) {
 	if err != nil {
 		return nil, err
 	}
-	record, err := json.Marshal(jsonReport{Choice: (&path{fits, choice}).choose()})
+	record, err := json.Marshal(jsonReport{Choice: (&path{fits: fits, choice: choice}).choose()})
 	if err != nil {
 		return nil, err
 	}
@@ -267,6 +268,7 @@ func parsePlottable(name string, text []byte) (*plottable, error) {
 		EffectiveDimension brackets `json:"effective_dimension"`
 		RSS                brackets `json:"rss"`
 		GCV                brackets `json:"gcv"`
+		CV                 brackets `json:"cv"`
 	}
 	var file struct {
 		Choice *struct {
@@ -303,14 +305,19 @@ func parsePlottable(name string, text []byte) (*plottable, error) {
 	if len(points) < 2 {
 		return p, nil
 	}
+	cross := points[0].CV != nil
 	slices.SortStableFunc(points, func(a, b at) int { return int(math.Copysign(1, a.Gamma-b.Gamma)) })
 	p.path = &gammaPath{targets: len(points[0].GCV), choice: choice}
 	for _, x := range points {
-		if len(x.GCV) != p.path.targets || len(x.RSS) != p.path.targets || len(x.EffectiveDimension) != 1 || p.path.targets == 0 {
+		if len(x.GCV) != p.path.targets || len(x.RSS) != p.path.targets || len(x.EffectiveDimension) != 1 || p.path.targets == 0 ||
+			(x.CV != nil) != cross || (cross && len(x.CV) != p.path.targets) {
 			return nil, badInput("%s: what it says of gamma %v is not complete", name, x.Gamma)
 		}
 		p.path.gamma = append(p.path.gamma, x.Gamma)
 		p.path.gcv = append(p.path.gcv, x.GCV.sum())
+		if x.CV != nil {
+			p.path.cv = append(p.path.cv, x.CV.sum())
+		}
 		p.path.rss = append(p.path.rss, x.RSS.sum())
 		p.path.dim = append(p.path.dim, x.EffectiveDimension[0])
 	}

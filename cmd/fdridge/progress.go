@@ -3,60 +3,122 @@ package main
 import (
 	"fmt"
 	"io"
+	"log/slog"
+	"math"
 	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// progress shows how far the passes are, on a terminal alone.
+// progress shows how far the passes are: a bar on a terminal, or a line of JSON a
+// second for machines.
 type progress struct {
-	w     io.Writer // nil where there is no terminal
+	w   io.Writer    // of the bar; nil where there is none
+	log *slog.Logger // in place of the bar
+
 	bar   *progressbar.ProgressBar
 	title string
+	start time.Time // of the pass
+	told  time.Time // when the last line was written
 }
 
-func newProgress(w io.Writer) *progress {
+// logFormats are the values of --log-format.
+var logFormats = []string{"auto", "json", "none"}
+
+// newProgress shows progress on w as --log-format says: auto is a bar where w is a
+// terminal, otherwise nothing.
+func newProgress(w io.Writer, format string) *progress {
+	switch format {
+	case "none":
+		return &progress{}
+	case "json":
+		return &progress{log: slog.New(slog.NewJSONHandler(w, nil))}
+	}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return &progress{w: w}
 	}
 	return &progress{}
 }
 
-// show moves the bar; total is -1 while unknown.
-func (p *progress) show(title string, rows, total int64) {
+// quiet tells that nothing is to be shown.
+func (p *progress) quiet() bool { return p.w == nil && p.log == nil }
+
+// A rate is how fast the rows of a pass come: of d features, total of them, -1 while
+// unknown.
+type rate struct {
+	rows, total int64
+	seconds     float64
+	bytes       float64 // a second, as float64
+	left        float64 // seconds, negative while unknown
+}
+
+func rateOf(rows, total int64, d int, seconds float64) rate {
+	r := rate{rows: rows, total: total, seconds: seconds, left: -1}
+	if seconds > 0 {
+		r.bytes = 8 * float64(d) * float64(rows) / seconds
+	}
+	if total > 0 && rows > 0 {
+		r.left = seconds * float64(total-rows) / float64(rows)
+	}
+	return r
+}
+
+// show tells how far a pass is.
+func (p *progress) show(title string, rows, total int64, d int) {
+	now := time.Now()
+	if title != p.title {
+		p.finish()
+		p.title, p.start = title, now
+	}
+	r := rateOf(rows, total, d, now.Sub(p.start).Seconds())
+	if p.log != nil {
+		if now.Sub(p.told) >= time.Second {
+			p.told = now
+			p.log.Info("progress", "stage", title, "rows", rows, "rows_total", total, "seconds", r.seconds,
+				"bytes_per_second", r.bytes, "seconds_left", r.left, "peak_rss_bytes", rss.Peak())
+		}
+		return
+	}
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.w), progressbar.OptionShowIts(), progressbar.OptionSetItsString("rows"),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(total > 0))
 	}
-	if title != p.title {
-		p.bar.Reset()
-		p.bar.Describe(title)
-		p.title = title
+	p.bar.Describe(fmt.Sprintf("%s, %.2f GB/s, %d MiB", title, r.bytes/1e9, rss.Peak()>>20))
+	if total > 0 {
+		rows = min(rows, total-1) // a full bar would end
 	}
 	// What a progress bar cannot write is no reason to stop.
 	_ = p.bar.Set64(rows)
 }
 
-// rows returns a callback for a pass of unknown length, nil without a terminal.
-func (p *progress) rows(title string) func(int64) {
-	if p.w == nil {
+// rows returns a callback for a pass over src, nil where nothing is shown.
+func (p *progress) rows(title string, src dataset.Source) func(int64) {
+	if p.quiet() {
 		return nil
 	}
-	return func(rows int64) { p.show(title, rows, -1) }
+	return func(rows int64) {
+		n, d, _ := src.Dims()
+		p.show(title, rows, n, d)
+	}
 }
 
-// passes returns a callback for refining passes of n rows.
-func (p *progress) passes(n int64) func(ridge.Progress) {
-	if p.w == nil {
+// passes returns a callback for refining passes of n rows of d features.
+func (p *progress) passes(n int64, d int) func(ridge.Progress) {
+	if p.quiet() {
 		return nil
 	}
-	p.finish()
 	return func(s ridge.Progress) {
-		p.show(fmt.Sprintf("pass %d, error ≤ %.1e", s.Pass, s.RelativeError), s.Rows, n)
+		title := fmt.Sprintf("pass %d", s.Pass)
+		if !math.IsInf(s.RelativeError, 1) {
+			title += fmt.Sprintf(", error ≤ %.1e", s.RelativeError)
+		}
+		p.show(title, s.Rows, n, d)
 	}
 }
 
@@ -64,6 +126,7 @@ func (p *progress) passes(n int64) func(ridge.Progress) {
 func (p *progress) finish() {
 	if p.bar != nil {
 		_ = p.bar.Finish() // as in show
-		p.bar, p.title = nil, ""
+		p.bar = nil
 	}
+	p.title = ""
 }

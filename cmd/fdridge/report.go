@@ -128,14 +128,14 @@ func (r *result) report() jsonReport {
 	return out
 }
 
-// A choice is how γ was chosen by generalised cross-validation, GCV summed over
-// the targets.
+// A choice is how γ was chosen: by the least score, summed over the targets.
 type choice struct {
+	By       string         `json:"by"` // "gcv" or "cv"
 	Gamma    number         `json:"gamma"`
-	GCV      ridge.Interval `json:"gcv"`
-	Certain  bool           `json:"certain"`  // no other γ of the path can have a smaller GCV
+	Score    ridge.Interval `json:"score"`
+	Certain  bool           `json:"certain"`  // no other γ of the path can have a smaller score
 	Possible [2]number      `json:"possible"` // the least and the largest γ that can
-	Excess   number         `json:"excess"`   // how much smaller another one's GCV can be
+	Excess   number         `json:"excess"`   // how much smaller another one's score can be
 	Path     []pathPoint    `json:"path"`
 }
 
@@ -144,6 +144,7 @@ type pathPoint struct {
 	EffectiveDimension ridge.Interval            `json:"effective_dimension"`
 	RSS                perTarget[ridge.Interval] `json:"rss"`
 	GCV                perTarget[ridge.Interval] `json:"gcv"`
+	CV                 perTarget[ridge.Interval] `json:"cv,omitempty"`
 	RelativeErrorBound perTarget[number]         `json:"relative_error_bound"`
 }
 
@@ -151,23 +152,36 @@ func (p *path) choose() *choice {
 	gamma := func(i int) number { return number(p.fits[i].Gamma) }
 	possible := p.choice.Possible
 	c := &choice{
-		Gamma: gamma(p.choice.Index), GCV: p.choice.Score, Certain: p.choice.Certain, Excess: number(p.choice.Excess),
+		By: "gcv", Gamma: gamma(p.choice.Index), Score: p.choice.Score, Certain: p.choice.Certain, Excess: number(p.choice.Excess),
 		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])},
 	}
-	for _, f := range p.fits {
+	if p.cv != nil {
+		c.By = "cv"
+	}
+	for i, f := range p.fits {
 		v := f.Certificate
-		c.Path = append(c.Path, pathPoint{number(f.Gamma), v.EffectiveDimension, v.RSS, v.GCV, numbers(v.RelativeErrorBound)})
+		point := pathPoint{Gamma: number(f.Gamma), EffectiveDimension: v.EffectiveDimension, RSS: v.RSS, GCV: v.GCV, RelativeErrorBound: numbers(v.RelativeErrorBound)}
+		if p.cv != nil {
+			point.CV = p.scores[i]
+		}
+		c.Path = append(c.Path, point)
 	}
 	return c
 }
 
+// score is what was least, in words.
+func (c *choice) score() string {
+	return map[string]string{"gcv": "GCV", "cv": "cross-validated error"}[c.By]
+}
+
 // String says it in words.
 func (c *choice) String() string {
+	what := c.score()
 	if c.Certain {
-		return fmt.Sprintf("gamma %.4g has the least GCV of %d, for certain", float64(c.Gamma), len(c.Path))
+		return fmt.Sprintf("gamma %.4g has the least %s of %d, for certain", float64(c.Gamma), what, len(c.Path))
 	}
-	return fmt.Sprintf("gamma %.4g has the least proved GCV of %d, %s; the sketch leaves open any from %.4g to %.4g, a larger --size would narrow it",
-		float64(c.Gamma), len(c.Path), bracket(c.GCV), float64(c.Possible[0]), float64(c.Possible[1]))
+	return fmt.Sprintf("gamma %.4g has the least proved %s of %d, %s; the sketch leaves open any from %.4g to %.4g, a larger --size would narrow it",
+		float64(c.Gamma), what, len(c.Path), bracket(c.Score), float64(c.Possible[0]), float64(c.Possible[1]))
 }
 
 func (r *result) writeJSON(w io.Writer) error {
@@ -206,7 +220,7 @@ func (r *result) human(w io.Writer) error {
 	fmt.Fprintln(tab, "\ngamma\ttarget\tmethod\tpasses\trelative error ≤\t‖x̂ − x*‖ ≤\tR²\teffective dimension\tGCV\tstopped")
 	for _, f := range rep.Fits {
 		for j := range f.R2 {
-			fmt.Fprintf(tab, "%g\t%d\t%s\t%d\t%.3g\t%.3g\t%s\t%s\t%s\t%s\n", float64(f.Gamma), j+1, f.Method, f.Passes,
+			fmt.Fprintf(tab, "%.6g\t%d\t%s\t%d\t%.3g\t%.3g\t%s\t%s\t%s\t%s\n", float64(f.Gamma), j+1, f.Method, f.Passes,
 				float64(f.RelativeErrorBound[j]), float64(f.ErrorBound[j]), bracket(f.R2Bracket[j]), bracket(f.EffectiveDimension), bracket(f.GCV[j]), f.Stop)
 		}
 	}

@@ -31,17 +31,20 @@ type result struct {
 	reason   string // why auto chose it
 	size     int    // m, 0 without a sketch
 	fits     []*ridge.Fit
-	path     *path          // what γ was chosen from
-	sum      *ridge.Summary // nil without a sketch
-	traces   []*trace       // of every γ and target that was refined
+	sum      *ridge.Summary  // nil without a sketch
+	traces   []*trace        // of every γ and target that was refined
+	cv       *ridge.CVResult // nil: γ is given or chosen by GCV
+	path     *path           // what γ was chosen from
 	failure  *ridge.NotConvergedError
 	sketched time.Duration
 	total    time.Duration
 }
 
-// A path is what γ was chosen from.
+// A path is what γ was chosen from: by GCV, or by the cross-validation cv.
 type path struct {
 	fits   []*ridge.Fit
+	cv     *ridge.CVResult
+	scores [][]ridge.Interval // of cv, that choice is from
 	choice ridge.Choice
 }
 
@@ -84,10 +87,10 @@ func (r *result) solve(ctx context.Context, sum *ridge.Summary, bar *progress) e
 	r.size, r.sum = min(cfg.Size, cfg.Dim), sum
 	gammas := r.o.gammas
 	if r.o.auto {
-		var err error
-		if gammas, err = r.chooseGamma(sum); err != nil {
+		if err := r.chooseGamma(sum); err != nil {
 			return err
 		}
+		gammas = []float64{r.path.fits[r.path.choice.Index].Gamma}
 	}
 	if r.method == "one-shot" {
 		return r.oneShot(sum, gammas)
@@ -96,7 +99,7 @@ func (r *result) solve(ctx context.Context, sum *ridge.Summary, bar *progress) e
 	var err error
 	r.fits, err = ridge.SolvePath(ctx, r.source, sum, gammas, ridge.SolveOptions{
 		Method: iterations[r.method], Tol: r.o.tol, MaxPasses: r.o.maxPasses, PlainFD: !r.o.robust,
-		Observe: r.observe, Progress: bar.passes(sum.Rows()),
+		Observe: r.observe, Progress: bar.passes(sum.Rows(), cfg.Dim),
 	})
 	if errors.As(err, &r.failure) {
 		r.fits, err = r.failure.Fits, nil
@@ -123,18 +126,30 @@ func (r *result) oneShot(sum *ridge.Summary, gammas []float64) error {
 	return nil
 }
 
-// chooseGamma picks the best γ of the grid by GCV over all targets.
-func (r *result) chooseGamma(sum *ridge.Summary) ([]float64, error) {
-	fits, err := sum.Path(sum.Grid(gridPoints))
-	if err != nil {
-		return nil, err
+// chooseGamma picks the best γ of the grid over all targets: by cross-validation
+// where there was one, of the fits that the method makes, otherwise by GCV.
+func (r *result) chooseGamma(sum *ridge.Summary) error {
+	p := &path{}
+	grid := sum.Grid(gridPoints)
+	if r.cv != nil {
+		p.cv, grid = r.cv, r.cv.Gammas
 	}
-	choice, err := ridge.ChooseGCV(fits, -1)
-	if err != nil {
-		return nil, err
+	var err error
+	if p.fits, err = sum.Path(grid); err != nil {
+		return err
 	}
-	r.path = &path{fits, choice}
-	return []float64{fits[choice.Index].Gamma}, nil
+	switch {
+	case r.cv == nil:
+		p.choice, err = ridge.ChooseGCV(p.fits, -1)
+	case r.method == "one-shot":
+		p.scores = r.cv.Fitted
+		p.choice, err = r.cv.ChooseFitted(-1)
+	default:
+		p.scores = r.cv.Ridge
+		p.choice, err = r.cv.ChooseRidge(-1)
+	}
+	r.path = p
+	return err
 }
 
 func (r *result) solveExact(ctx context.Context, bar *progress) error {
@@ -146,7 +161,7 @@ func (r *result) solveExact(ctx context.Context, bar *progress) error {
 	}
 	var err error
 	r.fits, err = ridge.Exact(ctx, r.source, r.o.gammas, ridge.ExactOptions{
-		Factor: factor, Intercept: r.intercept, Backend: r.backend, Progress: bar.rows("reading"),
+		Factor: factor, Intercept: r.intercept, Backend: r.backend, Progress: bar.rows("reading", r.source),
 	})
 	return err
 }
@@ -162,6 +177,11 @@ func (r *result) deliver(stdout io.Writer) error {
 	if r.o.report != "" {
 		if err := r.writePage(r.o.report); err != nil {
 			return fmt.Errorf("--report: %w", err)
+		}
+	}
+	if r.o.coef != "" && r.failure == nil {
+		if err := r.writeCoef(r.o.coef); err != nil {
+			return fmt.Errorf("--coef: %w", err)
 		}
 	}
 	report := r.human

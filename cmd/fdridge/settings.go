@@ -2,6 +2,7 @@ package main
 
 import (
 	"runtime"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,19 +14,25 @@ import (
 
 // sketchFlags say how the rows are summarised.
 type sketchFlags struct {
-	size      int
+	sizeText  string
+	size      int     // m, or 0 where
+	error     float64 // the one-shot fit's error is given
 	shrink    string
 	intercept bool
 }
 
 func (o *sketchFlags) register(f *pflag.FlagSet) {
-	f.IntVar(&o.size, "size", 256, "rows m of the sketch; more make each pass count for more")
+	f.StringVar(&o.sizeText, "size", "256", "rows m of the sketch, more make each pass count for more; or a relative error below 1 that the one-shot fit is to have, and m is chosen for by a pass over every tenth row")
 	f.StringVar(&o.shrink, "shrink", "gram", "how the sketch shrinks: gram or svd")
 	f.BoolVar(&o.intercept, "intercept", true, "fit an intercept, unpenalised")
 }
 
 func (o *sketchFlags) check() error {
-	if o.size < 1 {
+	if e, err := strconv.ParseFloat(o.sizeText, 64); err == nil && e > 0 && e < 1 {
+		o.error = e
+	} else if o.size, err = strconv.Atoi(o.sizeText); err != nil {
+		return badInput("--size: %q is neither a number of rows nor an error between 0 and 1", o.sizeText)
+	} else if o.size < 1 {
 		return badInput("--size: %d, the sketch needs at least one row", o.size)
 	}
 	return oneOf("shrink", o.shrink, "gram", "svd")
@@ -46,7 +53,7 @@ type solveFlags struct {
 	robust    bool
 	tol       float64
 	maxPasses int
-	out       string
+	out, coef string
 	report    string
 	json      bool
 
@@ -68,6 +75,7 @@ func (o *solveFlags) register(f *pflag.FlagSet, method, methods string) {
 	f.IntVar(&o.maxPasses, "max-passes", 500, "most refining passes over the data")
 	f.StringVar(&o.out, "out", "", "write the model here, as JSON")
 	f.StringVar(&o.report, "report", "", "write a page about the fit here, one HTML file")
+	f.StringVar(&o.coef, "coef", "", "write the weights here too, as .npy: a row [intercept, weights…] for each γ and target")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 }
 
@@ -93,31 +101,33 @@ func (o *solveFlags) check(methods ...string) error {
 	} else if o.method == "exact" {
 		return badInput("--gamma: auto chooses from a sketch, which --method exact does without")
 	}
-	return firstError(checkOut(o.out), checkOutput("report", o.report))
+	return firstError(checkOut(o.out), checkOutput("report", o.report), checkOutput("coef", o.coef))
 }
 
-// threadsFlag bounds the threads of a command.
-type threadsFlag struct {
-	n   int
-	cmd *cobra.Command
+// runFlags say how a command runs, whatever it computes.
+type runFlags struct {
+	threads   int
+	logFormat string
+	cmd       *cobra.Command
 }
 
-func (o *threadsFlag) register(c *cobra.Command) {
+func (o *runFlags) register(c *cobra.Command) {
 	o.cmd = c
-	c.Flags().IntVar(&o.n, "threads", 0, "threads to use (default: all)")
+	c.Flags().IntVar(&o.threads, "threads", 0, "threads to use (default: all)")
+	c.Flags().StringVar(&o.logFormat, "log-format", "auto", "progress on standard error: auto (a bar on a terminal), json (a line a second) or none")
 }
 
-func (o *threadsFlag) check() error {
-	if o.cmd.Flags().Changed("threads") && (o.n < 1 || o.n > 1024) {
-		return badInput("--threads: %d, must be 1 to 1024", o.n)
+func (o *runFlags) check() error {
+	if o.cmd.Flags().Changed("threads") && (o.threads < 1 || o.threads > 1024) {
+		return badInput("--threads: %d, must be 1 to 1024", o.threads)
 	}
-	return nil
+	return oneOf("log-format", o.logFormat, logFormats...)
 }
 
 // backend takes the threads into account and returns what computes.
-func (o *threadsFlag) backend() (engine.Backend, error) {
-	if o.n > 0 {
-		runtime.GOMAXPROCS(o.n)
+func (o *runFlags) backend() (engine.Backend, error) {
+	if o.threads > 0 {
+		runtime.GOMAXPROCS(o.threads)
 	}
 	be, err := engine.Default()
 	if err != nil {

@@ -85,44 +85,47 @@ func load(name string, be engine.Backend) (*ridge.Summary, *description, error) 
 
 func sketchCommand() *cobra.Command {
 	var (
-		in      = newInputFlags()
-		size    sketchFlags
-		threads threadsFlag
-		out     string
+		in   = newInputFlags()
+		size sketchFlags
+		runs runFlags
+		out  string
 	)
 	c := &cobra.Command{
 		Use:   "sketch --data FILE[,FILE…] --out PART",
 		Short: "Make the sketch of some rows, to be merged and solved later",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := firstError(in.check(), size.check(), threads.check(), checkOutput("out", out)); err != nil {
+			if err := firstError(in.check(), size.check(), runs.check(), checkOutput("out", out)); err != nil {
 				return err
 			}
-			if out == "" {
+			switch {
+			case out == "":
 				return badInput("--out: no file is named")
+			case size.error > 0:
+				return badInput("--size: %v is an error at some gamma, of which a sketch knows none; see plan --error", size.error)
 			}
-			return about(in.data.value, runSketch(cmd.Context(), &in, &size, &threads, out, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return about(in.data.value, runSketch(cmd.Context(), &in, &size, &runs, out, cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 	in.register(c.Flags())
 	size.register(c.Flags())
-	threads.register(c)
+	runs.register(c)
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write")
 	return c
 }
 
-func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, threads *threadsFlag, out string, stdout, stderr io.Writer) error {
-	be, err := threads.backend()
+func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, runs *runFlags, out string, stdout, stderr io.Writer) error {
+	be, err := runs.backend()
 	if err != nil {
 		return err
 	}
-	bar := newProgress(stderr)
+	bar := newProgress(stderr, runs.logFormat)
 	defer bar.finish()
-	d, err := openData(ctx, in, be, nil)
+	d, err := openData(ctx, in, be, bar)
 	if err != nil {
 		return err
 	}
-	sum, err := ridge.Summarize(ctx, d.source, size.config(be), bar.rows("sketching"))
+	sum, err := ridge.Summarize(ctx, d.source, size.config(be), bar.rows("sketching", d.source))
 	if err != nil {
 		return err
 	}

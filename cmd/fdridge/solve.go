@@ -13,8 +13,8 @@ import (
 // solveOptions are the flags of solve.
 type solveOptions struct {
 	solveFlags
-	in      inputFlags
-	threads threadsFlag
+	in   inputFlags
+	runs runFlags
 }
 
 func solveCommand() *cobra.Command {
@@ -44,12 +44,12 @@ func solveCommand() *cobra.Command {
 	f.StringVar(&o.in.header, "header", "auto", "as for fit")
 	f.Var(&o.in.weights, "weights", "as for fit")
 	f.StringVar(&o.in.rows, "rows", "", "as for fit")
-	o.threads.register(c)
+	o.runs.register(c)
 	return c
 }
 
 func (o *solveOptions) check() error {
-	if err := firstError(o.threads.check(), o.solveFlags.check(methodNames[:len(methodNames)-1]...)); err != nil {
+	if err := firstError(o.runs.check(), o.solveFlags.check(methodNames[:len(methodNames)-1]...)); err != nil {
 		return err
 	}
 	switch {
@@ -62,11 +62,11 @@ func (o *solveOptions) check() error {
 }
 
 func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.Writer) error {
-	be, err := o.threads.backend()
+	be, err := o.runs.backend()
 	if err != nil {
 		return err
 	}
-	bar := newProgress(stderr)
+	bar := newProgress(stderr, o.runs.logFormat)
 	defer bar.finish()
 	start := time.Now()
 	sum, d, err := load(name, be)
