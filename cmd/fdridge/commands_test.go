@@ -109,6 +109,11 @@ func TestCrossValidation(t *testing.T) {
 			t.Errorf("read %v times", v["reads"])
 		}
 	}
+	page := filepath.Join(t.TempDir(), "cv.html")
+	must(t, append(args, "--report", page)...)
+	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "Each row by the fit without its fold") {
+		t.Errorf("the page shows no cross-validation: %v", err)
+	}
 	svg := filepath.Join(t.TempDir(), "cv.svg")
 	must(t, "plot", write(t, "cv.json", must(t, append(args, "--json")...)), "--kind", "path", "-o", svg)
 	if text, err := os.ReadFile(svg); err != nil || !strings.Contains(string(text), "cross-validated error") {

@@ -364,8 +364,11 @@ func (r *result) drawPath(p *page, rep *jsonReport) error {
 	if err != nil || drawn.path == nil {
 		return err
 	}
-	if p.Paths, err = draw(drawn.path.panels(),
-		"The area is where the value is proved to be at each γ; where it leaves the picture it goes on.", "Of the fits at hand.", "How many free parameters the penalty leaves."); err != nil {
+	captions := []string{"The area is where the value is proved to be at each γ; where it leaves the picture it goes on.", "Of the fits at hand.", "How many free parameters the penalty leaves."}
+	if drawn.path.cv != nil {
+		captions = append([]string{"Each row by the fit without its fold."}, captions...)
+	}
+	if p.Paths, err = draw(drawn.path.panels(), captions...); err != nil {
 		return err
 	}
 	path := drawn.path
