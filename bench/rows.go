@@ -16,12 +16,22 @@ import (
 // having the standard deviation exp(−j²/R²) with R = ⌊0.1d + ½⌋, turned by one
 // Householder reflection so that every entry is dense.
 func Rows(n, d int) []float64 {
-	rng := rand.New(rand.NewPCG(1, 1))
 	r := math.Floor(0.1*float64(d) + 0.5)
-	v := make([]float64, d)
+	return rows(n, d, func(j int) float64 { return math.Exp(-float64(j*j) / (r * r)) })
+}
+
+// Slow is Rows with the standard deviation (j+1)^−½: the eigenvalues of K fall as
+// 1/j, so that no sketch holds nearly all of them.
+func Slow(n, d int) []float64 {
+	return rows(n, d, func(j int) float64 { return 1 / math.Sqrt(float64(j+1)) })
+}
+
+func rows(n, d int, deviation func(j int) float64) []float64 {
+	rng := rand.New(rand.NewPCG(1, 1))
+	v, sd := make([]float64, d), make([]float64, d)
 	var norm float64
 	for j := range v {
-		v[j] = rng.NormFloat64()
+		v[j], sd[j] = rng.NormFloat64(), deviation(j)
 		norm += v[j] * v[j]
 	}
 	a := make([]float64, n*d)
@@ -29,7 +39,7 @@ func Rows(n, d int) []float64 {
 		row := a[i*d : (i+1)*d]
 		var along float64
 		for j := range row {
-			row[j] = rng.NormFloat64() * math.Exp(-float64(j*j)/(r*r))
+			row[j] = rng.NormFloat64() * sd[j]
 			along += row[j] * v[j]
 		}
 		along *= 2 / norm
@@ -38,6 +48,30 @@ func Rows(n, d int) []float64 {
 		}
 	}
 	return a
+}
+
+// Targets are those of the n rows of a: b = A·x₀ + ε for normal x₀ and ε, of which
+// ε has a tenth of the norm.
+func Targets(n, d int, a []float64) []float64 {
+	rng := rand.New(rand.NewPCG(2, 2))
+	x0, b, noise := make([]float64, d), make([]float64, n), make([]float64, n)
+	for j := range x0 {
+		x0[j] = rng.NormFloat64()
+	}
+	var signal, other float64
+	for i := range b {
+		for j, v := range a[i*d : (i+1)*d] {
+			b[i] += v * x0[j]
+		}
+		noise[i] = rng.NormFloat64()
+		signal += b[i] * b[i]
+		other += noise[i] * noise[i]
+	}
+	f := 0.1 * math.Sqrt(signal/other)
+	for i := range b {
+		b[i] += f * noise[i]
+	}
+	return b
 }
 
 // Numbers are n normal random ones, the same each time.

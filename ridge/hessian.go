@@ -89,26 +89,34 @@ func (m *sketched) Solve(q int, gamma []float64, g, dst []float64) {
 	m.resolvent(q, m.s, g, dst)
 }
 
-// resolvent overwrites row i of dst with (BᵀB + sᵢI)⁻¹gᵢ,
-//
-//	Vᵀ(Vg/(σ² + s)) + (g − VᵀVg)/s.
-//
-// The complement is projected twice before the division by s, which would
-// otherwise blow up what round-off leaves of g along V.
+// resolvent overwrites row i of dst with (BᵀB + sᵢI)⁻¹gᵢ.
 func (m *sketched) resolvent(q int, s, g, dst []float64) {
-	d, r := m.spec.Dim, len(m.spec.Sigma2)
 	m.project(q, g, dst)
+	m.invert(q, s, dst)
+}
+
+// invert is the second half of resolvent, for the h = Vg that project left in m.h
+// and the complement that it left in rest, which the result overwrites:
+//
+//	Vᵀ(h/(σ² + s)) + (g − Vᵀh)/s.
+func (m *sketched) invert(q int, s, rest []float64) {
+	d, r := m.spec.Dim, len(m.spec.Sigma2)
 	for i := range q {
-		h, row := m.h[i*r:(i+1)*r], dst[i*d:(i+1)*d]
-		scale(1/s[i], row)
+		h := m.h[i*r : (i+1)*r]
+		scale(1/s[i], rest[i*d:(i+1)*d])
 		for j, s2 := range m.spec.Sigma2 {
 			h[j] /= s2 + s[i]
 		}
 	}
-	m.be.Gemm(false, false, q, d, r, 1, m.h, max(r, 1), m.spec.V, d, 1, dst, d)
+	m.be.Gemm(false, false, q, d, r, 1, m.h, max(r, 1), m.spec.V, d, 1, rest, d)
 }
 
 // project writes Vg to m.h (q×r) and the complement g − VᵀVg to dst (q×d).
+//
+// Round-off leaves eps·‖g‖ of g along V in the complement. Where that is not small
+// beside the complement itself, which invert divides by s alone, it is projected
+// once more (B. Parlett, The Symmetric Eigenvalue Problem, 1980, §6.9: twice is
+// enough).
 func (m *sketched) project(q int, g, dst []float64) {
 	d, r := m.spec.Dim, len(m.spec.Sigma2)
 	m.h, m.h2 = grow(m.h, q*r), grow(m.h2, q*r)
@@ -116,7 +124,22 @@ func (m *sketched) project(q int, g, dst []float64) {
 	copy(dst[:q*d], g[:q*d])
 	m.be.Gemm(false, true, q, r, d, 1, dst, d, m.spec.V, d, 0, m.h, ld)
 	m.be.Gemm(false, false, q, d, r, -1, m.h, ld, m.spec.V, d, 1, dst, d)
+	if !m.cancelled(q, dst) {
+		return
+	}
 	m.be.Gemm(false, true, q, r, d, 1, dst, d, m.spec.V, d, 0, m.h2, ld)
 	m.be.Gemm(false, false, q, d, r, -1, m.h2, ld, m.spec.V, d, 1, dst, d)
 	axpy(1, m.h2, m.h)
+}
+
+// cancelled reports whether any of the q complements is less than a tenth of the
+// part along V that was taken off it.
+func (m *sketched) cancelled(q int, rest []float64) bool {
+	d, r := m.spec.Dim, len(m.spec.Sigma2)
+	for i := range q {
+		if !(norm(rest[i*d:(i+1)*d]) >= 0.1*norm(m.h[i*r:(i+1)*r])) {
+			return true
+		}
+	}
+	return false
 }

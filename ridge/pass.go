@@ -22,8 +22,9 @@ import (
 //
 // A row of weight w, its target and its 1 are multiplied by √w.
 //
-// Contributions are summed block by block with compensation, so that the error
-// of a gradient doesn't grow with n.
+// Contributions are summed with compensation, so that the error of a gradient
+// doesn't grow with n: plainly over some rows, which go through a q×d matrix that
+// stays small beside them, then these sums by Neumaier's method.
 type pass struct {
 	src  dataset.Source
 	be   engine.Backend
@@ -34,7 +35,8 @@ type pass struct {
 	want   int64   // rows there are to be
 	weight float64 // and their weight
 
-	x, b, r, g []float64 // centred rows n×d, right-hand sides n×q, residuals n×q, block gradient q×d
+	x, b, r, g []float64 // centred rows n×d, right-hand sides n×q, residuals n×q, plain sums q×d
+	plain      int       // rows in g
 	sum        []neumaier.Sum
 	rss, ones  []neumaier.Sum // ‖r‖² and 1ᵀr of each vector
 	offset     []float64      // μᵀv of each vector
@@ -53,12 +55,23 @@ type pass struct {
 	progress func(rows int64)
 }
 
+// A product of A with q vectors wants leastRows at a time, for threads to share and for
+// what it makes of the vectors to pay; and plainRows go into a plain sum at least, since
+// to add q·d numbers with compensation takes as long as the products of some ten rows.
+const (
+	leastRows = 256
+	plainRows = 1024
+)
+
 func newPass(src dataset.Source, s *Summary) (*pass, error) {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
 		return nil, err
 	}
 	p := &pass{src: src, be: s.be, d: s.cfg.Dim, t: s.cfg.Targets, rows: tuning.GradientRows(s.cfg.Dim), want: s.stage.rows, weight: s.stage.weight}
+	if tuning.Gradient.Value == 0 {
+		p.rows = max(p.rows, leastRows)
+	}
 	if s.cfg.Intercept {
 		p.mean = s.stage.means()
 	}
@@ -79,6 +92,7 @@ func (p *pass) run(ctx context.Context, qs []query, v, out, rss []float64, progr
 	p.reset(qs, v)
 	p.qs, p.v, p.n, p.w, p.err, p.progress = qs, v, 0, neumaier.Sum{}, nil, progress
 	p.src.Blocks(ctx)(p.visit)
+	p.fold()
 	switch {
 	case p.err != nil:
 		return p.err
@@ -127,6 +141,8 @@ func (p *pass) reset(qs []query, v []float64) {
 	clear(p.rss)
 	clear(p.ones)
 	p.g, p.offset = grow(p.g, q*p.d), grow(p.offset, q)
+	clear(p.g)
+	p.plain = 0
 	p.b, p.r = grow(p.b, q*p.rows), grow(p.r, q*p.rows)
 	for i := range q {
 		p.offset[i] = 0
@@ -139,7 +155,6 @@ func (p *pass) reset(qs []query, v []float64) {
 // add accumulates a block of at most p.rows rows.
 func (p *pass) add(b dataset.Block, qs []query, v []float64) {
 	q, d := len(qs), p.d
-	clear(p.g)
 	p.weigh(&b)
 	rhs := p.rightHandSides(b, qs)
 	if b.Sparse != nil {
@@ -147,8 +162,8 @@ func (p *pass) add(b dataset.Block, qs []query, v []float64) {
 	} else {
 		p.be.Gradient(b.N, d, q, p.centred(b), d, v, d, rhs, q, p.g, d, p.r, q)
 	}
-	for i, x := range p.g {
-		p.sum[i].Add(x)
+	if p.plain += b.N; p.plain >= plainRows {
+		p.fold()
 	}
 	for i, x := range p.r[:b.N*q] {
 		p.rss[i%q].Add(x * x)
@@ -156,6 +171,15 @@ func (p *pass) add(b dataset.Block, qs []query, v []float64) {
 			p.ones[i%q].Add(p.scaled(i/q, x))
 		}
 	}
+}
+
+// fold adds the plain sums to the compensated ones.
+func (p *pass) fold() {
+	for i, x := range p.g {
+		p.sum[i].Add(x)
+	}
+	clear(p.g)
+	p.plain = 0
 }
 
 // rightHandSides returns what Gradient has to subtract (n×q), nil for nothing.

@@ -365,7 +365,7 @@ func (o *outlook) sketchCost(size int) (cost, error) {
 	return cost{
 		flops:  ((2*m*p+p*p+2*m*k)*d+eigenFlops*k*k*k)/p + 2*t*d,
 		read:   8 * d,
-		memory: 8 * (k*d + k*k + m*k + work + 3*t*d + stageRows*(d+t)),
+		memory: 8 * (k*d + k*k + m*k + work + 3*t*d + float64(rowsPerStage(o.d))*(d+t)),
 	}, nil
 }
 

@@ -220,12 +220,11 @@ type refinement struct {
 
 	active     []*system
 	v, hv      []float64 // q×d
-	z          []float64
+	rest       []float64 // q×d, of the projections, then Ĥ⁻¹g
 	gammas     []float64
 	rss        []float64
 	queries    []query
 	projection []projection
-	rest       []float64
 }
 
 func newRefinement(src dataset.Source, sum *Summary, spec *fd.Spectrum, gammas []float64, opts SolveOptions) (*refinement, error) {
@@ -254,7 +253,7 @@ func newRefinement(src dataset.Source, sum *Summary, spec *fd.Spectrum, gammas [
 	}
 	q := len(r.systems)
 	r.active = append(r.active, r.systems...)
-	r.v, r.hv, r.z, r.rest = make([]float64, q*d), make([]float64, q*d), make([]float64, q*d), make([]float64, q*d)
+	r.v, r.hv, r.rest = make([]float64, q*d), make([]float64, q*d), make([]float64, q*d)
 	r.gammas, r.rss = make([]float64, q), make([]float64, q)
 	r.queries, r.projection = make([]query, q), make([]projection, q)
 	return r, nil
@@ -273,23 +272,41 @@ func (r *refinement) start(ctx context.Context) error {
 		copy(r.v[i*d:(i+1)*d], r.know.cross[s.target*d:(s.target+1)*d])
 		r.gammas[i] = s.gamma
 	}
-	if err := r.solve(ctx, len(r.systems)); err != nil {
+	if err := r.refresh(ctx); err != nil {
 		return err
 	}
+	r.hessian.Solve(len(r.systems), r.gammas, r.v, r.rest)
 	for i, s := range r.systems {
-		copy(s.x, r.z[i*d:(i+1)*d])
+		copy(s.x, r.rest[i*d:(i+1)*d])
 	}
 	return nil
 }
 
-// solve writes Ĥ⁻¹v to z for the first q rows.
-func (r *refinement) solve(ctx context.Context, q int) error {
-	if h, ok := r.hessian.(Refresher); ok && q > 0 {
-		if err := h.Refresh(ctx); err != nil {
-			return err
-		}
+func (r *refinement) refresh(ctx context.Context) error {
+	if h, ok := r.hessian.(Refresher); ok {
+		return h.Refresh(ctx)
 	}
-	r.hessian.Solve(q, r.gammas[:q], r.v[:q*r.sum.cfg.Dim], r.z[:q*r.sum.cfg.Dim])
+	return nil
+}
+
+// solve overwrites the first q rows of rest with Ĥ⁻¹g, the g being in v and, for the
+// sketch's own Ĥ, already projected.
+func (r *refinement) solve(ctx context.Context, q int) error {
+	if q == 0 {
+		return nil
+	}
+	if own, ok := r.hessian.(*sketched); ok {
+		for i := range q { // step sets them anew
+			r.gammas[i] += own.shift
+		}
+		r.sketch.invert(q, r.gammas[:q], r.rest)
+		return nil
+	}
+	if err := r.refresh(ctx); err != nil {
+		return err
+	}
+	d := r.sum.cfg.Dim
+	r.hessian.Solve(q, r.gammas[:q], r.v[:q*d], r.rest[:q*d])
 	return nil
 }
 
@@ -397,32 +414,41 @@ func (s *system) record(g *projection, bound, rel float64) {
 // step drops the systems that have stopped and moves the others on.
 func (r *refinement) step(ctx context.Context) error {
 	d := r.sum.cfg.Dim
-	active := r.active[:0]
-	for _, s := range r.active {
-		if s.stop == "" {
-			active = append(active, s)
+	active, q := r.active[:0], 0
+	for i, s := range r.active {
+		if s.stop != "" {
+			continue
 		}
-	}
-	r.active = active
-	q := 0
-	for _, s := range r.active {
+		active = append(active, s)
 		if !s.checking {
-			copy(r.v[q*d:(q+1)*d], s.g)
+			r.move(i, q)
 			r.gammas[q] = s.gamma
 			q++
 		}
 	}
+	r.active = active
 	if err := r.solve(ctx, q); err != nil {
 		return err
 	}
 	q = 0
 	for _, s := range r.active {
 		if !s.checking {
-			s.step(r.z[q*d : (q+1)*d])
+			s.step(r.rest[q*d : (q+1)*d])
 			q++
 		}
 	}
 	return nil
+}
+
+// move puts gradient i, with its projection, where gradient q ≤ i was.
+func (r *refinement) move(i, q int) {
+	if i == q {
+		return
+	}
+	d := r.sum.cfg.Dim
+	copy(r.v[q*d:(q+1)*d], r.v[i*d:(i+1)*d])
+	copy(r.rest[q*d:(q+1)*d], r.rest[i*d:(i+1)*d])
+	copy(r.projection[q].along, r.projection[i].along)
 }
 
 func (r *refinement) progress(pass int) func(int64) {

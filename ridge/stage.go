@@ -237,9 +237,17 @@ func (s *stage) average() {
 	}
 }
 
-// stageRows is how many rows are staged at a time, whatever the block they come
+// stageRows is the most rows that are staged at a time, whatever the block they come
 // in: it bounds the memory of a stage.
 const stageRows = 256
+
+// rowsPerStage is how many rows of d features are staged at a time: sparse ones are
+// written out where they are centred, and are not to take more than 16 MiB, unless 16
+// of them do. It depends on nothing else, so neither does what a summary holds.
+func rowsPerStage(d int) int {
+	const bytes, least = 16 << 20, 16
+	return min(max(bytes/8/d, least), stageRows)
+}
 
 // rowsOf returns rows lo to hi of a block, hi excluded, sharing its memory.
 // Sparse rows are left in view.

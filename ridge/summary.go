@@ -155,8 +155,9 @@ func (s *Summary) AppendBlock(b dataset.Block) error {
 	if err != nil {
 		return err
 	}
-	for lo := 0; lo < b.N; lo += stageRows {
-		part := rowsOf(b, lo, min(lo+stageRows, b.N), s.cfg.Dim, s.cfg.Targets, &s.stage.view)
+	rows := rowsPerStage(s.cfg.Dim)
+	for lo := 0; lo < b.N; lo += rows {
+		part := rowsOf(b, lo, min(lo+rows, b.N), s.cfg.Dim, s.cfg.Targets, &s.stage.view)
 		if err := s.accumulate(s.stage.load(part)); err != nil {
 			return err
 		}

@@ -25,9 +25,10 @@ import (
 
 // A job is one piece of work and who does it.
 type job struct {
-	amount float64 // flops, bytes or rows of one run
+	amount float64 // flops, bytes, rows or γ of one run
 	unit   string  // what amount/ns is: GFLOP/s, GB/s; krows/s for amount/µs
 	rivals []rival
+	once   bool   // a run is long: none to warm up
 	done   func() // nil, or tidies up
 }
 
@@ -99,6 +100,7 @@ func main() {
 	}
 	defer os.RemoveAll(dir)
 	jobs := append(jobs(names, engines), sketches(names, engines, py, dir)...)
+	jobs = append(jobs, paths(names, engines, py, dir)...)
 	var rows []Row
 	for _, j := range jobs {
 		if !pattern.MatchString(j.name) {
@@ -127,8 +129,10 @@ func main() {
 // compete runs the rivals in turn and takes medians.
 func (j *job) compete(name string, rounds int) Row {
 	times := make([][]float64, len(j.rivals))
-	for _, r := range j.rivals { // warm up
-		r.run()
+	if !j.once { // warm up
+		for _, r := range j.rivals {
+			r.run()
+		}
 	}
 	for round := range rounds {
 		for k := range j.rivals {

@@ -1,4 +1,4 @@
-"""The sketch of numpy, scipy and scikit-learn, for bench/compare.
+"""The sketch and the path of numpy, scipy and scikit-learn, for bench/compare.
 
 Reads a line `METHOD FILE D M`, FILE holding rows of D float64, runs the method and
 answers with the seconds it took; until the input ends.
@@ -6,6 +6,14 @@ answers with the seconds it took; until the input ends.
 gram:        Frequent Directions, shrinking by dsyrk, dsyevd and one dgemm
 incremental: the same, the known diagonal of the kept rows' Gram reused
 ipca:        sklearn.decomposition.IncrementalPCA with batches of M rows
+
+Of a path of M gammas, with K = AᵀA by dsyrk:
+
+cholesky:    dpotrf and dpotrs of K + gamma·I for each
+eigen:       dsyevd of K
+
+Above D = 8192 the Cholesky decomposition is timed once, and multiplied; and dsyevd is
+timed on the leading part of K, of order 8192, and multiplied by (D/8192)³.
 """
 import sys
 import time
@@ -59,16 +67,67 @@ def ipca(a, m):
         i = j
 
 
+def elapsed(f, *args):
+    begin = time.perf_counter()
+    out = f(*args)
+    return time.perf_counter() - begin, out
+
+
+def gramian(a):
+    d = a.shape[1]
+    t, k = elapsed(lambda: blas.dsyrk(1.0, a.T, trans=0, lower=1))
+    s, c = elapsed(lambda: a.sum(axis=0))
+    return t + s, k, c, np.trace(k) / d
+
+
+def solve(k, c, gamma):
+    f = k.copy(order="F")
+    f.ravel("K")[::len(c) + 1] += gamma
+    f, info = lapack.dpotrf(f, lower=1, overwrite_a=1)
+    assert info == 0
+    x, info = lapack.dpotrs(f, c, lower=1)
+    return x
+
+
+def cholesky(a, count):
+    total, k, c, mean = gramian(a)
+    if len(c) > LARGEST:
+        return total + count * elapsed(solve, k, c, mean)[0]
+    for gamma in mean * np.logspace(-3, 3, count):
+        total += elapsed(solve, k, c, gamma)[0]
+    return total
+
+
+def decompose(k, c, gammas):
+    w, v, info = lapack.dsyevd(k, lower=1, overwrite_a=1)
+    assert info == 0
+    h = v.T @ c
+    return v @ (h[:, None] / (w[:, None] + gammas))
+
+
+def eigen(a, count):
+    total, k, c, mean = gramian(a)
+    d = min(len(c), LARGEST)
+    if d < len(c):
+        k = k[:d, :d].copy(order="F")
+    seconds = elapsed(decompose, k, c[:d], mean * np.logspace(-3, 3, count))[0]
+    return total + seconds * (len(c) / d)**3
+
+
+LARGEST = 8192
 METHODS = {
     "gram": lambda a, m: sketch(a, m, gram),
     "incremental": lambda a, m: sketch(a, m, incremental),
     "ipca": ipca,
 }
+PATHS = {"cholesky": cholesky, "eigen": eigen}  # time themselves
 loaded = {}
 for line in sys.stdin:
     method, file, d, m = line.split()
     if file not in loaded:
         loaded = {file: np.fromfile(file).reshape(-1, int(d))}
-    begin = time.perf_counter()
-    METHODS[method](loaded[file], int(m))
-    print(time.perf_counter() - begin, flush=True)
+    if method in PATHS:
+        seconds = PATHS[method](loaded[file], int(m))
+    else:
+        seconds = elapsed(METHODS[method], loaded[file], int(m))[0]
+    print(seconds, flush=True)

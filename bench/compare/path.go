@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fdridge/fdridge/bench"
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// gammas is how many γ a path has, over [10⁻³, 10³]·‖A‖²_F/d.
+const gammas = 50
+
+// paths are the jobs of solving for a path of γ to 10⁻⁸: by a sketch, the path with
+// GCV from it, and passes for all γ together; against K = AᵀA and a Cholesky
+// decomposition for each γ, or its eigendecomposition. They take seconds to minutes,
+// so that each rival runs once a round.
+func paths(names []string, engines []engine.Backend, py *python, dir string) []entry {
+	var all []entry
+	for _, p := range []struct {
+		stream
+		kind string
+		rows func(n, d int) []float64
+	}{
+		{stream{20000, 1024, 256}, "gaussian", bench.Rows},
+		{stream{20000, 1024, 256}, "slow", bench.Slow},
+		{stream{10000, 4096, 768}, "gaussian", bench.Rows},
+		{stream{10000, 4096, 256}, "slow", bench.Slow},
+		{stream{5000, 16384, 2048}, "gaussian", bench.Rows},
+		{stream{5000, 16384, 256}, "slow", bench.Slow},
+	} {
+		all = append(all, entry{fmt.Sprintf("path/%s/n=%d,d=%d,m=%d", p.kind, p.n, p.d, p.m), func() *job {
+			j := &job{amount: gammas, unit: "γ/s", once: true}
+			a := p.rows(p.n, p.d)
+			src, err := dataset.FromDense(p.n, p.d, 1, a, bench.Targets(p.n, p.d, a))
+			if err != nil {
+				log.Fatal(err)
+			}
+			for i, be := range engines {
+				if names[i] != "gonum" {
+					j.rivals = append(j.rivals, rival{names[i], func() time.Duration { return solvePath(src, p.m, be) }})
+				}
+			}
+			if py == nil {
+				return j
+			}
+			file := filepath.Join(dir, fmt.Sprintf("%s%dx%d", p.kind, p.n, p.d))
+			if err := write(file, a); err != nil {
+				log.Fatal(err)
+			}
+			j.done = func() { os.Remove(file) }
+			for _, m := range []string{"cholesky", "eigen"} {
+				j.rivals = append(j.rivals, py.rival("numpy "+m, m, file, p.d, gammas))
+			}
+			return j
+		}})
+	}
+	return all
+}
+
+func solvePath(src dataset.Source, m int, be engine.Backend) time.Duration {
+	ctx, begin := context.Background(), time.Now()
+	sum, err := ridge.Summarize(ctx, src, ridge.SummaryConfig{Size: m, Backend: be}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	grid := sum.Grid(gammas)
+	fits, err := sum.Path(grid)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := ridge.ChooseGCV(fits, 0); err != nil {
+		log.Fatal(err)
+	}
+	if _, err := ridge.SolvePath(ctx, src, sum, grid, ridge.SolveOptions{MaxPasses: 2000}); err != nil {
+		log.Fatal(err)
+	}
+	return time.Since(begin)
+}

@@ -1,0 +1,131 @@
+package ridge_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// sparseRows are n rows of d columns with about nonzeros entries each, early columns
+// being the more frequent, and targets of a random model with noise.
+func sparseRows(r *rand.Rand, n, d, nonzeros int) (*engine.CSR, []float64) {
+	x0 := normals(r, d)
+	x, y := &engine.CSR{Rows: n, Cols: d, RowPtr: []int{0}}, make([]float64, n)
+	for i := range n {
+		columns := make([]int32, nonzeros)
+		for k := range columns {
+			u := r.Float64()
+			columns[k] = int32(u * u * float64(d))
+		}
+		slices.Sort(columns)
+		for _, j := range slices.Compact(columns) {
+			v := r.NormFloat64() + 0.5
+			x.ColIdx, x.Val = append(x.ColIdx, j), append(x.Val, v)
+			y[i] += v * x0[j]
+		}
+		x.RowPtr = append(x.RowPtr, len(x.Val))
+		y[i] += 0.1 * r.NormFloat64()
+	}
+	return x, y
+}
+
+// dual returns x* = Aᵀ(AAᵀ + γI)⁻¹b, from the n×n matrix AAᵀ, for the rows of x and
+// targets y, less their means where they are to be centred.
+func dual(t *testing.T, x *engine.CSR, y []float64, gamma float64, centre bool) []float64 {
+	n, d := x.Rows, x.Cols
+	a, b := mat.NewDense(n, d, nil), mat.NewVecDense(n, slices.Clone(y))
+	mean, level := make([]float64, d), 0.0
+	for i := range n {
+		idx, val := x.Row(i)
+		for k, j := range idx {
+			a.Set(i, int(j), val[k])
+			mean[j] += val[k] / float64(n)
+		}
+		level += y[i] / float64(n)
+	}
+	if centre {
+		for i := range n {
+			for j, v := range mean {
+				a.Set(i, j, a.At(i, j)-v)
+			}
+			b.SetVec(i, b.AtVec(i)-level)
+		}
+	}
+	var k mat.SymDense
+	k.SymOuterK(1, a)
+	for i := range n {
+		k.SetSym(i, i, k.At(i, i)+gamma)
+	}
+	var c mat.Cholesky
+	if !c.Factorize(&k) {
+		t.Fatal("AAᵀ + γI is not positive definite")
+	}
+	var w, out mat.VecDense
+	if err := c.SolveVecTo(&w, b); err != nil {
+		t.Fatal(err)
+	}
+	out.MulVec(a.T(), &w)
+	return out.RawVector().Data
+}
+
+// TestDual: far more columns than rows, and more than a stage holds 256 rows of. The
+// dual solution takes another way to the same weights.
+func TestDual(t *testing.T) {
+	const n, d = 120, 12000
+	x, y := sparseRows(rand.New(rand.NewPCG(5, 5)), n, d, 40)
+	src := must(dataset.FromCSR(x, 1, y))(t)
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		for _, intercept := range []bool{false, true} {
+			sum := summarize(t, src, ridge.SummaryConfig{Size: 20, Intercept: intercept, Backend: be})
+			mean := sum.Sketch().Bound().Frobenius2 / n
+			gammas := []float64{1e-3 * mean, 1e-2 * mean, 1e-1 * mean}
+			fits := must(ridge.SolvePath(context.Background(), src, sum, gammas, ridge.SolveOptions{}))(t)
+			for i, f := range fits {
+				t.Run(fmt.Sprintf("intercept=%v/gamma=%.3g", intercept, gammas[i]), func(t *testing.T) {
+					want := dual(t, x, y, gammas[i], intercept)
+					var far, size float64
+					for j, v := range want {
+						far, size = math.Hypot(far, v-f.Coef.At(0, j)), math.Hypot(size, v)
+					}
+					if bound := f.Certificate.RelativeErrorBound[0]; !(bound <= 1e-8) || !(far <= bound*size+1e-13*size) {
+						t.Errorf("relative error %g, certified %g", far/size, bound)
+					}
+				})
+			}
+		}
+	})
+}
+
+// TestStageRows: rows are staged by their number of columns alone, so that blocks of
+// whole stages make the same summary as one block of all rows.
+func TestStageRows(t *testing.T) {
+	const n, d = 600, 12000
+	x, y := sparseRows(rand.New(rand.NewPCG(6, 6)), n, d, 10)
+	cfg := ridge.SummaryConfig{Dim: d, Size: 8, Intercept: true}
+	whole, parts := must(ridge.NewSummary(cfg))(t), must(ridge.NewSummary(cfg))(t)
+	if err := whole.AppendBlock(dataset.Block{N: n, Sparse: x, Y: y}); err != nil {
+		t.Fatal(err)
+	}
+	const step = (16 << 20) / 8 / d // rows of a stage
+	for lo := 0; lo < n; lo += 2 * step {
+		hi := min(lo+2*step, n)
+		view := x.Slice(lo, hi)
+		if err := parts.AppendBlock(dataset.Block{N: hi - lo, Sparse: &view, Y: y[lo:hi]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, b := must(whole.Fit(1))(t), must(parts.Fit(1))(t)
+	if !mat.Equal(a.Coef, b.Coef) || a.Intercept[0] != b.Intercept[0] {
+		t.Error("the same rows in other blocks have other weights")
+	}
+}
