@@ -7,8 +7,8 @@ import (
 )
 
 // Weigh takes the rows of x and, as their weights, the one feature of w, which must
-// be dense and have as many rows ([ErrShape]). A row of weight w >= 0 counts as w
-// such rows. A negative weight is an *[InputError] that names "weights" as its file.
+// be dense and have as many rows ([ErrShape]). A row of weight w >= 0 counts w
+// times in every sum; the number of rows, as in GCV, stays what it is. A negative weight is an *[InputError] that names "weights" as its file.
 func Weigh(x, w Source) (Source, error) {
 	nx, _, _ := x.Dims()
 	nw, d, _ := w.Dims()

@@ -206,6 +206,52 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// A broken Hessian multiplies by a factor that no Ĥ⁻¹ would.
+type broken struct {
+	ridge.Identity
+	factor float64
+	after  int // good steps before
+}
+
+func (h *broken) Solve(q int, gamma []float64, g, dst []float64) {
+	h.Identity.Solve(q, gamma, g, dst)
+	if h.after--; h.after < 0 {
+		for i := range dst {
+			dst[i] *= h.factor
+		}
+	}
+}
+
+// TestBrokenHessian: what is not finite is an error at once, or ends the iteration
+// with the last good iterate.
+func TestBrokenHessian(t *testing.T) {
+	p := newProblem(t, 6, 30, 4, 1)
+	var c mat.Dense
+	c.Mul(p.a.T(), p.y)
+	exact := solve(t, p.a, 1, &c)
+	for _, factor := range []float64{math.NaN(), math.Inf(1), 1e200, 1e307} {
+		for _, m := range []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton} {
+			for _, after := range []int{0, 2} {
+				_, err := ridge.Solve(context.Background(), p.src, p.sum, 1, ridge.SolveOptions{
+					Method: m, Hessian: &broken{ridge.Identity{Largest: 1e3}, factor, after}, MaxPasses: 20,
+				})
+				var short *ridge.NotConvergedError
+				if err == nil && m == ridge.CG && factor > 0 && !math.IsInf(factor, 1) {
+					continue // CG doesn't mind a factor
+				}
+				if err == nil {
+					t.Errorf("%v, factor %v after %d: no error", m, factor, after)
+				} else if errors.As(err, &short) {
+					f := short.Fits[0]
+					if off := distance(f.Coef, exact); !(f.Certificate.ErrorBound[0] <= math.MaxFloat64) || !(off <= f.Certificate.ErrorBound[0]+1e-12) {
+						t.Errorf("%v, factor %v after %d: error %v, bound %v", m, factor, after, off, f.Certificate.ErrorBound)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestSolveRefused(t *testing.T) {
 	p := newProblem(t, 4, 20, 3, 1)
 	fresh := must(randsketch.NewFresh(p.src, randsketch.Config{Rows: 4, Dim: 3}))(t)

@@ -72,8 +72,8 @@ func (s *Sketch) Classical(gamma float64) (*mat.Dense, error) {
 	if s.cfg.Targets == 0 {
 		return nil, fmt.Errorf("%w: the sketch holds no targets", ErrShape)
 	}
-	if !(gamma > 0) {
-		return nil, fmt.Errorf("randsketch: gamma is %v, must be positive", gamma)
+	if !(gamma > 0) || math.IsInf(gamma, 0) {
+		return nil, fmt.Errorf("randsketch: gamma is %v, must be positive and finite", gamma)
 	}
 	p, err := s.Spectrum()
 	if err != nil {

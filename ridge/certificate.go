@@ -217,9 +217,10 @@ func (k *knowledge) squaresError(j int) float64 {
 
 // roundOff bounds ‖H⁻¹δg‖ for the round-off δg of a gradient computed at x with
 // residual r. The error of Ax − b reaches x through H⁻¹Aᵀ, whose norm is at most
-// 1/(2√γ); that of accumulating Aᵀr through H⁻¹, at most 1/γ.
+// 1/(2√γ) and ‖A‖/γ; that of accumulating Aᵀr through H⁻¹, at most 1/γ.
 func (k *knowledge) roundOff(gamma, x, r float64) float64 {
-	return roundFactor * eps * ((2*k.frob*x+r)/(2*math.Sqrt(gamma)) + k.frob*r/gamma + x)
+	through := math.Min(1/(2*math.Sqrt(gamma)), k.frob/gamma)
+	return roundFactor * eps * ((2*k.frob*x+r)*through + k.frob*r/gamma + x)
 }
 
 // errorOneShot bounds ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for x̂ = Ĥ⁻¹c of target j,
@@ -260,6 +261,9 @@ func (k *knowledge) errorOneShot(gamma, shift float64, j int, x float64) (abs, r
 func (k *knowledge) errorFromGradient(gamma float64, g *projection, round float64) float64 {
 	b := k.bound
 	e := g.norm / gamma
+	if g.norm < 0x1p-400 { // its square may underflow
+		return e*(1+16*eps) + round
+	}
 	if lower, _, ok := k.shifts(gamma); ok {
 		e = math.Min(e, math.Sqrt(g.quad(k.spec.Sigma2, lower)/gamma))
 	}

@@ -82,6 +82,7 @@ type Iterate struct {
 // Why an iteration stopped.
 const (
 	stopTol       = "certified to the tolerance"
+	stopZero      = "the solution is zero, to round-off"
 	stopRoundOff  = "round-off: float64 certifies no smaller error for these data; standardise the features or raise gamma"
 	stopMaxPasses = "the limit on passes"
 	stopDiverged  = "the iteration diverged: gamma is too small for this sketch; enlarge the sketch or use cg"
@@ -103,10 +104,11 @@ func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64,
 // it is certified.
 //
 // After a pass g = Aᵀ(Ax − b) + γx is known at x and the error certified, see
-// [Certificate]. Not reaching the tolerance, within MaxPasses or at all, is a
+// [Certificate]. Where AᵀY is zero to round-off so is x*, of which no relative
+// error can be certified: that is no failure. Not reaching the tolerance, within MaxPasses or at all, is a
 // *[NotConvergedError] with the best fits inside. γ must be positive
-// (*[GammaError]); a source whose dimensions or rows are not the summary's is
-// [ErrShape]. A cancelled ctx ends the pass and returns its error.
+// (*[GammaError]); a source whose dimensions or rows are not the summary's, by
+// their number, weight, ‖Y‖² and AᵀY, is [ErrShape]; their order doesn't matter. A cancelled ctx ends the pass and returns its error.
 func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) ([]*Fit, error) {
 	if opts.Tol == 0 {
 		opts.Tol = 1e-8
@@ -252,10 +254,11 @@ func newRefinement(src dataset.Source, sum *Summary, spec *fd.Spectrum, gammas [
 		}
 	}
 	q := len(r.systems)
+	more := q + sum.cfg.Targets // the first pass asks for AᵀY too
 	r.active = append(r.active, r.systems...)
-	r.v, r.hv, r.rest = make([]float64, q*d), make([]float64, q*d), make([]float64, q*d)
-	r.gammas, r.rss = make([]float64, q), make([]float64, q)
-	r.queries, r.projection = make([]query, q), make([]projection, q)
+	r.v, r.hv, r.rest = make([]float64, more*d), make([]float64, more*d), make([]float64, q*d)
+	r.gammas, r.rss = make([]float64, q), make([]float64, more)
+	r.queries, r.projection = make([]query, more), make([]projection, q)
 	return r, nil
 }
 
@@ -275,7 +278,7 @@ func (r *refinement) start(ctx context.Context) error {
 	if err := r.refresh(ctx); err != nil {
 		return err
 	}
-	r.hessian.Solve(len(r.systems), r.gammas, r.v, r.rest)
+	r.hessian.Solve(len(r.systems), r.gammas, r.v[:len(r.systems)*d], r.rest)
 	for i, s := range r.systems {
 		copy(s.x, r.rest[i*d:(i+1)*d])
 	}
@@ -333,12 +336,56 @@ func (r *refinement) run(ctx context.Context) error {
 			}
 			r.queries[i] = query{s.target, s.query(r.v[i*d : (i+1)*d])}
 		}
-		if err := r.pass.run(ctx, r.queries[:q], r.v, r.hv, r.rss, r.progress(pass)); err != nil {
+		asked := q
+		if pass == 1 {
+			asked += r.askForWitness(q)
+		}
+		if err := r.pass.run(ctx, r.queries[:asked], r.v, r.hv, r.rss, r.progress(pass)); err != nil {
+			return err
+		}
+		if err := r.checkWitness(q, asked); err != nil {
 			return err
 		}
 		r.absorb(pass, last)
+		for _, s := range r.active {
+			if s.measured && !s.recorded {
+				return fmt.Errorf("ridge: at the start for gamma = %g the gradient of target %d is not finite; the Hessian, or Start, is no good", s.gamma, s.target)
+			}
+		}
 		if err := r.step(ctx); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// askForWitness adds, behind q queries, those for the gradients at zero, −AᵀY, and
+// returns how many.
+func (r *refinement) askForWitness(q int) int {
+	d, t := r.sum.cfg.Dim, r.sum.cfg.Targets
+	clear(r.v[q*d : (q+t)*d])
+	for j := range t {
+		r.queries[q+j] = query{target: j, affine: true}
+	}
+	return t
+}
+
+// sameRows is how far, relative to ‖A‖_F·‖Y‖, the AᵀY of a pass may be from the
+// summary's. Other rows, or the same in another order, differ by more, or by
+// round-off.
+const sameRows = 1e-9
+
+// checkWitness refuses rows that are not those of the summary: nothing certified by
+// both would be true of either.
+func (r *refinement) checkWitness(q, asked int) error {
+	d, k := r.sum.cfg.Dim, r.know
+	for i := q; i < asked; i++ {
+		j := r.queries[i].target
+		b := math.Hypot(math.Sqrt(k.tss[j]), k.moved[j])
+		got := r.hv[i*d : (i+1)*d]
+		axpy(1, k.cross[j*d:(j+1)*d], got)
+		if off := norm(got); !(off <= sameRows*k.frob*b) || !(math.Abs(r.rss[i]-k.tss[j]) <= sameRows*b*b) {
+			return fmt.Errorf("%w: the rows of this pass are not those of the summary: of target %d ‖Y‖² is %.6g where it was %.6g, and AᵀY is %.3g away", ErrShape, j, r.rss[i], k.tss[j], off)
 		}
 	}
 	return nil
@@ -376,6 +423,10 @@ func (r *refinement) judge(s *system, g *projection) {
 	if r.opts.Observe != nil {
 		r.opts.Observe(Iterate{Gamma: s.gamma, Target: s.target, Pass: s.passes, Coef: s.x, RelativeError: rel, Measured: s.measured})
 	}
+	if !(bound <= math.MaxFloat64) && s.recorded { // not finite: it was better before
+		s.stop = stopDiverged
+		return
+	}
 	if !s.measured {
 		if reached || exhausted {
 			s.verify()
@@ -386,12 +437,14 @@ func (r *refinement) judge(s *system, g *projection) {
 	if s.first == 0 {
 		s.first = bound
 	}
-	if !s.recorded || rel < s.relative {
+	if bound <= math.MaxFloat64 && (!s.recorded || rel < s.relative) {
 		s.record(g, bound, rel)
 	}
 	switch {
 	case reached:
 		s.stop = stopTol
+	case exhausted && r.know.c[s.target].norm <= r.know.crossError(s.target):
+		s.stop = stopZero
 	case exhausted:
 		s.stop = stopRoundOff
 	case !(bound <= 1e6*s.first):
@@ -478,7 +531,11 @@ func (r *refinement) fits(gammas []float64) ([]*Fit, error) {
 			found = append(found, s.bestFound)
 			f.GradientNorm = append(f.GradientNorm, s.bestFound.gradient.norm)
 			f.Passes = max(f.Passes, 1+s.passes)
-			if s.stop != stopTol {
+			switch s.stop {
+			case stopTol:
+			case stopZero:
+				f.Stop = s.stop
+			default:
 				f.Stop, failed = s.stop, s.stop
 			}
 		}

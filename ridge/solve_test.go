@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -142,7 +143,7 @@ func TestSolveCertificates(t *testing.T) {
 					t.Errorf("%d passes, at most %d were allowed", f.Passes-1, opts.MaxPasses)
 				}
 				for _, e := range f.Certificate.RelativeErrorBound {
-					if err == nil && !(e <= opts.Tol) {
+					if err == nil && !(e <= opts.Tol) && !isZero(p, f) {
 						t.Errorf("certified %g, asked for %g", e, opts.Tol)
 					}
 				}
@@ -152,6 +153,18 @@ func TestSolveCertificates(t *testing.T) {
 			t.Errorf("only %d of %d problems converged", converged, drawn)
 		}
 	})
+}
+
+// isZero tells that AᵀY is zero to round-off, of what A and Y were before they were
+// centred, so that no relative error can be certified.
+func isZero(p drawn, f *ridge.Fit) bool {
+	raw := norm(flat(p.table.x)) * norm(flat(p.table.y))
+	for j := range p.ref.T {
+		if refbig.Norm(p.ref.C[j]) <= 1e-12*31*raw { // no weight is more than 31
+			return strings.Contains(f.Stop, "zero")
+		}
+	}
+	return false
 }
 
 // checkGradient compares the reported gradient norm with that of 512-bit

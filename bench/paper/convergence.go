@@ -165,7 +165,11 @@ func (r *run) converge(ctx context.Context, name string) (*convergence, error) {
 		return nil, err
 	}
 	c.rows, c.dim = sum.Rows(), sum.Config().Dim
-	c.shrinkage = sum.Sketch().Bound().FD()
+	spectrum, err := sum.Sketch().Spectrum() // as the solver uses it, after a last shrink
+	if err != nil {
+		return nil, err
+	}
+	c.shrinkage = spectrum.Bound.FD()
 	methods := r.iterations(src, c.dim, c.size)
 	for i, m := range methods {
 		r.tell(name+", "+m.name, 0.3+0.7*float64(i)/float64(len(methods)))

@@ -89,7 +89,11 @@ func (r *run) effortsOn(ctx context.Context, name string, tell func(what string,
 		{"FD", ridge.Newton, true, own}, {"RFD", ridge.Newton, false, own}, {"Chebyshev", ridge.Chebyshev, false, own},
 		{"CG:FD", ridge.CG, true, own}, {"CG:RFD", ridge.CG, false, own}, {"CG:Nyström", ridge.CG, false, random}, {"CG", ridge.CG, false, none},
 	}
-	eta := sum.Sketch().Bound().FD()
+	spectrum, err := sum.Sketch().Spectrum() // as the solver uses it, after a last shrink
+	if err != nil {
+		return nil, "", err
+	}
+	eta := spectrum.Bound.FD()
 	gammas := r.ratios(eta)
 	exact, err := ridge.Exact(ctx, src, gammas, ridge.ExactOptions{Backend: r.Backend})
 	if err != nil {

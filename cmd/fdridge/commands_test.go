@@ -460,3 +460,108 @@ func TestMan(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherRows: what is of other rows than the sketch or the model is refused, not
+// certified.
+func TestOtherRows(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	text := rowsCSV(40)
+	data := write(t, "data.csv", text)
+	weights := write(t, "w.csv", strings.Repeat("2\n0\n", 20))
+	must(t, "sketch", "--data", data, "--target", "y", "--size", "1", "-o", in("s"))
+	must(t, "sketch", "--data", data, "--target", "y", "--size", "1", "--weights", weights, "-o", in("weighted"))
+	must(t, "solve", in("s"), "--data", data, "--gamma", "1")
+	must(t, "solve", in("weighted"), "--data", data, "--weights", weights, "--gamma", "1")
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	slices.Reverse(lines[1:])
+	must(t, "solve", in("s"), "--data", write(t, "reversed.csv", strings.Join(lines, "\n")+"\n"), "--gamma", "1")
+	for name, args := range map[string][]string{
+		"one y":         {"solve", in("s"), "--gamma", "1", "--data", write(t, "y.csv", replaceLine(text, 7, strings.Replace(lines[len(lines)-6], ",", ",", 1)[:3]+",100,5"))},
+		"no weights":    {"solve", in("weighted"), "--gamma", "1", "--data", data},
+		"other weights": {"solve", in("weighted"), "--gamma", "1", "--data", data, "--weights", write(t, "v.csv", strings.Repeat("0\n2\n", 20))},
+	} {
+		if code, out, errs := call(args...); code != usage || out != "" || !strings.Contains(errs, "are not those of the summary") {
+			t.Errorf("%s: exit %d, %s", name, code, errs)
+		}
+	}
+
+	model := in("m")
+	must(t, "fit", "--data", data, "--target", "y", "--gamma", "1", "--method", "exact", "--out", model)
+	must(t, "predict", "--model", model, "--data", data, "--target", "y", "--interval", in("s"))
+	must(t, "sketch", "--data", data, "--target", "y", "--intercept=false", "-o", in("plain"))
+	must(t, "sketch", "--data", data, "--target", "y", "--rows", "1:30", "-o", in("part"))
+	must(t, "sketch", "--data", data, "--target", "y", "--standardize", "-o", in("scaled"))
+	must(t, "sketch", "--data", data, "--target", "x2", "--columns", "x1,y", "-o", in("target"))
+	for _, name := range []string{"weighted", "plain", "part", "scaled", "target"} {
+		if code, out, errs := call("predict", "--model", model, "--data", data, "--target", "y", "--interval", in(name)); code != usage || out != "" || !strings.Contains(errs, "--interval: ") {
+			t.Errorf("%s: exit %d, %s", name, code, errs)
+		}
+	}
+}
+
+// TestNothingIsOverwritten: an output that is an input, or another output, is
+// refused before anything is read.
+func TestNothingIsOverwritten(t *testing.T) {
+	data := write(t, "data.csv", rowsCSV(30))
+	dir := t.TempDir()
+	model, sketch, link := filepath.Join(dir, "m"), filepath.Join(dir, "s"), filepath.Join(dir, "link")
+	must(t, "fit", "--data", data, "--target", "y", "--gamma", "1", "--method", "cg", "--out", model, "--save-sketch", sketch)
+	if err := os.Symlink(data, link); err != nil {
+		t.Fatal(err)
+	}
+	fit := []string{"fit", "--data", data, "--target", "y", "--gamma", "1", "--method", "cg"}
+	for name, args := range map[string][]string{
+		"model on data":     append(fit, "--out", data),
+		"model on a link":   append(fit, "--out", link),
+		"report on data":    append(fit, "--report", data),
+		"coef on model":     append(fit, "--out", filepath.Join(dir, "x"), "--coef", filepath.Join(dir, "x")),
+		"sketch on model":   append(fit, "--out", filepath.Join(dir, "x"), "--save-sketch", filepath.Join(dir, ".", "x")),
+		"sketch on data":    {"sketch", "--data", data, "--target", "y", "-o", data},
+		"model on sketch":   {"solve", sketch, "--gamma", "1", "--out", sketch},
+		"predictions":       {"predict", "--model", model, "--data", data, "--target", "y", "--out", data},
+		"predict, model":    {"predict", "--model", model, "--data", data, "--target", "y", "--out", model},
+		"predict, interval": {"predict", "--model", model, "--data", data, "--target", "y", "--interval", sketch, "--out", sketch},
+	} {
+		if code, _, errs := call(args...); code != usage || !strings.Contains(errs, "would be overwritten") && !strings.Contains(errs, "is written by") {
+			t.Errorf("%s: exit %d, %s", name, code, errs)
+		}
+	}
+	if b, err := os.ReadFile(data); err != nil || string(b) != rowsCSV(30) {
+		t.Error("the data are gone")
+	}
+}
+
+// TestGammaList: auto:G,G,… chooses among these, by GCV or cross-validation.
+func TestGammaList(t *testing.T) {
+	for _, cv := range []string{"0", "3"} {
+		v := report(t, "fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "auto:1,30,900", "--cv", cv, "--size", "8")
+		if path := v["choice"].(map[string]any)["path"].([]any); len(path) != 3 || path[1].(map[string]any)["gamma"] != 30.0 {
+			t.Errorf("--cv %s: %v", cv, path)
+		}
+	}
+	if code, _, errs := call("fit", "--data", housing, "--target", "last", "--gamma", "auto:1,x"); code != usage || !strings.Contains(errs, "\"x\" is not a number") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+}
+
+// TestOddData: columns of one name, features that say nothing: fitted and predicted.
+func TestOddData(t *testing.T) {
+	twice := write(t, "twice.csv", strings.Replace(rowsCSV(30), "x1,x2,y", "a,a,y", 1))
+	model := filepath.Join(t.TempDir(), "m")
+	must(t, "fit", "--data", twice, "--target", "y", "--gamma", "1", "--out", model)
+	must(t, "predict", "--model", model, "--data", twice, "--target", "y")
+	var zero, constant strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&zero, "0,0,%d\n", i%7)
+		fmt.Fprintf(&constant, "3.3,1e7,%d\n", i%7)
+	}
+	for name, text := range map[string]string{"zero": zero.String(), "constant": constant.String()} {
+		data := write(t, name+".csv", text)
+		for _, method := range []string{"cg", "chebyshev", "newton"} {
+			for _, gamma := range []string{"auto", "2"} {
+				must(t, "fit", "--data", data, "--target", "last", "--gamma", gamma, "--method", method)
+			}
+		}
+	}
+}

@@ -73,7 +73,7 @@ func (o *fitOptions) check() error {
 	if o.save != "" && o.method == "exact" {
 		return badInput("--save-sketch: --method exact makes no sketch")
 	}
-	return nil
+	return distinct(o.files(), append(o.outputs(), named{"save-sketch", o.save})...)
 }
 
 func (o *fitOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
@@ -158,7 +158,7 @@ func (o *fitOptions) summarize(ctx context.Context, r *result, bar *progress) (*
 	if o.cv == 0 {
 		return ridge.Summarize(ctx, r.source, o.config(r.backend), tell)
 	}
-	cv := ridge.CrossValidation{Folds: o.cv}
+	cv := ridge.CrossValidation{Folds: o.cv, Gammas: o.gammas}
 	if tell != nil {
 		cv.Progress = func(_ int, rows int64) { tell(rows) }
 	}

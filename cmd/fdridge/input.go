@@ -115,6 +115,11 @@ func (o *inputFlags) csvOptions() (csv.Options, error) {
 	return csv.Options{Delimiter: delimiter, Header: header}, err
 }
 
+// files are those that may be read.
+func (o *inputFlags) files() []string {
+	return append(splitList(o.data.value), o.target.value, o.weights.value, o.penalty)
+}
+
 // parseDelimiter reads one character or "tab"; empty text is 0.
 func parseDelimiter(text string) (rune, error) {
 	if text == "tab" || text == `\t` {
@@ -252,6 +257,18 @@ func penalise(s *dataset.Scaling, p []float64) *dataset.Scaling {
 	return s
 }
 
+// unique returns names, or nil where one stands twice and finds no column.
+func unique(names []string) []string {
+	seen := map[string]bool{}
+	for _, n := range names {
+		if seen[n] {
+			return nil
+		}
+		seen[n] = true
+	}
+	return names
+}
+
 // openData opens and prepares the rows; with standardize it makes a pass for the
 // scaling.
 func openData(ctx context.Context, o *inputFlags, be engine.Backend, bar *progress) (*data, error) {
@@ -260,7 +277,7 @@ func openData(ctx context.Context, o *inputFlags, be engine.Backend, bar *progre
 		return nil, err
 	}
 	d := &data{opened: opened, counted: &counted{Source: src}}
-	d.prep.Names = opened.Names
+	d.prep.Names = unique(opened.Names)
 	_, d.prep.Inputs, _ = src.Dims()
 	if o.standardize {
 		d.counted.progress = bar.rows("standardising", src)

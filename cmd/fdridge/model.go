@@ -12,6 +12,7 @@ import (
 	"github.com/sbinet/npyio"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -32,6 +33,9 @@ type model struct {
 	Columns     []string    `json:"columns,omitempty"` // of the file's header, in its order, targets included
 	Target      string      `json:"target,omitempty"`  // as --target named it
 	Preparation preparation `json:"preparation"`
+	// What the weights, in the units of the file, were scaled by when they were
+	// fitted: a sketch of other columns is not that of the fit.
+	Folded *dataset.Scaling `json:"folded_scaling,omitempty"`
 	*Weights
 	Models []Weights `json:"models,omitempty"`
 }
@@ -43,6 +47,7 @@ type Weights struct {
 	Gamma       float64    `json:"gamma"`
 	Coef        perTarget2 `json:"coef"`        // d numbers, or t lists of d
 	Intercept   perTarget1 `json:"intercept"`   // a number, or t of them
+	TSS         perTarget1 `json:"tss"`         // ‖b‖² of the targets, centred where an intercept was fitted
 	Certificate any        `json:"certificate"` // a fitRecord, of which prediction needs nothing
 }
 
@@ -78,12 +83,13 @@ func readPerTarget[T any](b []byte, x *[]T) error {
 func (r *result) writeModel(name string) error {
 	_, d := r.fits[0].Coef.Dims()
 	prep := r.prep
+	var folded *dataset.Scaling
 	if prep.expansion() == nil {
-		prep.Scaling = nil // folded into the weights
+		folded, prep.Scaling = prep.Scaling, nil
 	}
 	m := model{
 		Version: modelVersion, N: r.fits[0].Rows, D: d, Size: r.size, Backend: r.backend.Name(), Tol: number(r.o.tol),
-		FitsCentre: r.intercept, Columns: r.columns, Target: r.target, Preparation: prep,
+		FitsCentre: r.intercept, Columns: r.columns, Target: r.target, Preparation: prep, Folded: folded,
 	}
 	for _, f := range r.fits {
 		m.Models = append(m.Models, r.weights(f))
@@ -100,7 +106,7 @@ func (r *result) writeModel(name string) error {
 
 // weights are a fit's, in the units of the file where they can be.
 func (r *result) weights(f *ridge.Fit) Weights {
-	out := Weights{Gamma: f.Gamma, Certificate: r.record(f)}
+	out := Weights{Gamma: f.Gamma, TSS: f.TSS, Certificate: r.record(f)}
 	t, _ := f.Coef.Dims()
 	for j := range t {
 		coef, b := r.prep.unscale(f.Coef.RawRowView(j), f.Intercept[j])

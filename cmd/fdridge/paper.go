@@ -47,6 +47,11 @@ figure that knows it.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.threadsGiven = cmd.Flags().Changed("threads")
+			for _, flag := range []string{"size", "dim", "noise", "trials", "iterations"} { // 0 is the default
+				if f := cmd.Flags().Lookup(flag); f.Changed && f.Value.String() == "0" {
+					return badInput("--%s: 0, must be positive", flag)
+				}
+			}
 			o.cfg.Command = commandLine(cmd)
 			if err := o.check(); err != nil {
 				return err
@@ -114,6 +119,9 @@ func (o *paperOptions) check() error {
 			return badInput("--figures: %q is not a number", s)
 		}
 		o.cfg.Figures = append(o.cfg.Figures, f)
+	}
+	if o.figures != "" && o.cfg.Figures == nil {
+		return badInput("--figures: %q names none", o.figures)
 	}
 	if o.gamma.set {
 		if o.cfg.Gammas, err = parseGammas(o.gamma.value, false); err != nil {

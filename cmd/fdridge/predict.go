@@ -86,6 +86,9 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err := checkOut(o.out); err != nil {
 		return err
 	}
+	if err := distinct(append(o.in.files(), o.model, o.interval), named{"out", o.out}); err != nil {
+		return err
+	}
 	m, err := readModel(o.model)
 	if err != nil {
 		return err
@@ -100,7 +103,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	}
 	p := &predictor{fit: fitOf(w), asJSON: o.json}
 	if o.interval != "" {
-		if err := p.bracket(o.interval, m, be); err != nil {
+		if err := p.bracket(o.interval, m, w.TSS, be); err != nil {
 			return err
 		}
 	}
@@ -157,14 +160,18 @@ func (o *predictOptions) open(m *model, targets int, be engine.Backend) (dataset
 		return nil, err
 	}
 	if _, d, _ := src.Dims(); d != m.Preparation.Inputs {
-		return nil, badInput("%s has %d features, the model %d", in.data.value, d, m.Preparation.Inputs)
+		hint := ""
+		if !in.target.set && d == m.Preparation.Inputs+targets {
+			hint = "; is the target among them? say --target"
+		}
+		return nil, badInput("%s has %d features, the model %d%s", in.data.value, d, m.Preparation.Inputs, hint)
 	}
 	return m.Preparation.apply(src, be)
 }
 
 // bracket prepares for intervals by the sketch in a file, which must be of rows
 // prepared as the model's were. The rows are scaled then, and so the weights.
-func (p *predictor) bracket(name string, m *model, be engine.Backend) error {
+func (p *predictor) bracket(name string, m *model, tss []float64, be engine.Backend) error {
 	sum, d, err := load(name, be)
 	if err != nil {
 		return err
@@ -174,9 +181,15 @@ func (p *predictor) bracket(name string, m *model, be engine.Backend) error {
 		return badInput("--interval: the sketch in %s is of %d features and %d targets, the model of %d and %d", name, cfg.Dim, cfg.Targets, m.D, t)
 	}
 	scaling := d.Preparation.Scaling
-	d.Preparation.Scaling = m.Preparation.Scaling
-	if !reflect.DeepEqual(d.Preparation, m.Preparation) {
+	fitted := m.Preparation
+	if m.Folded != nil {
+		fitted.Scaling = m.Folded
+	}
+	if !reflect.DeepEqual(d.Preparation, fitted) {
 		return badInput("--interval: the rows of %s were prepared in another way than the model's", name)
+	}
+	if err := sameRows(sum, m, tss); err != nil {
+		return badInput("--interval: %s: %w", name, err)
 	}
 	if m.Preparation.Scaling == nil && scaling != nil {
 		m.Preparation.Scaling = scaling
@@ -190,6 +203,24 @@ func (p *predictor) bracket(name string, m *model, be engine.Backend) error {
 	}
 	p.intervals, err = sum.Predictor(p.fit.Gamma)
 	return err
+}
+
+// sameRows refuses a sketch that is not of the rows the model was fitted to, as far
+// as their number, the intercept and the targets tell.
+func sameRows(sum *ridge.Summary, m *model, tss []float64) error {
+	if sum.Rows() != m.N || sum.Config().Intercept != m.FitsCentre {
+		return fmt.Errorf("it is of %d rows with intercept %v, the model of %d with intercept %v", sum.Rows(), sum.Config().Intercept, m.N, m.FitsCentre)
+	}
+	f, err := sum.Fit(1)
+	if err != nil {
+		return err
+	}
+	for j, want := range tss {
+		if !(math.Abs(f.TSS[j]-want) <= 1e-6*want) {
+			return fmt.Errorf("‖b‖² of target %d is %.6g, the model was fitted to one of %.6g", j+1, f.TSS[j], want)
+		}
+	}
+	return nil
 }
 
 // predictor writes predictions.

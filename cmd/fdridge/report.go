@@ -176,12 +176,25 @@ func (c *choice) score() string {
 
 // String says it in words.
 func (c *choice) String() string {
-	what := c.score()
-	if c.Certain {
-		return fmt.Sprintf("gamma %.4g has the least %s of %d, for certain", float64(c.Gamma), what, len(c.Path))
+	gamma := fmt.Sprintf("gamma %.4g", float64(c.Gamma))
+	switch {
+	case c.Certain:
+		return fmt.Sprintf("%s has the least %s of %d, for certain%s", gamma, c.score(), len(c.Path), c.edge())
+	case math.IsInf(c.Score.Hi, 1) || math.IsNaN(c.Score.Hi):
+		return fmt.Sprintf("%s: the sketch bounds no %s from above, the choice says nothing", gamma, c.score())
+	case float64(c.Excess) <= 1e-9*c.Score.Hi:
+		return fmt.Sprintf("%s has the least %s of %d, %s; others have the same, to round-off%s", gamma, c.score(), len(c.Path), bracket(c.Score), c.edge())
 	}
-	return fmt.Sprintf("gamma %.4g has the least proved %s of %d, %s; the sketch leaves open any from %.4g to %.4g, a larger --size would narrow it",
-		float64(c.Gamma), what, len(c.Path), bracket(c.Score), float64(c.Possible[0]), float64(c.Possible[1]))
+	return fmt.Sprintf("%s has the least proved %s of %d, %s; the sketch leaves open any from %.4g to %.4g, a larger --size would narrow it%s",
+		gamma, c.score(), len(c.Path), bracket(c.Score), float64(c.Possible[0]), float64(c.Possible[1]), c.edge())
+}
+
+// edge warns that the γ chosen is the least or the largest of those tried.
+func (c *choice) edge() string {
+	if first, last := c.Path[0].Gamma, c.Path[len(c.Path)-1].Gamma; c.Gamma != first && c.Gamma != last {
+		return ""
+	}
+	return "; it is at the end of those tried, and the best may lie beyond: say --gamma auto:G,G,…"
 }
 
 func (r *result) writeJSON(w io.Writer) error {

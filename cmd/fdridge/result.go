@@ -130,7 +130,10 @@ func (r *result) oneShot(sum *ridge.Summary, gammas []float64) error {
 // where there was one, of the fits that the method makes, otherwise by GCV.
 func (r *result) chooseGamma(sum *ridge.Summary) error {
 	p := &path{}
-	grid := sum.Grid(gridPoints)
+	grid := r.o.gammas
+	if grid == nil {
+		grid = sum.Grid(gridPoints)
+	}
 	if r.cv != nil {
 		p.cv, grid = r.cv, r.cv.Gammas
 	}

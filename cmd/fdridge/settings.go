@@ -3,6 +3,7 @@ package main
 import (
 	"runtime"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -59,7 +60,7 @@ type solveFlags struct {
 
 	command string // how to run this again
 	gammas  []float64
-	auto    bool // γ is to be chosen
+	auto    bool // one is to be chosen, of gammas where there are any
 }
 
 func newSolveFlags() solveFlags {
@@ -68,7 +69,7 @@ func newSolveFlags() solveFlags {
 
 // register adds the flags; methods are those that --method may name.
 func (o *solveFlags) register(f *pflag.FlagSet, method, methods string) {
-	f.Var(&o.gamma, "gamma", "regularisation γ, the weight of ‖x‖² against the sum of squares (scikit-learn's alpha); a list for several; auto: the best of 50 by generalised cross-validation, from the sketch alone")
+	f.Var(&o.gamma, "gamma", "regularisation γ, the weight of ‖x‖² against the sum of squares (scikit-learn's alpha); a list for several; auto: the best of 50 by generalised cross-validation, from the sketch alone; auto:G,G,… the best of these")
 	f.StringVar(&o.method, "method", method, methods)
 	f.BoolVar(&o.robust, "robust", true, "take Robust Frequent Directions' shift (false: plain FD)")
 	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the weights to certify, for cg, chebyshev and newton")
@@ -85,23 +86,28 @@ func (o *solveFlags) check(methods ...string) error {
 		return badInput("--gamma: no regularisation is given")
 	case !(o.tol > 0 && o.tol < 1):
 		return badInput("--tol: %v, must be between 0 and 1", o.tol)
-	case o.report != "" && o.report == o.out:
-		return badInput("--report: %s is to be the model", o.report)
 	case o.maxPasses < 1:
 		return badInput("--max-passes: %d, must be at least 1", o.maxPasses)
 	}
 	if err := oneOf("method", o.method, methods...); err != nil {
 		return err
 	}
-	if o.auto = o.gamma.value == "auto"; !o.auto {
+	list, auto := strings.CutPrefix(o.gamma.value, "auto:")
+	if o.auto = auto || o.gamma.value == "auto"; o.gamma.value != "auto" {
 		var err error
-		if o.gammas, err = parseGammas(o.gamma.value, o.method == "exact"); err != nil {
+		if o.gammas, err = parseGammas(list, o.method == "exact" && !o.auto); err != nil {
 			return err
 		}
-	} else if o.method == "exact" {
+	}
+	if o.auto && o.method == "exact" {
 		return badInput("--gamma: auto chooses from a sketch, which --method exact does without")
 	}
 	return firstError(checkOut(o.out), checkOutput("report", o.report), checkOutput("coef", o.coef))
+}
+
+// outputs are the files that are written.
+func (o *solveFlags) outputs() []named {
+	return []named{{"out", o.out}, {"report", o.report}, {"coef", o.coef}}
 }
 
 // runFlags say how a command runs, whatever it computes.

@@ -104,6 +104,9 @@ func sketchCommand() *cobra.Command {
 			case size.error > 0:
 				return badInput("--size: %v is an error at some gamma, of which a sketch knows none; see plan --error", size.error)
 			}
+			if err := distinct(in.files(), named{"out", out}); err != nil {
+				return err
+			}
 			return about(in.data.value, runSketch(cmd.Context(), &in, &size, &runs, out, cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}

@@ -29,7 +29,7 @@ func solveCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
+			if err := firstError(o.check(), distinct(append(o.in.files(), args...), o.outputs()...)); err != nil {
 				return err
 			}
 			o.command = invocation(cmd, args)

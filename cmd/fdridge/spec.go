@@ -74,6 +74,41 @@ func checkOutput(flag, name string) error {
 	return nil
 }
 
+// A named is a file and the flag that names it.
+type named struct{ flag, path string }
+
+// distinct refuses outputs that are one of the inputs, or each other. What is no
+// file is no input.
+func distinct(inputs []string, outputs ...named) error {
+	same := func(a, b string) bool {
+		if filepath.Clean(a) == filepath.Clean(b) {
+			return true
+		}
+		x, err := os.Stat(a)
+		if err != nil {
+			return false
+		}
+		y, err := os.Stat(b)
+		return err == nil && os.SameFile(x, y)
+	}
+	for i, out := range outputs {
+		if out.path == "" {
+			continue
+		}
+		for _, in := range inputs {
+			if in != "" && same(in, out.path) {
+				return badInput("--%s: %s is read, and would be overwritten", out.flag, out.path)
+			}
+		}
+		for _, other := range outputs[:i] {
+			if other.path != "" && same(other.path, out.path) {
+				return badInput("--%s: %s is written by --%s too", out.flag, out.path, other.flag)
+			}
+		}
+	}
+	return nil
+}
+
 // oneOf checks an enumerated flag.
 func oneOf(flag, value string, allowed ...string) error {
 	for _, a := range allowed {
