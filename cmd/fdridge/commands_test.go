@@ -14,6 +14,8 @@ import (
 
 	"github.com/sbinet/npyio"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/internal/rss"
 )
 
 // distance is ‖x − y‖ of the weights of two models, and ‖y‖.
@@ -529,6 +531,19 @@ func TestNothingIsOverwritten(t *testing.T) {
 	}
 	if b, err := os.ReadFile(data); err != nil || string(b) != rowsCSV(30) {
 		t.Error("the data are gone")
+	}
+}
+
+// TestRoom: one mistyped index makes a file too wide for memory, which is said.
+func TestRoom(t *testing.T) {
+	if rss.Available() == 0 {
+		t.Skip("the memory of this machine is not known")
+	}
+	wide := write(t, "wide.svm", "1 2000000000:3\n2 1:1\n")
+	for _, args := range [][]string{{"fit", "--gamma", "1"}, {"sketch", "-o", filepath.Join(t.TempDir(), "s")}, {"plan"}} {
+		if code, _, errs := call(append(args, "--data", wide)...); code != usage || !strings.Contains(errs, "takes about") || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%v: exit %d, %.300s", args, code, errs)
+		}
 	}
 }
 

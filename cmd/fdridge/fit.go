@@ -112,6 +112,10 @@ func (o *fitOptions) sketchAndSolve(ctx context.Context, r *result, d *data, bar
 	if err := o.chooseSize(ctx, r, d, bar); err != nil {
 		return err
 	}
+	_, dim, t := r.source.Dims()
+	if err := o.room(dim, t); err != nil {
+		return err
+	}
 	sum, err := o.summarize(ctx, r, bar)
 	if err != nil {
 		return err

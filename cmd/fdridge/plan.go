@@ -161,6 +161,10 @@ func (o *planOptions) summary(ctx context.Context, be engine.Backend, stderr io.
 	if err != nil {
 		return nil, err
 	}
+	_, dim, t := src.Dims()
+	if err := o.pilot.room(dim, t); err != nil {
+		return nil, err
+	}
 	sum, err := ridge.Summarize(ctx, src, o.pilot.config(be), bar.rows("sketching", src))
 	if err == nil && o.n == 0 {
 		if o.config.Rows, _, _ = d.source.Dims(); o.config.Rows < 0 {

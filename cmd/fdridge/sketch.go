@@ -128,6 +128,10 @@ func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, runs *run
 	if err != nil {
 		return err
 	}
+	_, dim, t := d.source.Dims()
+	if err := size.room(dim, t); err != nil {
+		return err
+	}
 	sum, err := ridge.Summarize(ctx, d.source, size.config(be), bar.rows("sketching", d.source))
 	if err != nil {
 		return err
