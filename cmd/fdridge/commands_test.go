@@ -580,3 +580,27 @@ func TestOddData(t *testing.T) {
 		}
 	}
 }
+
+// TestTextFlags: what --delimiter and --header say of a csv file is believed.
+func TestTextFlags(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	must(t, "fit", "--data", write(t, "a.csv", rowsCSV(40)), "--target", "y", "--gamma", "1", "--out", in("a"))
+	semicolons := write(t, "b.csv", strings.ReplaceAll(rowsCSV(40), ",", ";"))
+	tabs := write(t, "c.csv", strings.ReplaceAll(rowsCSV(40), ",", "\t"))
+	must(t, "fit", "--data", semicolons, "--delimiter", ";", "--target", "y", "--gamma", "1", "--out", in("b"))
+	must(t, "fit", "--data", tabs, "--delimiter", "tab", "--target", "y", "--gamma", "1", "--out", in("c"))
+	for _, name := range []string{"b", "c"} {
+		if diff, _ := distance(t, in(name), in("a")); diff != 0 {
+			t.Errorf("%s differs by %g", name, diff)
+		}
+	}
+	// Years for names: only --header can tell them from a row.
+	years := write(t, "years.csv", strings.Replace(rowsCSV(40), "x1,x2,y", "2001,2002,2003", 1))
+	for header, n := range map[string]float64{"yes": 40, "no": 41} {
+		if v := report(t, "fit", "--data", years, "--header", header, "--target", "last", "--gamma", "1"); v["n"] != n {
+			t.Errorf("--header %s: %v rows, want %v", header, v["n"], n)
+		}
+	}
+	must(t, "predict", "--model", in("a"), "--data", semicolons, "--delimiter", ";", "--target", "y")
+}
