@@ -34,8 +34,24 @@ func (b *Buffer) EndRow() {
 	}
 }
 
-// block presents the buffer as rows of d features that begin at row first.
-func (b *Buffer) block(first int64, d int) Block {
+// AppendRow appends row i of a block of d features and t targets, which must be
+// sparse and weighted where the buffer is.
+func (b *Buffer) AppendRow(from Block, i, d, t int) {
+	b.Y = append(b.Y, from.Y[i*t:(i+1)*t]...)
+	if from.W != nil {
+		b.W = append(b.W, from.W[i])
+	}
+	if from.Sparse != nil {
+		idx, val := from.Sparse.Row(i)
+		b.CSR.ColIdx, b.CSR.Val = append(b.CSR.ColIdx, idx...), append(b.CSR.Val, val...)
+	} else {
+		b.X = append(b.X, from.X[i*d:(i+1)*d]...)
+	}
+	b.EndRow()
+}
+
+// Block presents the buffer as rows of d features that begin at row first.
+func (b *Buffer) Block(first int64, d int) Block {
 	out := Block{First: first, N: b.N, Y: b.Y}
 	if len(b.W) > 0 {
 		out.W = b.W
@@ -94,7 +110,7 @@ func ahead(ctx context.Context, d int, fill func(b *Buffer) error) iter.Seq2[Blo
 				yield(Block{}, err)
 				return
 			}
-			if !yield(b.block(first, d), nil) {
+			if !yield(b.Block(first, d), nil) {
 				return
 			}
 			first += int64(b.N)

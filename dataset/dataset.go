@@ -22,6 +22,14 @@ type Block struct {
 	W      []float64   // weights of the rows, all >= 0; nil: each counts once
 }
 
+// Weight is that of row i.
+func (b Block) Weight(i int) float64 {
+	if b.W == nil {
+		return 1
+	}
+	return b.W[i]
+}
+
 // Source is a sequence of rows that can be read again from the start.
 type Source interface {
 	// Dims returns the number of rows (-1 while unknown), of features and of

@@ -45,31 +45,16 @@ func (e *every) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 			out.Sparse = b.Sparse != nil
 			for i := range b.N {
 				if seen++; (seen-1)%e.k == 0 {
-					out.copyRow(b, i, d, t)
+					out.AppendRow(b, i, d, t)
 				}
 			}
 			if out.N == 0 {
 				continue
 			}
-			if !yield(out.block(given, d), nil) {
+			if !yield(out.Block(given, d), nil) {
 				return
 			}
 			given += int64(out.N)
 		}
 	}
-}
-
-// copyRow appends row i of a block of d features and t targets.
-func (b *Buffer) copyRow(from Block, i, d, t int) {
-	b.Y = append(b.Y, from.Y[i*t:(i+1)*t]...)
-	if from.W != nil {
-		b.W = append(b.W, from.W[i])
-	}
-	if from.Sparse != nil {
-		idx, val := from.Sparse.Row(i)
-		b.CSR.ColIdx, b.CSR.Val = append(b.CSR.ColIdx, idx...), append(b.CSR.Val, val...)
-	} else {
-		b.X = append(b.X, from.X[i*d:(i+1)*d]...)
-	}
-	b.EndRow()
 }

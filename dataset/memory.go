@@ -94,7 +94,7 @@ func (m *memory) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 				yield(Block{}, err)
 				return
 			}
-			if !yield(m.whole.cut(lo, min(lo+rows, m.whole.N), m.d, m.t, &view), nil) {
+			if !yield(m.whole.Cut(lo, min(lo+rows, m.whole.N), m.d, m.t, &view), nil) {
 				return
 			}
 		}

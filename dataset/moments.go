@@ -26,7 +26,7 @@ func newMoments(d int) *moments {
 func (m *moments) add(b Block) {
 	total := 0.0
 	for i := range b.N {
-		total += b.weight(i)
+		total += b.Weight(i)
 	}
 	m.n += total
 	switch {
@@ -35,7 +35,7 @@ func (m *moments) add(b Block) {
 		m.addDense(b, total)
 	default:
 		for i := range b.N {
-			w := b.weight(i)
+			w := b.Weight(i)
 			idx, val := b.Sparse.Row(i)
 			for k, j := range idx {
 				if w > 0 {
@@ -46,27 +46,19 @@ func (m *moments) add(b Block) {
 	}
 }
 
-// weight is that of row i.
-func (b Block) weight(i int) float64 {
-	if b.W == nil {
-		return 1
-	}
-	return b.W[i]
-}
-
 // addDense takes the mean of a block of weight n > 0 relative to its first row
 // with weight and then the squares about that mean, less what the mean's own round-off put into
 // them.
 func (m *moments) addDense(b Block, n float64) {
 	d := len(m.mean)
 	lead := 0
-	for !(b.weight(lead) > 0) {
+	for !(b.Weight(lead) > 0) {
 		lead++
 	}
 	copy(m.first, b.X[lead*d:(lead+1)*d])
 	clear(m.sum)
 	for i := range b.N {
-		w := b.weight(i)
+		w := b.Weight(i)
 		for j, x := range b.X[i*d : (i+1)*d] {
 			m.sum[j] += w * (x - m.first[j])
 		}
@@ -78,7 +70,7 @@ func (m *moments) addDense(b Block, n float64) {
 	clear(m.sum)
 	clear(m.square)
 	for i := range b.N {
-		w := b.weight(i)
+		w := b.Weight(i)
 		for j, x := range b.X[i*d : (i+1)*d] {
 			x -= mean[j]
 			m.sum[j] += w * x

@@ -48,7 +48,7 @@ func (r *rows) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 			}
 			from, to := max(r.lo-at, 0), min(r.hi-at, int64(b.N))
 			if from < to {
-				out := b.cut(int(from), int(to), d, t, &view)
+				out := b.Cut(int(from), int(to), d, t, &view)
 				out.First = at + from - r.lo
 				if !yield(out, nil) {
 					return
@@ -62,9 +62,9 @@ func (r *rows) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 	}
 }
 
-// cut returns rows lo to hi of a block of d features and t targets, hi excluded,
+// Cut returns rows lo to hi of a block of d features and t targets, hi excluded,
 // sharing its memory. Sparse rows are left in view.
-func (b Block) cut(lo, hi, d, t int, view *engine.CSR) Block {
+func (b Block) Cut(lo, hi, d, t int, view *engine.CSR) Block {
 	out := Block{First: b.First + int64(lo), N: hi - lo, Y: b.Y[lo*t : hi*t]}
 	if b.W != nil {
 		out.W = b.W[lo:hi]

@@ -54,7 +54,7 @@ func (s *transformed) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 			if s.rows > 0 {
 				hi = min(hi, used+s.rows)
 			}
-			part := in.cut(used, hi, d, t, &view)
+			part := in.Cut(used, hi, d, t, &view)
 			used = hi
 			out.Sparse, out.N, out.Y = part.Sparse != nil, part.N, append(out.Y, part.Y...)
 			out.W = append(out.W, part.W...)

@@ -69,7 +69,7 @@ func (z *zip) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 				if hi == lo {
 					break
 				}
-				out := b.cut(lo, hi, d, tx, &view)
+				out := b.Cut(lo, hi, d, tx, &view)
 				if v := y.block.X[y.used*t : (y.used+hi-lo)*t]; !z.weights {
 					out.Y = v
 				} else if out.W, err = v, checkWeights(v, y.rows-int64(y.block.N-y.used)); err != nil {

@@ -209,17 +209,7 @@ func (h *dealt) add(k int, b dataset.Block, i int) error {
 		buf.Reset()
 		buf.Sparse = b.Sparse != nil
 	}
-	if buf.Sparse {
-		idx, val := b.Sparse.Row(i)
-		buf.CSR.ColIdx, buf.CSR.Val = append(buf.CSR.ColIdx, idx...), append(buf.CSR.Val, val...)
-	} else {
-		buf.X = append(buf.X, b.X[i*h.d:(i+1)*h.d]...)
-	}
-	buf.Y = append(buf.Y, b.Y[i*h.t:(i+1)*h.t]...)
-	if b.W != nil {
-		buf.W = append(buf.W, b.W[i])
-	}
-	buf.EndRow()
+	buf.AppendRow(b, i, h.d, h.t)
 	return nil
 }
 
@@ -228,15 +218,7 @@ func (h *dealt) flush(k int) error {
 	if buf.N == 0 {
 		return nil
 	}
-	b := dataset.Block{N: buf.N, X: buf.X, Y: buf.Y}
-	if len(buf.W) > 0 {
-		b.W = buf.W
-	}
-	if buf.Sparse {
-		buf.CSR.Rows, buf.CSR.Cols = buf.N, h.d
-		b.X, b.Sparse = nil, &buf.CSR
-	}
-	err := h.take(k, b)
+	err := h.take(k, buf.Block(0, h.d))
 	buf.Reset()
 	return err
 }

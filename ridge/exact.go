@@ -207,7 +207,7 @@ func (e *exact) read(ctx context.Context, src dataset.Source) error {
 		}
 		var view engine.CSR
 		for lo := 0; lo < b.N; lo += stageRows {
-			e.append(e.stage.load(rowsOf(b, lo, min(lo+stageRows, b.N), e.d, e.t, &view)))
+			e.append(e.stage.load(b.Cut(lo, min(lo+stageRows, b.N), e.d, e.t, &view)))
 		}
 		if e.opts.Progress != nil {
 			e.opts.Progress(e.stage.rows)

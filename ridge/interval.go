@@ -185,7 +185,7 @@ func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
 	}
 	for lo := 0; lo < b.N; lo += p.rows {
 		hi := min(lo+p.rows, b.N)
-		if err := p.block(dst[lo*k.t:hi*k.t], rowsOf(b, lo, hi, k.d, 0, &p.view), lo); err != nil {
+		if err := p.block(dst[lo*k.t:hi*k.t], b.Cut(lo, hi, k.d, 0, &p.view), lo); err != nil {
 			return err
 		}
 	}

@@ -121,7 +121,7 @@ func (p *pass) block(b dataset.Block, err error) bool {
 		return false
 	}
 	for lo := 0; lo < b.N; lo += p.rows {
-		p.add(rowsOf(b, lo, min(lo+p.rows, b.N), p.d, p.t, &p.view), p.qs, p.v)
+		p.add(b.Cut(lo, min(lo+p.rows, b.N), p.d, p.t, &p.view), p.qs, p.v)
 	}
 	p.n += int64(b.N)
 	if p.progress != nil {

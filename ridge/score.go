@@ -53,7 +53,7 @@ func Score(ctx context.Context, src dataset.Source, fits []*Fit) (*HoldOut, erro
 		}
 		h.Rows += int64(b.N)
 		for i, y := range b.Y[:b.N*t] {
-			spread[i%t].add(y, weightOf(b, i/t))
+			spread[i%t].add(y, b.Weight(i/t))
 		}
 	}
 	if h.Rows == 0 {
@@ -73,14 +73,6 @@ func Score(ctx context.Context, src dataset.Source, fits []*Fit) (*HoldOut, erro
 		h.RSS, h.R2 = append(h.RSS, rss), append(h.R2, r2)
 	}
 	return h, nil
-}
-
-// weightOf is the weight of row i.
-func weightOf(b dataset.Block, i int) float64 {
-	if b.W == nil {
-		return 1
-	}
-	return b.W[i]
 }
 
 // welford is the running sum of weighted squares about the mean (B. Welford,
@@ -119,7 +111,7 @@ func (s *scorer) add(b dataset.Block, first int) error {
 		s.rss = make([]neumaier.Sum, q)
 	}
 	for lo := 0; lo < b.N; lo += stageRows {
-		part := rowsOf(b, lo, min(lo+stageRows, b.N), s.d, s.t, &s.view)
+		part := b.Cut(lo, min(lo+stageRows, b.N), s.d, s.t, &s.view)
 		s.product = grow(s.product, part.N*q)
 		if part.Sparse == nil {
 			s.be.Gemm(false, true, part.N, q, s.d, 1, part.X, s.d, s.x, s.d, 0, s.product, q)
@@ -134,7 +126,7 @@ func (s *scorer) add(b dataset.Block, first int) error {
 		for i := range part.N {
 			for l := range q {
 				r := part.Y[i*s.t+l%s.t] - s.intercept[l] - s.product[i*q+l]
-				if r *= r * weightOf(part, i); !(r <= math.MaxFloat64) {
+				if r *= r * part.Weight(i); !(r <= math.MaxFloat64) {
 					return &fd.RangeError{Row: first + lo + i}
 				}
 				s.rss[l].Add(r)

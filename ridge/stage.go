@@ -249,22 +249,6 @@ func rowsPerStage(d int) int {
 	return min(max(bytes/8/d, least), stageRows)
 }
 
-// rowsOf returns rows lo to hi of a block, hi excluded, sharing its memory.
-// Sparse rows are left in view.
-func rowsOf(b dataset.Block, lo, hi, d, t int, view *engine.CSR) dataset.Block {
-	out := dataset.Block{First: b.First + int64(lo), N: hi - lo, Y: b.Y[lo*t : hi*t]}
-	if b.W != nil {
-		out.W = b.W[lo:hi]
-	}
-	if b.Sparse != nil {
-		*view = b.Sparse.Slice(lo, hi)
-		out.Sparse = view
-	} else {
-		out.X = b.X[lo*d : hi*d]
-	}
-	return out
-}
-
 func grow(x []float64, n int) []float64 {
 	if cap(x) < n {
 		return make([]float64, n)

@@ -157,7 +157,7 @@ func (s *Summary) AppendBlock(b dataset.Block) error {
 	}
 	rows := rowsPerStage(s.cfg.Dim)
 	for lo := 0; lo < b.N; lo += rows {
-		part := rowsOf(b, lo, min(lo+rows, b.N), s.cfg.Dim, s.cfg.Targets, &s.stage.view)
+		part := b.Cut(lo, min(lo+rows, b.N), s.cfg.Dim, s.cfg.Targets, &s.stage.view)
 		if err := s.accumulate(s.stage.load(part)); err != nil {
 			return err
 		}
