@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -145,7 +144,7 @@ func (r *run) open(ctx context.Context, name string) (*realRows, error) {
 
 // standardised returns the features of the standardised columns x, with the
 // standardised target y, which come as features themselves.
-func standardised(ctx context.Context, x, y dataset.Source, features features, be engine.Backend) (dataset.Source, error) {
+func standardised(ctx context.Context, x, y dataset.Source, features dataset.Features, be engine.Backend) (dataset.Source, error) {
 	x, _, err := dataset.Standardize(ctx, x)
 	if err != nil {
 		return nil, err
@@ -173,65 +172,26 @@ func inMemory(ctx context.Context, src dataset.Source) (dataset.Source, error) {
 	return dataset.FromDense(int(n), d, t, x, y)
 }
 
-// features maps one source to another: dataset.Fourier and dataset.Polynomial do.
-type features interface {
-	Apply(dataset.Source, engine.Backend) (dataset.Source, error)
-}
-
-// features reads Config.Features: "rff:D,gamma=G,seed=S", of which gamma and seed
-// may be left out, "poly:K" or "none".
-func (r *run) features() (features, string, error) {
-	f := dataset.Fourier{Components: setting(r, 0, 1024, 256), Gamma: 1, Seed: r.Seed}
-	kind, rest, _ := strings.Cut(r.Features, ":")
-	switch kind {
-	case "none":
+// features reads Config.Features: what dataset.ParseFeatures does, with the seed of
+// the run where it gives none, or "none"; and says what they are.
+func (r *run) features() (dataset.Features, string, error) {
+	text := r.Features
+	switch {
+	case text == "none":
 		// The monomials of degree 1 are the columns themselves.
 		return dataset.Polynomial{Degree: 1}, "no features", nil
-	case "poly":
-		degree, err := strconv.Atoi(rest)
-		if err != nil {
-			return nil, "", &SettingError{fmt.Sprintf("features %q: the degree is no whole number", r.Features)}
-		}
-		return dataset.Polynomial{Degree: degree}, r.Features, nil
-	case "rff":
-		if err := setFourier(&f, rest); err != nil {
-			return nil, "", &SettingError{fmt.Sprintf("features %q: %v", r.Features, err)}
-		}
-	case "":
-	default:
-		return nil, "", &SettingError{fmt.Sprintf("features %q must be rff:D,gamma=G,seed=S or poly:K or none", r.Features)}
+	case text == "":
+		text = fmt.Sprintf("rff:%d", setting(r, 0, 1024, 256))
 	}
-	return f, fmt.Sprintf("rff:%d,gamma=%v,seed=%d", f.Components, f.Gamma, f.Seed), nil
-}
-
-// setFourier reads D,gamma=G,seed=S.
-func setFourier(f *dataset.Fourier, text string) (err error) {
-	components, rest, more := strings.Cut(text, ",")
-	if f.Components, err = strconv.Atoi(components); err != nil {
-		return err
+	f, err := dataset.ParseFeatures(text)
+	if err != nil {
+		return nil, "", &SettingError{err.Error()}
 	}
-	seen := map[string]bool{}
-	for more {
-		var part string
-		part, rest, more = strings.Cut(rest, ",")
-		key, value, _ := strings.Cut(part, "=")
-		if seen[key] {
-			return fmt.Errorf("%s is given twice", key)
-		}
-		seen[key] = true
-		switch key {
-		case "gamma":
-			f.Gamma, err = strconv.ParseFloat(value, 64)
-		case "seed":
-			f.Seed, err = strconv.ParseUint(value, 10, 64)
-		default:
-			err = fmt.Errorf("unknown setting %q", part)
-		}
-		if err != nil {
-			return err
-		}
+	if rff, ok := f.(dataset.Fourier); ok && !strings.Contains(text, "seed=") {
+		rff.Seed = r.Seed
+		f = rff
 	}
-	return nil
+	return f, f.String(), nil
 }
 
 // A located is a file that has been found and checked.

@@ -120,7 +120,7 @@ func TestOpenStandardises(t *testing.T) {
 
 // TestFeatures: what each spelling gives, and what is none.
 func TestFeatures(t *testing.T) {
-	for text, want := range map[string]features{
+	for text, want := range map[string]dataset.Features{
 		"":                     dataset.Fourier{Components: 1024, Gamma: 1, Seed: 5},
 		"rff:7":                dataset.Fourier{Components: 7, Gamma: 1, Seed: 5},
 		"rff:7,gamma=0.25":     dataset.Fourier{Components: 7, Gamma: 0.25, Seed: 5},
