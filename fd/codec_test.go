@@ -2,11 +2,9 @@ package fd_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -23,25 +21,14 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/wire/wiretest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func marshal(t rapid.TB, s *fd.Sketch) []byte {
 	t.Helper()
-	b := must(s.MarshalBinary())(t)
-	if s.BinarySize() != int64(len(b)) {
-		t.Fatalf("BinarySize is %d, the message has %d bytes", s.BinarySize(), len(b))
-	}
-	return b
-}
-
-// readers are sources that show how much they hold and sources that don't.
-var readers = map[string]func(b []byte) io.Reader{
-	"bytes":  func(b []byte) io.Reader { return bytes.NewReader(b) },
-	"hidden": func(b []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(b)} },
-	"halves": func(b []byte) io.Reader { return iotest.HalfReader(bytes.NewReader(b)) },
-	"eof":    func(b []byte) io.Reader { return iotest.DataErrReader(bytes.NewReader(b)) },
+	return wiretest.Marshal(t, s)
 }
 
 // reread is the sketch written and read again, in one way of several.
@@ -49,7 +36,7 @@ func reread(t rapid.TB, s *fd.Sketch, way string) *fd.Sketch {
 	t.Helper()
 	b := marshal(t, s)
 	copy := new(fd.Sketch)
-	if open, ok := readers[way]; ok {
+	if open, ok := wiretest.Readers[way]; ok {
 		copy = must(fd.ReadSketch(open(b), s.Config().Backend))(t)
 	} else {
 		check(t, copy.UnmarshalBinary(b))
@@ -91,7 +78,7 @@ func TestCodecEveryFill(t *testing.T) {
 						for i := range before + fill {
 							check(t, s.AppendRow(a.RawRowView(i)))
 						}
-						for way := range readers {
+						for way := range wiretest.Readers {
 							r := reread(t, s, way)
 							same(t, fmt.Sprintf("%+v, fill %d+%d, %s", c, before, fill, way), r, s)
 							other := reread(t, s, way)
@@ -168,25 +155,9 @@ func small(t rapid.TB) (*fd.Sketch, []byte) {
 	return s, marshal(t, s)
 }
 
-// refuses fails unless every way of reading b fails with a *FormatError and leaves
-// its receiver as it was.
 func refuses(t *testing.T, what string, b []byte, receiver *fd.Sketch) *fd.FormatError {
 	t.Helper()
-	before := marshal(t, receiver)
-	var format *fd.FormatError
-	if err := receiver.UnmarshalBinary(b); !errors.As(err, &format) || err.Error() == "" {
-		t.Fatalf("%s: UnmarshalBinary: %v", what, err)
-	}
-	for way, open := range readers {
-		_, err := receiver.ReadFrom(open(b))
-		if !errors.As(err, &format) && (err != io.EOF || len(b) > 0) {
-			t.Fatalf("%s: %s: %v", what, way, err)
-		}
-	}
-	if !bytes.Equal(marshal(t, receiver), before) {
-		t.Fatalf("%s: the receiver has changed", what)
-	}
-	return format
+	return wiretest.Refuses[*fd.FormatError](t, what, b, receiver)
 }
 
 func TestCodecDamaged(t *testing.T) {
@@ -210,15 +181,6 @@ func TestCodecDamaged(t *testing.T) {
 	check(t, receiver.UnmarshalBinary(b))
 	same(t, "undamaged", receiver, s)
 }
-
-// seal makes the checksum of a message fit.
-func seal(b []byte) []byte {
-	n := len(b) - 4
-	binary.LittleEndian.PutUint32(b[n:], crc32.Checksum(b[:n], crc32.MakeTable(crc32.Castagnoli)))
-	return b
-}
-
-func put(b []byte, offset int, v uint64) { binary.LittleEndian.PutUint64(b[offset:], v) }
 
 func TestCodecHostile(t *testing.T) {
 	receiver, b := small(t)
@@ -273,8 +235,8 @@ func TestCodecHostile(t *testing.T) {
 		{"row too large", 184, f(1e151), new(fd.RangeError)},
 	} {
 		bad := slices.Clone(b)
-		put(bad, c.offset, c.value)
-		e := refuses(t, c.what, seal(bad), receiver)
+		wiretest.Put(bad, c.offset, c.value)
+		e := refuses(t, c.what, wiretest.Seal(bad), receiver)
 		// 32-bit machines find sizes beyond them earlier.
 		if math.MaxInt == math.MaxInt64 && c.err != nil && !chained(e, c.err) {
 			t.Errorf("%s: %v, not known as %T", c.what, e, c.err)
@@ -285,7 +247,7 @@ func TestCodecHostile(t *testing.T) {
 	}
 	newer := slices.Clone(b)
 	newer[8] = 2
-	if e := refuses(t, "newer", seal(newer), receiver); !errors.Is(e, fd.ErrVersion) || e.Offset != 8 {
+	if e := refuses(t, "newer", wiretest.Seal(newer), receiver); !errors.Is(e, fd.ErrVersion) || e.Offset != 8 {
 		t.Errorf("a newer version: %v", e)
 	}
 }
@@ -333,7 +295,7 @@ func TestCodecAllocation(t *testing.T) {
 		sizes = append(sizes, n, n-1)
 	}
 	be := must(engine.Default())(t)
-	for way, open := range readers {
+	for way, open := range wiretest.Readers {
 		for _, n := range sizes {
 			r := open(b[:n])
 			got := allocated(func() {
@@ -348,11 +310,11 @@ func TestCodecAllocation(t *testing.T) {
 		// Sizes that any machine can address, of rows that never come.
 		bad := slices.Clone(b[:200])
 		const dim, live = 1 << 14, 1 << 13
-		put(bad, 16, 124+8*dim*live)
+		wiretest.Put(bad, 16, 124+8*dim*live)
 		for i, v := range []uint64{dim, live, 1, 0, live, 0, live, 0} {
-			put(bad, 24+8*i, v)
+			wiretest.Put(bad, 24+8*i, v)
 		}
-		r := open(seal(bad))
+		r := open(wiretest.Seal(bad))
 		got := allocated(func() {
 			if _, err := fd.ReadSketch(r, be); !errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Errorf("rows that never come: %v", err)
@@ -503,7 +465,7 @@ func FuzzSketch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		fuzzed(t, b)
 		if len(b) >= 4 {
-			fuzzed(t, seal(slices.Clone(b)))
+			fuzzed(t, wiretest.Seal(slices.Clone(b)))
 		}
 	})
 }
@@ -553,7 +515,7 @@ func BenchmarkCodec(b *testing.B) {
 			must(s.MarshalBinary())(b)
 		}
 	})
-	for way, open := range readers {
+	for way, open := range wiretest.Readers {
 		b.Run("read/"+way, func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {

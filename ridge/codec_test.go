@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"log"
 	"math"
@@ -26,6 +25,7 @@ import (
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/refbig"
+	"github.com/fdridge/fdridge/internal/wire/wiretest"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -33,18 +33,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func marshal(t rapid.TB, s *ridge.Summary) []byte {
 	t.Helper()
-	b := must(s.MarshalBinary())(t)
-	if s.BinarySize() != int64(len(b)) {
-		t.Fatalf("BinarySize is %d, the message has %d bytes", s.BinarySize(), len(b))
-	}
-	return b
-}
-
-// readers are sources that show how much they hold and sources that don't.
-var readers = map[string]func(b []byte) io.Reader{
-	"bytes":  func(b []byte) io.Reader { return bytes.NewReader(b) },
-	"hidden": func(b []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(b)} },
-	"halves": func(b []byte) io.Reader { return iotest.HalfReader(bytes.NewReader(b)) },
+	return wiretest.Marshal(t, s)
 }
 
 // reread is the summary written and read again, in one way of several.
@@ -52,7 +41,7 @@ func reread(t rapid.TB, s *ridge.Summary, way string) *ridge.Summary {
 	t.Helper()
 	b := marshal(t, s)
 	read := new(ridge.Summary)
-	if open, ok := readers[way]; ok {
+	if open, ok := wiretest.Readers[way]; ok {
 		read = must(ridge.ReadSummary(open(b), s.Config().Backend))(t)
 	} else {
 		check(t, read.UnmarshalBinary(b))
@@ -124,7 +113,7 @@ func TestCodecEveryFill(t *testing.T) {
 				intercept, weighted, targets := kind&1 != 0, kind&2 != 0, 1+kind>>2
 				for _, fill := range []int{0, 1, m - 1, m, m + 1, m + p - 1, m + p} {
 					for _, before := range []int{0, 40} {
-						for way := range readers {
+						for way := range wiretest.Readers {
 							r := rand.New(rand.NewPCG(uint64(fill), uint64(kind)))
 							s := must(ridge.NewSummary(ridge.SummaryConfig{
 								Dim: d, Targets: targets, Size: m, ShrinkRows: p, Intercept: intercept, Shrink: driver, Backend: be,
@@ -204,25 +193,9 @@ func small(t rapid.TB) (*ridge.Summary, []byte) {
 	return s, marshal(t, s)
 }
 
-// refuses fails unless every way of reading b fails with a *fd.FormatError and
-// leaves its receiver as it was.
 func refuses(t *testing.T, what string, b []byte, receiver *ridge.Summary) *fd.FormatError {
 	t.Helper()
-	before := marshal(t, receiver)
-	var format *fd.FormatError
-	if err := receiver.UnmarshalBinary(b); !errors.As(err, &format) || err.Error() == "" {
-		t.Fatalf("%s: UnmarshalBinary: %v", what, err)
-	}
-	for way, open := range readers {
-		_, err := receiver.ReadFrom(open(b))
-		if !errors.As(err, &format) && (err != io.EOF || len(b) > 0) {
-			t.Fatalf("%s: %s: %v", what, way, err)
-		}
-	}
-	if !bytes.Equal(marshal(t, receiver), before) {
-		t.Fatalf("%s: the receiver has changed", what)
-	}
-	return format
+	return wiretest.Refuses[*fd.FormatError](t, what, b, receiver)
 }
 
 func TestCodecDamaged(t *testing.T) {
@@ -252,20 +225,11 @@ func TestCodecDamaged(t *testing.T) {
 func seal(b []byte) []byte {
 	if len(b) > 100 {
 		if n := binary.LittleEndian.Uint64(b[88:]); n <= uint64(len(b)-100) {
-			sealOuter(b[len(b)-4-int(n) : len(b)-4])
+			wiretest.Seal(b[len(b)-4-int(n) : len(b)-4])
 		}
 	}
-	return sealOuter(b)
+	return wiretest.Seal(b)
 }
-
-func sealOuter(b []byte) []byte {
-	if n := len(b) - 4; n >= 0 {
-		binary.LittleEndian.PutUint32(b[n:], crc32.Checksum(b[:n], crc32.MakeTable(crc32.Castagnoli)))
-	}
-	return b
-}
-
-func put(b []byte, offset int, v uint64) { binary.LittleEndian.PutUint64(b[offset:], v) }
 
 func TestCodecHostile(t *testing.T) {
 	receiver, b := small(t)
@@ -316,7 +280,7 @@ func TestCodecHostile(t *testing.T) {
 		{"rows of the sketch", sketch + 72, 6, sketch},
 	} {
 		bad := slices.Clone(b)
-		put(bad, c.offset, c.value)
+		wiretest.Put(bad, c.offset, c.value)
 		if e := refuses(t, c.what, seal(bad), receiver); e.Offset != int64(c.at) {
 			t.Errorf("%s: %v", c.what, e)
 		}
@@ -327,7 +291,7 @@ func TestCodecHostile(t *testing.T) {
 		t.Errorf("a sketch of a newer version: %v", e)
 	}
 	for i := range 2 { // t·d is 2⁸⁶, which 64 bits would take for 0
-		put(newer, 24+8*i, 1<<43)
+		wiretest.Put(newer, 24+8*i, 1<<43)
 	}
 	newer[sketch+8] = 1
 	if e := refuses(t, "overflow", seal(newer), receiver); e.Offset < 24 {
@@ -335,21 +299,21 @@ func TestCodecHostile(t *testing.T) {
 	}
 	// The lengths agree with each other but not with the sketch.
 	short := slices.Clone(b)
-	put(short, 16, uint64(len(b)-8))
-	put(short, 88, uint64(len(b)-4-sketch-8))
-	if e := refuses(t, "short sketch", sealOuter(short), receiver); e.Offset != 88 {
+	wiretest.Put(short, 16, uint64(len(b)-8))
+	wiretest.Put(short, 88, uint64(len(b)-4-sketch-8))
+	if e := refuses(t, "short sketch", wiretest.Seal(short), receiver); e.Offset != 88 {
 		t.Errorf("a sketch longer than said: %v", e)
 	}
 	// The mean is out of range though the sum isn't.
 	bad := slices.Clone(b)
-	put(bad, 56, f(1e-200))
+	wiretest.Put(bad, 56, f(1e-200))
 	refuses(t, "mean", seal(bad), receiver)
 	// Rows without weights weigh what they number, and a plain sketch has no others.
 	bad = slices.Clone(b)
-	put(bad, 40, 1)
+	wiretest.Put(bad, 40, 1)
 	refuses(t, "unweighted", seal(bad), receiver)
 	bad = slices.Clone(b)
-	put(bad, 40, 2)
+	wiretest.Put(bad, 40, 2)
 	refuses(t, "rows that join means, without intercept", seal(bad), receiver)
 }
 
@@ -371,7 +335,7 @@ func TestCodecAllocation(t *testing.T) {
 		s.Meta = make([]byte, c.meta)
 		check(t, s.AppendBlock(rows(rand.New(rand.NewPCG(5, 5)), c.n, c.d, c.t, false, false)))
 		b := marshal(t, s)
-		for way, open := range readers {
+		for way, open := range wiretest.Readers {
 			for n := len(b); n > 64; n = n * 3 / 4 {
 				r := open(b[:n])
 				got := allocated(func() {
@@ -389,11 +353,11 @@ func TestCodecAllocation(t *testing.T) {
 	const d, k = 1 << 13, 1 << 13
 	_, b := small(t)
 	b = b[:90]
-	put(b, 16, 100+24*(d+k)+16*k+16*d*k+124)
+	wiretest.Put(b, 16, 100+24*(d+k)+16*k+16*d*k+124)
 	for i, v := range []uint64{d, k, 0, 0, 0, 0, 0, 124} {
-		put(b, 24+8*i, v)
+		wiretest.Put(b, 24+8*i, v)
 	}
-	for way, open := range readers {
+	for way, open := range wiretest.Readers {
 		r := open(b)
 		got := allocated(func() {
 			if _, err := ridge.ReadSummary(r, be); !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -587,7 +551,7 @@ func BenchmarkCodec(b *testing.B) {
 			must(s.WriteTo(io.Discard))(b)
 		}
 	})
-	for way, open := range readers {
+	for way, open := range wiretest.Readers {
 		b.Run("read/"+way, func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
