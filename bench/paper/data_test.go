@@ -246,11 +246,21 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-// TestGivenFolder: FDRIDGE_DATA is looked in before the repository.
+// TestGivenFolder: the folder given is looked in before the repository.
 func TestGivenFolder(t *testing.T) {
-	folder := os.Getenv("FDRIDGE_DATA")
-	if folder == "" {
-		t.Skip("set FDRIDGE_DATA to the folder of the public data sets")
+	folder := t.TempDir()
+	for _, name := range datasets {
+		found, err := new(run).locate(context.Background(), realSets[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			text, err := os.ReadFile(f.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, folder, filepath.Base(f.path), string(text))
+		}
 	}
 	for _, name := range datasets {
 		found, err := (&run{Config: Config{Data: folder}}).locate(context.Background(), realSets[name])

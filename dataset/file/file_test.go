@@ -277,12 +277,22 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestRealData reads the public data sets of the folder FDRIDGE_DATA.
-func TestRealData(t *testing.T) {
-	dir := os.Getenv("FDRIDGE_DATA")
-	if dir == "" {
-		t.Skip("FDRIDGE_DATA is not set: the public data sets are not read")
+// public finds a public data set in the folder FDRIDGE_DATA or in the clone.
+func public(t *testing.T, name string) string {
+	t.Helper()
+	for _, dir := range []string{os.Getenv("FDRIDGE_DATA"), "../../testdata", "../../bench/paper/data"} {
+		if path := filepath.Join(dir, name); dir != "" {
+			if _, err := os.Stat(path); err == nil {
+				return path
+			}
+		}
 	}
+	t.Skipf("%s is not in the repository, and not in the folder FDRIDGE_DATA", name)
+	return ""
+}
+
+// TestRealData reads the public data sets.
+func TestRealData(t *testing.T) {
 	for name, c := range map[string]struct {
 		target string
 		n      int64
@@ -297,36 +307,39 @@ func TestRealData(t *testing.T) {
 		"YearPredictionMSD.sample7000.txt.gz": {"first", 7000, 90, -1},
 		"cal_housing.data.gz":                 {"last", 20640, 8, -1},
 	} {
-		opts := file.Options{Targets: 1}
-		if c.target != "" {
-			opts.Target = []string{c.target}
-		}
-		s, err := file.Open([]string{filepath.Join(dir, name)}, opts)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		nnz := 0
-		for b, err := range s.Blocks(context.Background()) {
+		t.Run(name, func(t *testing.T) {
+			opts := file.Options{Targets: 1}
+			if c.target != "" {
+				opts.Target = []string{c.target}
+			}
+			s, err := file.Open([]string{public(t, name)}, opts)
 			if err != nil {
-				t.Error(err)
+				t.Fatal(err)
 			}
-			if b.Sparse != nil {
-				nnz += b.Sparse.NNZ()
-			}
-			for _, v := range b.X {
-				if v != 0 {
-					nnz++
+			nnz := 0
+			for b, err := range s.Blocks(context.Background()) {
+				if err != nil {
+					t.Error(err)
+				}
+				if b.Sparse != nil {
+					nnz += b.Sparse.NNZ()
+				}
+				for _, v := range b.X {
+					if v != 0 {
+						nnz++
+					}
 				}
 			}
-		}
-		if n, d, _ := s.Dims(); n != c.n || d != c.d || (c.nnz >= 0 && nnz != c.nnz) {
-			t.Errorf("%s: %d×%d with %d nonzeros, want %+v", name, n, d, nnz, c)
-		}
+			if n, d, _ := s.Dims(); n != c.n || d != c.d || (c.nnz >= 0 && nnz != c.nnz) {
+				t.Errorf("%s: %d×%d with %d nonzeros, want %+v", name, n, d, nnz, c)
+			}
+		})
 	}
-	if _, err := open(filepath.Join(dir, "abalone.data"), file.Options{Target: []string{"last"}, Targets: 1}); err == nil || !strings.Contains(err.Error(), "column 1: \"M\" is not a number; encode the column as numbers") {
-		t.Errorf("a categorical column: %v", err)
-	}
+	t.Run("abalone", func(t *testing.T) {
+		if _, err := open(public(t, "abalone.data"), file.Options{Target: []string{"last"}, Targets: 1}); err == nil || !strings.Contains(err.Error(), "column 1: \"M\" is not a number; encode the column as numbers") {
+			t.Errorf("a categorical column: %v", err)
+		}
+	})
 }
 
 // fuzz holds a reader to: an *InputError, or rows of finite numbers.
