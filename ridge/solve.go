@@ -105,10 +105,11 @@ func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64,
 //
 // After a pass g = Aᵀ(Ax − b) + γx is known at x and the error certified, see
 // [Certificate]. Where AᵀY is zero to round-off so is x*, of which no relative
-// error can be certified: that is no failure. Not reaching the tolerance, within MaxPasses or at all, is a
-// *[NotConvergedError] with the best fits inside. γ must be positive
-// (*[GammaError]); a source whose dimensions or rows are not the summary's, by
-// their number, weight, ‖Y‖² and AᵀY, is [ErrShape]; their order doesn't matter. A cancelled ctx ends the pass and returns its error.
+// error can be certified: that is no failure. Not reaching the tolerance, within
+// MaxPasses or at all, is a *[NotConvergedError] with the best fits inside. γ must be
+// positive (*[GammaError]); a source whose dimensions or rows are not the summary's,
+// by their number, weight, ‖Y‖² and AᵀY, is [ErrShape]; their order doesn't matter. A
+// cancelled ctx ends the pass and returns its error.
 func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) ([]*Fit, error) {
 	if opts.Tol == 0 {
 		opts.Tol = 1e-8

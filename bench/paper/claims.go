@@ -49,16 +49,22 @@ var sections = []section{findingsR1, findingsR2, statisticsSummary, statisticsBo
 
 // both is the finding of a claim that has two parts.
 func both(a, b finding) finding {
-	f := finding{numbers: a.numbers + "; " + b.numbers, verdict: partly, why: a.why + "; " + b.why}
-	switch {
-	case a.verdict == holds && b.verdict == holds:
-		f.verdict, f.why = holds, ""
-	case a.verdict == b.verdict:
-		f.verdict = a.verdict
-	case a.verdict == unknown || b.verdict == unknown:
-		f.verdict = unknown
+	f := finding{numbers: a.numbers + "; " + b.numbers, verdict: a.verdict.and(b.verdict), why: a.why + "; " + b.why}
+	if f.verdict == holds {
+		f.why = ""
 	}
 	return f
+}
+
+// and is the verdict on a claim of two parts.
+func (v verdict) and(o verdict) verdict {
+	switch {
+	case v == o:
+		return v
+	case v == unknown || o == unknown:
+		return unknown
+	}
+	return partly
 }
 
 // part names a part of a claim.

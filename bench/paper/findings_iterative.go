@@ -81,12 +81,7 @@ func every(names []string, findings []finding) finding {
 		if f.why != "" {
 			why = append(why, names[i]+f.why)
 		}
-		switch {
-		case f.verdict == unknown || out.verdict == unknown:
-			out.verdict = unknown
-		case f.verdict != out.verdict:
-			out.verdict = partly
-		}
+		out.verdict = out.verdict.and(f.verdict)
 	}
 	out.numbers, out.why = strings.Join(numbers, "; "), strings.Join(why, "; ")
 	return out

@@ -215,6 +215,28 @@ func (o *inputFlags) open() (*file.Opened, dataset.Source, error) {
 	return opened, src, err
 }
 
+// again opens rows for something that was made of such before, a model or a sketch:
+// they are as wide, and features are found by their names. Rows that are wider by so
+// many targets, none of which was named, may still hold them.
+func (o inputFlags) again(prep *preparation, what string, targets int) (*file.Opened, dataset.Source, error) {
+	o.width, o.names = prep.Inputs, prep.Names
+	if err := o.checkSource(); err != nil {
+		return nil, nil, err
+	}
+	opened, src, err := o.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, d, _ := src.Dims(); d != prep.Inputs {
+		hint := ""
+		if targets > 0 && !o.target.set && d == prep.Inputs+targets {
+			hint = "; is the target among them? say --target"
+		}
+		return nil, nil, badInput("%s has %d features, the %s %d%s", o.data.value, d, what, prep.Inputs, hint)
+	}
+	return opened, src, nil
+}
+
 // readPenalty reads the d numbers of a file, a row or a column.
 func readPenalty(ctx context.Context, name string, d int) ([]float64, error) {
 	src, err := file.Open([]string{name}, file.Options{})

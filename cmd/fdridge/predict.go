@@ -141,12 +141,8 @@ func fitOf(w Weights) *ridge.Fit {
 // the model, and its labels are there to be compared with.
 func (o *predictOptions) open(m *model, targets int, be engine.Backend) (dataset.Source, error) {
 	in := o.in
-	in.width, in.names = m.Preparation.Inputs, m.Preparation.Names
 	if in.target.set {
 		in.targets = targets
-	}
-	if err := in.checkSource(); err != nil {
-		return nil, err
 	}
 	format, err := file.Format(splitList(in.data.value)[0], in.format)
 	if err != nil {
@@ -155,16 +151,9 @@ func (o *predictOptions) open(m *model, targets int, be engine.Backend) (dataset
 	if format == "svmlight" {
 		in.targets = 1
 	}
-	_, src, err := in.open()
+	_, src, err := in.again(&m.Preparation, "model", targets)
 	if err != nil {
 		return nil, err
-	}
-	if _, d, _ := src.Dims(); d != m.Preparation.Inputs {
-		hint := ""
-		if !in.target.set && d == m.Preparation.Inputs+targets {
-			hint = "; is the target among them? say --target"
-		}
-		return nil, badInput("%s has %d features, the model %d%s", in.data.value, d, m.Preparation.Inputs, hint)
 	}
 	return m.Preparation.apply(src, be)
 }

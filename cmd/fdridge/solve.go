@@ -111,17 +111,9 @@ func (o *solveOptions) reopen(d *description, cfg ridge.SummaryConfig) (*data, e
 	if d.Target != "" {
 		in.target.value, in.target.set = d.Target, true
 	}
-	in.width = d.Preparation.Inputs
-	in.names = d.Preparation.Names
-	if err := in.check(); err != nil {
-		return nil, err
-	}
-	opened, src, err := in.open()
+	opened, src, err := in.again(&d.Preparation, "sketch", 0)
 	if err != nil {
 		return nil, err
-	}
-	if _, n, _ := src.Dims(); n != d.Preparation.Inputs {
-		return nil, badInput("%s has %d features, the sketch %d", o.in.data.value, n, d.Preparation.Inputs)
 	}
 	return &data{opened: opened, counted: &counted{Source: src}}, nil
 }
