@@ -18,6 +18,8 @@ type Buffer struct {
 	CSR    engine.CSR
 	Y      []float64
 	W      []float64 // empty, or of every row
+
+	first int64 // row of the source it begins with, for ahead
 }
 
 // Reset empties the buffer and keeps its memory.
@@ -70,7 +72,8 @@ const depth = 3
 
 // ahead makes a pass whose blocks are filled on a goroutine of their own, depth
 // blocks at most ahead of the consumer. fill appends the next block's rows to an
-// empty buffer, and returns io.EOF itself when there are none left. Leaving the
+// empty buffer and says which row is the first, and returns io.EOF itself when there
+// are none left. Leaving the
 // loop stops the goroutine and waits for it; fill has then returned.
 func ahead(ctx context.Context, d int, fill func(b *Buffer) error) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
@@ -104,16 +107,14 @@ func ahead(ctx context.Context, d int, fill func(b *Buffer) error) iter.Seq2[Blo
 			for range full { // until the goroutine has ended
 			}
 		}()
-		var first int64
 		for b := range full {
 			if err := ctx.Err(); err != nil {
 				yield(Block{}, err)
 				return
 			}
-			if !yield(b.Block(first, d), nil) {
+			if !yield(b.Block(b.first, d), nil) {
 				return
 			}
-			first += int64(b.N)
 			free <- b
 		}
 		if failed != nil {

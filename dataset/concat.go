@@ -38,19 +38,27 @@ func (c concat) Dims() (n int64, d, t int) {
 	return n, d, t
 }
 
-func (c concat) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+func (c concat) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
-		var first int64
+		var at, end int64
 		for _, s := range c {
-			for b, err := range s.Blocks(ctx) {
+			from := int64(0)
+			if n, _, _ := s.Dims(); n >= 0 { // otherwise it is counted
+				from = min(max(first-at, 0), n)
+				end = at + n
+			}
+			for b, err := range From(ctx, s, from) {
 				if err == nil {
-					b.First = first
-					first += int64(b.N)
+					b.First += at
+					if end = b.First + int64(b.N); end <= first {
+						continue
+					}
 				}
 				if !yield(b, err) || err != nil {
 					return
 				}
 			}
+			at = end
 		}
 	}
 }

@@ -78,7 +78,7 @@ func isProduct(n, a, b int) bool {
 
 func (m *memory) Dims() (n int64, d, t int) { return int64(m.whole.N), m.d, m.t }
 
-func (m *memory) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+func (m *memory) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		rows, err := SparseRows, error(nil)
 		if m.whole.Sparse == nil {
@@ -89,7 +89,11 @@ func (m *memory) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 			return
 		}
 		var view engine.CSR
-		for lo := 0; lo < m.whole.N; lo += rows {
+		start := m.whole.N
+		if first < int64(start) {
+			start = int(first) / rows * rows
+		}
+		for lo := start; lo < m.whole.N; lo += rows {
 			if err := ctx.Err(); err != nil {
 				yield(Block{}, err)
 				return

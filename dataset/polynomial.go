@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/fdridge/fdridge/engine"
 )
@@ -56,6 +57,36 @@ func (p Polynomial) columns(d int) (int, error) {
 		}
 	}
 	return int(n - 1), nil
+}
+
+// Names returns what the monomials of columns by these names are called, in their
+// order: for a and b and degree 2
+//
+//	a, b, a^2, a*b, b^2.
+func (p Polynomial) Names(of []string) []string {
+	var out []string
+	var extend func(prefix string, last, power, left int)
+	// extend appends all monomials that are prefix·x_last^power times left more.
+	extend = func(prefix string, last, power, left int) {
+		name := prefix + of[last]
+		if power > 1 {
+			name += "^" + strconv.Itoa(power)
+		}
+		if left == 0 {
+			out = append(out, name)
+			return
+		}
+		extend(prefix, last, power+1, left-1)
+		for j := last + 1; j < len(of); j++ {
+			extend(name+"*", j, 1, left-1)
+		}
+	}
+	for degree := range p.Degree {
+		for j := range of {
+			extend("", j, 1, degree)
+		}
+	}
+	return out
 }
 
 // monomials is the memory of one pass.

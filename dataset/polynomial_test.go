@@ -3,6 +3,9 @@ package dataset_test
 import (
 	"errors"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -38,6 +41,36 @@ func TestPolynomialOrder(t *testing.T) {
 				t.Errorf("degree %d, column %d: %v and %v, want %v and 1", degree, j, got.x[0][j], got.x[1][j], want[j])
 			}
 		}
+	}
+}
+
+// TestPolynomialNames: the monomial that each name says has the value that stands in
+// its place.
+func TestPolynomialNames(t *testing.T) {
+	value := map[string]float64{"x1": 2, "latitude": 3, "c": 5}
+	for degree := 1; degree <= 5; degree++ {
+		names := dataset.Polynomial{Degree: degree}.Names([]string{"x1", "latitude", "c"})
+		got := mustRead(t, polynomial(t, dense(t, []float64{2, 3, 5}), degree))
+		if len(names) != len(got.x[0]) {
+			t.Fatalf("degree %d: %d names for %d columns", degree, len(names), len(got.x[0]))
+		}
+		for j, name := range names {
+			product := 1.0
+			for _, factor := range strings.Split(name, "*") {
+				of, power, raised := strings.Cut(factor, "^")
+				k := 1
+				if raised {
+					k, _ = strconv.Atoi(power)
+				}
+				product *= math.Pow(value[of], float64(k))
+			}
+			if product != got.x[0][j] {
+				t.Errorf("degree %d: %s is %v, column %d %v", degree, name, product, j+1, got.x[0][j])
+			}
+		}
+	}
+	if got := (dataset.Polynomial{Degree: 2}).Names([]string{"a", "b"}); !slices.Equal(got, []string{"a", "b", "a^2", "a*b", "b^2"}) {
+		t.Error(got)
 	}
 }
 

@@ -36,29 +36,34 @@ func (r *rows) Dims() (n int64, d, t int) {
 	return r.hi - r.lo, d, t
 }
 
-func (r *rows) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+func (r *rows) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		_, d, t := r.src.Dims()
 		var view engine.CSR
-		var at int64
-		for b, err := range r.src.Blocks(ctx) {
+		at := r.lo + first
+		for b, err := range From(ctx, r.src, at) {
 			if err != nil {
 				yield(Block{}, err)
 				return
 			}
-			from, to := max(r.lo-at, 0), min(r.hi-at, int64(b.N))
-			if from < to {
+			from, to := max(r.lo-b.First, 0), min(r.hi-b.First, int64(b.N))
+			if from < to && b.First+to > r.lo+first {
 				out := b.Cut(int(from), int(to), d, t, &view)
-				out.First = at + from - r.lo
+				out.First = b.First + from - r.lo
 				if !yield(out, nil) {
 					return
 				}
 			}
-			if at += int64(b.N); at >= r.hi {
+			if at = b.First + int64(b.N); at >= r.hi {
 				return
 			}
 		}
-		yield(Block{}, tooFew(r.lo, r.hi, at))
+		if n, _, _ := r.src.Dims(); n >= 0 {
+			at = n
+		}
+		if at < r.hi {
+			yield(Block{}, tooFew(r.lo, r.hi, at))
+		}
 	}
 }
 

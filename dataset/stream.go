@@ -49,19 +49,20 @@ func (s *Stream) Dims() (n int64, d, t int) { return s.n.Load(), s.d, s.t }
 // Passes is how often the file has been opened to be read.
 func (s *Stream) Passes() int { return int(s.passes.Load()) }
 
-// Blocks makes one pass.
-func (s *Stream) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+// BlocksFrom makes one pass, or the rest of one: of an array that isn't compressed
+// without reading what comes before.
+func (s *Stream) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
-		ended, err := s.pass(ctx, yield)
+		ended, err := s.pass(ctx, first, yield)
 		if err != nil && !ended {
 			yield(Block{}, err)
 		}
 	}
 }
 
-// pass yields the blocks of one pass. ended tells that the consumer has left the
+// pass yields the blocks of one pass from the one on that holds row first. ended tells that the consumer has left the
 // loop or has been given the error.
-func (s *Stream) pass(ctx context.Context, yield func(Block, error) bool) (ended bool, err error) {
+func (s *Stream) pass(ctx context.Context, first int64, yield func(Block, error) bool) (ended bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
@@ -80,14 +81,24 @@ func (s *Stream) pass(ctx context.Context, yield func(Block, error) bool) (ended
 			err = e
 		}
 	}()
-	n, whole := int64(0), false
+	if all := s.n.Load(); all >= 0 {
+		first = min(first, all)
+	}
+	n, err := skip(r, first, rows)
+	if err != nil {
+		return false, err
+	}
+	whole := false
 	for b, err := range ahead(ctx, s.d, func(b *Buffer) error {
-		b.Sparse = s.sparse
+		b.first, b.Sparse = n, s.sparse
 		err := r.Read(b, rows)
 		n += int64(b.N)
 		whole = err == io.EOF
 		return err
 	}) {
+		if err == nil && b.First+int64(b.N) <= first {
+			continue
+		}
 		if !yield(b, err) || err != nil {
 			return true, nil
 		}

@@ -26,13 +26,13 @@ func (s *transformed) Dims() (n int64, d, t int) {
 	return n, s.d, t
 }
 
-func (s *transformed) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+func (s *transformed) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		_, d, t := s.src.Dims()
 		// Innermost last: ahead's goroutine ends before next and apply are stopped.
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		next, stop := iter.Pull2(s.src.Blocks(ctx))
+		next, stop := iter.Pull2(From(ctx, s.src, first))
 		defer stop()
 		apply, end := s.start()
 		defer end()
@@ -48,7 +48,7 @@ func (s *transformed) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 				if !ok {
 					return io.EOF
 				}
-				in, used = b, 0
+				in, used = b, s.before(b, first)
 			}
 			hi := in.N
 			if s.rows > 0 {
@@ -56,6 +56,7 @@ func (s *transformed) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 			}
 			part := in.Cut(used, hi, d, t, &view)
 			used = hi
+			out.first = part.First
 			out.Sparse, out.N, out.Y = part.Sparse != nil, part.N, append(out.Y, part.Y...)
 			out.W = append(out.W, part.W...)
 			apply(part, out)
@@ -66,6 +67,14 @@ func (s *transformed) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 			}
 		}
 	}
+}
+
+// before is how many rows of b make the blocks that end before row first.
+func (s *transformed) before(b Block, first int64) int {
+	if n := int(first - b.First); n > 0 && s.rows > 0 {
+		return n / s.rows * s.rows
+	}
+	return 0
 }
 
 // check holds what came out to be finite.

@@ -47,11 +47,11 @@ func (s *lastTarget) Dims() (n int64, d, t int) {
 	return n, d, t - 1
 }
 
-func (s *lastTarget) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+func (s *lastTarget) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		_, _, t := s.Dims()
 		var y, w []float64
-		for b, err := range s.src.Blocks(ctx) {
+		for b, err := range From(ctx, s.src, first) {
 			if err != nil {
 				yield(Block{}, err)
 				return

@@ -45,22 +45,30 @@ func (z *zip) what() string {
 	return "targets"
 }
 
-func (z *zip) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+func (z *zip) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		_, d, tx := z.x.Dims()
 		_, t, _ := z.y.Dims()
-		next, stop := iter.Pull2(z.y.Blocks(ctx))
+		next, stop := iter.Pull2(From(ctx, z.y, first))
 		defer stop()
 		y := targets{next: next}
 		var view engine.CSR
 		var nx int64
-		for b, err := range z.x.Blocks(ctx) {
+		for b, err := range From(ctx, z.x, first) {
 			if err != nil {
 				yield(Block{}, err)
 				return
 			}
-			nx += int64(b.N)
-			for lo := 0; lo < b.N && !y.ended; {
+			lo := 0
+			if nx == 0 {
+				if err := y.fetch(); err != nil {
+					yield(Block{}, err)
+					return
+				}
+				lo = y.align(b.First)
+			}
+			nx = b.First + int64(b.N)
+			for lo < b.N && !y.ended {
 				if err := y.fetch(); err != nil {
 					yield(Block{}, err)
 					return
@@ -113,9 +121,22 @@ func (y *targets) fetch() error {
 			return fmt.Errorf("%w: the targets are sparse, must be dense", ErrShape)
 		}
 		y.block, y.used, y.ended = b, 0, !ok
-		y.rows += int64(b.N)
+		if ok {
+			y.rows = b.First + int64(b.N)
+		}
 	}
 	return nil
+}
+
+// align leaves out what of the first block comes before row first, and returns how
+// many rows from there on come before the block.
+func (y *targets) align(first int64) int {
+	if y.ended {
+		return 0
+	}
+	at := y.rows - int64(y.block.N)
+	y.used = int(max(first-at, 0))
+	return int(max(at-first, 0))
 }
 
 // count reads on to the end and returns the number of rows.

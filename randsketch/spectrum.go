@@ -35,7 +35,7 @@ type Spectrum struct {
 // Range bounds the spectrum of Ĥ(γ)⁻¹H(γ). lo <= 0 says that nothing is known
 // below.
 func (s *Spectrum) Range(gamma float64) (lo, hi float64) {
-	return (gamma - s.Under) / (gamma + s.Floor), 1 + s.Over/gamma
+	return (gamma - s.Under) / (gamma + s.Floor) * (1 - 4*eps), (1 + s.Over/gamma) * (1 + 4*eps)
 }
 
 // Solve overwrites row i of dst with Ĥ(γᵢ)⁻¹gᵢ for each of the q rows of g (q×d,
@@ -80,9 +80,11 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Over = s.frob.Value()
+	// Both are attained, by a K of rank one that S almost misses: V is orthonormal and
+	// the sum exact only to round-off.
+	p.Over = s.frob.Value() * (1 + 16*eps)
 	if len(p.Lambda) > 0 {
-		p.Under = p.Lambda[0]
+		p.Under = p.Lambda[0] * (1 + 64*float64(d)*eps)
 	}
 	return p, nil
 }

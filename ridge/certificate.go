@@ -1,6 +1,7 @@
 package ridge
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
@@ -9,9 +10,21 @@ import (
 
 const eps = 0x1p-52
 
-// roundFactor scales the round-off terms of the certificates. It is calibrated by
-// TestCertificateRoundOff, where the true errors stay below half of it.
-const roundFactor = 8
+// The round-off terms of the certificates, in units of eps. A sum of n products, in
+// whatever order, is off by at most n·eps/2 of the sum of their magnitudes, and rows
+// that are repeated come close to that: all their roundings go the same way.
+const (
+	// roundFactor is for a few operations, without a sum over rows.
+	roundFactor = 8
+	// sumFactor is for c and ‖b‖²: sums over sumRows rows and those of compensated
+	// sums; centreFactor for what block means, sums of two such chains, that are not
+	// quite those of their rows add to it.
+	sumFactor    = sumRows/2 + 4
+	centreFactor = 2*sumRows + 12
+	// passFactor is for the gradient of a pass, of dense rows and of sparse ones.
+	passFactor       = passChain/2 + 4
+	passFactorSparse = sparseChain/2 + 4
+)
 
 // A knowledge is what the summary alone proves, shared by all γ and targets. The
 // true K satisfies
@@ -27,15 +40,23 @@ type knowledge struct {
 	rows      int64
 	intercept bool
 
-	sums    float64  // roundFactor for what was summed over the rows, and rounded by each decay
-	bound   fd.Bound // of the sketch, with the round-off of centring
-	frob    float64  // ‖A‖_F, and how far centring moved the rows
-	largest float64  // a bound on ‖A‖²₂
+	sums    float64   // the factor for what was summed over the rows, and rounded by each decay
+	pass    float64   // and for what a pass sums
+	dots    float64   // and for the product of a row with weights
+	bound   fd.Bound  // of the sketch, with the round-off of centring
+	frob    float64   // ‖A‖_F, and how far centring moved the rows
+	columns []float64 // bounds on the norms of the columns of A, as a pass reads them
+	largest float64   // a bound on ‖A‖²₂
+	least   float64   // and from below on the least eigenvalue of K: 0 where the sketch has fewer than d rows
+	root    float64   // √Σw
+	mean    float64   // how far, in norm, the means are off that a pass centres by
 	tss     []float64
-	moved   []float64    // how far centring moved each target
-	cross   []float64    // c, t×d
-	c       []projection // of c for each target
-	rest    []float64    // c − VᵀVc, t×d
+	moved   []float64          // how far centring moved each target
+	means   []float64          // how far its mean is off
+	spreads map[float64]spread // by γ
+	cross   []float64          // c, t×d
+	c       []projection       // of c for each target
+	rest    []float64          // c − VᵀVc, t×d
 }
 
 // A projection is what a certificate needs of a vector g: its coefficients along
@@ -52,22 +73,144 @@ func newKnowledge(s *Summary, m *sketched, c []float64) *knowledge {
 	b := m.spec.Bound
 	k := &knowledge{
 		spec: m.spec, be: s.be, bound: b, d: s.cfg.Dim, t: s.cfg.Targets, rows: s.stage.rows, intercept: s.cfg.Intercept, cross: c,
-		sums:    roundFactor + 4*float64(s.stage.decays),
+		sums: sumFactor + 4*float64(s.stage.decays), pass: passFactor, dots: float64(s.cfg.Dim)/8 + roundFactor,
+		root: math.Sqrt(s.stage.weight), spreads: map[float64]spread{},
 		largest: math.Min(b.Frobenius2, b.FD()+first(m.spec.Sigma2)) + b.RoundOff,
 	}
-	moved := s.stage.distance(0, k.d)
-	k.bound.RoundOff += k.sums * eps * math.Sqrt(b.Frobenius2) * moved
-	if s.sparse && s.cfg.Intercept { // a pass centres these from where they are
-		moved = math.Sqrt(s.stage.weight) * norm(s.stage.means()[:k.d])
+	moved, means := s.stage.distance(0, k.d), make([]float64, k.d)
+	if s.cfg.Intercept {
+		means = s.stage.means()
+		k.sums += centreFactor
+		k.mean = s.stage.meanError(0, k.d, b.Frobenius2) + ulp*norm(means[:k.d])
+	}
+	if s.cfg.Intercept || s.stage.weighted {
+		k.bound.RoundOff += k.sums * eps * math.Sqrt(b.Frobenius2) * math.Hypot(math.Sqrt(b.Frobenius2), moved)
+	}
+	if s.sparse {
+		k.pass, k.dots = passFactorSparse, float64(s.cfg.Dim)/2+roundFactor
+		if s.cfg.Intercept { // a pass centres these from where they are
+			moved = k.root * norm(means[:k.d])
+		}
 	}
 	k.frob = math.Hypot(math.Sqrt(b.Frobenius2), moved)
 	for j := range k.t {
 		k.tss = append(k.tss, math.Max(0, s.yy[j].Value()))
 		k.moved = append(k.moved, s.stage.distance(k.d+j, k.d+j+1))
+		k.means = append(k.means, 0)
+		if s.cfg.Intercept {
+			k.means[j] = s.stage.meanError(k.d+j, k.d+j+1, k.tss[j]) + ulp*math.Abs(means[k.d+j])
+		}
+	}
+	if r := len(k.spec.Sigma2); r == k.d {
+		k.least = math.Max(0, k.spec.Sigma2[r-1]-k.bound.RoundOff)
+	}
+	k.columns = columnNorms(k.spec, k.bound.FD())
+	if s.sparse && s.cfg.Intercept {
+		for j, v := range means[:k.d] {
+			k.columns[j] = math.Hypot(k.columns[j], k.root*v)
+		}
 	}
 	k.c, k.rest = make([]projection, k.t), make([]float64, len(c))
 	m.projections(k.t, c, k.rest, k.c)
 	return k
+}
+
+// A ScaleError reports data or a γ so large or so small that what a certificate is
+// made of, up to ‖A‖²‖b‖²/γ², would leave the range of float64: scale them by powers
+// of two.
+type ScaleError struct {
+	What  string  // "‖A‖²", "‖b‖²" or "gamma"
+	Value float64 // outside of 2⁻²⁴⁰ to 2²⁴⁰
+}
+
+func (e *ScaleError) Error() string {
+	return fmt.Sprintf("ridge: %s is %g, too large or too small to certify anything; scale the data so that it is within 1e-72 to 1e72", e.What, e.Value)
+}
+
+// inRange refuses what cannot be certified.
+func (k *knowledge) inRange(gammas ...float64) error {
+	const most = 0x1p240
+	check := func(what string, v float64) error {
+		if v != 0 && !(v >= 1/most && v <= most) {
+			return &ScaleError{what, v}
+		}
+		return nil
+	}
+	if err := check("‖A‖²", k.frob*k.frob); err != nil {
+		return err
+	}
+	for j, v := range k.tss {
+		if err := check("‖b‖²", v+k.moved[j]*k.moved[j]); err != nil {
+			return err
+		}
+	}
+	for _, gamma := range gammas {
+		if err := check("gamma", gamma); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// columnNorms bounds the norms of the columns of A by those of B:
+// K_jj ≤ (BᵀB)_jj + η.
+func columnNorms(p *fd.Spectrum, eta float64) []float64 {
+	norms := make([]float64, p.Dim)
+	for j := range norms {
+		norms[j] = eta
+	}
+	for i, s2 := range p.Sigma2 {
+		for j, v := range p.V[i*p.Dim : (i+1)*p.Dim] {
+			norms[j] += s2 * v * v
+		}
+	}
+	for j, v := range norms {
+		norms[j] = math.Sqrt(v) * (1 + roundFactor*eps)
+	}
+	return norms
+}
+
+// A spread is what an error of a gradient that is at most the norm ‖a_j‖ of a
+// column of A in each component makes of the weights.
+type spread struct {
+	weights float64 // bounds ‖H⁻¹δ‖
+	energy  float64 // bounds ‖H^{-½}δ‖
+}
+
+// spread bounds, for |δ_j| ≤ ‖a_j‖, with L = lower(γ),
+//
+//	‖H^{-½}δ‖ ≤ Σ‖a_j‖√(e_jᵀL⁻¹e_j),   ‖H⁻¹δ‖ ≤ (1 + ρ/γ)·Σ‖a_j‖·‖Ĥ_R⁻¹e_j‖,
+//
+// neither of which depends on the units of the columns, where ‖A‖_F/√γ and ‖A‖_F/γ
+// are as large as the largest of them.
+func (k *knowledge) spread(gamma float64) spread {
+	if s, ok := k.spreads[gamma]; ok {
+		return s
+	}
+	d, b, e := k.d, k.bound, k.envelope(gamma)
+	shifted := gamma + b.Shift()
+	inverse, solved, along := make([]float64, d), make([]float64, d), make([]float64, d)
+	for i, s2 := range k.spec.Sigma2 {
+		above, own := e.above(s2), 1/(s2+shifted)
+		for j, v := range k.spec.V[i*d : (i+1)*d] {
+			v *= v
+			along[j] += v
+			inverse[j] += v * above
+			solved[j] += v * own * own
+		}
+	}
+	var s spread
+	for j, a := range k.columns {
+		rest := math.Max(0, 1-along[j]) + 8*roundFactor*eps
+		s.energy += a * math.Sqrt(inverse[j]+rest*e.above(0))
+		s.weights += a * math.Sqrt(solved[j]+rest/shifted/shifted)
+	}
+	// As quads has it for the round-off of evaluating these.
+	round := 1 + roundFactor*eps*(1+(k.largest+gamma)/gamma)
+	s.energy = math.Min(s.energy*round, k.frob/math.Sqrt(gamma))
+	s.weights = math.Min(math.Min(s.weights*(1+b.RFD()/gamma)*round, s.energy/math.Sqrt(gamma)), k.frob/gamma)
+	k.spreads[gamma] = s
+	return s
 }
 
 func first(x []float64) float64 {
@@ -215,12 +358,31 @@ func (k *knowledge) squaresError(j int) float64 {
 	return k.sums * eps * b * math.Hypot(b, k.moved[j])
 }
 
-// roundOff bounds ‖H⁻¹δg‖ for the round-off δg of a gradient computed at x with
-// residual r. The error of Ax − b reaches x through H⁻¹Aᵀ, whose norm is at most
-// 1/(2√γ) and ‖A‖/γ; that of accumulating Aᵀr through H⁻¹, at most 1/γ.
-func (k *knowledge) roundOff(gamma, x, r float64) float64 {
-	through := math.Min(1/(2*math.Sqrt(gamma)), k.frob/gamma)
-	return roundFactor * eps * ((2*k.frob*x+r)*through + k.frob*r/gamma + x)
+// residualError bounds, in norm, the round-off of Ax − b for target j, r its norm:
+// that of the products and of rows and targets less their means, and what means that
+// are off by δ and δ_y do, of which second is W‖δ‖(‖δ‖‖x‖ + |δ_y|), the share in the
+// gradient.
+func (k *knowledge) residualError(j int, x []float64, r float64) (first, second float64) {
+	off := k.root * (k.mean*norm(x) + k.means[j])
+	return eps*(k.dots*weigh(k.columns, x)+roundFactor*(math.Sqrt(k.tss[j])+r)) + off, k.root * k.mean * off
+}
+
+// roundOff bounds ‖H⁻¹δg‖ and ‖H^{-½}δg‖ for the round-off δg of a gradient that a
+// pass computed at x, with residual r, for target j. The error of Ax − b reaches x
+// through H⁻¹Aᵀ, whose norm is the largest √λ/(λ+γ) over the eigenvalues λ of K, at
+// most 1/(2√γ). Component i of what it makes of the gradient is at most ‖a_i‖ times its
+// norm, and so is that of accumulating Aᵀr a multiple of ‖a_i‖‖r‖.
+func (k *knowledge) roundOff(gamma float64, j int, x []float64, r float64) (weights, energy float64) {
+	s, xn, root := k.spread(gamma), norm(x), math.Sqrt(gamma)
+	residual, centring := k.residualError(j, x, r)
+	sums := k.pass * eps * (r + residual)
+	energy = residual + s.energy*sums + roundFactor*eps*root*xn + centring/root
+	through := math.Min(1/(2*root), s.weights)
+	if k.least > gamma {
+		through = math.Min(through, math.Sqrt(k.least)/(k.least+gamma))
+	}
+	weights = residual*through + s.weights*sums + roundFactor*eps*xn + centring/(gamma+k.least)
+	return math.Min(weights, energy/math.Sqrt(gamma+k.least)), energy
 }
 
 // errorOneShot bounds ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for x̂ = Ĥ⁻¹c of target j,
@@ -382,8 +544,8 @@ func (k *knowledge) certify(gamma, shift float64, x, bx []float64, m []measured)
 		} else {
 			e = m[j].bound
 			rel = relative(e, xn)
-			rss = k.rssMeasured(m[j].rss, xn)
-			objective = intersect(objective, k.objectiveMeasured(gamma, xn, rss, &m[j]))
+			rss = k.rssMeasured(j, m[j].rss, x[j*k.d:(j+1)*k.d])
+			objective = intersect(objective, k.objectiveMeasured(gamma, j, x[j*k.d:(j+1)*k.d], rss, &m[j]))
 		}
 		c.ErrorBound = append(c.ErrorBound, e)
 		c.RelativeErrorBound = append(c.RelativeErrorBound, rel)
@@ -416,14 +578,15 @@ func (k *knowledge) objective(gamma float64, j int) Interval {
 
 // objectiveMeasured brackets f* from the gradient g at x:
 // f(x) − f* ∈ ½[gᵀH⁻¹g].
-func (k *knowledge) objectiveMeasured(gamma, x float64, rss Interval, m *measured) Interval {
-	// The round-off in g, as a norm: what roundOff says of H⁻¹δg, times ‖H‖.
-	dg := roundFactor * eps * (math.Sqrt(k.largest)*k.frob*x + k.frob*math.Sqrt(m.rss) + gamma*x)
-	gap := k.quads(&m.gradient, gamma, dg)
-	pad := roundFactor * eps * gamma * x * x
+func (k *knowledge) objectiveMeasured(gamma float64, j int, x []float64, rss Interval, m *measured) Interval {
+	_, energy := k.roundOff(gamma, j, x, math.Sqrt(m.rss))
+	gap := k.quads(&m.gradient, gamma, energy*math.Sqrt(gamma))
+	xn := norm(x)
+	f := gamma * xn * xn
+	pad := roundFactor * eps * f
 	return Interval{
-		math.Max(0, (rss.Lo+gamma*x*x-gap.Hi-pad)/2),
-		math.Max(0, (rss.Hi+gamma*x*x-gap.Lo+pad)/2),
+		math.Max(0, (rss.Lo+f-gap.Hi-pad)/2),
+		math.Max(0, (rss.Hi+f-gap.Lo+pad)/2),
 	}
 }
 
@@ -438,9 +601,9 @@ func (k *knowledge) rssFromSketch(j int, x []float64, xn, bx float64) Interval {
 }
 
 // rssMeasured widens a computed ‖r‖² by the round-off of r = Ax − b.
-func (k *knowledge) rssMeasured(rss, x float64) Interval {
+func (k *knowledge) rssMeasured(j int, rss float64, x []float64) Interval {
 	r := math.Sqrt(rss)
-	pad := roundFactor * eps * (2*k.frob*x + r)
+	pad, _ := k.residualError(j, x, r)
 	lo := math.Max(0, r-pad)
 	return Interval{lo * lo, (r + pad) * (r + pad)}
 }

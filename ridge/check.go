@@ -3,6 +3,7 @@ package ridge
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
@@ -21,8 +22,8 @@ const (
 func checkBlock(b dataset.Block, d, t int, first int, raw float64) (float64, error) {
 	dense, sparse := b.Sparse == nil, b.Sparse
 	switch {
-	case b.N < 0 || len(b.Y) < b.N*t || (b.W != nil && len(b.W) != b.N),
-		dense && len(b.X) < b.N*d,
+	case b.N < 0 || !isProduct(len(b.Y), b.N, t) || (b.W != nil && len(b.W) != b.N),
+		dense && !isProduct(len(b.X), b.N, d),
 		!dense && (sparse.Rows != b.N || sparse.Cols != d || len(sparse.RowPtr) != b.N+1):
 		return 0, fmt.Errorf("%w: block of %d rows at row %d, with %d weights, is not of %d features and %d targets", ErrShape, b.N, first, len(b.W), d, t)
 	}
@@ -58,4 +59,10 @@ func checkBlock(b dataset.Block, d, t int, first int, raw float64) (float64, err
 		}
 	}
 	return raw, nil
+}
+
+// isProduct reports n = a·b for a, b >= 0, whatever their size.
+func isProduct(n, a, b int) bool {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	return hi == 0 && lo == uint64(n)
 }

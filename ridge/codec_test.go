@@ -27,6 +27,7 @@ import (
 	"github.com/fdridge/fdridge/internal/refbig"
 	"github.com/fdridge/fdridge/internal/wire/wiretest"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -70,7 +71,7 @@ func same(t rapid.TB, what string, got, want *ridge.Summary) {
 		return
 	}
 	f, g := must(got.Fit(0.5))(t), must(want.Fit(0.5))(t)
-	bitwise(t, what, g, f, 1, 1)
+	ridgetest.Bitwise(t, what, g, f, 1, 1)
 	if a, b := fmt.Sprintf("%+v", f.Certificate), fmt.Sprintf("%+v", g.Certificate); a != b {
 		t.Fatalf("%s: certificates\n%s\n%s", what, a, b)
 	}
@@ -466,7 +467,7 @@ func TestCodecGolden(t *testing.T) {
 			}
 			src := goldenTable()
 			f := must(r.Fit(0.5))(t)
-			checkCertificate(t, refbig.New(src.x, src.y, nil, true), f)
+			ridgetest.Certificate(t, refbig.New(src.x, src.y, nil, true), f)
 			g := must(s.Fit(0.5))(t)
 			for j, v := range f.Certificate.ErrorBound {
 				if w := g.Certificate.ErrorBound[j]; !(math.Abs(v-w) <= 1e-9*w) {
@@ -488,7 +489,7 @@ func TestCodecBackends(t *testing.T) {
 		want := must(s.Fit(0.5))(t).Certificate
 		enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 			f := must(must(ridge.ReadSummary(bytes.NewReader(b), be))(t).Fit(0.5))(t)
-			checkCertificate(t, p, f)
+			ridgetest.Certificate(t, p, f)
 			for j, v := range f.Certificate.ErrorBound {
 				if w := want.ErrorBound[j]; !(math.Abs(v-w) <= 1e-9*w) {
 					t.Errorf("target %d: error bound %g, on the backend that wrote it %g", j, v, w)

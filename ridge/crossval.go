@@ -91,6 +91,9 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, c
 		v.cv.Gammas = all.Grid(25)
 	}
 	for k := range v.held {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if err := v.fit(k); err != nil {
 			return nil, err
 		}
@@ -102,7 +105,7 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, c
 			return nil, err
 		}
 	}
-	r.Fitted, r.Ridge = v.scores(all.stage.weight)
+	r.Fitted, r.Ridge = v.scores(all.stage.weight, all.stage.weightError())
 	return r, nil
 }
 
@@ -303,9 +306,12 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source) error {
 	return nil
 }
 
-// scores are the mean errors over rows of weight n.
-func (v *validation) scores(n float64) (fitted, ridge [][]Interval) {
+// scores are the mean errors over rows of weight n, which is off by round, relatively.
+func (v *validation) scores(n, round float64) (fitted, ridge [][]Interval) {
 	t := v.cfg.Targets
+	mean := func(v Interval) Interval {
+		return Interval{v.Lo / n * (1 - round - 2*eps), v.Hi / n * (1 + round + 2*eps)}
+	}
 	for i := range v.cv.Gammas {
 		of, or := make([]Interval, t), make([]Interval, t)
 		for j := range t {
@@ -315,7 +321,7 @@ func (v *validation) scores(n float64) (fitted, ridge [][]Interval) {
 				moved = append(moved, widen(f.missed[i*t+j], f.move[i*t+j]))
 			}
 			a, b := total(missed), total(moved)
-			of[j], or[j] = Interval{a.Lo / n, a.Hi / n}, Interval{b.Lo / n, b.Hi / n}
+			of[j], or[j] = mean(a), mean(b)
 		}
 		fitted, ridge = append(fitted, of), append(ridge, or)
 	}

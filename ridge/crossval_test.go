@@ -15,6 +15,7 @@ import (
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/internal/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // refits cross-validates by K direct solutions in 512-bit arithmetic, folds dealt in
@@ -102,8 +103,8 @@ func TestCrossValidate(t *testing.T) {
 			fitted := oneShotFolds(t, s, cfg, folds, gammas)
 			for i := range gammas {
 				for j := range want[i] {
-					inside(t, "one pass", one.Ridge[i][j], want[i][j], want[i][j])
-					inside(t, "two passes", two.Ridge[i][j], want[i][j], want[i][j])
+					ridgetest.Inside(t, "one pass", one.Ridge[i][j], want[i][j], want[i][j])
+					ridgetest.Inside(t, "two passes", two.Ridge[i][j], want[i][j], want[i][j])
 					for _, v := range []ridge.Interval{one.Fitted[i][j], two.Fitted[i][j]} {
 						// The fits are remade from sketches that may differ in the last bits.
 						slack := fitted[i][j] * 1e-6
@@ -117,7 +118,7 @@ func TestCrossValidate(t *testing.T) {
 			if one.Passes != 1 || two.Passes != 2 || one.Summary.Rows() != int64(n) || !slices.Equal(one.Gammas, gammas) {
 				t.Errorf("%d and %d passes, %d rows, γ %v", one.Passes, two.Passes, one.Summary.Rows(), one.Gammas)
 			}
-			checkCertificate(t, refbig.New(s.x, s.y, s.w, intercept), must(one.Summary.Fit(gammas[0]))(t))
+			ridgetest.Certificate(t, refbig.New(s.x, s.y, s.w, intercept), must(one.Summary.Fit(gammas[0]))(t))
 		})
 		t.Logf("%d cases", cases)
 	})

@@ -25,10 +25,11 @@ type solution struct {
 	rss   []float64 // ‖Ax̂ − b‖² as computed
 
 	data     []float64 // bounds, in norm, on the perturbation of each column, q
-	residual []float64 // bound on ‖Hx̂ − c‖ of the perturbed data
+	residual []float64 // bounds on the elements of Hx̂ − c of the perturbed data, t×d
 	rssRound []float64 // bound on the error of rss, for the perturbed data
-	stacked  float64   // bound, in norm, on the perturbation of [A; √γI] in R
-	gram     float64   // bound on ‖RᵀR − H‖ of the matrix so perturbed
+	stacked  []float64 // bounds, in norm, on the perturbation of each column of [A; √γI] in R
+	gram     float64   // |RᵀR − H|ᵢⱼ of the matrix so perturbed, relative to √HᵢᵢHⱼⱼ
+	lost     float64   // and what underflow adds to ‖RᵀR − H‖
 }
 
 // weigh is Σ wⱼ|xⱼ|, the norm of Ax at most where w are the norms of A's columns.
@@ -58,12 +59,14 @@ func (e *exact) centring() []float64 {
 }
 
 // certificate bounds the error of a solution. With σ² ≤ λ_min(H), E the columnwise
-// perturbation of [A; √γI, b] and g a bound on ‖Hx̂ − c‖ of the perturbed data,
+// perturbation of [A; √γI, b] and gⱼ bounds on |Hx̂ − c| of the perturbed data,
 //
-//	‖H^{½}(x̂ − x*)‖ ≤ Σ Eⱼ|x̂ⱼ| + E_b + (‖E‖·‖r̃‖ + g)/σ,   ‖r̃‖² = ‖Ax̂ − b‖² + γ‖x̂‖²,
+//	‖H^{½}(x̂ − x*)‖ ≤ Σ Eⱼ|x̂ⱼ| + E_b + min(‖v‖/σ, Σ vⱼ√(H⁻¹)ⱼⱼ),
+//	vⱼ = Eⱼ‖r̃‖ + gⱼ,   ‖r̃‖² = ‖Ax̂ − b‖² + γ‖x̂‖²,
 //
 // from H(x̂ − x*) = −Ãᵀ(Ex̂ − e_b) − Eᵀr̃ + residual and ‖H^{-½}Ãᵀ‖ ≤ 1
-// (Higham, section 20.1); the error itself is at most 1/σ times that.
+// (Higham, section 20.1); the error itself is at most 1/σ times that. The sum over the
+// columns doesn't depend on their units, as ‖v‖/σ does.
 func (e *exact) certificate(s *solution) Certificate {
 	d, t := e.d, e.t
 	n := float64(e.stage.rows)
@@ -75,8 +78,11 @@ func (e *exact) certificate(s *solution) Certificate {
 	for j := range pert {
 		pert[j] = 1.01*(s.data[j]+e.centre[j]) + float64(d+t)*lost
 	}
-	pertNorm := norm(pert[:d])
-	sigma, df := e.spectrum(s, 1.01*s.stacked+pertNorm)
+	stacked := make([]float64, d)
+	for j, v := range s.stacked {
+		stacked[j] = 1.01*v + pert[j]
+	}
+	sigma, inverse, df := e.spectrum(s, stacked)
 
 	c := Certificate{EffectiveDimension: df}
 	for j := range t {
@@ -88,8 +94,11 @@ func (e *exact) certificate(s *solution) Certificate {
 		high := math.Sqrt(math.Max(0, s.rss[j])+round) + moved
 		rss := Interval{low * low, high * high}
 
-		g := 1.01*s.residual[j] + float64(d)*lost*(1+xn)
-		inH := moved + (pertNorm*math.Hypot(high, root*xn)+g)/sigma
+		v, size := make([]float64, d), math.Hypot(high, root*xn)
+		for i, g := range s.residual[j*d : (j+1)*d] {
+			v[i] = pert[i]*size + 1.01*g + lost*(1+xn)
+		}
+		inH := moved + math.Min(norm(v)/sigma, weigh(inverse, v))*(1+roundFactor*eps)
 		bound := inH/sigma + float64(d)*underflow
 
 		c.ErrorBound = append(c.ErrorBound, bound)
@@ -102,39 +111,60 @@ func (e *exact) certificate(s *solution) Certificate {
 }
 
 // spectrum returns σ > 0 with σ² ≤ λ_min(H), or 0 where rounding leaves no such
-// thing to say, and a bracket on the effective dimension d − γ·tr H⁻¹. Both come
-// from norms of R⁻¹: R's least singular value is at least 1/‖R⁻¹‖₂, and ‖R⁻¹‖²_F is
-// tr (RᵀR)⁻¹, whose relative distance from tr H⁻¹ follows from
-// (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR.
-func (e *exact) spectrum(s *solution, pert float64) (sigma float64, df Interval) {
+// thing to say, bounds on the √(H⁻¹)ⱼⱼ, and a bracket on the effective dimension
+// d − γ·tr H⁻¹. All come from norms of R⁻¹: R's least singular value is at least
+// 1/‖R⁻¹‖₂, row j of R⁻¹ has the norm √((RᵀR)⁻¹)ⱼⱼ, and ‖R⁻¹‖²_F is tr (RᵀR)⁻¹, whose
+// distances from those of H follow from (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR. With hⱼ the norms of
+// the rows of R⁻¹ and rⱼ those of R's columns, a perturbation of RᵀR by ε·rᵢrⱼ in each
+// element is one of ε(Σ rⱼhⱼ)² relative to RᵀR, and one of R by Eⱼ in each column one
+// of Σ Eⱼhⱼ: neither depends on the units of the columns (J. Demmel, "On floating
+// point errors in Cholesky", LAPACK Working Note 14, 1989).
+func (e *exact) spectrum(s *solution, pert []float64) (sigma float64, inverse []float64, df Interval) {
 	d := float64(e.d)
-	inverse, two := inverseNorms(e.be, e.d, s.r, s.ld)
-	slack := d * eps * inverse * triangleNorm(e.d, s.r, s.ld) // relative error of inverse
+	frobenius, two, rows := inverseNorms(e.be, e.d, s.r, s.ld)
+	columns := columnsOf(e.d, s.r, s.ld)
+	kappa, rnorm := weigh(rows, columns), norm(columns)
+	slack := d * eps * math.Min(frobenius*rnorm, kappa) // relative error of rows and frobenius
 	root := math.Sqrt(s.gamma)
-	least := math.Max((1-slack*inverse/two)/two, math.Sqrt(math.Max(0, math.Pow(math.Max(0, root-pert), 2)-1.01*s.gram)))
+	gram := 1.01*s.gram*rnorm*rnorm + s.lost
+	pertNorm := norm(pert)
+	least := math.Max((1-d*eps*frobenius*rnorm*frobenius/two)/two, math.Max((1-slack)/(frobenius*(1+d*eps)),
+		math.Sqrt(math.Max(0, math.Pow(math.Max(0, root-pertNorm), 2)-gram))))
 	limit := math.Min(d, float64(e.stage.rows))
 	if e.opts.Intercept {
 		limit = math.Min(d, float64(e.stage.rows-1))
 	}
 	df = Interval{0, limit}
+	inverse = make([]float64, e.d)
+	for j := range inverse {
+		inverse[j] = math.Inf(1)
+	}
 
-	q, p := 1.01*s.gram/least/least, pert/least
+	scaled := 1 + 2*slack
+	q := math.Min(gram/least/least, 1.01*s.gram*kappa*kappa*scaled*scaled+s.lost/least/least)
+	p := math.Min(pertNorm/least, weigh(rows, pert)*scaled)
 	lower := math.Sqrt(math.Max(0, 1-q)) - p
 	upper := math.Sqrt(1+q) + p
-	if !(lower > 0) || !(slack < 1) {
-		return root, df
+	if !(lower > 0) || !(slack < 0.1) {
+		return root, inverse, df
 	}
 	sigma = math.Max(root, least*lower)
+	for j, h := range rows {
+		inverse[j] = h * scaled / lower
+		if root > 0 {
+			inverse[j] = math.Min(inverse[j], 1/root)
+		}
+	}
 	if s.gamma == 0 {
 		df.Lo = limit
-		return sigma, df
+		return sigma, inverse, df
 	}
-	trace := math.Sqrt(s.gamma) * inverse // √(γ·tr (RᵀR)⁻¹)
-	near, far := trace*(1-slack)/upper, trace*(1+slack)/lower
+	trace := math.Sqrt(s.gamma) * frobenius // √(γ·tr (RᵀR)⁻¹)
+	near, far := trace*(1-slack)/upper, trace*scaled/lower
 	round := 4 * d * eps
 	df.Lo = math.Min(limit, math.Max(0, d-far*far-round))
 	df.Hi = math.Min(limit, math.Max(0, d-near*near+round))
-	return sigma, df
+	return sigma, inverse, df
 }
 
 // objectiveAt brackets f* by f(x̂) − f* = ½‖H^{½}(x̂ − x*)‖² ∈ [0, ½inH²].
@@ -176,11 +206,11 @@ func (e *exact) gcv(df, rss Interval) Interval {
 	return out
 }
 
-// inverseNorms returns ‖R⁻¹‖_F for the upper triangular d×d matrix r, and a bound
-// on ‖R⁻¹‖₂, the lesser of that and √(‖R⁻¹‖₁‖R⁻¹‖_∞). The rows of the inverse X
+// inverseNorms returns ‖R⁻¹‖_F for the upper triangular d×d matrix r, a bound on
+// ‖R⁻¹‖₂, the lesser of that and √(‖R⁻¹‖₁‖R⁻¹‖_∞), and the norms of its rows. The rows of the inverse X
 // come from XR = I, a panel of them at a time, and in each from left to right.
-// Both are +Inf where R is too close to singular to be inverted.
-func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, two float64) {
+// The first two are +Inf where R is too close to singular to be inverted.
+func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, two float64, rows []float64) {
 	const nb = 64
 	panel := make([]float64, min(nb, d)*d)
 	columns := make([]float64, d) // sums of absolute values
@@ -206,7 +236,8 @@ func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, tw
 		}
 		for i := range m {
 			row := panel[i*d : (i+1)*d]
-			frobenius = math.Hypot(frobenius, norm(row))
+			rows = append(rows, norm(row))
+			frobenius = math.Hypot(frobenius, rows[i0+i])
 			sum := 0.0
 			for j, v := range row {
 				sum += math.Abs(v)
@@ -216,16 +247,21 @@ func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, tw
 		}
 	}
 	if math.IsNaN(frobenius) {
-		return math.Inf(1), math.Inf(1)
+		return math.Inf(1), math.Inf(1), rows
 	}
-	return frobenius, math.Min(frobenius, math.Sqrt(slices.Max(columns))*math.Sqrt(widest))
+	return frobenius, math.Min(frobenius, math.Sqrt(slices.Max(columns))*math.Sqrt(widest)), rows
+}
+
+// columnsOf returns the norms of the columns of the upper triangle.
+func columnsOf(d int, r []float64, ldr int) []float64 {
+	out := make([]float64, d)
+	for i := range d {
+		for j := i; j < d; j++ {
+			out[j] = math.Hypot(out[j], r[i*ldr+j])
+		}
+	}
+	return out
 }
 
 // triangleNorm is ‖R‖_F of the upper triangle.
-func triangleNorm(d int, r []float64, ldr int) float64 {
-	var total float64
-	for i := range d {
-		total = math.Hypot(total, norm(r[i*ldr+i:i*ldr+d]))
-	}
-	return total
-}
+func triangleNorm(d int, r []float64, ldr int) float64 { return norm(columnsOf(d, r, ldr)) }

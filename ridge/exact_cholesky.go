@@ -70,11 +70,9 @@ func mirror(n int, a []float64, lda int) {
 func (e *normalEquations) solve(gamma float64) (*solution, int) {
 	d, t, q := e.d, e.t, e.d+e.t
 	n := float64(d)
-	var traceK float64
 	for i := range d {
 		copy(e.work[i*q:i*q+i+1], e.sum[i*q:i*q+i+1])
 		e.work[i*q+i] += gamma
-		traceK += e.sum[i*q+i]
 	}
 	if !e.be.Cholesky(d, e.work, q) {
 		return nil, -1
@@ -100,14 +98,15 @@ func (e *normalEquations) solve(gamma float64) (*solution, int) {
 
 	s := &solution{
 		gamma: gamma, x: x, r: e.work, ld: q, data: make([]float64, q),
-		gram: ulp*(e.chain*traceK+(n+4)*(traceK+n*gamma)) + n*lostSquares,
+		gram: ulp * (e.chain + n + 4), lost: n * lostSquares,
 	}
-	frob := math.Sqrt(traceK)
 	for j := range t {
 		xj, rj, c := x[j*d:(j+1)*d], r[j*d:(j+1)*d], e.sum[(d+j)*q:(d+j)*q+d]
 		b, xn := e.col[d+j], norm(xj)
 		size := b + weigh(e.col[:d], xj)
-		s.residual = append(s.residual, norm(rj)+ulp*((e.chain+n+3)*frob*size+(n+3)*gamma*xn))
+		for i, v := range rj {
+			s.residual = append(s.residual, math.Abs(v)+ulp*((e.chain+n+3)*e.col[i]*size+(n+3)*gamma*math.Abs(xj[i])))
+		}
 		// ‖Ax − b‖² = ‖b‖² − 2cᵀx + xᵀKx with Kx = c − γx − r.
 		s.rss = append(s.rss, e.sum[(d+j)*q+d+j]-dot(c, xj)-gamma*xn*xn-dot(xj, rj))
 		s.rssRound = append(s.rssRound, ulp*((2*e.chain+2*n+12)*size*size+(2*n+8)*gamma*xn*xn))

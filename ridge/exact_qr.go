@@ -96,7 +96,7 @@ func (e *tsqr) solve(gamma float64) (*solution, int) {
 	}
 	s := &solution{
 		gamma: gamma, x: make([]float64, t*d), r: e.stack, ld: q, data: make([]float64, q),
-		residual: make([]float64, t), rss: make([]float64, t), rssRound: make([]float64, t),
+		residual: make([]float64, t*d), rss: make([]float64, t), rssRound: make([]float64, t),
 	}
 	for j := range q {
 		s.data[j] = e.backward() * e.col[j]
@@ -104,7 +104,7 @@ func (e *tsqr) solve(gamma float64) (*solution, int) {
 			s.data[j] = math.Hypot(s.data[j], e.backward()*math.Sqrt(gamma))
 		}
 	}
-	s.stacked = norm(s.data[:d])
+	s.stacked = append(s.stacked, s.data[:d]...)
 	for j := range t {
 		x := s.x[j*d : (j+1)*d]
 		for i := range x {
@@ -138,9 +138,9 @@ func (e *tsqr) residual(v, x []float64, j int) []float64 {
 	return v
 }
 
-// gradient overwrites g (d) with R_Aᵀ(z − R_A x) − γx of target j, and returns a
-// bound on its round-off, that of z − R_A x apart.
-func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) float64 {
+// gradient overwrites g (d) with R_Aᵀ(z − R_A x) − γx of target j, and v with
+// z − R_A x and more, see residual.
+func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 	d, q := e.d, e.d+e.t
 	clear(g)
 	axpy(-gamma, x, g)
@@ -148,7 +148,6 @@ func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) float64 {
 	for i := range d {
 		axpy(v[i], e.r[i*q+i:i*q+d], g[i:])
 	}
-	return ulp * float64(d+3) * (norm(e.col[:d])*norm(v[:d]) + gamma*norm(x))
 }
 
 // refine takes one step x += H⁻¹(c − Hx) through R_γ, the corrected seminormal
@@ -163,8 +162,11 @@ func (e *tsqr) refine(s *solution) {
 		forwardSubstitute(d, s.r, s.ld, g)
 		backSubstitute(d, s.r, s.ld, g)
 		axpy(1, g, x)
-		round := e.gradient(g, v, x, j, s.gamma)
-		s.residual[j] = norm(g) + round
+		e.gradient(g, v, x, j, s.gamma)
+		rn := norm(v[:d]) // round-off is that of products with it; its own is in data
+		for i := range d {
+			s.residual[j*d+i] = math.Abs(g[i]) + ulp*float64(d+3)*(e.col[i]*rn+s.gamma*math.Abs(x[i]))
+		}
 	}
 	for j := range d {
 		s.data[j] = e.backward() * e.col[j]

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 const eps = 0x1p-52
@@ -162,64 +162,6 @@ func normals(r *rand.Rand, n int) []float64 {
 	return out
 }
 
-// singularValues of the matrix whose Gram matrix is p.K, least first.
-func singularValues(p *refbig.Problem) (least, most float64) {
-	k := mat.NewSymDense(p.D, nil)
-	for i := range p.D {
-		for j := range i + 1 {
-			v, _ := p.K[i][j].Float64()
-			k.SetSym(i, j, v)
-		}
-	}
-	var e mat.EigenSym
-	if !e.Factorize(k, false) {
-		panic("eigenvalues")
-	}
-	v := e.Values(nil)
-	return math.Max(0, v[0]), v[p.D-1]
-}
-
-// TestExactAccuracy holds the weights to backward and forward error bounds, on
-// data whose Gram matrix is well enough known in float64.
-func TestExactAccuracy(t *testing.T) {
-	eachFactor(t, func(t *testing.T, opts ridge.ExactOptions) {
-		r := rand.New(rand.NewPCG(3, 4))
-		var worstResidual, worstError float64
-		for _, kind := range []string{"gaussian", "decaying", "graded", "dependent", "integers"} {
-			for _, shape := range [][3]int{{20, 5, 1}, {300, 8, 2}, {7, 12, 1}, {40, 20, 3}, {3, 1, 1}, {50, 1, 1}, {1, 4, 1}} {
-				n, d, k := shape[0], shape[1], shape[2]
-				s := problem(r, kind, n, d, k, 0.1)
-				p := refbig.New(s.x, s.y, nil, opts.Intercept)
-				least, most := singularValues(p)
-				for _, f := range mustExact(t, s, opts, 1e-3, 1, 1e3) {
-					want, err := p.Solve(f.Gamma)
-					if err != nil {
-						t.Fatal(err)
-					}
-					for j := range k {
-						x := f.Coef.RawRowView(j)
-						xn := refbig.Norm(want.Coef[j])
-						if xn == 0 {
-							continue
-						}
-						g := refbig.Norm(p.Gradient(f.Gamma, j, x)) /
-							(((most+f.Gamma)*norm(x) + refbig.Norm(p.C[j])) * eps * float64(max(n, d)))
-						e := refbig.Distance(x, want.Coef[j]) / xn / (eps * (most + f.Gamma) / (least + f.Gamma))
-						worstResidual, worstError = math.Max(worstResidual, g), math.Max(worstError, e)
-						if !(g <= 1) {
-							t.Errorf("%s n=%d d=%d γ=%g: residual of the normal equations %.3g", kind, n, d, f.Gamma, g)
-						}
-						if !(e <= 10) {
-							t.Errorf("%s n=%d d=%d γ=%g: relative error %.3g eps·κ", kind, n, d, f.Gamma, e)
-						}
-					}
-				}
-			}
-		}
-		t.Logf("worst residual %.3g of 1, worst error %.3g of 10", worstResidual, worstError)
-	})
-}
-
 // TestExactCertificate looks for a certificate that does not hold, and keeps the
 // calibrated constants honest: the true error stays below half the bound.
 func TestExactCertificate(t *testing.T) {
@@ -243,7 +185,7 @@ func TestExactCertificate(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						ratio := checkCertificate(t, p, fits[0])
+						ratio := ridgetest.Certificate(t, p, fits[0])
 						worst = math.Max(worst, ratio)
 						if t.Failed() {
 							t.Fatalf("%s %v noise %g γ=%g", kind, shape, noise, gamma)
@@ -273,7 +215,7 @@ func TestExactBias(t *testing.T) {
 					}
 					p := refbig.New(s.x, s.y, nil, opts.Intercept)
 					for _, f := range mustExact(t, s, opts, 1e-6*float64(n), 1, float64(n)) {
-						checkCertificate(t, p, f)
+						ridgetest.Certificate(t, p, f)
 					}
 					if t.Failed() {
 						t.Fatalf("%s n=%d d=%d", kind, n, d)
@@ -282,62 +224,6 @@ func TestExactBias(t *testing.T) {
 			}
 		}
 	})
-}
-
-// checkCertificate compares a fit with the reference and returns the largest
-// ratio of a true error to its bound.
-func checkCertificate(t rapid.TB, p *refbig.Problem, f *ridge.Fit) (worst float64) {
-	t.Helper()
-	want, err := p.Solve(f.Gamma)
-	if err != nil {
-		// Singular beyond doubt: nothing may be promised.
-		for _, b := range f.Certificate.ErrorBound {
-			if !math.IsInf(b, 1) {
-				t.Errorf("error bound %g for a singular system", b)
-			}
-		}
-		return 0
-	}
-	c := f.Certificate
-	inside(t, "effective dimension", c.EffectiveDimension, want.EffectiveDimension, refbig.Float(float64(p.D)))
-	for j := range p.T {
-		x := f.Coef.RawRowView(j)
-		e, xn := refbig.Distance(x, want.Coef[j]), refbig.Norm(want.Coef[j])
-		if !(e <= c.ErrorBound[j]) {
-			t.Errorf("‖x̂ − x*‖ = %g, bound %g", e, c.ErrorBound[j])
-		}
-		if xn > 0 && !(e/xn <= c.RelativeErrorBound[j]) {
-			t.Errorf("relative error %g, bound %g", e/xn, c.RelativeErrorBound[j])
-		}
-		if e > 1e-290 {
-			worst = math.Max(worst, e/c.ErrorBound[j])
-		}
-		inside(t, "RSS", c.RSS[j], p.RSS(j, x), p.YY[j])
-		inside(t, "objective", c.Objective[j], want.Objective[j], p.YY[j])
-		if want.GCV[j] == nil {
-			if !math.IsInf(c.GCV[j].Hi, 1) {
-				t.Errorf("GCV %v where n = df", c.GCV[j])
-			}
-		} else {
-			inside(t, "GCV", c.GCV[j], want.GCV[j], p.YY[j])
-		}
-		tss, _ := p.YY[j].Float64()
-		if !(math.Abs(f.TSS[j]-tss) <= 1e-13*tss+1e-300) {
-			t.Errorf("TSS %g, want %g", f.TSS[j], tss)
-		}
-	}
-	return worst
-}
-
-// inside requires x in v, but for the reference's own rounding, which is relative
-// to scale.
-func inside(t rapid.TB, what string, v ridge.Interval, x, scale *big.Float) {
-	t.Helper()
-	slack := new(big.Float).SetMantExp(scale, -400)
-	lo, hi := new(big.Float).Add(x, slack), new(big.Float).Sub(x, slack)
-	if math.IsNaN(v.Lo) || math.IsNaN(v.Hi) || !(refbig.Float(v.Lo).Cmp(lo) <= 0) || !(refbig.Float(v.Hi).Cmp(hi) >= 0) {
-		t.Errorf("%s %.17g is outside [%.17g, %.17g]", what, x, v.Lo, v.Hi)
-	}
 }
 
 // TestExactBoundIsUseful: on ordinary data the certificate is not only true.
@@ -379,7 +265,7 @@ func exactWide(t *testing.T, be engine.Backend) {
 		for _, v := range svd.Values(nil) {
 			df += v * v / (v*v + gamma)
 		}
-		near(t, fmt.Sprintf("γ=%g", gamma), chol[i], qr[i], 1e-9)
+		ridgetest.Near(t, fmt.Sprintf("γ=%g", gamma), chol[i], qr[i], 1e-9)
 		for _, f := range []*ridge.Fit{chol[i], qr[i]} {
 			v := f.Certificate.EffectiveDimension
 			if !(v.Lo <= df*(1+1e-13)) || !(v.Hi >= df*(1-1e-13)) || !(v.Hi-v.Lo <= 1e-8*df) {
@@ -387,147 +273,6 @@ func exactWide(t *testing.T, be engine.Backend) {
 			}
 		}
 	}
-}
-
-// near compares two fits' weights and intercepts by norm.
-func near(t rapid.TB, what string, a, b *ridge.Fit, tol float64) {
-	t.Helper()
-	k, _ := a.Coef.Dims()
-	for j := range k {
-		x, y := a.Coef.RawRowView(j), b.Coef.RawRowView(j)
-		diff := make([]float64, len(x))
-		for i := range x {
-			diff[i] = x[i] - y[i]
-		}
-		if !(norm(diff) <= tol*norm(x)) {
-			t.Errorf("%s: target %d: weights differ by %g of %g", what, j, norm(diff), norm(x))
-		}
-		if !(math.Abs(a.Intercept[j]-b.Intercept[j]) <= tol*(math.Abs(a.Intercept[j])+norm(x))) {
-			t.Errorf("%s: target %d: intercepts %g and %g", what, j, a.Intercept[j], b.Intercept[j])
-		}
-	}
-}
-
-// bitwise requires that b is a, its weights times coef and its intercepts times
-// intercept, to the last bit.
-func bitwise(t rapid.TB, what string, a, b *ridge.Fit, coef, intercept float64) {
-	t.Helper()
-	k, _ := a.Coef.Dims()
-	for j := range k {
-		for i, v := range a.Coef.RawRowView(j) {
-			if w := b.Coef.At(j, i); math.Float64bits(coef*v) != math.Float64bits(w) {
-				t.Fatalf("%s: weight (%d, %d) is %x, want %x", what, j, i, w, coef*v)
-			}
-		}
-		if v, w := intercept*a.Intercept[j], b.Intercept[j]; math.Float64bits(v) != math.Float64bits(w) {
-			t.Fatalf("%s: intercept %d is %x, want %x", what, j, w, v)
-		}
-	}
-}
-
-// TestExactMetamorphic holds Exact to what it must do to related data.
-func TestExactMetamorphic(t *testing.T) {
-	eachFactor(t, func(t *testing.T, opts ridge.ExactOptions) {
-		rapid.Check(t, func(rt *rapid.T) {
-			n := rapid.IntRange(3, 60).Draw(rt, "n")
-			d := rapid.IntRange(1, 12).Draw(rt, "d")
-			k := rapid.IntRange(1, 3).Draw(rt, "t")
-			gamma := rapid.Float64Range(1e-2, 100).Draw(rt, "gamma")
-			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
-			s := problem(r, "gaussian", n, d, k, 0.5)
-			s.block = rapid.IntRange(1, n+1).Draw(rt, "block")
-			for i := range s.x { // some zeros, for sparse
-				s.x[i][r.IntN(d)] = 0
-			}
-			base := mustExact(rt, s, opts, gamma)[0]
-			// κ ≤ (σ₁² + γ)/γ ≤ 1e5 or so.
-			const tol = 1e-9
-
-			other := s
-			other.block = rapid.IntRange(1, n+1).Draw(rt, "otherBlock")
-			near(rt, "another block size", base, mustExact(rt, other, opts, gamma)[0], tol)
-
-			other = s
-			other.sparse = true
-			bitwise(rt, "sparse", base, mustExact(rt, other, opts, gamma)[0], 1, 1)
-
-			path := mustExact(rt, s, opts, 7, gamma, 0.3)
-			bitwise(rt, "one point of a path", base, path[1], 1, 1)
-
-			for j := range k {
-				one := table{x: s.x, block: s.block}
-				for _, y := range s.y {
-					one.y = append(one.y, y[j:j+1])
-				}
-				alone := mustExact(rt, one, opts, gamma)[0]
-				pick := &ridge.Fit{Coef: mat.NewDense(1, d, base.Coef.RawRowView(j)), Intercept: base.Intercept[j : j+1]}
-				near(rt, "one target alone", pick, alone, tol)
-			}
-
-			twice := table{x: append(append([][]float64{}, s.x...), s.x...), y: append(append([][]float64{}, s.y...), s.y...), block: s.block}
-			near(rt, "stacked twice, 2γ", base, mustExact(rt, twice, opts, 2*gamma)[0], tol)
-
-			p := rapid.IntRange(-40, 40).Draw(rt, "p")
-			f := math.Exp2(float64(p))
-			bitwise(rt, "X, y and γ scaled", base, mustExact(rt, s.scaled(f, f), opts, gamma*f*f)[0], 1, f)
-			bitwise(rt, "y scaled", base, mustExact(rt, s.scaled(1, f), opts, gamma)[0], f, f)
-
-			perm := table{block: s.block}
-			for _, i := range r.Perm(n) {
-				perm.x, perm.y = append(perm.x, s.x[i]), append(perm.y, s.y[i])
-			}
-			near(rt, "rows permuted", base, mustExact(rt, perm, opts, gamma)[0], tol)
-
-			if opts.Intercept {
-				c, mx, my := centred(s)
-				hand := mustExact(rt, c, ridge.ExactOptions{Factor: opts.Factor, Backend: opts.Backend}, gamma)[0]
-				for j := range k {
-					hand.Intercept[j] = my[j]
-					for i, w := range hand.Coef.RawRowView(j) {
-						hand.Intercept[j] -= w * mx[i]
-					}
-				}
-				near(rt, "centred by hand", base, hand, tol)
-			}
-		})
-	})
-}
-
-func (s table) scaled(fx, fy float64) table {
-	out := table{block: s.block}
-	times := func(f float64, v []float64) []float64 {
-		w := make([]float64, len(v))
-		for i := range v {
-			w[i] = f * v[i]
-		}
-		return w
-	}
-	for i := range s.x {
-		out.x, out.y = append(out.x, times(fx, s.x[i])), append(out.y, times(fy, s.y[i]))
-	}
-	return out
-}
-
-func centred(s table) (c table, mx, my []float64) {
-	centre := func(rows [][]float64) (out [][]float64, mean []float64) {
-		mean = make([]float64, len(rows[0]))
-		for _, row := range rows {
-			for j, v := range row {
-				mean[j] += v / float64(len(rows))
-			}
-		}
-		for _, row := range rows {
-			v := make([]float64, len(row))
-			for j := range row {
-				v[j] = row[j] - mean[j]
-			}
-			out = append(out, v)
-		}
-		return out, mean
-	}
-	c.x, mx = centre(s.x)
-	c.y, my = centre(s.y)
-	return c, mx, my
 }
 
 func norm(x []float64) float64 { return mat.Norm(mat.NewVecDense(len(x), x), 2) }

@@ -48,8 +48,8 @@ type Certificate struct {
 	// Shrinkage is η, the bound on ‖AᵀA − BᵀB‖₂ of the sketch used, round-off
 	// included; 0 for an exact method.
 	Shrinkage float64
-	// Contraction is q with ‖x̂ − x*‖ ≤ q‖x*‖ for the one-shot fit: η/γ for FD,
-	// ρ/(γ+ρ) for RFD. It is also the factor by which each Newton refinement
+	// Contraction is q with ‖x̂ − x*‖ ≤ q‖x*‖ for the one-shot fit, but for the
+	// rounding of x̂, which RelativeErrorBound includes: η/γ for FD, ρ/(γ+ρ) for RFD. It is also the factor by which each Newton refinement
 	// shrinks the error. With a Hessian of another kind it is max(1 − lo, hi − 1)
 	// of its Range. 0 for an exact method.
 	Contraction float64

@@ -107,13 +107,15 @@ func (p *Predictor) centreBy(st *stage) {
 
 // meanError bounds, in norm, the round-off of the means of entries lo to hi of a
 // row, whose scatter is given: each block's mean is a chain of stageRows additions
-// relative to the origin, which itself is some row, and each decay rounds them twice.
+// relative to the origin, which itself is some row, each decay rounds them twice, and
+// the weight that they are divided by is rounded.
 func (s *stage) meanError(lo, hi int, scatter float64) float64 {
 	if !(s.weight > 0) {
 		return 0
 	}
 	spread := math.Hypot(math.Sqrt(scatter), s.distance(lo, hi))
-	return ulp * (spread*(4+(stageRows+16+4*float64(s.decays))/math.Sqrt(s.weight)) + 4*norm(s.origin[lo:hi]))
+	round := ulp * (spread*(4+(stageRows+16+4*float64(s.decays))/math.Sqrt(s.weight)) + 4*norm(s.origin[lo:hi]))
+	return round + s.weightError()*norm(s.mean[lo:hi])
 }
 
 // newCentre prepares weights of which it is known that ‖x − x*‖ ≤ radius.
@@ -151,20 +153,19 @@ func (p *Predictor) Narrow(f *Fit) error {
 	for j := range k.t {
 		x := f.Coef.RawRowView(j)
 		c := p.newCentre(j, x, f.Certificate.ErrorBound[j])
-		c.energy = k.energy(f, j, norm(x))
+		c.energy = k.energy(f, j, x)
 		p.centres, p.weights = append(p.centres, c), append(p.weights, x...)
 	}
 	return nil
 }
 
 // energy bounds ‖H^{½}(x̂ − x*)‖ for target j of a fit.
-func (k *knowledge) energy(f *Fit, j int, x float64) float64 {
-	gamma, c := f.Gamma, f.Certificate
-	fx := gamma * x * x
+func (k *knowledge) energy(f *Fit, j int, x []float64) float64 {
+	gamma, c, xn := f.Gamma, f.Certificate, norm(x)
+	fx := gamma * xn * xn
 	e := math.Sqrt(math.Max(0, c.RSS[j].Hi+fx*(1+roundFactor*eps)-2*c.Objective[j].Lo))
 	if f.GradientNorm != nil {
-		// ‖H^{-½}δg‖ for its round-off: as in roundOff, with ‖H^{-½}Aᵀ‖ ≤ 1.
-		round := 2 * math.Sqrt(gamma) * k.roundOff(gamma, x, math.Sqrt(c.RSS[j].Hi))
+		_, round := k.roundOff(gamma, j, x, math.Sqrt(c.RSS[j].Hi))
 		e = math.Min(e, f.GradientNorm[j]/math.Sqrt(gamma)*(1+16*eps)+round)
 	}
 	return e
@@ -180,7 +181,7 @@ func (k *knowledge) energy(f *Fit, j int, x float64) float64 {
 // than 2⁹⁹⁸ *[fd.RangeError]; dst is then partly written.
 func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
 	k := p.k
-	if s := b.Sparse; b.N < 0 || len(dst) != b.N*k.t || (s == nil && len(b.X) < b.N*k.d) || (s != nil && (s.Rows != b.N || s.Cols != k.d || len(s.RowPtr) != b.N+1)) {
+	if s := b.Sparse; b.N < 0 || !isProduct(len(dst), b.N, k.t) || (s == nil && !isProduct(len(b.X), b.N, k.d)) || (s != nil && (s.Rows != b.N || s.Cols != k.d || len(s.RowPtr) != b.N+1)) {
 		return fmt.Errorf("%w: %d intervals for a block of %d rows, %d features and %d targets", ErrShape, len(dst), b.N, k.d, k.t)
 	}
 	for lo := 0; lo < b.N; lo += p.rows {

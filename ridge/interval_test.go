@@ -16,6 +16,7 @@ import (
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // predict is the prediction of a solution for a row, in 512-bit arithmetic.
@@ -65,7 +66,7 @@ func TestPredictIntervals(t *testing.T) {
 				for i, row := range rows.x {
 					for j := range p.ref.T {
 						v, y := dst[i*p.ref.T+j], predict(want, j, row)
-						inside(t, name, v, y, y)
+						ridgetest.Inside(t, name, v, y, y)
 						at, _ := y.Float64()
 						if half := (v.Hi - v.Lo) / 2; lossless && half > 0 && name == "from the sketch" {
 							worst = math.Max(worst, math.Abs(at-v.Mid())/half)
@@ -80,7 +81,7 @@ func TestPredictIntervals(t *testing.T) {
 			alone := hold("from the sketch", predictor)
 			one := must(p.sum.PredictInterval(gamma, rows.x[0]))(t)
 			for j, v := range one {
-				inside(t, "one row", v, predict(want, j, rows.x[0]), predict(want, j, rows.x[0]))
+				ridgetest.Inside(t, "one row", v, predict(want, j, rows.x[0]), predict(want, j, rows.x[0]))
 			}
 			narrow := func(name string, f *ridge.Fit) {
 				if err := predictor.Narrow(f); err != nil {

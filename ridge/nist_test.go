@@ -11,14 +11,17 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/internal/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // nist is a linear problem of the Statistical Reference Datasets (NIST StRD,
 // https://www.itl.nist.gov/div898/strd/, public domain): the certified values
-// B0, B1, … and the observations, y first.
+// B0, B1, …, the residual sum of squares and the observations, y first.
 type nist struct {
 	certified []float64
+	rss       float64
 	intercept bool
 	table
 }
@@ -54,6 +57,8 @@ func readNIST(t *testing.T, name string) nist {
 				out.intercept = true
 			}
 			out.certified = append(out.certified, float(t, w[1]))
+		} else if len(w) == 4 && w[0] == "Residual" {
+			out.rss = float(t, w[2])
 		}
 	}
 	d := len(out.certified)
@@ -94,7 +99,9 @@ func number(t *testing.T, s string) int {
 }
 
 // TestNIST holds the QR path at γ = 0 to a number of correct digits in every
-// parameter, the intercept too, whatever the size of the blocks.
+// parameter, the intercept too, and to as many in the residual sum of squares, whatever
+// the size of the blocks; and its certificate to the solution in 512-bit arithmetic for
+// the data as rounded to float64.
 func TestNIST(t *testing.T) { enginetest.Each(t, nistDigits) }
 
 func nistDigits(t *testing.T, be engine.Backend) {
@@ -108,22 +115,34 @@ func nistDigits(t *testing.T, be engine.Backend) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := readNIST(t, c.name)
+			ref := refbig.New(s.x, s.y, nil, s.intercept)
 			for _, s.block = range []int{0, 7} {
 				fit := mustExact(t, s.table, ridge.ExactOptions{Factor: ridge.QR, Intercept: s.intercept, Backend: be}, 0)[0]
 				got := fit.Coef.RawRowView(0)
 				if s.intercept {
 					got = append([]float64{fit.Intercept[0]}, got...)
 				}
-				least := math.Inf(1)
+				least := 15.0
 				for i, b := range got {
-					least = min(least, -math.Log10(math.Abs(b-s.certified[i])/math.Abs(s.certified[i])))
+					least = min(least, digits(b, s.certified[i]))
 				}
-				least = min(least, 15)
-				t.Logf("blocks of %d: %.1f digits, certified relative error %.2g", s.block, least, fit.Certificate.RelativeErrorBound[0])
-				if !(least >= c.digits) {
-					t.Errorf("blocks of %d: %.2f correct digits, want %g", s.block, least, c.digits)
+				rss, ofRSS := fit.Certificate.RSS[0].Mid(), 15.0
+				if s.rss > 0 {
+					ofRSS = min(ofRSS, digits(rss, s.rss))
+				} else if !(rss <= 1e-20*fit.TSS[0]) {
+					t.Errorf("blocks of %d: RSS %g of %g where all is fitted", s.block, rss, fit.TSS[0])
 				}
+				t.Logf("blocks of %d: %.1f digits, %.1f of the residual, certified relative error %.2g", s.block, least, ofRSS, fit.Certificate.RelativeErrorBound[0])
+				if !(least >= c.digits) || !(ofRSS >= c.digits) {
+					t.Errorf("blocks of %d: %.2f correct digits, %.2f of the residual, want %g", s.block, least, ofRSS, c.digits)
+				}
+				ridgetest.Certificate(t, ref, fit)
 			}
 		})
 	}
+}
+
+// digits is how many decimal digits of x agree with want.
+func digits(x, want float64) float64 {
+	return -math.Log10(math.Abs(x-want) / math.Abs(want))
 }

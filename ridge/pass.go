@@ -2,6 +2,7 @@ package ridge
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"math"
 
@@ -53,14 +54,29 @@ type pass struct {
 	w        neumaier.Sum
 	err      error
 	progress func(rows int64)
+
+	// Where the run goes on from, see Journal.
+	journal  Journal // nil: it is kept nowhere
+	number   int     // runs so far
+	question [sha256.Size]byte
+	from     int64 // rows read before, 0 once the first block has come
 }
 
-// A product of A with q vectors wants leastRows at a time, for threads to share and for
-// what it makes of the vectors to pay; and plainRows go into a plain sum at least, since
-// to add q·d numbers with compensation takes as long as the products of some ten rows.
+// How rows are taken, for threads to share them and for no element of a sum to be the
+// end of a long chain of additions, with which its error grows. Backends divide
+// passRows dense rows among up to 16 parts of 32 or more, or take 64 at a time, where
+// that makes sharedWork multiply-adds; less is taken fewRows at a time, and from
+// manyQueries vectors on, where the product is one of matrices, manyRows. No chain is
+// longer than passChain. What it makes of sparse rows is the chain of their additions
+// itself, sparseChain: there q·d compensated sums cost more than the product.
 const (
-	leastRows = 256
-	plainRows = 1024
+	passRows    = 512
+	sharedWork  = 1 << 16
+	fewRows     = 32
+	manyQueries = 24
+	manyRows    = 64
+	passChain   = 80
+	sparseChain = 1024
 )
 
 func newPass(src dataset.Source, s *Summary) (*pass, error) {
@@ -68,9 +84,9 @@ func newPass(src dataset.Source, s *Summary) (*pass, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pass{src: src, be: s.be, d: s.cfg.Dim, t: s.cfg.Targets, rows: tuning.GradientRows(s.cfg.Dim), want: s.stage.rows, weight: s.stage.weight}
-	if tuning.Gradient.Value == 0 {
-		p.rows = max(p.rows, leastRows)
+	p := &pass{src: src, be: s.be, d: s.cfg.Dim, t: s.cfg.Targets, rows: passRows, want: s.stage.rows, weight: s.stage.weight}
+	if tuning.Gradient.Value > 0 {
+		p.rows = min(tuning.Gradient.Value, passRows)
 	}
 	if s.cfg.Intercept {
 		p.mean = s.stage.means()
@@ -91,7 +107,17 @@ func (p *pass) run(ctx context.Context, qs []query, v, out, rss []float64, progr
 	q := len(qs)
 	p.reset(qs, v)
 	p.qs, p.v, p.n, p.w, p.err, p.progress = qs, v, 0, neumaier.Sum{}, nil, progress
-	p.src.Blocks(ctx)(p.visit)
+	p.number++
+	p.from = 0
+	if finished, err := p.recall(out, rss); finished || err != nil {
+		return err
+	}
+	dataset.From(ctx, p.src, p.n)(p.visit)
+	if p.err != nil && ctx.Err() != nil {
+		if err := p.record(false, nil, nil); err != nil {
+			return err
+		}
+	}
 	p.fold()
 	switch {
 	case p.err != nil:
@@ -111,7 +137,7 @@ func (p *pass) run(ctx context.Context, qs []query, v, out, rss []float64, progr
 			axpy(-p.ones[i].Value(), p.mean[:p.d], row)
 		}
 	}
-	return nil
+	return p.record(true, out, rss)
 }
 
 // block takes one block of the run under way; false ends it.
@@ -120,14 +146,35 @@ func (p *pass) block(b dataset.Block, err error) bool {
 		p.err = err
 		return false
 	}
-	for lo := 0; lo < b.N; lo += p.rows {
-		p.add(b.Cut(lo, min(lo+p.rows, b.N), p.d, p.t, &p.view), p.qs, p.v)
+	b = since(p.from, b, p.d, p.t)
+	p.from = 0
+	for lo := 0; lo < b.N; {
+		hi := lo + p.stride(b.N-lo, b.Sparse != nil)
+		p.add(b.Cut(lo, hi, p.d, p.t, &p.view), p.qs, p.v)
+		lo = hi
 	}
 	p.n += int64(b.N)
 	if p.progress != nil {
 		p.progress(p.n)
 	}
-	return true
+	if p.journal != nil && p.journal.Due() {
+		p.err = p.record(false, nil, nil)
+	}
+	return p.err == nil
+}
+
+// stride is how many of n rows are taken at a time.
+func (p *pass) stride(n int, sparse bool) int {
+	n = min(n, p.rows)
+	switch q := len(p.qs); {
+	case sparse:
+		return n
+	case q >= manyQueries:
+		return min(n, manyRows)
+	case n*p.d*q < sharedWork:
+		return min(n, fewRows)
+	}
+	return n
 }
 
 func (p *pass) reset(qs []query, v []float64) {
@@ -155,15 +202,20 @@ func (p *pass) reset(qs []query, v []float64) {
 // add accumulates a block of at most p.rows rows.
 func (p *pass) add(b dataset.Block, qs []query, v []float64) {
 	q, d := len(qs), p.d
+	longest := fewRows
+	if b.Sparse != nil {
+		longest = sparseChain
+	}
+	if p.plain > 0 && p.plain+b.N > longest {
+		p.fold()
+	}
+	p.plain += b.N
 	p.weigh(&b)
 	rhs := p.rightHandSides(b, qs)
 	if b.Sparse != nil {
 		b.Sparse.Gradient(q, v, d, rhs, q, p.g, d, p.r, q)
 	} else {
 		p.be.Gradient(b.N, d, q, p.centred(b), d, v, d, rhs, q, p.g, d, p.r, q)
-	}
-	if p.plain += b.N; p.plain >= plainRows {
-		p.fold()
 	}
 	for i, x := range p.r[:b.N*q] {
 		p.rss[i%q].Add(x * x)

@@ -17,7 +17,8 @@ import (
 // so that each γ costs O(md) for the weights, in one matrix product for all, and
 // O(m) for the brackets. The weights of k γ take k·t·d numbers.
 //
-// Every γ must be positive (*[GammaError]); a summary of no rows is [ErrEmpty].
+// Every γ must be positive (*[GammaError]); a summary of no rows is [ErrEmpty]; rows,
+// targets or a γ whose squares leave the range of float64 are a *[ScaleError].
 func (s *Summary) Path(gammas []float64) ([]*Fit, error) { return s.path(gammas, true) }
 
 // path is Path, or with FD in place of RFD.
@@ -65,7 +66,11 @@ func (s *Summary) know(gammas ...float64) (*knowledge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newKnowledge(s, newSketched(spec, false, s.be), s.c()), nil
+	k := newKnowledge(s, newSketched(spec, false, s.be), s.c())
+	if err := k.inRange(gammas...); err != nil {
+		return nil, err
+	}
+	return k, nil
 }
 
 // inverses are the Ĥ⁻¹ of the γ given, as functions of the eigenvalues of BᵀB.

@@ -19,6 +19,7 @@ import (
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/internal/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // drawWide is drawProblem with summaries merged of up to three parts and γ that
@@ -71,7 +72,7 @@ func TestPath(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			p, gammas := drawWide(t, be)
 			for i, f := range must(p.sum.Path(gammas))(t) {
-				checkCertificate(t, p.ref, f)
+				ridgetest.Certificate(t, p.ref, f)
 				one := must(p.sum.Fit(gammas[i]))(t)
 				samePathPoint(t, one, f)
 				cases++

@@ -22,6 +22,14 @@ type PlanConfig struct {
 	Tol      float64   // relative error wanted; default 1e-8
 	MaxBytes uint64    // memory there is; default 8 GiB
 	Rates    Rates     // default 50 GFLOP/s and 10 GB/s
+	Base     Base      // default nothing
+}
+
+// A Base is what every method takes besides its own: the program, the reader's
+// blocks, and what is to be done before.
+type Base struct {
+	Bytes   uint64
+	Seconds float64
 }
 
 // A PlanOption is one way to solve.
@@ -35,8 +43,8 @@ type PlanOption struct {
 	Shrinkage      float64   `json:"shrinkage"`   // η as it is expected: an estimate
 	Contraction    []float64 `json:"contraction"` // ρ/(γ+ρ) with that, for each γ: the relative error of the one-shot fit at most
 	Passes         []int     `json:"passes"`      // reads of the data with that, for each γ; 0: need not converge
-	Bytes          uint64    `json:"bytes"`       // memory, without the reader's blocks
-	Seconds        float64   `json:"seconds"`     // by the Rates
+	Bytes          uint64    `json:"bytes"`       // memory, the Base's included
+	Seconds        float64   `json:"seconds"`     // by the Rates, the Base's included
 	Reaches        bool      `json:"reaches"`     // Tol, within MaxBytes
 }
 
@@ -58,14 +66,15 @@ type Plan struct {
 //
 //	η ≤ min_{k≤m} (‖A‖²_F − Σ_{i≤k}σᵢ²)/(m+1−k).
 //
-// Everything else is an estimate: the spectrum of K is taken to be σᵢ² + η, with
-// what is left of the trace spread evenly over the other directions; η for another
-// size to be the same fraction of its bound on that spectrum as it is for the size
-// at hand; and n rows to have n over the number seen times the spectrum, which the first rows of a sorted file do
-// not have. Passes are
-// the worst that η allows, see [Summary.PredictedPasses]; CG often takes half of them.
-// Times count matrix products and the bytes read, and are good to a factor of about
-// two.
+// Everything else is an estimate: the spectrum of K is taken to be σᵢ² + η, with what
+// is left of the trace spread evenly over the other directions; η for another size to
+// be the same fraction of its bound on that spectrum as it is for the size at hand;
+// and n rows to have n over the number seen times the spectrum, which the first rows
+// of a sorted file do not have. Passes are the worst that η allows, see
+// [Summary.PredictedPasses], and no more than d+2 of CG, which often takes half of
+// them. Times count matrix products and the bytes read, at Rates, after Base.Seconds;
+// they are good to a factor of about two where Rates are those of the machine and of
+// the reader.
 //
 // Errors: [ErrEmpty]; *[GammaError]; [ErrShape] for a size or a number of rows that
 // is not positive.
@@ -130,8 +139,8 @@ func (c *PlanConfig) complete(o *outlook) error {
 	if c.Rates.Bytes == 0 {
 		c.Rates.Bytes = 1e10
 	}
-	if !(c.Tol > 0) || !(c.Rates.Flops > 0) || !(c.Rates.Bytes > 0) {
-		return fmt.Errorf("ridge: a plan with Tol = %v and rates %+v, must be positive", c.Tol, c.Rates)
+	if !(c.Tol > 0) || !(c.Base.Seconds >= 0) || !(c.Rates.Flops > 0) || !(c.Rates.Bytes > 0) {
+		return fmt.Errorf("ridge: a plan with Tol = %v, rates %+v and %v s before, must be positive", c.Tol, c.Rates, c.Base.Seconds)
 	}
 	return nil
 }
@@ -273,11 +282,11 @@ func (o *outlook) estimate(m int) float64 {
 // exact is the direct solution: nd² flops and d³/3 for each γ.
 func (o *outlook) exact(cfg PlanConfig) PlanOption {
 	n, d, k := float64(cfg.Rows), float64(o.d), len(cfg.Gammas)
-	p := PlanOption{Method: "exact", Bytes: exactBytes(o.d, o.t), Contraction: make([]float64, k), Passes: make([]int, k)}
+	p := PlanOption{Method: "exact", Bytes: cfg.Base.Bytes + exactBytes(o.d, o.t), Contraction: make([]float64, k), Passes: make([]int, k)}
 	for i := range p.Passes {
 		p.Passes[i] = 1
 	}
-	p.Seconds = (n*d*d+float64(k)*d*d*d/3)/cfg.Rates.Flops + 8*n*d/cfg.Rates.Bytes
+	p.Seconds = cfg.Base.Seconds + (n*d*d+float64(k)*d*d*d/3)/cfg.Rates.Flops + 8*n*d/cfg.Rates.Bytes
 	p.Reaches = p.Bytes <= cfg.MaxBytes
 	return p
 }
@@ -297,6 +306,9 @@ func (o *outlook) option(cfg PlanConfig, m int, method string) (PlanOption, erro
 		if method == oneShot {
 			p.Reaches = p.Reaches && q <= cfg.Tol
 		} else if passes = passesWithin((gamma-round)/(gamma+rho), 1+q, cfg.Tol, method == Newton.String()); passes > 0 {
+			if method == CG.String() {
+				passes = min(passes, o.d+1) // it ends after d steps, but for round-off
+			}
 			passes++ // the sketch's own
 		} else {
 			p.Reaches = false
@@ -313,7 +325,8 @@ func (o *outlook) option(cfg PlanConfig, m int, method string) (PlanOption, erro
 	if method != oneShot {
 		total = total.plus(o.passCost(cfg.Rows, m, q).times(float64(most))).holding(13 * 8 * float64(q) * float64(o.d))
 	}
-	p.Bytes, p.Seconds = uint64(total.memory), total.flops/cfg.Rates.Flops+total.read/cfg.Rates.Bytes
+	p.Bytes = cfg.Base.Bytes + uint64(total.memory)
+	p.Seconds = cfg.Base.Seconds + total.flops/cfg.Rates.Flops + total.read/cfg.Rates.Bytes
 	p.Reaches = p.Reaches && p.Bytes <= cfg.MaxBytes
 	return p, nil
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // These tests compare with scikit-learn. testdata/sklearn/make.py says what the
@@ -451,7 +452,7 @@ func TestSklearnFloat32(t *testing.T) {
 			want := fitsOf(t, double, fixture.Alpha, c.Intercept, be)
 			for i, f := range fitsOf(t, single, fixture.Alpha, c.Intercept, be) {
 				compare(t, f, scaling, c, seen)
-				bitwise(t, fmt.Sprintf("%v, %s", c, f.Method), f, want[i], 1, 1)
+				ridgetest.Bitwise(t, fmt.Sprintf("%v, %s", c, f.Method), f, want[i], 1, 1)
 			}
 		}
 		seen.log(t)

@@ -56,6 +56,9 @@ type SolveOptions struct {
 	Observe func(Iterate)
 	// Progress, if not nil, is called after every block that was read.
 	Progress func(Progress)
+	// Journal, if not nil, keeps what the passes find, for this solve to go on when it
+	// is interrupted.
+	Journal Journal
 }
 
 // Progress tells how far a solve has come.
@@ -108,7 +111,8 @@ func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64,
 // error can be certified: that is no failure. Not reaching the tolerance, within
 // MaxPasses or at all, is a *[NotConvergedError] with the best fits inside. γ must be
 // positive (*[GammaError]); a source whose dimensions or rows are not the summary's,
-// by their number, weight, ‖Y‖² and AᵀY, is [ErrShape]; their order doesn't matter. A
+// by their number, weight, ‖Y‖² and AᵀY, is [ErrShape]; their order doesn't matter.
+// Rows, targets or a γ whose squares leave the range of float64 are a *[ScaleError]. A
 // cancelled ctx ends the pass and returns its error.
 func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) ([]*Fit, error) {
 	if opts.Tol == 0 {
@@ -235,10 +239,14 @@ func newRefinement(src dataset.Source, sum *Summary, spec *fd.Spectrum, gammas [
 	if err != nil {
 		return nil, err
 	}
+	p.journal = opts.Journal
 	r := &refinement{
 		opts: opts, sum: sum, hessian: opts.Hessian, pass: p,
 		sketch: newSketched(spec, false, sum.be),
 		know:   newKnowledge(sum, newSketched(spec, false, sum.be), sum.c()),
+	}
+	if err := r.know.inRange(gammas...); err != nil {
+		return nil, err
 	}
 	if r.hessian == nil {
 		r.hessian = newSketched(spec, !opts.PlainFD, sum.be)
@@ -416,7 +424,7 @@ func (r *refinement) absorb(pass int, last bool) {
 // judge bounds the error at the iterate of s and decides what it does next.
 func (r *refinement) judge(s *system, g *projection) {
 	x := norm(s.x)
-	round := r.know.roundOff(s.gamma, x, s.residual)
+	round, _ := r.know.roundOff(s.gamma, s.target, s.x, s.residual)
 	bound := r.know.errorFromGradient(s.gamma, g, round)
 	rel := relative(bound, x)
 	reached, exhausted := rel <= r.opts.Tol, round > bound/2

@@ -91,16 +91,8 @@ func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progr
 	if err != nil {
 		return nil, err
 	}
-	for b, err := range src.Blocks(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		if err := s.AppendBlock(b); err != nil {
-			return nil, err
-		}
-		if progress != nil {
-			progress(s.Rows())
-		}
+	if err := s.Continue(ctx, src, progress); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -167,38 +159,49 @@ func (s *Summary) AppendBlock(b dataset.Block) error {
 	return nil
 }
 
+// sumRows is how many rows are summed plainly, of which the error grows with their
+// number, before the sum is added with compensation.
+const sumRows = 32
+
 // accumulate adds staged rows to the sketch, c and ‖Y‖².
 func (s *Summary) accumulate(st staged) error {
 	s.spec = nil
 	d, t := s.cfg.Dim, s.cfg.Targets
 	s.delta = grow(s.delta, t*d)
-	clear(s.delta)
 	if st.sparse != nil {
 		if err := s.sketch.AppendSparse(st.sparse); err != nil {
 			return err
 		}
-		for i := range st.n {
-			idx, val := st.sparse.Row(i)
-			for j := range t {
-				y, c := st.y[i*t+j], s.delta[j*d:(j+1)*d]
-				for k, col := range idx {
-					c[col] += y * val[k]
-				}
-			}
-		}
+		s.accumulateSparse(st)
 	} else {
 		if err := s.sketch.AppendRows(st.n, st.x, d); err != nil {
 			return err
 		}
-		s.be.Gemm(true, false, t, d, st.n, 1, st.y, t, st.x, d, 0, s.delta, d)
-	}
-	for i, v := range s.delta {
-		s.cross[i].Add(v)
+		for lo := 0; lo < st.n; lo += sumRows {
+			s.be.Gemm(true, false, t, d, min(sumRows, st.n-lo), 1, st.y[lo*t:], t, st.x[lo*d:], d, 0, s.delta, d)
+			for i, v := range s.delta {
+				s.cross[i].Add(v)
+			}
+		}
 	}
 	for i, v := range st.y[:st.n*t] {
 		s.yy[i%t].Add(v * v)
 	}
 	return nil
+}
+
+// accumulateSparse adds the share of sparse rows to c.
+func (s *Summary) accumulateSparse(st staged) {
+	d, t := s.cfg.Dim, s.cfg.Targets
+	for i := range st.n {
+		idx, val := st.sparse.Row(i)
+		for j := range t {
+			y, c := st.y[i*t+j], s.cross[j*d:(j+1)*d]
+			for k, col := range idx {
+				c[col].Add(y * val[k])
+			}
+		}
+	}
 }
 
 // Decay forgets: it multiplies the weight of every row seen so far by beta,

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"sync"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
@@ -40,6 +42,24 @@ func (p *preparation) expansion() dataset.Features {
 	return nil
 }
 
+// terms are the names of the features that weights are of: those of the file, or of
+// their monomials, x1*x2 where the file has none. Nil says that they have none.
+func (p *preparation) terms() []string {
+	switch {
+	case p.Features != nil:
+		return nil
+	case p.Polynomial == nil:
+		return p.Names
+	}
+	names := p.Names
+	if names == nil {
+		for j := range p.Inputs {
+			names = append(names, fmt.Sprint("x", j+1))
+		}
+	}
+	return p.Polynomial.Names(names)
+}
+
 // apply returns src prepared.
 func (p *preparation) apply(src dataset.Source, be engine.Backend) (dataset.Source, error) {
 	var err error
@@ -49,6 +69,12 @@ func (p *preparation) apply(src dataset.Source, be engine.Backend) (dataset.Sour
 		}
 	}
 	if f := p.expansion(); f != nil {
+		if p.Features != nil {
+			_, d, _ := src.Dims()
+			if err := fits(8*float64(d)*float64(p.Features.Components), manyFeatures, "--features: rff:%d of %d columns", p.Features.Components, d); err != nil {
+				return nil, err
+			}
+		}
 		if src, err = f.Apply(src, be); err != nil {
 			return nil, &inputError{err}
 		}
@@ -98,15 +124,65 @@ type counted struct {
 	progress func(rows int64)
 	known    bool
 	nnz      int64
+
+	// For a pass that is to go on later, which counts ahead of whoever asks for
+	// its rows.
+	resume nonzeros // where it went on from
+	keep   bool
+	mu     sync.Mutex
+	marks  []nonzeros // between the blocks that were yielded, since the last one asked for
+}
+
+// nonzeros are those of all rows, or of the rows before one that a block begins with.
+type nonzeros struct {
+	All   bool  `json:"all"`
+	Row   int64 `json:"row"`
+	Count int64 `json:"count"`
+}
+
+// before returns the nonzeros before the block that holds a row, or all of them.
+func (c *counted) before(row int64) nonzeros {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known {
+		return nonzeros{All: true, Count: c.nnz}
+	}
+	for len(c.marks) > 1 && c.marks[1].Row <= row {
+		c.marks = c.marks[1:]
+	}
+	if len(c.marks) == 0 {
+		return c.resume
+	}
+	return c.marks[0]
+}
+
+func (c *counted) mark(m nonzeros) {
+	if c.keep {
+		c.mu.Lock()
+		c.marks = append(c.marks, m)
+		c.mu.Unlock()
+	}
 }
 
 func (c *counted) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
+	return c.BlocksFrom(ctx, 0)
+}
+
+func (c *counted) BlocksFrom(ctx context.Context, first int64) iter.Seq2[dataset.Block, error] {
 	if c.known {
-		return c.Source.Blocks(ctx)
+		return dataset.From(ctx, c.Source, first)
 	}
 	return func(yield func(dataset.Block, error) bool) {
 		var nnz, rows int64
-		for b, err := range c.Source.Blocks(ctx) {
+		if first > 0 {
+			nnz, rows = c.resume.Count, c.resume.Row
+		}
+		c.mark(nonzeros{Row: rows, Count: nnz})
+		for b, err := range dataset.From(ctx, c.Source, first) {
+			if err == nil && b.First != rows {
+				yield(dataset.Block{}, fmt.Errorf("the block of row %d begins with row %d, it began with row %d", first+1, b.First+1, rows+1))
+				return
+			}
 			if b.Sparse != nil {
 				nnz += int64(b.Sparse.NNZ())
 			}
@@ -116,6 +192,7 @@ func (c *counted) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 				}
 			}
 			rows += int64(b.N)
+			c.mark(nonzeros{Row: rows, Count: nnz})
 			if c.progress != nil {
 				c.progress(rows)
 			}
@@ -123,6 +200,8 @@ func (c *counted) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 				return
 			}
 		}
-		c.nnz, c.known = nnz, true
+		c.mu.Lock()
+		c.nnz, c.known, c.marks = nnz, true, nil
+		c.mu.Unlock()
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -19,6 +20,7 @@ type fitOptions struct {
 	sketchFlags
 	solveFlags
 	runs runFlags
+	kept checkpointFlags
 	save string
 	cv   int
 }
@@ -44,6 +46,7 @@ func fitCommand() *cobra.Command {
 	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, chebyshev, newton or exact")
 	c.Flags().StringVar(&o.save, "save-sketch", "", "keep the sketch here, for solve, merge and predict --interval")
 	c.Flags().IntVar(&o.cv, "cv", 0, "with --gamma auto: choose by cross-validation with so many folds, in the same pass, in place of GCV")
+	o.kept.register(c.Flags())
 	o.runs.register(c)
 	return c
 }
@@ -57,7 +60,7 @@ func noArguments(_ *cobra.Command, args []string) error {
 
 // check validates all flags before any data are read.
 func (o *fitOptions) check() error {
-	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save))
+	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save), o.kept.check())
 	switch {
 	case err != nil:
 		return err
@@ -70,10 +73,16 @@ func (o *fitOptions) check() error {
 	case o.error > 0 && o.method == "exact":
 		return badInput("--size: --method exact makes no sketch")
 	}
+	switch {
+	case o.kept.name != "" && o.method == "exact":
+		return badInput("--checkpoint: --method exact keeps none, it reads the rows once")
+	case o.kept.name != "" && o.cv != 0:
+		return badInput("--checkpoint: --cv keeps none, it has a sketch of each fold; choose gamma by --gamma auto alone")
+	}
 	if o.save != "" && o.method == "exact" {
 		return badInput("--save-sketch: --method exact makes no sketch")
 	}
-	return distinct(o.files(), append(o.outputs(), named{"save-sketch", o.save})...)
+	return distinct(o.files(), append(append(o.solveFlags.outputs(), named{"save-sketch", o.save}), o.kept.outputs()...)...)
 }
 
 func (o *fitOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
@@ -83,12 +92,26 @@ func (o *fitOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	bar := newProgress(stderr, o.runs.logFormat)
 	defer bar.finish()
+	settings, err := o.settings(be)
+	if err != nil {
+		return err
+	}
+	keep, err := openKeeper(o.kept, settings, be, bar, stderr)
+	if err != nil {
+		return err
+	}
+	return keep.end(o.fit(ctx, be, keep, bar, stdout))
+}
+
+func (o *fitOptions) fit(ctx context.Context, be engine.Backend, keep *keeper, bar *progress, stdout io.Writer) error {
 	start := time.Now()
+	o.scaling = keep.scaling()
 	d, err := openData(ctx, &o.inputFlags, be, bar)
 	if err != nil {
 		return err
 	}
-	r := &result{o: &o.solveFlags, backend: be, source: d.source, prep: d.prep, intercept: o.intercept, data: o.data.value, format: d.opened.Format, target: o.target.value, targetNames: d.opened.TargetNames}
+	keep.attach(d)
+	r := &result{o: &o.solveFlags, backend: be, source: d.source, prep: d.prep, intercept: o.intercept, data: o.data.value, format: d.opened.Format, target: o.target.value, targetNames: d.opened.TargetNames, keep: keep}
 	if r.method, r.reason = o.chooseMethod(d); r.method == "exact" {
 		err = r.solveExact(ctx, bar)
 	} else {
@@ -120,6 +143,9 @@ func (o *fitOptions) sketchAndSolve(ctx context.Context, r *result, d *data, bar
 	if err != nil {
 		return err
 	}
+	if sum.Rows() == 0 {
+		return ridge.ErrEmpty
+	}
 	r.sketched = time.Since(begin)
 	if o.save != "" {
 		described, err := d.describe(&o.inputFlags)
@@ -139,20 +165,31 @@ func (o *fitOptions) chooseSize(ctx context.Context, r *result, d *data, bar *pr
 	if o.error == 0 {
 		return nil
 	}
+	var err error
+	o.size, err = r.keep.size(func() (int, error) { return o.pilot(ctx, r, bar) })
+	d.scans++
+	return err
+}
+
+// pilot finds the size of sketch.
+func (o *fitOptions) pilot(ctx context.Context, r *result, bar *progress) (int, error) {
 	const stride, pilotSize = 10, 256
 	pilot, err := dataset.Every(r.source, stride)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	o.size = pilotSize
+	_, dim, t := r.source.Dims()
+	if err := o.room(dim, t); err != nil {
+		return 0, err
+	}
 	sum, err := ridge.Summarize(ctx, pilot, o.config(r.backend), bar.rows("pilot", r.source))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	d.scans++
 	// n rows have stride times the spectrum of the pilot's, so γ is stride times less.
-	_, o.size, err = sum.SizeFor(o.error, slices.Min(o.gammas)/stride)
-	return err
+	_, size, err := sum.SizeFor(o.error, slices.Min(o.gammas)/stride)
+	return size, err
 }
 
 // summarize makes the pass, with a sketch for each fold where γ is to be chosen by
@@ -160,7 +197,7 @@ func (o *fitOptions) chooseSize(ctx context.Context, r *result, d *data, bar *pr
 func (o *fitOptions) summarize(ctx context.Context, r *result, bar *progress) (*ridge.Summary, error) {
 	tell := bar.rows("sketching", r.source)
 	if o.cv == 0 {
-		return ridge.Summarize(ctx, r.source, o.config(r.backend), tell)
+		return r.keep.summarize(ctx, r.source, o.config(r.backend), tell)
 	}
 	cv := ridge.CrossValidation{Folds: o.cv, Gammas: o.gammas}
 	if tell != nil {

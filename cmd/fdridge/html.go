@@ -459,18 +459,19 @@ func (r *result) largest(p *page) {
 	if f := r.prep.expansion(); f != nil {
 		p.Features = fmt.Sprintf("The weights are of the features that %s made of the %d columns of the file.", f, r.prep.Inputs)
 	}
+	names := r.prep.terms()
 	for _, f := range r.fits {
 		for j := range f.Intercept {
 			if len(p.Weights) == mostTables {
 				p.More++
 				continue
 			}
-			p.Weights = append(p.Weights, r.weightTable(f, j, scale, len(p.Weights) == 0))
+			p.Weights = append(p.Weights, r.weightTable(f, j, scale, names, len(p.Weights) == 0))
 		}
 	}
 }
 
-func (r *result) weightTable(f *ridge.Fit, j int, scale func(int) float64, open bool) pageWeights {
+func (r *result) weightTable(f *ridge.Fit, j int, scale func(int) float64, names []string, open bool) pageWeights {
 	coef := f.Coef.RawRowView(j)
 	order := make([]int, len(coef))
 	for i := range order {
@@ -494,16 +495,16 @@ func (r *result) weightTable(f *ridge.Fit, j int, scale func(int) float64, open 
 	for _, i := range order[:len(coef)-t.Others] {
 		s := scale(i)
 		t.Rows = append(t.Rows, pageWeight{
-			r.featureName(i), chart.Digits(coef[i]/s, 6), bound(e / s), chart.Digits(coef[i], 6), bound(e), math.Abs(coef[i]) > e,
+			featureName(names, i), chart.Digits(coef[i]/s, 6), bound(e / s), chart.Digits(coef[i], 6), bound(e), math.Abs(coef[i]) > e,
 		})
 	}
 	return t
 }
 
-// featureName is that in the file where there is one, otherwise its number.
-func (r *result) featureName(i int) string {
-	if i < len(r.prep.Names) && r.prep.expansion() == nil {
-		return r.prep.Names[i]
+// featureName is feature i's own where it has one, otherwise its number.
+func featureName(names []string, i int) string {
+	if i < len(names) {
+		return names[i]
 	}
 	return fmt.Sprint(i + 1)
 }

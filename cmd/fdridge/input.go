@@ -31,11 +31,15 @@ type inputFlags struct {
 	features              string
 
 	expansion dataset.Features // of features; nil: none
+	scaling   *dataset.Scaling // that an earlier run has learnt, penalty included; nil: it is to be learnt
 
 	// Of a model or sketch that the rows are to fit: how wide a svmlight file is,
 	// and the names of the features where there are any.
 	width int
 	names []string
+	// told says that the target is the sketch's word, not the user's, who might not
+	// want to have the file of that name read.
+	told bool
 }
 
 func newInputFlags() inputFlags {
@@ -47,12 +51,12 @@ func newInputFlags() inputFlags {
 }
 
 func (o *inputFlags) register(f *pflag.FlagSet) {
-	f.Var(&o.data, "data", "files of rows, one after the other: csv, svmlight, npy, npz or parquet; plain, gzip or zstd")
+	f.Var(&o.data, "data", "files of rows, one after the other: csv, svmlight, npy, npz or parquet; plain, gzip or zstd; of a .npz archive the array X or x or the only one, or FILE.npz:NAME")
 	f.StringVar(&o.format, "format", "auto", strings.Join(file.Formats, ", "))
 	f.StringVar(&o.delimiter, "delimiter", "", "what separates the fields of csv files, one character or tab (default: told by the first line)")
 	f.StringVar(&o.header, "header", "auto", "whether the first line of csv files names the columns: auto, yes or no")
 	f.StringVar(&o.columns, "columns", "", "the features: a list of header names or 1-based numbers; with a - before each, those to leave out (default: all but target and weights)")
-	f.Var(&o.target, "target", "target column: first, last, a 1-based number or a header name; or a file of its own; a list for several (svmlight: the label, no flag)")
+	f.Var(&o.target, "target", "target column: first, last, a 1-based number or a header name; or an array of the .npz archive, or a file of its own; a list for several (svmlight: the label, no flag)")
 	f.IntVar(&o.targets, "targets", 1, "how many targets there are to be")
 	f.Var(&o.weights, "weights", "weights of the rows, a column as for --target or a file of their own")
 	f.StringVar(&o.rows, "rows", "", "A:B: only rows A to B, from 1, inclusive")
@@ -144,7 +148,7 @@ func (o *inputFlags) options() (opts file.Options, weightsFile bool, err error) 
 	}
 	opts = file.Options{
 		Format: o.format, Target: splitList(o.target.value), Targets: o.targets,
-		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: o.width,
+		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: o.width, OnlyNamed: o.told,
 	}
 	if !o.weights.set {
 		return opts, false, nil
@@ -302,21 +306,37 @@ func openData(ctx context.Context, o *inputFlags, be engine.Backend, bar *progre
 	d.prep.Names = unique(opened.Names)
 	_, d.prep.Inputs, _ = src.Dims()
 	if o.standardize {
-		d.counted.progress = bar.rows("standardising", src)
-		if _, d.prep.Scaling, err = dataset.Standardize(ctx, d.counted); err != nil {
-			return nil, err
-		}
-		d.counted.progress = nil
 		d.scans++
 	}
-	if o.penalty != "" {
-		p, err := readPenalty(ctx, o.penalty, d.prep.Inputs)
-		if err != nil {
+	if d.prep.Scaling = o.scaling; o.scaling == nil {
+		if err := d.learnScaling(ctx, o, src, bar); err != nil {
 			return nil, err
 		}
-		d.prep.Scaling = penalise(d.prep.Scaling, p)
 	}
 	d.prep.expand(o.expansion)
 	d.source, err = d.prep.apply(d.counted, be)
 	return d, err
+}
+
+// learnScaling makes the pass for the scaling, and has it penalise.
+func (d *data) learnScaling(ctx context.Context, o *inputFlags, src dataset.Source, bar *progress) error {
+	var err error
+	if o.standardize {
+		if err := fits(8*8*float64(d.prep.Inputs), manyFeatures, "--standardize: the means and deviations of %d columns", d.prep.Inputs); err != nil {
+			return err
+		}
+		d.counted.progress = bar.rows("standardising", src)
+		if _, d.prep.Scaling, err = dataset.Standardize(ctx, d.counted); err != nil {
+			return err
+		}
+		d.counted.progress = nil
+	}
+	if o.penalty != "" {
+		p, err := readPenalty(ctx, o.penalty, d.prep.Inputs)
+		if err != nil {
+			return err
+		}
+		d.prep.Scaling = penalise(d.prep.Scaling, p)
+	}
+	return nil
 }

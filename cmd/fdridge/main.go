@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second one ends the program where it stands
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -55,8 +57,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
 	}
-	fmt.Fprintln(stderr, "fdridge: "+strings.ReplaceAll(err.Error(), "\n", "; "))
+	fmt.Fprintln(stderr, "fdridge: "+printable(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	return exitCode(err)
+}
+
+// printable keeps what a file put into a message, the name of a column say, from
+// being a command to the terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
 }
 
 // An inputError is the user's: a wrong flag, file or number.

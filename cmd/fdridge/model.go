@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"github.com/sbinet/npyio"
 	"gonum.org/v1/gonum/mat"
@@ -33,6 +32,7 @@ type model struct {
 	Columns     []string    `json:"columns,omitempty"` // of the file's header, in its order, targets included
 	Target      string      `json:"target,omitempty"`  // as --target named it
 	Preparation preparation `json:"preparation"`
+	Terms       []string    `json:"feature_names,omitempty"` // of the weights, where they are of polynomial features
 	// What the weights, in the units of the file, were scaled by when they were
 	// fitted: a sketch of other columns is not that of the fit.
 	Folded *dataset.Scaling `json:"folded_scaling,omitempty"`
@@ -91,6 +91,9 @@ func (r *result) writeModel(name string) error {
 		Version: modelVersion, N: r.fits[0].Rows, D: d, Size: r.size, Backend: r.backend.Name(), Tol: number(r.o.tol),
 		FitsCentre: r.intercept, Columns: r.columns, Target: r.target, Preparation: prep, Folded: folded,
 	}
+	if prep.Polynomial != nil {
+		m.Terms = prep.terms()
+	}
 	for _, f := range r.fits {
 		m.Models = append(m.Models, r.weights(f))
 	}
@@ -132,7 +135,7 @@ func (r *result) writeCoef(name string) error {
 
 // readModel reads and validates a model file.
 func readModel(name string) (*model, error) {
-	text, err := os.ReadFile(name)
+	text, err := readText(name)
 	if err != nil {
 		return nil, badInput("--model: %w", err)
 	}
@@ -165,6 +168,9 @@ func (m *model) valid(w Weights) error {
 	want := p.Inputs
 	if p.expansion() != nil {
 		want = m.D
+	}
+	if p.Features != nil && p.Features.Components != m.D {
+		return fmt.Errorf("%d Fourier features for %d weights", p.Features.Components, m.D)
 	}
 	if p.Scaling != nil && (len(p.Scaling.Mean) != p.Inputs || len(p.Scaling.Scale) != p.Inputs) {
 		return fmt.Errorf("a scaling of %d columns for %d", len(p.Scaling.Mean), p.Inputs)

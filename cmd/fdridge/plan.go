@@ -13,6 +13,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -40,8 +41,11 @@ func planCommand() *cobra.Command {
 		Short: "Predict what each method and size of sketch takes, and recommend one",
 		Long: `Sketches the rows, or every K-th of them, or takes a sketch that is there, and
 predicts η, the passes, the memory and the time of each method for several sizes m.
-The bound on η is proved for the rows seen; the rest is an estimate, times to a
-factor of about two.`,
+The bound on η is proved for the rows seen; the rest is an estimate. Times are from
+the speed of matrix products and of reading these files, both measured first, and
+good to a factor of about two for exact and one-shot; cg often needs half, sometimes
+a third, of the passes that its time counts. Memory includes the program with its
+reader as it stands then.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(); err != nil {
@@ -114,20 +118,24 @@ func (o *planOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	sum, found, err := o.summary(ctx, be, stderr)
+	if err != nil {
+		return err
+	}
 	measured, err := engine.Measure(ctx, be, time.Second)
 	if err != nil {
 		return err
 	}
+	o.config.Base = found.base
 	o.config.Rates = ridge.Rates{Flops: measured.Gemm * 1e9, Bytes: measured.Bandwidth * 1e9}
-	sum, err := o.summary(ctx, be, stderr)
-	if err != nil {
-		return err
+	if found.rate > 0 {
+		o.config.Rates.Bytes = min(found.rate, o.config.Rates.Bytes)
 	}
 	plan, err := sum.Plan(o.config)
 	if err != nil {
 		return err
 	}
-	r := planReport{Plan: plan, Seen: sum.Rows(), Dim: sum.Config().Dim, Gigaflops: measured.Gemm, Bandwidth: measured.Bandwidth}
+	r := planReport{Plan: plan, Seen: sum.Rows(), Dim: sum.Config().Dim, Gigaflops: measured.Gemm, Bandwidth: o.config.Rates.Bytes / 1e9, Opening: found.base.Seconds}
 	if o.err > 0 {
 		for _, gamma := range plan.Gammas {
 			proved, estimated, err := sum.SizeFor(o.err, gamma)
@@ -145,25 +153,37 @@ func (o *planOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	return r.human(stdout)
 }
 
+// A reading is what a pass over the rows was found to take.
+type reading struct {
+	rate float64 // bytes of rows, as float64, in a second; 0: not found
+	base ridge.Base
+}
+
 // summary sketches the pilot's rows or reads the sketch.
-func (o *planOptions) summary(ctx context.Context, be engine.Backend, stderr io.Writer) (*ridge.Summary, error) {
+func (o *planOptions) summary(ctx context.Context, be engine.Backend, stderr io.Writer) (*ridge.Summary, reading, error) {
 	if o.sketch != "" {
 		sum, _, err := load(o.sketch, be)
-		return sum, err
+		return sum, reading{}, err
 	}
 	bar := newProgress(stderr, o.runs.logFormat)
 	defer bar.finish()
+	begin := time.Now()
 	d, err := openData(ctx, &o.in, be, bar)
 	if err != nil {
-		return nil, err
+		return nil, reading{}, err
+	}
+	opening := time.Since(begin).Seconds()
+	found, err := read(ctx, d.source)
+	if err != nil {
+		return nil, found, err
 	}
 	src, err := dataset.Every(d.source, o.every)
 	if err != nil {
-		return nil, err
+		return nil, found, err
 	}
 	_, dim, t := src.Dims()
 	if err := o.pilot.room(dim, t); err != nil {
-		return nil, err
+		return nil, found, err
 	}
 	sum, err := ridge.Summarize(ctx, src, o.pilot.config(be), bar.rows("sketching", src))
 	if err == nil && o.n == 0 {
@@ -171,7 +191,30 @@ func (o *planOptions) summary(ctx context.Context, be engine.Backend, stderr io.
 			o.config.Rows = sum.Rows() * o.every
 		}
 	}
-	return sum, err
+	// Finding the width of svmlight files and the scale of the columns are passes.
+	if found.base.Seconds = opening; err == nil && o.n > 0 {
+		found.base.Seconds *= float64(o.n) / float64(sum.Rows()*o.every)
+	}
+	return sum, found, err
+}
+
+// read reads for half a second, or once, and does nothing with the rows: what the
+// reader and the preparation take. The memory is then that of the program with its
+// reader, before any sketch.
+func read(ctx context.Context, src dataset.Source) (reading, error) {
+	const enough = 500 * time.Millisecond
+	_, d, _ := src.Dims()
+	rows, begin := 0, time.Now()
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return reading{}, err
+		}
+		if rows += b.N; time.Since(begin) > enough {
+			break
+		}
+	}
+	rate := 8 * float64(d) * float64(rows) / time.Since(begin).Seconds()
+	return reading{rate, ridge.Base{Bytes: uint64(rss.Peak())}}, nil
 }
 
 // A planReport is a plan and what it was made from.
@@ -180,7 +223,8 @@ type planReport struct {
 	Seen      int64     `json:"rows_seen"`
 	Dim       int       `json:"d"`
 	Gigaflops float64   `json:"gemm_gflops"`
-	Bandwidth float64   `json:"read_gigabytes_per_second"`
+	Bandwidth float64   `json:"read_gigabytes_per_second"` // rows, as float64, that the files give, or memory if that is less
+	Opening   float64   `json:"open_seconds"`              // passes that find widths and scales, in the times of all methods
 	Sizes     []sizeFor `json:"size_for,omitempty"`
 }
 
@@ -193,7 +237,7 @@ type sizeFor struct {
 }
 
 func (r *planReport) human(w io.Writer) error {
-	fmt.Fprintf(w, "%d rows × %d features, planned from %d rows; %.0f GFLOP/s, %.1f GB/s from memory\n\n", r.Rows, r.Dim, r.Seen, r.Gigaflops, r.Bandwidth)
+	fmt.Fprintf(w, "%d rows × %d features, planned from %d rows; %.0f GFLOP/s, %.2g GB/s of rows, %.2g s to open them\n\n", r.Rows, r.Dim, r.Seen, r.Gigaflops, r.Bandwidth, r.Opening)
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "\tmethod\tm\tη about\tη ≤\tpasses\tone-shot error ≤\tmemory\ttime\treaches --tol")
 	for i, o := range r.Options {

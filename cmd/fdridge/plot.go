@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -174,7 +173,7 @@ type chosen struct {
 
 // readPlottable reads a report or a model, or a sketch.
 func readPlottable(name string) (*plottable, error) {
-	text, err := os.ReadFile(name)
+	text, err := readText(name)
 	if err != nil {
 		return nil, &inputError{err}
 	}

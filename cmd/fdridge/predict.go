@@ -155,7 +155,13 @@ func (o *predictOptions) open(m *model, targets int, be engine.Backend) (dataset
 	if err != nil {
 		return nil, err
 	}
-	return m.Preparation.apply(src, be)
+	if src, err = m.Preparation.apply(src, be); err != nil {
+		return nil, err
+	}
+	if _, d, _ := src.Dims(); d != len(m.Models[0].Coef[0]) { // as have all
+		return nil, badInput("--model: %s makes %d features, and has %d weights", o.model, d, len(m.Models[0].Coef[0]))
+	}
+	return src, nil
 }
 
 // bracket prepares for intervals by the sketch in a file, which must be of rows

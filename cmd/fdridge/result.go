@@ -37,6 +37,7 @@ type result struct {
 	path     *path           // what γ was chosen from
 	failure  *ridge.NotConvergedError
 	sketched time.Duration
+	keep     *keeper // nil: the state is kept nowhere
 	total    time.Duration
 }
 
@@ -64,7 +65,7 @@ func chooseMethod(asked string, n int64, d, t, m, k int, sketch bool) (method, r
 		return asked, ""
 	}
 	if sketch {
-		return "cg", "a sketch was asked for"
+		return "cg", "a sketch was asked for, or a checkpoint"
 	}
 	const budget, passes = 1 << 30, 12
 	m = min(m, d)
@@ -99,7 +100,7 @@ func (r *result) solve(ctx context.Context, sum *ridge.Summary, bar *progress) e
 	var err error
 	r.fits, err = ridge.SolvePath(ctx, r.source, sum, gammas, ridge.SolveOptions{
 		Method: iterations[r.method], Tol: r.o.tol, MaxPasses: r.o.maxPasses, PlainFD: !r.o.robust,
-		Observe: r.observe, Progress: bar.passes(sum.Rows(), cfg.Dim),
+		Observe: r.observe, Progress: r.keep.follow(bar.passes(sum.Rows(), cfg.Dim)), Journal: r.keep.journal(),
 	})
 	if errors.As(err, &r.failure) {
 		r.fits, err = r.failure.Fits, nil

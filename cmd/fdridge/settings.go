@@ -10,7 +10,6 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -44,11 +43,7 @@ func (o *sketchFlags) check() error {
 // kept, as many and a quarter to come, m vectors, and c.
 func (o *sketchFlags) room(d, t int) error {
 	m := min(float64(o.size), float64(d))
-	need, there := 8*float64(d)*(3.25*m+4*float64(t)), float64(rss.Available())
-	if there == 0 || need <= there {
-		return nil
-	}
-	return badInput("--size: a sketch of %.0f rows of %d features takes about %.1f GiB, %.1f are available; are there so many features?", m, d, need/(1<<30), there/(1<<30))
+	return fits(8*float64(d)*(3.25*m+4*float64(t)), manyFeatures, "--size: a sketch of %.0f rows of %d features", m, d)
 }
 
 func (o *sketchFlags) config(be engine.Backend) ridge.SummaryConfig {

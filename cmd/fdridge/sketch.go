@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 
 	"github.com/spf13/cobra"
@@ -59,7 +58,7 @@ func (d *description) save(name string, sum *ridge.Summary) error {
 
 // load reads a file that save wrote.
 func load(name string, be engine.Backend) (*ridge.Summary, *description, error) {
-	f, err := os.Open(name)
+	f, err := open(name)
 	if err != nil {
 		return nil, nil, &inputError{err}
 	}
@@ -74,13 +73,23 @@ func load(name string, be engine.Backend) (*ridge.Summary, *description, error) 
 	if n, err := f.Read(make([]byte, 1)); n > 0 || err != io.EOF {
 		return nil, nil, badInput("%s: more follows the sketch", name)
 	}
-	var d description
+	d := float64(sum.Config().Dim)
+	if err := holds(name, d, float64(sum.Sketch().BinarySize())/(8*d)); err != nil {
+		return nil, nil, err
+	}
+	var kept description
 	if len(sum.Meta) > 0 {
-		if err := json.Unmarshal(sum.Meta, &d); err != nil {
+		if err := json.Unmarshal(sum.Meta, &kept); err != nil {
 			return nil, nil, badInput("%s: what it says of its rows cannot be read: %w", name, err)
 		}
 	}
-	return sum, &d, nil
+	return sum, &kept, nil
+}
+
+// holds refuses a sketch of so many rows that there is no memory for them and for
+// their inner products.
+func holds(name string, d, rows float64) error {
+	return fits(8*rows*(2*d+3*rows), "was it made by this program?", "%s: a sketch of %.0f rows of %.0f features", name, rows, d)
 }
 
 func sketchCommand() *cobra.Command {
@@ -202,6 +211,10 @@ func runMerge(ctx context.Context, names []string, out string, stdout io.Writer)
 		}
 		if all == nil {
 			all, first = sum, d
+			cfg := sum.Config()
+			if err := holds(name, float64(cfg.Dim), float64(min(cfg.Size, cfg.Dim))+float64(cfg.ShrinkRows)); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := first.join(d); err != nil {

@@ -42,6 +42,7 @@ func solveCommand() *cobra.Command {
 	f.StringVar(&o.in.format, "format", "auto", "as for fit")
 	f.StringVar(&o.in.delimiter, "delimiter", "", "as for fit")
 	f.StringVar(&o.in.header, "header", "auto", "as for fit")
+	f.Var(&o.in.target, "target", "the file of the targets, where they have one of their own (default: the column that the sketch names)")
 	f.Var(&o.in.weights, "weights", "as for fit")
 	f.StringVar(&o.in.rows, "rows", "", "as for fit")
 	o.runs.register(c)
@@ -108,8 +109,8 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 func (o *solveOptions) reopen(d *description, cfg ridge.SummaryConfig) (*data, error) {
 	in := o.in
 	in.targets = cfg.Targets
-	if d.Target != "" {
-		in.target.value, in.target.set = d.Target, true
+	if d.Target != "" && !in.target.set {
+		in.target.value, in.target.set, in.told = d.Target, true, true
 	}
 	opened, src, err := in.again(&d.Preparation, "sketch", 0)
 	if err != nil {

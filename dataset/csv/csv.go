@@ -12,6 +12,8 @@
 // Quoted fields, CRLF, a byte order mark, blanks around numbers, empty lines and a
 // missing final newline are understood. Every other cell of a column that is read
 // must be a finite number, which is rounded to the nearest float64.
+//
+// A row has at most 2²⁰ fields and 64 MiB of text, the blank lines before it included.
 package csv
 
 import (

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
@@ -33,6 +34,10 @@ func newRecords(f *rawfile.File, delimiter byte) *records {
 	return r
 }
 
+// maxFields bounds the memory that the fields of a row of nothing but delimiters
+// take, and the names of as many columns.
+const maxFields = 1 << 20
+
 // next reads the next record that isn't a line of blanks.
 func (r *records) next() error {
 	for {
@@ -44,16 +49,24 @@ func (r *records) next() error {
 		if bytes.IndexByte(text, '"') >= 0 {
 			err = r.unquote()
 		} else {
-			r.split()
+			err = r.split()
 		}
-		if err != nil || len(r.fields) > 1 || len(bytes.TrimSpace(r.fields[0])) > 0 {
+		if err != nil {
 			return err
+		}
+		if len(r.fields) > 1 || len(bytes.TrimSpace(r.fields[0])) > 0 {
+			r.file.EndRow()
+			return nil
 		}
 	}
 }
 
+func (r *records) tooMany() error {
+	return &dataset.InputError{File: r.file.Name, Line: r.file.Line, Msg: fmt.Sprintf("the row has more than %d fields", maxFields)}
+}
+
 // split cuts a line at its delimiters; of blanks, any number make one.
-func (r *records) split() {
+func (r *records) split() error {
 	rest := bytes.TrimSuffix(bytes.TrimSuffix(r.text, []byte("\n")), []byte("\r"))
 	r.fields = r.fields[:0]
 	if r.delimiter == ' ' {
@@ -64,6 +77,9 @@ func (r *records) split() {
 		if i < 0 {
 			break
 		}
+		if len(r.fields) == maxFields {
+			return r.tooMany()
+		}
 		r.fields = append(r.fields, rest[:i])
 		rest = rest[i+1:]
 		if r.delimiter == ' ' {
@@ -71,6 +87,7 @@ func (r *records) split() {
 		}
 	}
 	r.fields = append(r.fields, rest)
+	return nil
 }
 
 // unquote lets encoding/csv read the record that begins with the line at hand.
@@ -80,7 +97,9 @@ func (r *records) unquote() error {
 		r.quoted.Comma, r.quoted.ReuseRecord, r.quoted.FieldsPerRecord = rune(r.delimiter), true, -1
 		r.quoted.TrimLeadingSpace = r.delimiter != '\t' // it would take an empty field for a blank
 	}
-	r.feed.begin(r.text)
+	if err := r.feed.begin(r.text); err != nil {
+		return err
+	}
 	record, err := r.quoted.Read()
 	if err != nil {
 		return r.wrap(err)
@@ -126,19 +145,22 @@ type feed struct {
 	at     int    // line of the last record that was handed on, 0 for none
 	before int    // lines of the file that were not, before that record
 	lines  int    // lines handed on
-	size   int    // bytes of the record
+	fields int    // delimiters of the record so far: no fewer than fields end there
 	rest   []byte // of the line at hand
 }
 
-func (f *feed) begin(text []byte) {
-	f.at, f.before = f.line, f.line-1-f.lines
-	f.take(text)
-	f.size = len(text)
+func (f *feed) begin(text []byte) error {
+	f.at, f.before, f.fields = f.line, f.line-1-f.lines, 0
+	return f.take(text)
 }
 
-func (f *feed) take(text []byte) {
+func (f *feed) take(text []byte) error {
+	if f.fields += bytes.Count(text, []byte{f.delimiter}); f.fields > maxFields {
+		return f.tooMany()
+	}
 	f.rest = text
 	f.lines++
+	return nil
 }
 
 // Read never returns more than what is left of one line, so that encoding/csv
@@ -149,10 +171,9 @@ func (f *feed) Read(p []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if f.size += len(text); f.size > rawfile.MaxLine {
-			return 0, f.file.TooLong(f.line)
+		if err := f.take(text); err != nil {
+			return 0, err
 		}
-		f.take(text)
 	}
 	n := copy(p, f.rest)
 	f.rest = f.rest[n:]

@@ -166,6 +166,9 @@ func TestIntegers(t *testing.T) {
 		"uint64":      {"<u8", string(word(-1)), "!:1:1: "},
 		"uint32":      {"<u4", "\xff\xff\xff\xff", "[4.294967295e+09] []"},
 		"int32":       {"<i4", "\xff\xff\xff\xff", "[-1] []"},
+		"uint16":      {"<u2", "\xff\xff", "[65535] []"},
+		"int16":       {"<i2", "\xfe\xff", "[-2] []"},
+		"uint8":       {"|u1", "\xff", "[255] []"},
 		"big uint16":  {">u2", "\x01\x02", "[258] []"},
 		"int8":        {"|i1", "\xfe", "[-2] []"},
 		"bool":        {"|b1", "\x01", "[1] []"},
@@ -181,6 +184,36 @@ func TestIntegers(t *testing.T) {
 		var e *dataset.InputError
 		if !bad && (err != nil || got != c.want) || bad && (!errors.As(err, &e) || e.NonFinite || !strings.HasPrefix(err.Error(), path+part)) {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
+		}
+	}
+}
+
+// TestTrailing: what follows an array is an error that says where, before a row is
+// read where the file is not compressed; and another array, which np.save may append
+// to an open file, is called so.
+func TestTrailing(t *testing.T) {
+	rows := npy("<f8", "False", "(2, 2)", floats(le, 1, 2, 3, 4))
+	columns := npy("<f8", "True", "(2, 2)", floats(le, 1, 3, 2, 4))
+	byteAfter := fmt.Sprintf("has more bytes than its 2 rows, from byte %d on", len(rows))
+	another := byteAfter + ", another array; give each a file of its own, or save them all with np.savez"
+	for name, c := range map[string]struct{ file, text, member, want string }{
+		"plain":               {"x.npy", rows + "z", "", byteAfter},
+		"Fortran":             {"x.npy", columns + "zzzzzzzzzz", "", byteAfter},
+		"gzip":                {"x.npy.gz", zipped(t, rows+"z"), "", byteAfter},
+		"zstd":                {"x.npy.zst", zstandard(t, rows+"z"), "", byteAfter},
+		"stored":              {"x.npz", npz(t, zip.Store, "x.npy", rows+"z"), ":x", byteAfter},
+		"deflated":            {"x.npz", npz(t, zip.Deflate, "x.npy", rows+"z"), ":x", byteAfter},
+		"two arrays":          {"x.npy", rows + rows, "", another},
+		"two, Fortran":        {"x.npy", columns + rows, "", another},
+		"two arrays, gzip":    {"x.npy.gz", zipped(t, rows+rows), "", another},
+		"two arrays, stored":  {"x.npz", npz(t, zip.Store, "x.npy", rows+rows), ":x", another},
+		"a bit of the second": {"x.npy", rows + rows[:5], "", byteAfter},
+	} {
+		path := named(t, c.file, c.text)
+		_, err := open(path, file.Options{})
+		var e *dataset.InputError
+		if !errors.As(err, &e) || err.Error() != path+c.member+": "+c.want {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
 }
@@ -209,6 +242,57 @@ func TestFortranWindows(t *testing.T) {
 	}
 	if at != n {
 		t.Errorf("%d rows", at)
+	}
+}
+
+// TestWideFortran: an array of more columns than are put into rows together gives the
+// same in both orders, whatever its entries and wherever its columns go; and what is
+// not finite is found where it stands.
+func TestWideFortran(t *testing.T) {
+	const n, d = 300, 21
+	value := func(i, j int) int { return (31*i + 7*j) % 120 }
+	body := func(size int, big, fortran bool) []byte {
+		out := make([]byte, 0, n*d*size)
+		for k := range n * d {
+			i, j := k/d, k%d
+			if fortran {
+				i, j = k%n, k/n
+			}
+			entry := make([]byte, size)
+			if big {
+				entry[size-1] = byte(value(i, j))
+			} else {
+				entry[0] = byte(value(i, j))
+			}
+			out = append(out, entry...)
+		}
+		return out
+	}
+	for _, descr := range []string{"|i1", "<i2", ">i2", "<u2", ">u2", "<i4", ">i4", ">u4", "<i8", ">i8", ">u8"} {
+		size, big := int(descr[2]-'0'), descr[0] == '>'
+		rows := named(t, "rows.npy", npy(descr, "False", fmt.Sprintf("(%d, %d)", n, d), body(size, big, false)))
+		cols := named(t, "cols.npy", npy(descr, "True", fmt.Sprintf("(%d, %d)", n, d), body(size, big, true)))
+		for _, opts := range []file.Options{
+			{}, {Target: list("5"), Targets: 1}, {Target: list("last,first"), Targets: 2},
+			{Columns: list("21,20,19,18,17,16,15,14,1,2,3")}, {Columns: list("-3,-12")},
+			{Columns: list("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"), Target: list("last"), Targets: 1},
+		} {
+			want, err := open(rows, opts)
+			got, err2 := open(cols, opts)
+			if err != nil || err2 != nil || got != want {
+				t.Errorf("%s, %+v: the orders differ, or %v, %v", descr, opts, err, err2)
+			}
+			if first := fmt.Sprint("[", value(0, 0), value(0, 1)); opts.Targets+len(opts.Columns) == 0 && !strings.HasPrefix(got, first) {
+				t.Errorf("%s begins with %.20s, not %s", descr, got, first)
+			}
+		}
+	}
+	x := make([]float64, n*d)
+	x[13*n+257] = math.Inf(1)
+	x[2*n+258] = math.NaN()
+	path := named(t, "x.npy", npy("<f8", "True", fmt.Sprintf("(%d, %d)", n, d), floats(le, x...)))
+	if _, err := open(path, file.Options{}); err == nil || !strings.HasPrefix(err.Error(), path+":258:14: row 258, column 14 is +Inf") {
+		t.Error(err)
 	}
 }
 

@@ -44,7 +44,13 @@ func targetIsFile(path string, opts Options) (bool, error) {
 		return false, err
 	}
 	name, _ := splitArray(target)
-	return exists(name) || calledLikeFile(name), nil
+	if !exists(name) && !calledLikeFile(name) {
+		return false, nil
+	}
+	if opts.OnlyNamed {
+		return false, &dataset.InputError{File: path, Msg: "has no target column " + strconv.Quote(target) + "; where that is a file of its own, name it (--target)"}
+	}
+	return true, nil
 }
 
 // targetIsArray decides whether the target is an array of the .npz archive.

@@ -44,6 +44,9 @@ type Options struct {
 	// Features is the number of features of a svmlight file, 0 to find it by
 	// reading the file once more.
 	Features int
+	// OnlyNamed says that no file is read but those that Open is given: a target that
+	// would be a file of its own is an error. For a target that is not the user's word.
+	OnlyNamed bool
 }
 
 // An Opened is a source and the files under it.

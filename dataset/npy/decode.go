@@ -3,70 +3,73 @@ package npy
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 )
 
 // A kind is a type of entries such as "<f8".
 type kind struct {
 	size int // bytes of an entry
-	// decode turns the entries in raw into numbers, len(dst) of them. An integer
-	// that is no float64 becomes NaN, which an integer cannot be otherwise.
+	// decode turns the entries in raw, which it may overwrite, into numbers, len(dst)
+	// of them. An integer that is no float64 becomes NaN, which an integer cannot be
+	// otherwise.
 	decode   func(dst []float64, raw []byte)
 	integers bool
 }
 
+// kinds are those of little-endian entries. Each has a loop of its own: through a
+// function for one entry, decoding takes three times as long.
+var kinds = map[string]kind{
+	"f8": {8, float64s, false},
+	"f4": {4, float32s, false},
+	"i8": {8, int64s, true},
+	"u8": {8, uint64s, true},
+	"i4": {4, int32s, true},
+	"u4": {4, uint32s, true},
+	"i2": {2, int16s, true},
+	"u2": {2, uint16s, true},
+	"i1": {1, int8s, true},
+	"u1": {1, uint8s, true},
+	"b1": {1, uint8s, true},
+}
+
 // kindOf returns the kind of a description in NumPy's form.
 func kindOf(descr string) (k kind, ok bool) {
-	var order binary.ByteOrder = binary.LittleEndian
+	big := false
 	if len(descr) == 3 {
 		switch descr[0] {
 		case '<', '|':
 		case '>':
-			order = binary.BigEndian
+			big = true
 		default:
 			return kind{}, false
 		}
 		descr = descr[1:]
 	}
-	switch descr {
-	case "f8":
-		if order == binary.LittleEndian {
-			return kind{size: 8, decode: float64s}, true
-		}
-		return kind{size: 8, decode: each(8, func(b []byte) float64 { return math.Float64frombits(order.Uint64(b)) })}, true
-	case "f4":
-		if order == binary.LittleEndian {
-			return kind{size: 4, decode: float32s}, true
-		}
-		return kind{size: 4, decode: each(4, func(b []byte) float64 { return float64(math.Float32frombits(order.Uint32(b))) })}, true
-	case "i8":
-		return integers(8, func(b []byte) float64 { return signed(int64(order.Uint64(b))) }), true
-	case "u8":
-		return integers(8, func(b []byte) float64 { return unsigned(order.Uint64(b)) }), true
-	case "i4":
-		return integers(4, func(b []byte) float64 { return float64(int32(order.Uint32(b))) }), true
-	case "u4":
-		return integers(4, func(b []byte) float64 { return float64(order.Uint32(b)) }), true
-	case "i2":
-		return integers(2, func(b []byte) float64 { return float64(int16(order.Uint16(b))) }), true
-	case "u2":
-		return integers(2, func(b []byte) float64 { return float64(order.Uint16(b)) }), true
-	case "i1":
-		return integers(1, func(b []byte) float64 { return float64(int8(b[0])) }), true
-	case "u1", "b1":
-		return integers(1, func(b []byte) float64 { return float64(b[0]) }), true
+	if k, ok = kinds[descr]; ok && big {
+		k.decode = swapped(k)
 	}
-	return kind{}, false
+	return k, ok
 }
 
-func integers(size int, get func(b []byte) float64) kind {
-	return kind{size: size, decode: each(size, get), integers: true}
-}
-
-// each decodes entry by entry.
-func each(size int, get func(b []byte) float64) func(dst []float64, raw []byte) {
+// swapped decodes big-endian entries.
+func swapped(k kind) func(dst []float64, raw []byte) {
 	return func(dst []float64, raw []byte) {
-		for i := range dst {
-			dst[i] = get(raw[i*size:])
+		swap(raw[:len(dst)*k.size], k.size)
+		k.decode(dst, raw)
+	}
+}
+
+// swap reverses the bytes of each entry.
+func swap(raw []byte, size int) {
+	le := binary.LittleEndian
+	for i := 0; i < len(raw); i += size {
+		switch b := raw[i : i+size]; size {
+		case 2:
+			le.PutUint16(b, bits.ReverseBytes16(le.Uint16(b)))
+		case 4:
+			le.PutUint32(b, bits.ReverseBytes32(le.Uint32(b)))
+		case 8:
+			le.PutUint64(b, bits.ReverseBytes64(le.Uint64(b)))
 		}
 	}
 }
@@ -80,6 +83,54 @@ func float64s(dst []float64, raw []byte) {
 func float32s(dst []float64, raw []byte) {
 	for i := range dst {
 		dst[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i : 4*i+4])))
+	}
+}
+
+func int64s(dst []float64, raw []byte) {
+	for i := range dst {
+		dst[i] = signed(int64(binary.LittleEndian.Uint64(raw[8*i : 8*i+8])))
+	}
+}
+
+func uint64s(dst []float64, raw []byte) {
+	for i := range dst {
+		dst[i] = unsigned(binary.LittleEndian.Uint64(raw[8*i : 8*i+8]))
+	}
+}
+
+func int32s(dst []float64, raw []byte) {
+	for i := range dst {
+		dst[i] = float64(int32(binary.LittleEndian.Uint32(raw[4*i : 4*i+4])))
+	}
+}
+
+func uint32s(dst []float64, raw []byte) {
+	for i := range dst {
+		dst[i] = float64(binary.LittleEndian.Uint32(raw[4*i : 4*i+4]))
+	}
+}
+
+func int16s(dst []float64, raw []byte) {
+	for i := range dst {
+		dst[i] = float64(int16(binary.LittleEndian.Uint16(raw[2*i : 2*i+2])))
+	}
+}
+
+func uint16s(dst []float64, raw []byte) {
+	for i := range dst {
+		dst[i] = float64(binary.LittleEndian.Uint16(raw[2*i : 2*i+2]))
+	}
+}
+
+func int8s(dst []float64, raw []byte) {
+	for i := range dst {
+		dst[i] = float64(int8(raw[i]))
+	}
+}
+
+func uint8s(dst []float64, raw []byte) {
+	for i := range dst {
+		dst[i] = float64(raw[i])
 	}
 }
 

@@ -21,6 +21,9 @@ type header struct {
 	start   int64 // where its first entry is
 }
 
+// length is how many bytes header and entries take.
+func (h *header) length() int64 { return h.start + h.rows*int64(h.cols*h.size) }
+
 // maxHeader bounds what a hostile header length can make us allocate; NumPy's own
 // are below 200 bytes.
 const maxHeader = 1 << 16
@@ -63,8 +66,15 @@ func (in *input) readHeader(size int64) error {
 	}
 	in.start = int64(len(text))
 	// Before a row is allocated: the file must be long enough to hold what it says.
-	if need := in.rows*int64(in.cols*in.size) + in.start; size >= 0 && size < need {
+	if need := in.length(); size >= 0 && size < need {
 		return fmt.Errorf("is truncated: %d×%d entries of %d bytes take %d, it has %d", in.rows, in.cols, in.size, need, size)
+	} else if size > need && in.at != nil {
+		// One that is compressed is read to its end first.
+		next := make([]byte, min(size-need, int64(len(npy.Magic))))
+		if _, err := in.at.ReadAt(next, need); err != nil {
+			return in.wrap(err, 0)
+		}
+		return in.excess(next)
 	}
 	return nil
 }

@@ -1,7 +1,8 @@
 // Package npy reads NumPy's arrays in blocks of rows: .npy files, plain, gzip or
 // zstd, and the members of .npz archives, stored or deflated. They have one or two
 // dimensions of float64, float32, integers or booleans, little- or big-endian.
-// Integers beyond ±2⁵³, which float64 does not hold, are refused.
+// Integers beyond ±2⁵³, which float64 does not hold, are refused, and so is what
+// follows an array, which may be another: NumPy reads the first and says nothing.
 //
 // An array in C order is read from front to end. One in Fortran order, column by
 // column, is read in windows of rows that take 16 MiB at most, or one entry of each

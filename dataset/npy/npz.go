@@ -64,7 +64,16 @@ func features(name string) (string, error) {
 	case len(names) == 0:
 		return "", &dataset.InputError{File: name, Msg: "holds no arrays"}
 	}
-	return "", &dataset.InputError{File: name, Msg: fmt.Sprintf("holds the arrays %s: say which one, as in %s:%s", strings.Join(names, ", "), name, names[0])}
+	return "", &dataset.InputError{File: name, Msg: fmt.Sprintf("holds the arrays %s: say which one, as in %s:%s", some(names), name, names[0])}
+}
+
+// some are the first names, which may be very many.
+func some(names []string) string {
+	const most = 12
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
 }
 
 func openArchive(name string) (*rawfile.File, *zip.Reader, error) {
@@ -94,7 +103,7 @@ func openMember(name, member string) (*input, error) {
 	i := slices.IndexFunc(z.File, func(f *zip.File) bool { return f.Name == member+".npy" })
 	if i < 0 {
 		f.Close() // only its directory was read
-		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has no array %q; it holds %s", member, strings.Join(members(z), ", "))}
+		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has no array %q; it holds %s", member, some(members(z)))}
 	}
 	in := &input{name: name + ":" + member}
 	in.wrap = func(err error, row int) error { return wrapMember(in.name, err, row) }

@@ -1,21 +1,27 @@
 package npy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/sbinet/npyio/npy"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 )
 
-// chunkBytes is how much is read at once of an array in C order, and put into rows
-// at once of one in Fortran order: it stays in the cache.
+// chunkBytes is how much is read at once of an array in C order: it stays in the
+// cache.
 const chunkBytes = 1 << 18
 
 // windowBytes is the most memory for rows of an array in Fortran order: the more
 // rows, the longer the runs that are read of each column.
 const windowBytes = 16 << 20
+
+// tileRows is how many rows are turned at once: Tile columns of them stay in the cache.
+const tileRows = 128
 
 // A rowReader reads an array in C order.
 type rowReader struct {
@@ -32,6 +38,19 @@ func newRowReader(in *input, c columns.Choice) *rowReader {
 }
 
 func (r *rowReader) Close() error { return r.close() }
+
+// Skip is that of [dataset.Skipper].
+func (r *rowReader) Skip(rows int64) (bool, error) {
+	s, ok := r.data.(io.Seeker)
+	if !ok {
+		return false, nil
+	}
+	if _, err := s.Seek(rows*int64(r.cols)*int64(r.size), io.SeekCurrent); err != nil {
+		return false, r.wrap(err, int(r.done+1))
+	}
+	r.done += rows
+	return true, nil
+}
 
 func (r *rowReader) Read(b *dataset.Buffer, rows int) error {
 	rows = int(min(int64(rows), r.rows-r.done))
@@ -58,10 +77,21 @@ func (r *rowReader) Read(b *dataset.Buffer, rows int) error {
 
 // end returns io.EOF where the rows are all there is.
 func (r *rowReader) end() error {
-	if _, err := io.ReadFull(r.data, r.raw[:1]); err != nil {
-		return r.wrap(err, int(r.rows))
+	next := make([]byte, len(npy.Magic))
+	n, err := io.ReadFull(r.data, next)
+	if n > 0 {
+		return r.excess(next[:n])
 	}
-	return &dataset.InputError{File: r.name, Msg: fmt.Sprintf("has more bytes than its %d rows", r.rows)}
+	return r.wrap(err, int(r.rows))
+}
+
+// excess reports bytes behind the last row, the first of which are next.
+func (in *input) excess(next []byte) error {
+	what := ""
+	if bytes.Equal(next, npy.Magic[:]) {
+		what = ", another array; give each a file of its own, or save them all with np.savez"
+	}
+	return &dataset.InputError{File: in.name, Msg: fmt.Sprintf("has more bytes than its %d rows, from byte %d on%s", in.rows, in.length(), what)}
 }
 
 // short reports an array that ends before its last row.
@@ -93,7 +123,7 @@ type columnReader struct {
 	used   []int     // columns that are read
 	height int       // rows of a whole window
 	window []byte    // of each used column, the same rows
-	column []float64 // of some of them, decoded
+	tile   []float64 // of some of them, decoded
 	first  int64     // row of the array the window begins with
 	held   int       // rows in the window
 	next   int64     // row to hand out
@@ -108,11 +138,18 @@ func newColumnReader(in *input, c columns.Choice) *columnReader {
 	}
 	r.height = int(min(int64(max(1, windowBytes/(len(r.used)*in.size))), in.rows))
 	r.window = make([]byte, r.height*len(r.used)*in.size)
-	r.column = make([]float64, min(r.height, max(8, chunkBytes/8/len(r.used))))
+	r.tile = make([]float64, columns.Tile*min(r.height, tileRows))
 	return r
 }
 
 func (r *columnReader) Close() error { return r.close() }
+
+// Skip is that of [dataset.Skipper].
+func (r *columnReader) Skip(rows int64) (bool, error) {
+	r.next += rows
+	r.first = r.next
+	return true, nil
+}
 
 // Read fills a block from as many windows as it takes.
 func (r *columnReader) Read(b *dataset.Buffer, rows int) error {
@@ -136,15 +173,19 @@ func (r *columnReader) Read(b *dataset.Buffer, rows int) error {
 func (r *columnReader) transpose(b *dataset.Buffer, n int) error {
 	from := int(r.next - r.first)
 	x, y := r.Grow(b, n)
-	for lo := 0; lo < n; lo += len(r.column) {
-		values := r.column[:min(len(r.column), n-lo)]
-		for i, j := range r.used {
-			r.decode(values, r.window[(i*r.height+from+lo)*r.size:])
-			r.Column(x, y, j, lo, values)
+	finite := true
+	for lo := 0; lo < n; lo += tileRows {
+		rows := min(tileRows, n-lo)
+		for i := 0; i < len(r.used); i += columns.Tile {
+			js := r.used[i:min(i+columns.Tile, len(r.used))]
+			for k := range js {
+				r.decode(r.tile[k*rows:(k+1)*rows], r.window[((i+k)*r.height+from+lo)*r.size:])
+			}
+			finite = r.Columns(x, y, js, lo, r.tile[:len(js)*rows]) && finite
 		}
 	}
-	if err := r.check(&r.Choice, x, y, r.next); err != nil {
-		return err
+	if !finite {
+		return r.check(&r.Choice, x, y, r.next)
 	}
 	r.next += int64(n)
 	return nil

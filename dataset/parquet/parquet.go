@@ -5,7 +5,9 @@
 // The columns are chosen by name. Of each that is read one page is held at a time,
 // so that a row group of any size takes little memory where its pages are small, as
 // most writers make them (1 MiB), and never more than the row group. Pages of more
-// than 256 MiB, or together more than 1 GiB, are refused, but for 8 MiB a column.
+// than 256 MiB, or together more than 1 GiB, are refused, but for 8 MiB a column. For
+// that the package replaces the library's zstd and snappy codecs, for the whole
+// process, by ones that write no more than a page has room for.
 //
 // A missing value, NaN, an infinity and an integer beyond ±2⁵³, which float64 does
 // not hold, are refused where they stand; text, categories, times and nested columns
@@ -17,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	pq "github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
@@ -113,7 +116,7 @@ func open(name string) (out *opened, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &opened{name: name, raw: raw, props: pq.NewReaderProperties(nil)}
+	f := &opened{name: name, raw: raw, props: pq.NewReaderProperties(pooled{})}
 	defer func() {
 		if p := recover(); p != nil {
 			err = f.damaged(fmt.Errorf("%v", p))
@@ -130,10 +133,13 @@ func open(name string) (out *opened, err error) {
 	if f.Reader, err = file.NewParquetReader(io.NewSectionReader(at, 0, raw.Plain), file.WithReadProps(f.props)); err != nil {
 		return nil, f.damaged(err)
 	}
+	var rows int64
 	for i := range f.NumRowGroups() {
-		if n := f.MetaData().RowGroup(i).NumRows(); n < 0 {
+		n := f.MetaData().RowGroup(i).NumRows()
+		if n < 0 || rows > math.MaxInt64-n {
 			return nil, f.damaged(fmt.Errorf("row group %d has %d rows", i+1, n))
 		}
+		rows += n
 	}
 	schema := f.MetaData().Schema
 	for i := range schema.NumColumns() {
@@ -158,10 +164,13 @@ func (f *opened) rows() int64 {
 	return n
 }
 
+// mostPage is the most bytes of any page.
+const mostPage = 256 << 20
+
 // limitPages bounds the memory that pages can take where n columns are read.
 func (f *opened) limitPages(n int) {
-	const total, most, least = 1 << 30, 256 << 20, 8 << 20
-	limit := int64(min(most, max(least, total/n)))
+	const total, least = 1 << 30, 8 << 20
+	limit := int64(min(mostPage, max(least, total/n)))
 	f.props.MaxUncompressedPageSize, f.props.MaxCompressedPageSize = limit, limit
 }
 

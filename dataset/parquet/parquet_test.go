@@ -267,6 +267,58 @@ func compare(s dataset.Source, cols []column, n int) error {
 	return nil
 }
 
+// TestWide: more columns than are put into rows together, wherever they go.
+func TestWide(t *testing.T) {
+	const n, d = 1500, 21
+	var cols []column
+	for j := range d {
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = float64(100*i + j)
+		}
+		cols = append(cols, column{node: node(fmt.Sprint("x", j+1), j%2 == 0, double, none), values: v, valid: map[bool][]bool{true: slicesOf(n)}[j%2 == 0]})
+	}
+	path := write(t, encode(t, 2, cols))
+	for _, c := range []struct {
+		columns, targets string
+	}{{"", ""}, {"", "x5"}, {"", "x21,x1"}, {"x21,x20,x19,x18,x17,x16,x15,x14,x1,x2,x3", ""}, {"-x3,-x12", ""}, {"x1,x2,x3,x4,x5,x6,x7,x8,x9,x10,x11,x12,x13,x14,x15", "x21"}} {
+		split := func(list string) []string { return strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) }
+		opts := parquet.Options{Columns: split(c.columns), Targets: split(c.targets)}
+		features, targets, err := parquet.Names(path, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := parquet.Open(path, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := 0
+		for b, err := range s.Blocks(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range b.N {
+				for k, name := range append(features, targets...) {
+					got := b.Y
+					if k < len(features) {
+						got, k = b.X, i*len(features)+k
+					} else {
+						k = i*len(targets) + k - len(features)
+					}
+					var j int
+					if fmt.Sscanf(name, "x%d", &j); got[k] != float64(100*(at%n)+j-1) {
+						t.Fatalf("%+v: row %d, %s is %v", c, at+1, name, got[k])
+					}
+				}
+				at++
+			}
+		}
+		if at != 2*n {
+			t.Errorf("%+v: %d rows", c, at)
+		}
+	}
+}
+
 // TestNullFarIn: the row of a null is counted over row groups and pages.
 func TestNullFarIn(t *testing.T) {
 	const n = 1000

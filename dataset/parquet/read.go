@@ -14,12 +14,17 @@ type reader struct {
 	*opened
 	columns.Choice
 	used    []column
+	indices []int // of the same, in the file
 	group   int   // the next row group
 	left    int64 // rows of the one at hand that have not been read
 	row     int64 // rows read of the file
-	values  []float64
+	tile    []float64
 	scratch scratch
 }
+
+// tileRows is how many rows are read of a column at a time: columns.Tile columns of
+// them stay in the cache until they are put into rows.
+const tileRows = 1024
 
 func newReader(name string, choice columns.Choice, n int64) (dataset.Reader, error) {
 	f, err := open(name)
@@ -48,8 +53,9 @@ func (r *reader) use(n int64) error {
 		if err != nil {
 			return err
 		}
-		r.used = append(r.used, c)
+		r.used, r.indices = append(r.used, c), append(r.indices, j)
 	}
+	r.tile = make([]float64, columns.Tile*tileRows)
 	r.limitPages(len(r.used))
 	return nil
 }
@@ -80,7 +86,8 @@ func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 				return r.damaged(err)
 			}
 		}
-		if err := r.rowsOfGroup(b, int(min(int64(rows-b.N), r.left))); err != nil {
+		r.Reserve(b, int(min(int64(rows-b.N), r.left)))
+		if err := r.rowsOfGroup(b, int(min(int64(rows-b.N), r.left, tileRows))); err != nil {
 			return err
 		}
 	}
@@ -89,14 +96,19 @@ func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 
 // rowsOfGroup reads the next n rows of the row group at hand.
 func (r *reader) rowsOfGroup(b *dataset.Buffer, n int) error {
-	r.Reserve(b, n)
 	x, y := r.Grow(b, n)
-	for i := range r.used {
-		if err := r.fill(&r.used[i], x, y, n); err != nil {
-			return err
+	finite := true
+	for i := 0; i < len(r.used); i += columns.Tile {
+		end := min(i+columns.Tile, len(r.used))
+		for k := range end - i {
+			if err := r.fill(r.tile[k*n:(k+1)*n], &r.used[i+k]); err != nil {
+				return err
+			}
 		}
+		finite = r.Columns(x, y, r.indices[i:end], 0, r.tile[:(end-i)*n]) && finite
 	}
-	if i, j, v, bad := r.Find(x, y); bad {
+	if !finite {
+		i, j, v, _ := r.Find(x, y)
 		return r.notFinite(r.row+int64(i), j, v)
 	}
 	r.row += int64(n)
@@ -129,9 +141,8 @@ func (r *reader) endGroup() error {
 	return err
 }
 
-// fill reads n values of a column into rows.
-func (r *reader) fill(c *column, x, y []float64, n int) error {
-	values := sized(&r.values, n)
+// fill reads the next values of a column.
+func (r *reader) fill(values []float64, c *column) error {
 	got, null, err := c.read(values, &r.scratch)
 	at := func(msg string, cause error) error {
 		return &dataset.InputError{File: r.name, Line: int(r.row) + got + 1, Column: c.index + 1, Msg: "column " + c.name + " " + msg, Err: cause}
@@ -141,10 +152,9 @@ func (r *reader) fill(c *column, x, y []float64, n int) error {
 		return at("cannot be read", err)
 	case null:
 		return at("has no value (null); fill in what is missing, or leave the column out (--columns)", nil)
-	case got < n:
+	case got < len(values):
 		return at("ends before its row group", nil)
 	}
-	r.Column(x, y, c.index, 0, values)
 	return nil
 }
 

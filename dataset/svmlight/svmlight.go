@@ -4,7 +4,8 @@
 //	label index:value index:value … # comment
 //
 // with 1-based, strictly increasing indices. Empty and comment lines are
-// skipped, and so is a field qid:n. The label is the target.
+// skipped, and so is a field qid:n. The label is the target. A row has at most 64 MiB
+// of text, the empty and comment lines before it included.
 package svmlight
 
 import (
@@ -164,6 +165,7 @@ func (r *reader) row(b *dataset.Buffer, text []byte) error {
 		b.Y = append(b.Y, y)
 	}
 	b.EndRow()
+	r.file.EndRow()
 	return nil
 }
 

@@ -14,4 +14,9 @@
 // a time, the others wait in Go, so that the threads of Go and of OpenBLAS never
 // multiply. Where that is one call, it runs on as many threads as suit it: small
 // factorisations on one, a gradient on goroutines with a part of the rows each.
+//
+// OpenBLAS does not promise that a call has the same bits each time. Within one
+// process they have been the same in every test, from many goroutines too; but they
+// change with the number of threads, with GOMAXPROCS as New finds it, with the core
+// and with the version of OpenBLAS. Package purego is the one to use where bits matter.
 package cblas

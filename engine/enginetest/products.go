@@ -48,7 +48,7 @@ func gemm(t *testing.T, be engine.Backend, shapes sweep) {
 			if s[1] == 0 {
 				fill = nan
 			}
-			c := newMatrix(m, n, fill)
+			c := newOutput(m, n, fill)
 			be.Gemm(ta, tb, m, n, k, s[0], a.data, a.ld, b.data, b.ld, s[1], c.data, c.ld)
 			what := fmt.Sprintf("Gemm(%v, %v, %d, %d, %d, %v)", ta, tb, m, n, k, s)
 			a.unchanged(t, what)
@@ -103,7 +103,7 @@ func syrk(t *testing.T, be engine.Backend, shapes sweep) {
 			if s[1] == 0 {
 				fill = nan
 			}
-			c := newMatrix(n, n, lowerOnly(fill))
+			c := newOutput(n, n, lowerOnly(fill))
 			be.Syrk(trans, n, k, s[0], a.data, a.ld, s[1], c.data, c.ld)
 			what := fmt.Sprintf("Syrk(%v, %d, %d, %v)", trans, n, k, s)
 			a.unchanged(t, what)
@@ -123,7 +123,7 @@ func gram(t *testing.T, be engine.Backend, shapes sweep) {
 		rng := random(uint64(trial))
 		a := newMatrix(n, k, normal(rng))
 		asked := func(i, j int) bool { return i >= first && j <= i }
-		c := newMatrix(n, n, func(i, j int) float64 {
+		c := newOutput(n, n, func(i, j int) float64 {
 			if asked(i, j) {
 				return math.NaN()
 			}
@@ -202,7 +202,7 @@ func gradientOnce(t *testing.T, be engine.Backend, n, d, q int, withB bool, seed
 	t.Helper()
 	rng := random(seed)
 	a, x, b := newMatrix(n, d, normal(rng)), newMatrix(q, d, normal(rng)), newMatrix(n, q, normal(rng))
-	g, r := newMatrix(q, d, normal(rng)), newMatrix(n, q, nan)
+	g, r := newOutput(q, d, normal(rng)), newOutput(n, q, nan)
 	rhs := b.data
 	if !withB {
 		rhs = nil

@@ -95,8 +95,7 @@ func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 17)) }
 // canary fills what no operation may touch.
 var canary = math.Float64frombits(0x7ff8_c0ff_ee00_beef)
 
-// A matrix is an r×c window with gaps of three canaries between rows and behind
-// the end.
+// A matrix is an r×c window with gaps of canaries between rows and behind the end.
 type matrix struct {
 	r, c, ld int
 	data     []float64 // what the backend gets, no longer than it may need
@@ -104,8 +103,14 @@ type matrix struct {
 	before   []float64
 }
 
-func newMatrix(r, c int, f func(i, j int) float64) *matrix {
-	m := &matrix{r: r, c: c, ld: c + 3}
+func newMatrix(r, c int, f func(i, j int) float64) *matrix { return spaced(r, c, 3, f) }
+
+// newOutput is newMatrix with other gaps, so that the leading dimension of a result is
+// not by chance that of an argument.
+func newOutput(r, c int, f func(i, j int) float64) *matrix { return spaced(r, c, 5, f) }
+
+func spaced(r, c, gap int, f func(i, j int) float64) *matrix {
+	m := &matrix{r: r, c: c, ld: c + gap}
 	m.all = make([]float64, r*m.ld+3)
 	for i := range m.all {
 		m.all[i] = canary

@@ -28,6 +28,7 @@ func above(packages ...string) []string { return append(packages, foundation...)
 // nobody's list: it belongs to tests.
 var arrows = map[string][]string{
 	"internal/...":        {"internal/..."},
+	"internal/adversary":  above("dataset", "fd", "randsketch", "ridge"),
 	"engine/internal/...": {"engine/internal/...", "internal/..."},
 	"engine/purego/...":   {"engine/purego/...", "engine/internal/...", "internal/..."},
 	"engine/cblas":        {"engine/internal/...", "internal/..."},

@@ -4,6 +4,7 @@ package atomicfile
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -13,24 +14,80 @@ import (
 // synced and renamed over it; then the folder is synced. On an error the file is
 // what it was before.
 func Write(name string, write func(w io.Writer) error) error {
-	dir := filepath.Dir(name)
-	f, err := os.CreateTemp(dir, "."+filepath.Base(name)+".*")
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(write(f), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+	if err := f.Chmod(0o644); err != nil {
+		return errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
-	if err := os.Rename(f.Name(), name); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return syncDir(dir)
+	return replace(Disk, f, f.Name(), name, "", write)
 }
 
-// syncDir makes the rename durable. File systems that sync no folders say
+// Replace is Write through a temporary file of the caller's choice, in the same
+// folder, that is overwritten where there is one; and the file that is replaced stays
+// as previous, in place of what is called so. Where a rename fails the last whole file
+// is name or, if that is not there, previous.
+func Replace(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
+	f, err := d.Create(temporary)
+	if err != nil {
+		return err
+	}
+	return replace(d, f, temporary, name, previous, write)
+}
+
+func replace(d Operations, f File, temporary, name, previous string, write func(w io.Writer) error) error {
+	err := write(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil && previous != "" {
+		if err = d.Rename(name, previous); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err == nil {
+		err = d.Rename(temporary, name)
+	}
+	if err != nil {
+		return errors.Join(err, d.Remove(temporary))
+	}
+	return d.SyncDir(filepath.Dir(name))
+}
+
+// Operations are those on files that Replace makes, for tests to let fail.
+type Operations interface {
+	Create(name string) (File, error)
+	Rename(from, to string) error
+	Remove(name string) error
+	SyncDir(name string) error
+}
+
+// A File is one in the making.
+type File interface {
+	io.Writer
+	Sync() error
+	Close() error
+}
+
+// Disk are the operations of this machine.
+var Disk Operations = disk{}
+
+type disk struct{}
+
+func (disk) Create(name string) (File, error) {
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+}
+
+func (disk) Rename(from, to string) error { return os.Rename(from, to) }
+
+func (disk) Remove(name string) error { return os.Remove(name) }
+
+// SyncDir makes the rename durable. File systems that sync no folders say
 // EINVAL, which is not an error of ours.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
+func (disk) SyncDir(name string) error {
+	d, err := os.Open(name)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,9 @@ type Kind uint32
 const (
 	Sketch  Kind = 1 // an fd.Sketch
 	Summary Kind = 2 // a ridge.Summary
+	// Checkpoint is a state of internal/checkpoint, and Pass what a ridge.Journal keeps.
+	Checkpoint Kind = 3
+	Pass       Kind = 4
 )
 
 func (k Kind) String() string {
@@ -37,6 +40,10 @@ func (k Kind) String() string {
 		return "a sketch"
 	case Summary:
 		return "a summary"
+	case Checkpoint:
+		return "a checkpoint"
+	case Pass:
+		return "a pass"
 	}
 	return fmt.Sprintf("kind %d", uint32(k))
 }
@@ -50,15 +57,15 @@ type preamble struct {
 
 var magic = [8]byte{0x89, 'F', 'D', 'R', '\r', '\n', 0x1a, '\n'}
 
-// Frame is what a message has beside its content, in bytes.
-const Frame = preambleSize + sumSize
-
+// Start is where the content of a message begins, and Frame what a message has beside
+// it, in bytes.
 const (
-	preambleSize = 24
-	sumSize      = 4
-	// chunk is how much is converted at a time, small enough for the nearest cache.
-	chunk = 8 << 10
+	Start = 24
+	Frame = Start + 4
 )
+
+// chunk is how much is converted at a time, small enough for the nearest cache.
+const chunk = 8 << 10
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 

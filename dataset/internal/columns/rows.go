@@ -57,9 +57,50 @@ func (c *Choice) Rows(x, y, rows []float64) {
 	}
 }
 
-// Column puts part of column j of the file, from row first on, into room made by
-// Grow.
-func (c *Choice) Column(x, y []float64, j, first int, values []float64) {
+// Tile is how many columns fill a line of the cache. As many are best put into rows
+// together: every line is then written once and whole.
+const Tile = 8
+
+// Columns puts part of the columns js of the file, from row first on, into room made
+// by Grow. values has the same rows of each, one column after the other. It reports
+// whether all are finite; Find tells which is not.
+func (c *Choice) Columns(x, y []float64, js []int, first int, values []float64) (finite bool) {
+	n := len(values) / len(js)
+	if len(js) == Tile && c.sideBySide(js) {
+		tile(x[first*c.Features+c.To[js[0]]:], c.Features, values)
+	} else {
+		for i, j := range js {
+			c.column(x, y, j, first, values[i*n:(i+1)*n])
+		}
+	}
+	return notFinite(values) == len(values) // while they are in the cache
+}
+
+// sideBySide is true where the columns are features, next to each other.
+func (c *Choice) sideBySide(js []int) bool {
+	for i, j := range js {
+		if c.To[j] != c.To[js[0]]+i || c.To[j] >= c.Features {
+			return false
+		}
+	}
+	return true
+}
+
+// tile writes Tile columns, one after the other in values, to rows that are stride
+// apart.
+func tile(to []float64, stride int, values []float64) {
+	n := len(values) / Tile
+	v0, v1, v2, v3 := values[:n], values[n:2*n], values[2*n:3*n], values[3*n:4*n]
+	v4, v5, v6, v7 := values[4*n:5*n], values[5*n:6*n], values[6*n:7*n], values[7*n:8*n]
+	for i := range n {
+		row := (*[Tile]float64)(to[i*stride:])
+		row[0], row[1], row[2], row[3] = v0[i], v1[i], v2[i], v3[i]
+		row[4], row[5], row[6], row[7] = v4[i], v5[i], v6[i], v7[i]
+	}
+}
+
+// column puts part of column j of the file.
+func (c *Choice) column(x, y []float64, j, first int, values []float64) {
 	to, stride, k := x, c.Features, c.To[j]
 	if k >= c.Features {
 		to, stride, k = y, c.Targets, k-c.Features
@@ -89,8 +130,18 @@ func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
 
 // notFinite is the index of the first NaN or infinity, len(v) without one.
 func notFinite(v []float64) int {
-	for i, v := range v {
-		if v-v != 0 {
+	i := 0
+	// v − v is 0, or NaN where v is not finite, and so is the sum of several.
+	for ; i+8 <= len(v); i += 8 {
+		w := (*[8]float64)(v[i:])
+		a, b := (w[0]-w[0])+(w[1]-w[1]), (w[2]-w[2])+(w[3]-w[3])
+		c, d := (w[4]-w[4])+(w[5]-w[5]), (w[6]-w[6])+(w[7]-w[7])
+		if (a+b)+(c+d) != 0 {
+			break
+		}
+	}
+	for ; i < len(v); i++ {
+		if v[i]-v[i] != 0 {
 			return i
 		}
 	}

@@ -21,8 +21,10 @@ import (
 // in memory. It is what the zstd command itself accepts.
 const maxWindow = 128 << 20
 
-// MaxLine bounds the memory that a file without newlines can take.
-const MaxLine = 64 << 20
+// MaxRow bounds the text of a row, and so the memory that a file without newlines
+// can take and, for blank lines and comments count as part of the row they precede,
+// how long reading it can go on before there is a row or an error.
+const MaxRow = 64 << 20
 
 // A File is an open file, uncompressed where it was compressed.
 type File struct {
@@ -37,6 +39,7 @@ type File struct {
 	packed string // "gzip" or "zstd", "" for neither
 	close  func() // of the decoder
 	long   []byte // a line that the Reader's buffer does not hold
+	size   int    // bytes of the lines since the last EndRow
 }
 
 // Open opens a regular file. The error is an *[dataset.InputError].
@@ -125,14 +128,15 @@ func (f *File) SkipBOM() {
 }
 
 // ReadLine returns the next line with its end, valid until the next call. At the
-// end of the file it returns io.EOF.
+// end of the file it returns io.EOF; after more than MaxRow bytes without an EndRow,
+// an error.
 func (f *File) ReadLine() ([]byte, error) {
 	text, err := f.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
 		f.long = append(f.long[:0], text...)
 		for err == bufio.ErrBufferFull {
-			if len(f.long) > MaxLine {
-				return nil, f.TooLong(f.Line + 1)
+			if f.size+len(f.long) > MaxRow {
+				return nil, f.tooLong(f.Line + 1)
 			}
 			text, err = f.ReadSlice('\n')
 			f.long = append(f.long, text...)
@@ -143,12 +147,18 @@ func (f *File) ReadLine() ([]byte, error) {
 		return nil, f.Wrap(err, f.Line+1)
 	}
 	f.Line++
+	if f.size += len(text); f.size > MaxRow {
+		return nil, f.tooLong(f.Line)
+	}
 	return text, nil
 }
 
-// TooLong reports a line of more than MaxLine bytes.
-func (f *File) TooLong(line int) error {
-	return &dataset.InputError{File: f.Name, Line: line, Msg: fmt.Sprintf("the line is longer than %d MiB", MaxLine>>20)}
+// EndRow tells that the lines read so far have made a row.
+func (f *File) EndRow() { f.size = 0 }
+
+// tooLong reports a row of more than MaxRow bytes.
+func (f *File) tooLong(line int) error {
+	return &dataset.InputError{File: f.Name, Line: line, Msg: fmt.Sprintf("the row, with the blank lines before it, is longer than %d MiB", MaxRow>>20)}
 }
 
 // Wrap turns an error of reading at a line into an *[dataset.InputError]; io.EOF

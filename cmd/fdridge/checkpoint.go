@@ -1,0 +1,497 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// checkpointFlags say where the state of a fit is kept, and how often.
+type checkpointFlags struct {
+	name  string
+	every time.Duration
+}
+
+func (o *checkpointFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&o.name, "checkpoint", "", "keep the state of the run here: after a crash, or Ctrl-C, the same command goes on from it, to the same bits; removed when the run is done")
+	f.DurationVar(&o.every, "checkpoint-every", 30*time.Second, "how often, at most; what a checkpoint takes to write is left ten times in between")
+}
+
+func (o *checkpointFlags) check() error {
+	if !(o.every > 0) {
+		return badInput("--checkpoint-every: %v, must be positive", o.every)
+	}
+	return checkOutput("checkpoint", o.name)
+}
+
+// outputs are the files that are written.
+func (o *checkpointFlags) outputs() []named {
+	var out []named
+	if o.name != "" {
+		for _, name := range checkpoint.Names(o.name) {
+			out = append(out, named{"checkpoint", name})
+		}
+	}
+	return out
+}
+
+// A keeper keeps the state of a fit in a checkpoint, of which the content is
+//
+//	8    length of the next, little-endian
+//	…    a kept, JSON
+//	…    the summary, a message of package ridge, where there is one
+//	…    what the passes of the solver have found, each as a ridge.Journal has it
+//
+// It is that journal. A nil keeper keeps nothing.
+type keeper struct {
+	checkpointFlags
+	file   *checkpoint.File
+	state  *checkpoint.State // the last one, with what isn't in memory
+	saved  position          // of the last one
+	kept   kept
+	sum    *ridge.Summary
+	passes []part
+	count  *counted
+	next   time.Time // when the next state is due
+	unsent bool      // there is more than the last state has
+	bar    *progress
+	stderr io.Writer
+}
+
+// kept is what a state tells of itself.
+type kept struct {
+	Run      []setting        `json:"run"`
+	At       position         `json:"at"`
+	Scaling  *dataset.Scaling `json:"scaling,omitempty"`
+	Size     int              `json:"size,omitempty"` // of the sketch, where it was chosen
+	Nonzeros nonzeros         `json:"nonzeros"`
+	Sketched bool             `json:"sketched"`
+	Summary  int64            `json:"summary"` // length in bytes
+	Passes   []int64          `json:"passes"`  // lengths in bytes
+}
+
+// empty tells that there is nothing yet to go on from.
+func (k *kept) empty() bool { return k.Scaling == nil && k.Size == 0 && k.Summary == 0 }
+
+// A setting is something that two runs have in common if one is to go on from where
+// the other was.
+type setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// A position is how far a run has come.
+type position struct {
+	Pass int   `json:"pass"` // 0: the one that sketches
+	Rows int64 `json:"rows"`
+}
+
+func (p position) String() string {
+	if p.Pass == 0 {
+		return fmt.Sprintf("row %d of the sketch's pass", p.Rows)
+	}
+	return fmt.Sprintf("row %d of pass %d", p.Rows, p.Pass)
+}
+
+// A part is what one pass has found: in memory, or else in the last state.
+type part struct {
+	data     []byte
+	at, size int64
+}
+
+// openKeeper takes the checkpoint, and what it has of this run. Where there was none
+// the first state is written, to see that it can be.
+func openKeeper(o checkpointFlags, run []setting, be engine.Backend, bar *progress, stderr io.Writer) (*keeper, error) {
+	if o.name == "" {
+		return nil, nil
+	}
+	file, err := checkpoint.Open(o.name)
+	if err != nil {
+		return nil, fmt.Errorf("--checkpoint: %w", err)
+	}
+	k := &keeper{checkpointFlags: o, file: file, bar: bar, stderr: stderr}
+	if err := k.begin(run, be); err != nil {
+		return nil, errors.Join(fmt.Errorf("--checkpoint: %w", err), k.close())
+	}
+	return k, nil
+}
+
+func (k *keeper) begin(run []setting, be engine.Backend) error {
+	var err error
+	if k.state, err = k.file.Load(); err != nil {
+		return badInput("%w; there is nothing to go on from, remove it to begin anew", err)
+	}
+	if k.state != nil {
+		if k.state.Damage != nil {
+			k.tell(slog.LevelWarn, fmt.Sprintf("the last checkpoint is damaged and the one before is taken: %v", k.state.Damage))
+		}
+		if err := k.read(be); err != nil {
+			return badInput("%s: %w", k.name, err)
+		}
+	}
+	if k.kept.empty() {
+		k.kept = kept{Run: run}
+		return k.save()
+	}
+	if d := differences(k.kept.Run, run); len(d) > 0 {
+		return badInput("%s is of another run: %s; remove it to begin anew", k.name, strings.Join(d, "; "))
+	}
+	k.saved = k.kept.At
+	k.postpone(0)
+	k.tell(slog.LevelInfo, fmt.Sprintf("going on from checkpoint %s, %v", k.name, k.saved))
+	return nil
+}
+
+// differences are those between the settings of two runs.
+func differences(was, is []setting) []string {
+	find := func(in []setting, name string) string {
+		i := slices.IndexFunc(in, func(s setting) bool { return s.Name == name })
+		if i < 0 {
+			return "not there"
+		}
+		return strconv.Quote(in[i].Value)
+	}
+	var out []string
+	for _, s := range is {
+		if before := find(was, s.Name); before != strconv.Quote(s.Value) {
+			out = append(out, fmt.Sprintf("%s was %s, is %q", s.Name, before, s.Value))
+		}
+	}
+	for _, s := range was {
+		if find(is, s.Name) == "not there" {
+			out = append(out, fmt.Sprintf("%s was %q, is not there", s.Name, s.Value))
+		}
+	}
+	return out
+}
+
+// maxKept bounds the JSON of a state, which is held in memory.
+const maxKept = 1 << 30
+
+// read takes in the state, but for what the passes have found.
+func (k *keeper) read(be engine.Backend) error {
+	var size int64
+	if err := binary.Read(k.state, binary.LittleEndian, &size); err != nil {
+		return err
+	}
+	if size < 0 || size > min(maxKept, k.state.Size()-8) {
+		return fmt.Errorf("says that it has %d bytes about itself", size)
+	}
+	text := make([]byte, size)
+	if _, err := io.ReadFull(k.state, text); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &k.kept); err != nil {
+		return err
+	}
+	at := 8 + size
+	if n := k.kept.Summary; n > 0 {
+		var err error
+		if k.sum, err = ridge.ReadSummary(io.NewSectionReader(k.state, at, n), be); err != nil {
+			return err
+		}
+		at += n
+	}
+	return k.place(at)
+}
+
+// place finds the passes in a state, where they begin at byte at.
+func (k *keeper) place(at int64) error {
+	k.passes = k.passes[:0]
+	for _, n := range k.kept.Passes {
+		if n < 0 || n > k.state.Size()-at {
+			return fmt.Errorf("says that it has a pass of %d bytes", n)
+		}
+		k.passes = append(k.passes, part{at: at, size: n})
+		at += n
+	}
+	if at != k.state.Size() {
+		return fmt.Errorf("has %d bytes, says %d", k.state.Size(), at)
+	}
+	return nil
+}
+
+// save writes the state as it stands.
+func (k *keeper) save() error {
+	begin := time.Now()
+	if !k.kept.Sketched && k.count != nil {
+		k.kept.Nonzeros = k.count.before(k.kept.At.Rows)
+	}
+	k.kept.Summary, k.kept.Passes = 0, nil
+	if k.sum != nil {
+		k.kept.Summary = k.sum.BinarySize()
+	}
+	size := int64(0)
+	for _, p := range k.passes {
+		k.kept.Passes = append(k.kept.Passes, p.size)
+		size += p.size
+	}
+	text, err := json.Marshal(&k.kept)
+	if err != nil {
+		return err
+	}
+	passes := 8 + int64(len(text)) + k.kept.Summary
+	state, err := k.file.Save(passes+size, func(w io.Writer) error { return k.write(w, text) })
+	k.postpone(time.Since(begin))
+	if err != nil {
+		return err
+	}
+	if k.state != nil {
+		err = k.state.Close()
+	}
+	k.state, k.unsent, k.saved = state, false, k.kept.At
+	if k.bar.log != nil {
+		k.bar.log.Info("checkpoint", "pass", k.saved.Pass, "rows", k.saved.Rows)
+	}
+	return errors.Join(err, k.place(passes))
+}
+
+func (k *keeper) write(w io.Writer, text []byte) error {
+	if err := binary.Write(w, binary.LittleEndian, int64(len(text))); err != nil {
+		return err
+	}
+	if _, err := w.Write(text); err != nil {
+		return err
+	}
+	if k.sum != nil {
+		if _, err := k.sum.WriteTo(w); err != nil {
+			return err
+		}
+	}
+	for _, p := range k.passes {
+		if _, err := io.Copy(w, k.reader(p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *keeper) reader(p part) io.Reader {
+	if p.data != nil {
+		return bytes.NewReader(p.data)
+	}
+	return io.NewSectionReader(k.state, p.at, p.size)
+}
+
+// postpone sets when the next state is due, after one that took so long to write.
+func (k *keeper) postpone(took time.Duration) { k.next = time.Now().Add(max(k.every, 10*took)) }
+
+// Due is that of [ridge.Journal].
+func (k *keeper) Due() bool { return !time.Now().Before(k.next) }
+
+// saveDue saves if it is time to. What goes wrong is told and the run goes on: the
+// last state stays, and the next may be written.
+func (k *keeper) saveDue() {
+	if k.unsent = true; !k.Due() {
+		return
+	}
+	if err := k.save(); err != nil {
+		k.tell(slog.LevelWarn, fmt.Sprintf("no checkpoint could be written, the last is of %v: %v", k.saved, err))
+	}
+}
+
+// tell writes a line to standard error.
+func (k *keeper) tell(level slog.Level, message string) {
+	if k.bar.log != nil {
+		k.bar.log.Log(context.Background(), level, message, "pass", k.saved.Pass, "rows", k.saved.Rows)
+		return
+	}
+	k.bar.finish()
+	fmt.Fprintln(k.stderr, "fdridge: "+message)
+}
+
+// attach tells what the rows are that the state is of: prepared by the scaling that was
+// learnt from them.
+func (k *keeper) attach(d *data) {
+	if k == nil {
+		return
+	}
+	k.count = d.counted
+	if n := k.kept.Nonzeros; n.All {
+		d.counted.known, d.counted.nnz = true, n.Count
+	} else {
+		d.counted.resume, d.counted.keep = n, true
+	}
+	if k.kept.Scaling == nil && d.prep.Scaling != nil {
+		k.kept.Scaling, k.unsent = d.prep.Scaling, true
+	}
+}
+
+// scaling is what the state has of it, nil for nothing.
+func (k *keeper) scaling() *dataset.Scaling {
+	if k == nil {
+		return nil
+	}
+	return k.kept.Scaling
+}
+
+// size is what find finds, or found in an earlier run.
+func (k *keeper) size(find func() (int, error)) (int, error) {
+	if k == nil {
+		return find()
+	}
+	if k.kept.Size == 0 {
+		m, err := find()
+		if err != nil {
+			return 0, err
+		}
+		k.kept.Size, k.unsent = m, true
+	}
+	return k.kept.Size, nil
+}
+
+// summarize is ridge.Summarize.
+func (k *keeper) summarize(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) (*ridge.Summary, error) {
+	if k == nil {
+		return ridge.Summarize(ctx, src, cfg, tell)
+	}
+	if k.kept.Sketched {
+		return k.sum, nil
+	}
+	if k.sum == nil {
+		_, cfg.Dim, cfg.Targets = src.Dims()
+		sum, err := ridge.NewSummary(cfg)
+		if err != nil {
+			return nil, err
+		}
+		k.sum = sum
+	}
+	err := k.sum.Continue(ctx, src, func(rows int64) {
+		if tell != nil {
+			tell(rows)
+		}
+		k.kept.At = position{0, rows}
+		k.saveDue()
+	})
+	if err != nil {
+		return nil, err
+	}
+	k.kept.Sketched, k.kept.At, k.unsent = true, position{1, 0}, true
+	k.kept.Nonzeros = nonzeros{All: true, Count: k.count.nnz}
+	return k.sum, nil
+}
+
+// journal is k as a solver takes it.
+func (k *keeper) journal() ridge.Journal {
+	if k == nil {
+		return nil
+	}
+	return k
+}
+
+// follow notes how far the passes are.
+func (k *keeper) follow(tell func(ridge.Progress)) func(ridge.Progress) {
+	if k == nil {
+		return tell
+	}
+	return func(p ridge.Progress) {
+		if tell != nil {
+			tell(p)
+		}
+		k.kept.At = position{p.Pass, p.Rows}
+	}
+}
+
+// Recorded is that of [ridge.Journal].
+func (k *keeper) Recorded(pass int) ([]byte, error) {
+	if pass > len(k.passes) {
+		return nil, nil
+	}
+	return io.ReadAll(k.reader(k.passes[pass-1]))
+}
+
+// Record is that of [ridge.Journal].
+func (k *keeper) Record(pass int, state []byte) error {
+	k.passes = append(k.passes[:pass-1], part{data: state, size: int64(len(state))})
+	k.saveDue()
+	return nil
+}
+
+// end lets go of the checkpoint of a run that ended in err: a run that is done needs it
+// no more, and neither does one that failed before it had come to anything. One that
+// was interrupted, or has failed, writes a last state.
+func (k *keeper) end(err error) error {
+	switch {
+	case k == nil:
+		return err
+	case err == nil:
+		if err := errors.Join(k.closeState(), k.file.Remove()); err != nil {
+			return fmt.Errorf("--checkpoint: the run is done, but %w", err)
+		}
+		return nil
+	case k.kept.empty() && !k.unsent:
+		return errors.Join(err, k.closeState(), k.file.Remove())
+	}
+	interrupted := errors.Is(err, context.Canceled)
+	var unsaved error
+	// What failed in the midst of sketching may have left half a block in the summary.
+	if k.unsent && (interrupted || k.kept.Sketched) {
+		unsaved = k.save()
+	}
+	if interrupted { // which is said here, with how to go on
+		err = fmt.Errorf("interrupted; the same command goes on from checkpoint %s, %v", k.name, k.saved)
+	}
+	if unsaved != nil {
+		err = fmt.Errorf("%w; a later one could not be written: %w", err, unsaved)
+	}
+	return errors.Join(err, k.close())
+}
+
+func (k *keeper) closeState() error {
+	if k.state == nil {
+		return nil
+	}
+	return k.state.Close()
+}
+
+func (k *keeper) close() error { return errors.Join(k.closeState(), k.file.Close()) }
+
+// unbinding are the flags that one run may have and one that goes on for it not: where
+// to put results and what to show, and how far to go.
+var unbinding = []string{"out", "coef", "report", "json", "save-sketch", "log-format", "threads", "checkpoint", "checkpoint-every", "tol", "max-passes", "help"}
+
+// settings are what two runs must have in common.
+func (o *fitOptions) settings(be engine.Backend) ([]setting, error) {
+	var out []setting
+	o.runs.cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(unbinding, f.Name) {
+			out = append(out, setting{"--" + f.Name, f.Value.String()})
+		}
+	})
+	for _, name := range o.files() {
+		if archive, _, ok := strings.Cut(name, ".npz:"); ok {
+			name = archive + ".npz"
+		}
+		known := slices.ContainsFunc(out, func(s setting) bool { return s.Name == name })
+		if info, err := os.Stat(name); err == nil && !known {
+			out = append(out, setting{name, fmt.Sprintf("%d bytes of %s", info.Size(), info.ModTime().UTC().Format(time.RFC3339Nano))})
+		}
+	}
+	t, err := engine.DefaultTuning()
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	c := be.Capabilities()
+	machine := fmt.Sprintf("%s, %s, kc %d, %d rows per shrink, %d per block", be.Name(), c["kernel"], t.KC.Value, t.Shrink.Value, t.GradientRows(1))
+	if be.Name() != "purego" { // which computes the same whatever the threads
+		machine += fmt.Sprintf(", version %s, %s threads", c["version"], c["threads"])
+	}
+	return append(out, setting{"the backend", machine}), nil
+}

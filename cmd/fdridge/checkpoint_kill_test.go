@@ -1,0 +1,305 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// init makes the test binary the command, where a test starts it so. The goroutine of
+// init is locked to its thread, as that of a program isn't.
+func init() {
+	if os.Getenv("FDRIDGE_TEST_COMMAND") != "" {
+		go main() // which exits
+		select {}
+	}
+}
+
+// A child is the command in a process of its own.
+type child struct {
+	*exec.Cmd
+	out    bytes.Buffer
+	stderr *bufio.Scanner
+}
+
+// start starts a command line, whose blocks are short: there are more places to be
+// killed in.
+func start(t *testing.T, dir string, args ...string) *child {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &child{Cmd: exec.Command(exe, args...)}
+	c.Dir, c.Stdout = dir, &c.out
+	c.Env = append(os.Environ(), "FDRIDGE_TEST_COMMAND=1", "FDRIDGE_GRADIENT_ROWS=50")
+	pipe, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.stderr = bufio.NewScanner(pipe)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A line is one of the log.
+type line struct {
+	Msg        string
+	Pass, Rows int64
+}
+
+// next returns the next line of the log.
+func (c *child) next(t *testing.T) (line, bool) {
+	t.Helper()
+	for c.stderr.Scan() {
+		var l line
+		if err := json.Unmarshal(c.stderr.Bytes(), &l); err == nil {
+			return l, true
+		}
+		if !strings.HasPrefix(c.stderr.Text(), "fdridge: interrupted") {
+			t.Errorf("%v: %s", c.Args[1:], c.stderr.Text())
+		}
+	}
+	return line{}, false
+}
+
+func (l line) before(o line) bool {
+	return l.Pass < o.Pass || (l.Pass == o.Pass && l.Rows < o.Rows)
+}
+
+// tables writes the rows that are read: n of d features, target and weight.
+func tables(t *testing.T, dir string) {
+	t.Helper()
+	const n, d = 10000, 12
+	rng := rand.New(rand.NewPCG(4, 4))
+	var text, pairs strings.Builder
+	data := make([]byte, 0, 4*n*(d+2))
+	for i := range n {
+		y := rng.NormFloat64()
+		fmt.Fprintf(&pairs, "%d", i%2)
+		for j := range d {
+			x := math.Float32frombits(math.Float32bits(float32(rng.NormFloat64() * math.Pow(2, float64(-j)))))
+			y += float64(x)
+			fmt.Fprintf(&text, "%v,", x)
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
+			if rng.IntN(4) == 0 {
+				fmt.Fprintf(&pairs, " %d:%v", j+1, x)
+			}
+		}
+		pairs.WriteByte('\n')
+		for _, v := range []float32{float32(y), rng.Float32()} {
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
+		}
+		fmt.Fprintf(&text, "%v,%v\n", float32(y), rng.Float32())
+	}
+	head := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", n, d+2)
+	head += strings.Repeat(" ", 63-(10+len(head))%64) + "\n"
+	put := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("rows.npy", "\x93NUMPY\x01\x00"+string([]byte{byte(len(head)), byte(len(head) >> 8)})+head+string(data))
+	put("pairs.svm", pairs.String())
+	put("penalty.csv", strings.Repeat("2\n", d))
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	io.WriteString(w, text.String())
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	put("rows.csv.gz", packed.String())
+}
+
+// kills is how many times a process is killed, over all runs.
+func kills(t *testing.T) int {
+	if s := os.Getenv("FDRIDGE_KILLS"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	return 30
+}
+
+// TestKilled: a run that is killed at random moments, time and again, goes on from no
+// earlier than the last checkpoint that it said it had, and ends with the model of a
+// run that wasn't: thirty kills, or FDRIDGE_KILLS.
+func TestKilled(t *testing.T) {
+	dir := t.TempDir()
+	tables(t, dir)
+	runs := []string{
+		"--data rows.npy --target 13,14 --targets 2 --method cg --gamma 1,10 --tol 1e-9",
+		"--data rows.csv.gz --target 13 --weights 14 --method cg --gamma 3 --tol 1e-9",
+		"--data rows.csv.gz,rows.csv.gz --target 13 --columns -14 --method one-shot --gamma 1,2 --save-sketch sketch.fds",
+		"--data rows.npy --target 13 --columns -14 --method chebyshev --gamma auto --tol 1e-6 --standardize --penalty penalty.csv --rows 20:9900",
+		"--data pairs.svm --method newton --gamma 50 --features rff:60,gamma=0.1,seed=3 --intercept=false",
+		"--data pairs.svm --method cg --gamma 1 --tol 1e-9",
+		"--data rows.npy,rows.npy --target 13 --weights 14 --method cg --size 0.9 --gamma 2000 --features poly:2",
+	}
+	sketching, refining, ended := 0, 0, 0
+	each := (kills(t) + len(runs) - 1) / len(runs)
+	for i, args := range runs {
+		t.Run(strings.Join(strings.Fields(args)[2:], " "), func(t *testing.T) {
+			args := append(append([]string{"fit"}, strings.Fields(args)...), "--log-format", "json", "--json", "--out", "model.json")
+			if !strings.Contains(strings.Join(args, " "), "--size") {
+				args = append(args, "--size", "4")
+			}
+			want := finish(t, dir, args, start(t, dir, args...))
+			name := fmt.Sprintf("run%d", i)
+			args = append(args, "--checkpoint", name, "--checkpoint-every", "1ms")
+			rng := rand.New(rand.NewPCG(uint64(i), uint64(each)))
+			killed, finished := 0, 0
+			var last line
+			for killed < each || finished == 0 {
+				c := start(t, dir, args...)
+				at, ended := interfere(t, c, rng, killed < each, last)
+				switch {
+				case !at.resumed:
+				case at.began.Pass == 0:
+					sketching++
+				default:
+					refining++
+				}
+				if !ended {
+					killed++
+					last = at.last
+					continue
+				}
+				finished++
+				last = line{}
+				if got := finish(t, dir, args, c); got != want {
+					t.Fatalf("after %d kills\n%s\nwithout any\n%s", killed, got, want)
+				}
+				if left, err := filepath.Glob(filepath.Join(dir, name+"*")); err != nil || len(left) > 0 {
+					t.Fatalf("a run that is done leaves %v, %v", left, err)
+				}
+			}
+			ended += finished
+		})
+	}
+	t.Logf("%d kills; runs that went on with the sketch: %d, with the iterations: %d; that ended: %d", each*len(runs), sketching, refining, ended)
+	if sketching == 0 || refining == 0 {
+		t.Error("no run went on from a checkpoint")
+	}
+}
+
+// A course is where a process began, and where its last checkpoint is.
+type course struct {
+	resumed     bool
+	began, last line
+}
+
+// interfere kills a process after some of its checkpoints, or at any time, and returns
+// where its last one was. It holds the process to begin no earlier than last.
+func interfere(t *testing.T, c *child, rng *rand.Rand, kill bool, last line) (at course, ended bool) {
+	t.Helper()
+	signal, states := syscall.SIGKILL, 2+rng.IntN(4)
+	if rng.IntN(5) == 0 {
+		signal = syscall.SIGINT
+	}
+	if kill && rng.IntN(4) == 0 { // wherever it is
+		time.AfterFunc(time.Duration(rng.IntN(int(100*time.Millisecond))), func() { c.Process.Signal(signal) })
+	}
+	at.last = last
+	for {
+		l, more := c.next(t)
+		if !more {
+			break
+		}
+		switch {
+		case strings.HasPrefix(l.Msg, "going on from checkpoint"):
+			at.resumed, at.began = true, l
+		case l.Msg == "checkpoint":
+		case l.Msg == "progress":
+			continue
+		default:
+			t.Fatalf("%v says %+v", c.Args[1:], l)
+		}
+		if l.before(at.last) {
+			t.Fatalf("it had a checkpoint at %+v and is at %+v", at.last, l)
+		}
+		at.last = l
+		if states--; states == 0 && kill {
+			time.Sleep(time.Duration(rng.IntN(int(3 * time.Millisecond))))
+			c.Process.Signal(signal)
+		}
+	}
+	err := c.Wait()
+	switch status := c.ProcessState.Sys().(syscall.WaitStatus); {
+	case err == nil:
+		return at, true
+	case kill && status.Signaled() && json.Valid(c.out.Bytes()) && gone(t, c):
+		return at, true
+	case kill && status.Signaled(), kill && signal == syscall.SIGINT && status.ExitStatus() == failed:
+		return at, false
+	}
+	t.Fatalf("%v: %v", c.Args[1:], err)
+	return at, true
+}
+
+// gone tells that a process has removed its checkpoint, which it does when all else is
+// done.
+func gone(t *testing.T, c *child) bool {
+	t.Helper()
+	name := filepath.Join(c.Dir, c.Args[slices.Index(c.Args, "--checkpoint")+1])
+	_, err := os.Stat(name)
+	return os.IsNotExist(err)
+}
+
+// finish waits for a process to be done and returns what it found: the model, and what
+// of the report doesn't tell the time.
+func finish(t *testing.T, dir string, args []string, c *child) string {
+	t.Helper()
+	if c.ProcessState == nil {
+		for more := true; more; {
+			_, more = c.next(t)
+		}
+		if err := c.Wait(); err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+	}
+	var report map[string]any
+	if err := json.Unmarshal(c.out.Bytes(), &report); err != nil {
+		t.Fatalf("%v: %v: %s", args, err, c.out.Bytes())
+	}
+	for _, key := range strings.Fields("reads sketch_seconds total_seconds peak_rss_bytes") {
+		delete(report, key)
+	}
+	text, err := json.Marshal(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"model.json", "sketch.fds"} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err == nil {
+			text = append(append(text, '\n'), b...)
+			err = os.Remove(filepath.Join(dir, name))
+		}
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+	}
+	return string(text)
+}

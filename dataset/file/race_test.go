@@ -1,0 +1,5 @@
+//go:build race && linux
+
+package file_test
+
+func init() { raceDetector = true }

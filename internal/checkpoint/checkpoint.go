@@ -1,0 +1,177 @@
+// Package checkpoint keeps the state of a long computation in a file, for a process
+// that goes on when this one was killed. Of a checkpoint called F there are
+//
+//	F           the state that was saved last
+//	F.previous  the one before
+//	F.new       the next one, in the making
+//	F.lock      locked while a process works with them; tells which
+//
+// A state is written to F.new, synced and renamed, F having become F.previous; then
+// the folder is synced. A process that is killed in between, or a disk that is full,
+// leaves the last state whole, in F or, between the two renames, in F.previous. Each
+// state is framed and has a checksum, see package wire.
+package checkpoint
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/internal/wire"
+)
+
+// A File is a checkpoint that no other process works with.
+type File struct {
+	name string
+	disk atomicfile.Operations
+	lock *os.File
+	// damaged tells that the last state is, and not to replace the one before by it.
+	damaged bool
+}
+
+// Names are those of all files of a checkpoint.
+func Names(name string) []string {
+	return []string{name, name + ".previous", name + ".new", name + ".lock"}
+}
+
+// Open locks a checkpoint, which need not exist. Where another process has it the
+// error is *[LockedError]. The lock ends with Close, or with the process.
+func Open(name string) (*File, error) { return open(name, atomicfile.Disk) }
+
+func open(name string, d atomicfile.Operations) (*File, error) {
+	lock, err := acquire(name + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	return &File{name: name, disk: d, lock: lock}, nil
+}
+
+// A LockedError says that another process works with a checkpoint.
+type LockedError struct {
+	Lock   string // the file that is locked
+	Holder string // by whom, "" if it doesn't say yet
+}
+
+func (e *LockedError) Error() string {
+	if e.Holder == "" {
+		return e.Lock + " is locked by another process"
+	}
+	return fmt.Sprintf("%s is locked by %s", e.Lock, e.Holder)
+}
+
+// Save makes a new state, of size bytes, and returns it. On an error the last one is
+// still what Load finds, or, where no more than syncing the folder failed, this one.
+func (f *File) Save(size int64, write func(w io.Writer) error) (*State, error) {
+	previous := f.name + ".previous"
+	if f.damaged {
+		previous = ""
+	}
+	err := atomicfile.Replace(f.disk, f.name+".new", f.name, previous, func(w io.Writer) error {
+		b := bufio.NewWriterSize(w, 1<<20)
+		m := wire.NewWriter(b, wire.Checkpoint, size)
+		m.Fail(write(m))
+		n, err := m.Close()
+		switch {
+		case err != nil:
+			return err
+		case n != size+wire.Frame:
+			return fmt.Errorf("checkpoint: a state of %d bytes was to have %d", n-wire.Frame, size)
+		}
+		return b.Flush()
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.damaged = false
+	file, err := os.Open(f.name)
+	if err != nil {
+		return nil, err
+	}
+	return newState(file, size), nil
+}
+
+// A State is one that was saved, checked against its checksum.
+type State struct {
+	*io.SectionReader
+	Damage error // what is wrong with the state that was saved after it, nil for nothing
+	file   *os.File
+}
+
+// Close closes the file of the state.
+func (s *State) Close() error { return s.file.Close() }
+
+// Load returns the last state that is whole, nil where none was saved. Damaged states
+// alone are an error.
+func (f *File) Load() (*State, error) {
+	var damage error
+	for _, name := range Names(f.name)[:2] {
+		s, err := load(name)
+		switch {
+		case err == nil:
+			s.Damage, f.damaged = damage, damage != nil
+			return s, nil
+		case errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, wire.ErrVersion):
+			return nil, fmt.Errorf("%s: %w", name, err)
+		default:
+			damage = errors.Join(damage, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	return nil, damage
+}
+
+func load(name string) (*State, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	size, err := verify(file)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return newState(file, size), nil
+}
+
+func newState(file *os.File, size int64) *State {
+	return &State{SectionReader: io.NewSectionReader(file, wire.Start, size), file: file}
+}
+
+// verify reads a state through and returns how many bytes it has.
+func verify(file *os.File) (int64, error) {
+	m := wire.NewReader(file)
+	size := m.Preamble(wire.Checkpoint)
+	if m.Err() == nil {
+		io.CopyN(io.Discard, m, size) // m keeps the error
+	}
+	m.Close()
+	switch err := m.Err(); {
+	case err == io.EOF:
+		return 0, errors.New("is empty")
+	case err != nil:
+		return 0, err
+	}
+	if info, err := file.Stat(); err != nil || info.Size() != m.N() {
+		return 0, errors.Join(err, errors.New("more follows the state"))
+	}
+	return size, nil
+}
+
+// Close ends the lock and leaves the states.
+func (f *File) Close() error { return f.lock.Close() }
+
+// Remove removes all files of the checkpoint and ends the lock, which is the last to
+// go; of the states it is the last one.
+func (f *File) Remove() error {
+	var errs []error
+	names := Names(f.name)
+	for _, name := range []string{names[1], names[2], names[0], names[3]} {
+		if err := f.disk.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(append(errs, f.lock.Close())...)
+}

@@ -1,0 +1,13 @@
+//go:build !unix || solaris || aix
+
+package checkpoint
+
+import (
+	"errors"
+	"os"
+)
+
+// acquire needs flock.
+func acquire(name string) (*os.File, error) {
+	return nil, errors.New("checkpoints need flock, which this system doesn't have")
+}

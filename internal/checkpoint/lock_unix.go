@@ -1,0 +1,63 @@
+//go:build unix && !solaris && !aix
+
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// acquire locks a file, which it makes, by flock: the lock ends with the process,
+// however it ends.
+func acquire(name string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+		if err != nil {
+			return nil, err
+		}
+		same, err := take(f, name)
+		if err == nil && same {
+			return f, nil
+		}
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// take locks f and writes who has it. It reports false where whoever had the lock
+// has removed the file meanwhile: another process may lock the next by its name.
+func take(f *os.File, name string) (bool, error) {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	switch {
+	case errors.Is(err, syscall.EINTR):
+		return false, nil
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		holder, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return false, err
+		}
+		return false, &LockedError{name, strings.TrimSpace(string(holder))}
+	case err != nil:
+		return false, fmt.Errorf("%s cannot be locked: %w", name, err)
+	}
+	mine, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	if there, err := os.Stat(name); err != nil || !os.SameFile(mine, there) {
+		return false, nil
+	}
+	if err := f.Truncate(0); err != nil {
+		return false, err
+	}
+	holder := fmt.Sprintf("process %d", os.Getpid())
+	if host, err := os.Hostname(); err == nil {
+		holder += " on " + host
+	}
+	_, err = f.WriteAt([]byte(holder+"\n"), 0)
+	return true, err
+}

@@ -1,0 +1,115 @@
+package refbig
+
+import (
+	"math/big"
+	"slices"
+)
+
+// eigenPrec is the precision of the rotations in bits.
+const eigenPrec = 256
+
+// Eigenvalues returns those of the symmetric matrix a, ascending, each to
+// 2⁻¹⁹⁰‖a‖_F, by cyclic Jacobi rotations (G. Golub, C. Van Loan, Matrix
+// Computations, section 8.5). Only the lower triangle of a is looked at; it is not
+// written.
+func Eigenvalues(a [][]*big.Float) []*big.Float {
+	n := len(a)
+	s := matrix(n, n)
+	total := Float(0)
+	for i := range n {
+		for j := range i + 1 {
+			s[i][j] = new(big.Float).SetPrec(eigenPrec).Set(a[i][j])
+			s[j][i] = s[i][j]
+			total = add(total, mul(s[i][j], s[i][j]))
+		}
+	}
+	negligible := new(big.Float).SetMantExp(total, -2*(eigenPrec-56))
+	for range 100 {
+		off := Float(0)
+		for i := range n {
+			for j := range i {
+				off = add(off, mul(s[i][j], s[i][j]))
+			}
+		}
+		if off.Cmp(negligible) <= 0 {
+			out := make([]*big.Float, n)
+			for i := range out {
+				out[i] = s[i][i]
+			}
+			slices.SortFunc(out, (*big.Float).Cmp)
+			return out
+		}
+		for p := range n {
+			for q := p + 1; q < n; q++ {
+				rotate(s, p, q)
+			}
+		}
+	}
+	panic("refbig: Jacobi's iteration did not converge")
+}
+
+// rotate makes s[p][q] zero by a rotation from both sides.
+func rotate(s [][]*big.Float, p, q int) {
+	if s[p][q].Sign() == 0 {
+		return
+	}
+	one := new(big.Float).SetPrec(eigenPrec).SetInt64(1)
+	theta := quo(sub(s[q][q], s[p][p]), add(s[p][q], s[p][q]))
+	root := func(x *big.Float) *big.Float { return new(big.Float).SetPrec(eigenPrec).Sqrt(x) }
+	tan := quo(one, add(new(big.Float).Abs(theta), root(add(mul(theta, theta), one))))
+	if theta.Sign() < 0 {
+		tan.Neg(tan)
+	}
+	cos := quo(one, root(add(mul(tan, tan), one)))
+	sin := mul(tan, cos)
+	move := mul(tan, s[p][q])
+	s[p][p], s[q][q] = sub(s[p][p], move), add(s[q][q], move)
+	s[p][q] = new(big.Float).SetPrec(eigenPrec)
+	s[q][p] = s[p][q]
+	for k := range s {
+		if k == p || k == q {
+			continue
+		}
+		x, y := s[k][p], s[k][q]
+		s[k][p], s[k][q] = sub(mul(cos, x), mul(sin, y)), add(mul(sin, x), mul(cos, y))
+		s[p][k], s[q][k] = s[k][p], s[k][q]
+	}
+}
+
+// Pencil returns the eigenvalues of b⁻¹a, ascending, for symmetric a and symmetric
+// positive definite b: those of D^{-½}L⁻¹aL⁻ᵀD^{-½} with b = LDLᵀ. A b that is not
+// positive definite is [ErrSingular].
+func Pencil(a, b [][]*big.Float) ([]*big.Float, error) {
+	n := len(b)
+	l, err := (&Problem{D: n, K: b}).factor(Float(0))
+	if err != nil {
+		return nil, err
+	}
+	// half overwrites each row r of x with L⁻¹r.
+	half := func(x [][]*big.Float) {
+		for _, r := range x {
+			for i := range r {
+				for k := range i {
+					r[i] = sub(r[i], mul(l[i][k], r[k]))
+				}
+			}
+		}
+	}
+	c := matrix(n, n)
+	for i := range n {
+		copy(c[i], a[i])
+	}
+	half(c)
+	for i := range n {
+		for j := range i {
+			c[i][j], c[j][i] = c[j][i], c[i][j]
+		}
+	}
+	half(c)
+	for i := range n {
+		for j := range n {
+			c[i][j] = quo(c[i][j], new(big.Float).Sqrt(mul(l[i][i], l[j][j])))
+		}
+	}
+	return Eigenvalues(c), nil
+}

@@ -1,0 +1,338 @@
+package ridge_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// memory is a journal that loses what is recorded after a number of records, as a
+// process that is killed does, or cancels the solve there.
+type memory struct {
+	rng    *rand.Rand
+	states map[int][]byte
+	left   int // records until the end
+	kill   bool
+	end    context.CancelFunc
+	asked  int  // states handed out
+	never  bool // is a state due
+}
+
+func (m *memory) Recorded(pass int) ([]byte, error) {
+	if m.states[pass] != nil {
+		m.asked++
+	}
+	return m.states[pass], nil
+}
+
+func (m *memory) Due() bool { return !m.never && m.rng.IntN(3) == 0 }
+
+func (m *memory) Record(pass int, state []byte) error {
+	if m.left--; m.left < 0 {
+		m.end()
+		if m.kill {
+			return nil
+		}
+	}
+	maps.DeleteFunc(m.states, func(k int, _ []byte) bool { return k > pass })
+	m.states[pass] = state
+	return nil
+}
+
+// sources are rows of every kind that a pass treats in its own way.
+func sources(t *testing.T) map[string]dataset.Source {
+	const n, d, targets = 9000, 5, 2 // three blocks or more
+	rng := rand.New(rand.NewPCG(6, 2))
+	x, y, w := make([]float64, n*d), make([]float64, n*targets), make([]float64, n)
+	csr := &engine.CSR{Rows: n, Cols: d, RowPtr: []int{0}}
+	for i := range x {
+		if x[i] = 100 + float64(1+i%d)*rng.NormFloat64(); i%3 == 0 {
+			csr.ColIdx, csr.Val = append(csr.ColIdx, int32(i%d)), append(csr.Val, x[i])
+		}
+		if i%d == d-1 {
+			csr.RowPtr = append(csr.RowPtr, len(csr.Val))
+		}
+	}
+	for i := range y {
+		y[i] = 0.1*x[i/targets*d] + rng.NormFloat64()
+	}
+	for i := range w {
+		w[i] = rng.ExpFloat64()
+	}
+	with := func(s dataset.Source, err error) dataset.Source {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	cut := func(s dataset.Source) dataset.Source { return blocks{s, 700} }
+	dense, sparse := cut(with(dataset.FromDense(n, d, targets, x, y))), cut(with(dataset.FromCSR(csr, targets, y)))
+	weights := cut(with(dataset.FromDense(n, 1, 0, w, nil)))
+	_, scaling, err := dataset.Standardize(t.Context(), dense)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]dataset.Source{
+		"dense":           dense,
+		"unnumbered":      unnumbered{dense},
+		"sparse":          sparse,
+		"weighted":        with(dataset.Weigh(dense, weights)),
+		"weighted sparse": with(dataset.Weigh(sparse, weights)),
+		"prepared":        with(dataset.Fourier{Components: 7, Gamma: 1e-3}.Apply(with(scaling.Apply(with(dataset.Rows(dense, 10, 8000)))), nil)),
+	}
+}
+
+// blocks are those of a source, cut to at most so many rows.
+type blocks struct {
+	dataset.Source
+	rows int
+}
+
+func (s blocks) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
+	return func(yield func(dataset.Block, error) bool) {
+		_, d, t := s.Dims()
+		var view engine.CSR
+		for b, err := range s.Source.Blocks(ctx) {
+			if err != nil {
+				yield(b, err)
+				return
+			}
+			for lo := 0; lo < b.N; lo += s.rows {
+				if err := ctx.Err(); err != nil {
+					yield(dataset.Block{}, err)
+					return
+				}
+				if !yield(b.Cut(lo, min(lo+s.rows, b.N), d, t, &view), nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// unnumbered is a source whose blocks don't tell where they begin.
+type unnumbered struct{ dataset.Source }
+
+func (s unnumbered) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
+	return func(yield func(dataset.Block, error) bool) {
+		for b, err := range s.Source.Blocks(ctx) {
+			b.First = 0
+			if !yield(b, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestJournalCancelled: a solve that is cancelled amid a pass has the pass recorded so
+// far, and the next one begins there.
+func TestJournalCancelled(t *testing.T) {
+	src := sources(t)["dense"]
+	sum, err := ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	m := &memory{states: map[int][]byte{}, left: 1000, never: true}
+	stopped := int64(0)
+	_, err = ridge.Solve(ctx, src, sum, 1, ridge.SolveOptions{Tol: 1e-4, Journal: m, Progress: func(p ridge.Progress) {
+		if p.Pass == 2 && p.Rows > 4000 {
+			stopped = p.Rows
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || len(m.states) != 2 {
+		t.Fatalf("%v, %d passes are recorded", err, len(m.states))
+	}
+	var first ridge.Progress
+	_, err = ridge.Solve(t.Context(), src, sum, 1, ridge.SolveOptions{Tol: 1e-4, Journal: m, Progress: func(p ridge.Progress) {
+		if first.Pass == 0 {
+			first = p
+		}
+	}})
+	if err != nil || first.Pass != 2 || first.Rows != stopped+700 {
+		t.Errorf("cancelled after row %d of pass 2, it goes on with %+v: %v", stopped, first, err)
+	}
+}
+
+// TestJournal: a solve that is interrupted, and killed, time and again finds bit for
+// bit what one does that isn't.
+func TestJournal(t *testing.T) {
+	for name, src := range sources(t) {
+		for _, intercept := range []bool{false, true} {
+			for _, method := range []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton} {
+				t.Run(fmt.Sprintf("%s/%v/%v", name, intercept, method), func(t *testing.T) {
+					sum, err := ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3, Intercept: intercept}, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					eta := sum.Sketch().Bound().FD()
+					testJournal(t, src, sum, []float64{eta, 3 * eta}, ridge.SolveOptions{Method: method, Tol: 1e-9, MaxPasses: 12})
+				})
+			}
+		}
+	}
+}
+
+func solved(t *testing.T, fits []*ridge.Fit, err error) []*ridge.Fit {
+	t.Helper()
+	if e, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
+		return e.Fits
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fits
+}
+
+func testJournal(t *testing.T, src dataset.Source, sum *ridge.Summary, gammas []float64, opts ridge.SolveOptions) {
+	fits, err := ridge.SolvePath(t.Context(), src, sum, gammas, opts)
+	want := solved(t, fits, err)
+	rng := rand.New(rand.NewPCG(1, 1))
+	states := map[int][]byte{}
+	for round := 0; ; round++ {
+		if round == 1000 {
+			t.Fatal("no end after a thousand interruptions")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		m := &memory{rng: rng, states: states, left: rng.IntN(12), kill: round%2 == 0, end: cancel}
+		opts.Journal = m
+		fits, err := ridge.SolvePath(ctx, src, sum, gammas, opts)
+		cancel()
+		if !errors.Is(err, context.Canceled) {
+			if got := solved(t, fits, err); !reflect.DeepEqual(got, want) {
+				t.Fatalf("after %d interruptions %+v, without any %+v", round, got[0], want[0])
+			}
+			if round < 3 || m.asked == 0 {
+				t.Fatalf("interrupted but %d times, %d states asked for", round, m.asked)
+			}
+			break
+		}
+	}
+	testChanged(t, src, sum, gammas, opts, states)
+	testDamaged(t, src, sum, gammas, opts, states)
+}
+
+// testChanged: with other options the answers of the journal are used as far as the
+// same questions are asked, and no further.
+func testChanged(t *testing.T, src dataset.Source, sum *ridge.Summary, gammas []float64, opts ridge.SolveOptions, states map[int][]byte) {
+	opts.MaxPasses, opts.Tol = 40, 1e-10
+	opts.Journal = nil
+	fits, err := ridge.SolvePath(t.Context(), src, sum, gammas, opts)
+	want := solved(t, fits, err)
+	m := &memory{rng: rand.New(rand.NewPCG(1, 2)), states: maps.Clone(states), left: 1000}
+	opts.Journal = m
+	fits, err = ridge.SolvePath(t.Context(), src, sum, gammas, opts)
+	if got := solved(t, fits, err); !reflect.DeepEqual(got, want) || m.asked == 0 {
+		t.Errorf("with a larger limit %+v, without the journal %+v; %d states asked for", got[0], want[0], m.asked)
+	}
+}
+
+// testDamaged: a state that was cut short or changed is an error.
+func testDamaged(t *testing.T, src dataset.Source, sum *ridge.Summary, gammas []float64, opts ridge.SolveOptions, states map[int][]byte) {
+	for pass := 1; pass <= 2; pass++ {
+		good := states[pass]
+		for i := 0; i < len(good); i += 1 + len(good)/40 {
+			flipped := slices.Clone(good)
+			flipped[i] ^= 1 << (i % 8)
+			for _, bad := range [][]byte{good[:i], flipped} {
+				m := &memory{rng: rand.New(rand.NewPCG(1, 3)), states: maps.Clone(states), left: 1000}
+				m.states[pass] = bad
+				if len(bad) == len(good) && i >= 48 && i < 80 { // the answer to another question
+					continue
+				}
+				opts.Journal = m
+				_, err := ridge.SolvePath(t.Context(), src, sum, gammas, opts)
+				if e, ok := errors.AsType[*fd.FormatError](err); !ok && !(len(bad) == 0 && errors.Is(err, io.ErrUnexpectedEOF)) {
+					t.Fatalf("byte %d of %d of pass %d: %v, %v", i, len(good), pass, e, err)
+				}
+			}
+		}
+	}
+}
+
+// TestContinue: a summary that was written amid a pass, by whatever block, goes on to
+// be the one of the whole pass.
+func TestContinue(t *testing.T) {
+	for name, src := range sources(t) {
+		for _, intercept := range []bool{false, true} {
+			cfg := ridge.SummaryConfig{Size: 3, Intercept: intercept}
+			want := bits(t, src, cfg)
+			ctx, cancel := context.WithCancel(t.Context())
+			_, cfg.Dim, cfg.Targets = src.Dims()
+			sum, err := ridge.NewSummary(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for rounds := 0; ; rounds++ {
+				if rounds == 100 {
+					t.Fatal("no end after a hundred interruptions")
+				}
+				told := 0
+				err := sum.Continue(ctx, src, func(int64) {
+					if told++; told == 2 {
+						cancel()
+					}
+				})
+				if err == nil {
+					if rounds < 2 {
+						t.Errorf("%s: interrupted %d times", name, rounds)
+					}
+					break
+				}
+				if !errors.Is(err, context.Canceled) {
+					t.Fatal(err)
+				}
+				b, err := sum.MarshalBinary()
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum = new(ridge.Summary)
+				if err := sum.UnmarshalBinary(b); err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel = context.WithCancel(t.Context())
+			}
+			cancel()
+			if got, err := sum.MarshalBinary(); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s, intercept %v: another summary after interruptions, %v", name, intercept, err)
+			}
+			if err := sum.Continue(t.Context(), one{}, nil); !errors.Is(err, ridge.ErrShape) {
+				t.Errorf("%s: rows of other dimensions: %v", name, err)
+			}
+		}
+	}
+}
+
+func bits(t *testing.T, src dataset.Source, cfg ridge.SummaryConfig) []byte {
+	t.Helper()
+	sum, err := ridge.Summarize(t.Context(), src, cfg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := sum.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// one is a source of one feature and no target.
+type one struct{ dataset.Source }
+
+func (one) Dims() (n int64, d, t int) { return -1, 1, 0 }

@@ -1,0 +1,38 @@
+package ridge_test
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// TestPlanBase: what every method takes besides its own is in each, and counts for
+// what memory there is; and CG needs no more steps than there are features.
+func TestPlanBase(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, gammas := drawWide(t, nil)
+		cfg := ridge.PlanConfig{Gammas: gammas, Sizes: []int{2}}
+		without := must(p.sum.Plan(cfg))(t)
+		cfg.Base = ridge.Base{Bytes: 1 << 20, Seconds: 1000}
+		with := must(p.sum.Plan(cfg))(t)
+		for i, o := range with.Options {
+			was := without.Options[i]
+			if o.Bytes != was.Bytes+1<<20 || !(math.Abs(o.Seconds-1000-was.Seconds) <= 1e-9) {
+				t.Errorf("%s: %d bytes, %v s; alone %d, %v", o.Method, o.Bytes, o.Seconds, was.Bytes, was.Seconds)
+			}
+			if o.Method == "cg" && o.Passes[0] > p.ref.D+2 {
+				t.Errorf("cg of %d features in %d passes", p.ref.D, o.Passes[0])
+			}
+		}
+		if cfg.MaxBytes = 1 << 20; must(p.sum.Plan(cfg))(t).Best >= 0 {
+			t.Error("something fits into the base's own memory")
+		}
+		cfg.Base.Seconds = math.NaN()
+		if _, err := p.sum.Plan(cfg); err == nil {
+			t.Error("a plan with NaN seconds")
+		}
+	})
+}

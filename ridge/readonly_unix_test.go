@@ -1,0 +1,74 @@
+//go:build unix
+
+package ridge_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/internal/readonly"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// TestNeverWritten: features, targets, weights and sparse entries in memory that
+// cannot be written, through summaries, every solver, cross-validation, scores and
+// predictions, and the transforms of a source.
+func TestNeverWritten(t *testing.T) {
+	ctx := context.Background()
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		const n, d, k = 50, 5, 2
+		p := problem(rand.New(rand.NewPCG(3, 1)), "gaussian", n, d, k, 1)
+		x, y := readonly.Slice(t, flat(p.x)), readonly.Slice(t, flat(p.y))
+		w := readonly.Slice(t, drawWeights(rand.New(rand.NewPCG(3, 2)), n))
+		c := compress(p.x)
+		csr := &engine.CSR{Rows: n, Cols: d, RowPtr: readonly.Slice(t, c.RowPtr), ColIdx: readonly.Slice(t, c.ColIdx), Val: readonly.Slice(t, c.Val)}
+		dense := must(dataset.FromDense(n, d, k, x, y))(t)
+		weights := must(dataset.FromDense(n, 1, 0, w, nil))(t)
+		sparse := must(dataset.FromCSR(csr, k, y))(t)
+		scaled, _, err := dataset.Standardize(ctx, dense)
+		check(t, err)
+		for name, src := range map[string]dataset.Source{
+			"dense":                dense,
+			"sparse":               sparse,
+			"weighted":             must(dataset.Weigh(dense, weights))(t),
+			"weighted sparse rows": must(dataset.Weigh(sparse, weights))(t),
+			"scaled":               scaled,
+			"rows":                 must(dataset.Rows(dense, 3, 47))(t),
+			"fourier":              must(dataset.Fourier{Components: 7, Gamma: 0.1}.Apply(dense, be))(t),
+		} {
+			for _, intercept := range []bool{false, true} {
+				cfg := ridge.SummaryConfig{Size: 3, ShrinkRows: 2, Intercept: intercept, Backend: be}
+				sum := summarize(t, src, cfg)
+				for _, method := range []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton} {
+					_, err := ridge.SolvePath(ctx, src, sum, []float64{10, 100}, ridge.SolveOptions{Method: method})
+					var left *ridge.NotConvergedError
+					if err != nil && !errors.As(err, &left) {
+						t.Errorf("%s: %v: %v", name, method, err)
+					}
+				}
+				for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+					fits := must(ridge.Exact(ctx, src, []float64{10}, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be}))(t)
+					must(ridge.Score(ctx, src, fits))(t)
+				}
+				must(ridge.CrossValidate(ctx, src, cfg, ridge.CrossValidation{Folds: 3, Exact: true}))(t)
+				predictor := must(sum.Predictor(10))(t)
+				for b, err := range src.Blocks(ctx) {
+					check(t, err)
+					check(t, predictor.Predict(make([]ridge.Interval, b.N*k), b))
+				}
+			}
+		}
+		// Matrices with gaps between their rows, and transposed ones.
+		sum := must(ridge.NewSummary(ridge.SummaryConfig{Dim: d - 1, Size: 2, Backend: be}))(t)
+		part := mat.NewDense(n, d, x).Slice(0, n, 1, d)
+		check(t, sum.Append(part, mat.NewDense(n, k, y).Slice(0, n, 0, 1), w))
+		check(t, sum.Append(mat.NewDense(d, n, x).Slice(1, d, 0, n).T(), mat.NewDense(k, n, y).Slice(0, 1, 0, n).T(), w))
+	})
+}

@@ -1,0 +1,169 @@
+package ridgetest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/internal/refbig"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// A known problem is one with its solutions in 512-bit arithmetic.
+type known struct {
+	problem
+	name              string
+	intercept         bool
+	ref               *refbig.Problem
+	least, most, mean float64                      // eigenvalues of AᵀA
+	solved            map[float64]*refbig.Solution // by γ
+}
+
+// solution is the reference at γ, computed once for all solvers.
+func (k known) solution(t *testing.T, gamma float64) *refbig.Solution {
+	t.Helper()
+	if s := k.solved[gamma]; s != nil {
+		return s
+	}
+	s, err := k.ref.Solve(gamma)
+	if err != nil {
+		t.Fatalf("%s, γ = %g: %v", k.name, gamma, err)
+	}
+	k.solved[gamma] = s
+	return s
+}
+
+// references are the problems of accuracy, made once for all solvers.
+var references = sync.OnceValue(func() (out []known) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, kind := range kinds {
+		for i, shape := range [][3]int{{20, 5, 1}, {90, 8, 2}, {7, 12, 1}, {24, 16, 3}, {3, 1, 1}, {50, 1, 1}, {1, 4, 1}} {
+			p := draw(r, kind, shape[0], shape[1], shape[2])
+			// Sparse rows far from zero are centred implicitly, which costs digits.
+			p.sparse = i%2 == 1 && kind != "offset"
+			for _, intercept := range []bool{false, true} {
+				k := known{problem: p, name: fmt.Sprintf("%s, %v, intercept %v", kind, p, intercept), intercept: intercept, solved: make(map[float64]*refbig.Solution)}
+				k.ref = refbig.New(rows(p.x), rows(p.y), nil, intercept)
+				k.least, k.most, k.mean = p.eigenvalues(intercept)
+				if k.most > 0 { // one row less itself has nothing to scale γ by
+					out = append(out, k)
+				}
+			}
+		}
+	}
+	return out
+})
+
+func rows(m *mat.Dense) [][]float64 {
+	n, _ := m.Dims()
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = m.RawRowView(i)
+	}
+	return out
+}
+
+// gammas are those that the solver is asked for on data of a mean eigenvalue.
+func (s Solver) gammas(mean float64) []float64 {
+	if s.Tol == 0 {
+		return []float64{1e-6 * mean, 1e-3 * mean, mean, 1e3 * mean}
+	}
+	return []float64{0.1 * mean, mean, 100 * mean}
+}
+
+// accuracy holds weights to Tol, or, of a direct solver, to the backward and the
+// forward error of round-off
+//
+//	‖Hx − c‖ ≤ ((‖A‖² + γ)‖x‖ + ‖c‖)·eps·max(n,d),  ‖x − x*‖ ≤ 10·eps·κ(H)·‖x*‖,
+//
+// certificates to what they say, and the residual that is reported to the one that
+// there is.
+func (s Solver) accuracy(t *testing.T) {
+	var backward, forward, bound, residual float64
+	for _, k := range references() {
+		gammas := s.gammas(k.mean)
+		fits := s.solve(t, k.problem, gammas, k.intercept)
+		for i, f := range fits {
+			gamma := gammas[i]
+			if f.Gamma != gamma {
+				t.Fatalf("%s: fit %d is for γ = %g, asked for %g", k.name, i, f.Gamma, gamma)
+			}
+			want := k.solution(t, gamma)
+			bound = math.Max(bound, certificate(t, k.ref, want, f))
+			kappa := (k.most + gamma) / (k.least + gamma)
+			n, d, _ := k.dims()
+			for j, x := range rows(f.Coef) {
+				xn := refbig.Norm(want.Coef[j])
+				if xn <= 1e-12*math.Sqrt(k.most)*norm(mat.Col(nil, j, k.y))/(k.most+gamma) {
+					continue // AᵀY is zero, to round-off
+				}
+				e := refbig.Distance(x, want.Coef[j]) / xn / s.tol(kappa)
+				forward = math.Max(forward, e)
+				if !(e <= 1) {
+					t.Errorf("%s, γ = %g: the relative error is %.3g of what it may be", k.name, gamma, e)
+				}
+				if s.Tol == 0 {
+					g := refbig.Norm(k.ref.Gradient(gamma, j, x)) / (((k.most+gamma)*norm(x) + refbig.Norm(k.ref.C[j])) * eps * float64(max(n, d)))
+					backward = math.Max(backward, g)
+					if !(g <= 1) {
+						t.Errorf("%s, γ = %g: the residual of the normal equations is %.3g of what it may be", k.name, gamma, g)
+					}
+				}
+				residual = math.Max(residual, s.residual(t, k, f, j))
+			}
+			if t.Failed() {
+				t.Fatalf("%s, γ = %g", k.name, gamma)
+			}
+		}
+	}
+	t.Logf("worst relative error %.3g of %s, backward error %.3g of its bar, error %.3g of the certified, residual off by %.3g", forward, s.bar(), backward, bound, residual)
+}
+
+// residual compares ‖Ax̂ − b‖² as reported with what it is, relative to itself or,
+// where it is all cancellation, to 10⁻⁴‖b‖². It returns the relative difference.
+func (s Solver) residual(t *testing.T, k known, f *ridge.Fit, j int) float64 {
+	t.Helper()
+	is, _ := k.ref.RSS(j, f.Coef.RawRowView(j)).Float64()
+	says := f.Certificate.RSS[j].Mid()
+	off := math.Abs(says-is) / math.Max(is, 1e-4*f.TSS[j])
+	if !(off <= 1e-10) {
+		t.Errorf("%s, γ = %g: the squared residual is reported as %.17g and is %.17g", k.name, f.Gamma, says, is)
+	}
+	return off
+}
+
+// tol is the relative error that weights may have at a condition number.
+func (s Solver) tol(kappa float64) float64 {
+	if s.Tol == 0 {
+		return 10 * eps * kappa
+	}
+	return s.Tol
+}
+
+func (s Solver) bar() string {
+	if s.Tol == 0 {
+		return "10·eps·κ"
+	}
+	return fmt.Sprint(s.Tol)
+}
+
+// solve runs the solver; an error ends the test.
+func (s Solver) solve(t *testing.T, p problem, gammas []float64, intercept bool) []*ridge.Fit {
+	t.Helper()
+	src, err := p.source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fits, err := s.Solve(src, gammas, intercept)
+	if err != nil {
+		t.Fatalf("%v: %v", p, err)
+	}
+	if len(fits) != len(gammas) {
+		t.Fatalf("%v: %d fits for %d γ", p, len(fits), len(gammas))
+	}
+	return fits
+}

@@ -1,0 +1,115 @@
+package ridgetest
+
+import (
+	"math"
+	"math/big"
+
+	"pgregory.net/rapid"
+
+	"github.com/fdridge/fdridge/internal/refbig"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// Near compares two fits' weights and intercepts by norm, relative to those of a.
+func Near(t rapid.TB, what string, a, b *ridge.Fit, tol float64) {
+	t.Helper()
+	k, _ := a.Coef.Dims()
+	for j := range k {
+		x, y := a.Coef.RawRowView(j), b.Coef.RawRowView(j)
+		if off := distance(x, y); !(off <= tol*norm(x)) {
+			t.Errorf("%s: target %d: weights differ by %g of %g, allowed %g of it", what, j, off, norm(x), tol)
+		}
+		if !(math.Abs(a.Intercept[j]-b.Intercept[j]) <= tol*(math.Abs(a.Intercept[j])+norm(x))) {
+			t.Errorf("%s: target %d: intercepts %g and %g", what, j, a.Intercept[j], b.Intercept[j])
+		}
+	}
+}
+
+// Bitwise requires that b is a, its weights times coef and its intercepts times
+// intercept, to the last bit.
+func Bitwise(t rapid.TB, what string, a, b *ridge.Fit, coef, intercept float64) {
+	t.Helper()
+	k, _ := a.Coef.Dims()
+	for j := range k {
+		for i, v := range a.Coef.RawRowView(j) {
+			if w := b.Coef.At(j, i); math.Float64bits(coef*v) != math.Float64bits(w) {
+				t.Fatalf("%s: weight (%d, %d) is %x, want %x", what, j, i, w, coef*v)
+			}
+		}
+		if v, w := intercept*a.Intercept[j], b.Intercept[j]; math.Float64bits(v) != math.Float64bits(w) {
+			t.Fatalf("%s: intercept %d is %x, want %x", what, j, w, v)
+		}
+	}
+}
+
+// Certificate holds all that a fit says of itself against the reference p and
+// returns the largest ratio of a true error to its bound.
+func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Fit) (worst float64) {
+	t.Helper()
+	want, err := p.Solve(f.Gamma)
+	if err != nil {
+		// Singular beyond doubt: nothing may be promised.
+		for _, b := range f.Certificate.ErrorBound {
+			if !math.IsInf(b, 1) {
+				t.Errorf("error bound %g for a singular system", b)
+			}
+		}
+		return 0
+	}
+	return certificate(t, p, want, f)
+}
+
+// certificate is Certificate for the solution want at the fit's γ.
+func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.Fit) (worst float64) {
+	t.Helper()
+	c := f.Certificate
+	Inside(t, "effective dimension", c.EffectiveDimension, want.EffectiveDimension, refbig.Float(float64(p.D)))
+	for j := range p.T {
+		x := f.Coef.RawRowView(j)
+		e, xn := refbig.Distance(x, want.Coef[j]), refbig.Norm(want.Coef[j])
+		if !(e <= c.ErrorBound[j]) {
+			t.Errorf("‖x̂ − x*‖ = %g, bound %g", e, c.ErrorBound[j])
+		}
+		if xn > 0 && !(e/xn <= c.RelativeErrorBound[j]) {
+			t.Errorf("relative error %g, bound %g", e/xn, c.RelativeErrorBound[j])
+		}
+		if e > 1e-290 {
+			worst = math.Max(worst, e/c.ErrorBound[j])
+		}
+		Inside(t, "RSS", c.RSS[j], p.RSS(j, x), p.YY[j])
+		Inside(t, "objective", c.Objective[j], want.Objective[j], p.YY[j])
+		if want.GCV[j] == nil {
+			if !math.IsInf(c.GCV[j].Hi, 1) {
+				t.Errorf("GCV %v where n = df", c.GCV[j])
+			}
+		} else {
+			Inside(t, "GCV", c.GCV[j], want.GCV[j], p.YY[j])
+		}
+		tss, _ := p.YY[j].Float64()
+		if !(math.Abs(f.TSS[j]-tss) <= 1e-13*tss+1e-300) {
+			t.Errorf("TSS %g, want %g", f.TSS[j], tss)
+		}
+	}
+	return worst
+}
+
+// Inside requires x in v, but for the reference's own rounding, which is relative
+// to scale.
+func Inside(t rapid.TB, what string, v ridge.Interval, x, scale *big.Float) {
+	t.Helper()
+	slack := new(big.Float).SetMantExp(scale, -400)
+	lo, hi := new(big.Float).Add(x, slack), new(big.Float).Sub(x, slack)
+	if math.IsNaN(v.Lo) || math.IsNaN(v.Hi) || !(refbig.Float(v.Lo).Cmp(lo) <= 0) || !(refbig.Float(v.Hi).Cmp(hi) >= 0) {
+		t.Errorf("%s %.17g is outside [%.17g, %.17g]", what, x, v.Lo, v.Hi)
+	}
+}
+
+func norm(x []float64) float64 { return distance(x, make([]float64, len(x))) }
+
+func distance(x, y []float64) float64 {
+	s := 0.0
+	for i := range x {
+		s = math.Hypot(s, x[i]-y[i])
+	}
+	return s
+}

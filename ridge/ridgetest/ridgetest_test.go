@@ -1,0 +1,142 @@
+package ridgetest_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/randsketch"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/ridgetest"
+)
+
+// tol is what iterations are asked for.
+const tol = 1e-9
+
+// TestSolvers runs the suite on every solver, on every backend of the build.
+func TestSolvers(t *testing.T) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		for name, s := range map[string]ridgetest.Solver{
+			"cholesky":     {Solve: exact(be, ridge.Cholesky)},
+			"qr":           {Solve: exact(be, ridge.QR)},
+			"one-shot":     {Solve: oneShot(be), Tol: tol},
+			"cg":           {Solve: iterate(be, ridge.SolveOptions{}), Tol: tol},
+			"chebyshev":    {Solve: iterate(be, ridge.SolveOptions{Method: ridge.Chebyshev}), Tol: tol},
+			"newton":       {Solve: iterate(be, ridge.SolveOptions{Method: ridge.Newton}), Tol: tol},
+			"newton of fd": {Solve: iterate(be, ridge.SolveOptions{Method: ridge.Newton, PlainFD: true}), Tol: tol},
+			"nystrom":      {Solve: nystrom(be), Tol: tol},
+			"ihs":          {Solve: ihs(be), Tol: tol, Unweighted: true},
+		} {
+			t.Run(name, func(t *testing.T) { ridgetest.Run(t, s) })
+		}
+	})
+}
+
+type solve = func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Fit, error)
+
+func exact(be engine.Backend, factor ridge.Factor) solve {
+	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Fit, error) {
+		return ridge.Exact(context.Background(), src, gammas, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be})
+	}
+}
+
+// summarize makes a sketch of size m of the rows.
+func summarize(be engine.Backend, src dataset.Source, m int, intercept bool) (*ridge.Summary, error) {
+	return ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: m, Intercept: intercept, Backend: be}, nil)
+}
+
+// oneShot is the one-shot path where it is lossless: a sketch as large as d.
+func oneShot(be engine.Backend) solve {
+	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Fit, error) {
+		_, d, _ := src.Dims()
+		sum, err := summarize(be, src, d, intercept)
+		if err != nil {
+			return nil, err
+		}
+		return sum.Path(gammas)
+	}
+}
+
+// iterate refines what a sketch of half the features finds. Newton with plain FD
+// gets the least sketch that proves that it converges.
+func iterate(be engine.Backend, opts ridge.SolveOptions) solve {
+	opts.Tol, opts.MaxPasses = tol, 3000
+	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Fit, error) {
+		_, d, _ := src.Dims()
+		for m := max(d/2, 1); ; m++ {
+			sum, err := summarize(be, src, m, intercept)
+			if err != nil {
+				return nil, err
+			}
+			if ok, err := contracts(sum, gammas); err != nil {
+				return nil, err
+			} else if ok || m == d || !opts.PlainFD {
+				return ridge.SolvePath(context.Background(), src, sum, gammas, opts)
+			}
+		}
+	}
+}
+
+func contracts(sum *ridge.Summary, gammas []float64) (bool, error) {
+	for _, gamma := range gammas {
+		f, err := sum.FitFD(gamma)
+		if err != nil {
+			return false, err
+		}
+		if !(f.Certificate.Contraction <= 0.9) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func nystrom(be engine.Backend) solve {
+	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Fit, error) {
+		_, d, _ := src.Dims()
+		a, err := randsketch.NewNystrom(randsketch.NystromConfig{Rank: max(d/2, 1), Dim: d, Seed: 1, Backend: be})
+		if err != nil {
+			return nil, err
+		}
+		if err := a.AppendSource(context.Background(), src); err != nil {
+			return nil, err
+		}
+		h, err := a.Spectrum()
+		if err != nil {
+			return nil, err
+		}
+		return iterate(be, ridge.SolveOptions{Hessian: h})(src, gammas, intercept)
+	}
+}
+
+// ihs is the Iterative Hessian Sketch, with so many rows that it contracts, and of
+// centred rows where there is an intercept.
+func ihs(be engine.Backend) solve {
+	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Fit, error) {
+		_, d, _ := src.Dims()
+		sketched := src
+		if intercept {
+			var err error
+			if sketched, err = centre(src); err != nil {
+				return nil, err
+			}
+		}
+		h, err := randsketch.NewFresh(sketched, randsketch.Config{Rows: 40*d + 40, Dim: d, Seed: 1, Backend: be})
+		if err != nil {
+			return nil, err
+		}
+		return iterate(be, ridge.SolveOptions{Method: ridge.Newton, Hessian: h})(src, gammas, intercept)
+	}
+}
+
+func centre(src dataset.Source) (dataset.Source, error) {
+	_, scaling, err := dataset.Standardize(context.Background(), src)
+	if err != nil {
+		return nil, err
+	}
+	for j := range scaling.Scale {
+		scaling.Scale[j] = 1
+	}
+	return scaling.Apply(src)
+}
