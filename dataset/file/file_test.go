@@ -411,6 +411,29 @@ func FuzzNpy(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { fuzz(t, "npy", text) })
 }
 
+func FuzzParquet(f *testing.F) {
+	for _, name := range []string{"duckdb-v2-delta-lz4", "rust-v2-zstd-delta", "duckdb-v2-null"} {
+		text, err := os.ReadFile(filepath.Join("..", "parquet", "testdata", name+".parquet"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) { fuzz(t, "parquet", text) })
+}
+
+// FuzzCompressed: gzip and zstd, known by how they begin.
+func FuzzCompressed(f *testing.F) {
+	for _, name := range []string{"members.csv.gz", "frames.csv.zst", "cut.csv.zst", "sized.csv.zst"} {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) { fuzz(t, "csv", text) })
+}
+
 func BenchmarkRead(b *testing.B) {
 	for name, line := range map[string]string{
 		"csv":      "1.25,-3.5,1000,0.001,7,8.125,-9,10.5\n",
