@@ -83,7 +83,7 @@ type Fit struct {
 	// last pass; nil for a method that made none at x̂.
 	GradientNorm []float64
 
-	Method     string // what ran: "one-shot", "cg", "chebyshev", "newton", "cholesky", "qr"
+	Method     string // what ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr"
 	Backend    string // what it ran on
 	Rows       int64  // n
 	Passes     int    // reads of the data this fit rests on

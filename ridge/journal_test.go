@@ -16,6 +16,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/wire/wiretest"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -175,7 +176,7 @@ func TestJournalCancelled(t *testing.T) {
 func TestJournal(t *testing.T) {
 	for name, src := range sources(t) {
 		for _, intercept := range []bool{false, true} {
-			for _, method := range []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton} {
+			for _, method := range []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton, ridge.Galerkin} {
 				t.Run(fmt.Sprintf("%s/%v/%v", name, intercept, method), func(t *testing.T) {
 					sum, err := ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3, Intercept: intercept}, nil)
 					if err != nil {
@@ -210,7 +211,7 @@ func testJournal(t *testing.T, src dataset.Source, sum *ridge.Summary, gammas []
 			t.Fatal("no end after a thousand interruptions")
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		m := &memory{rng: rng, states: states, left: rng.IntN(12), kill: round%2 == 0, end: cancel}
+		m := &memory{rng: rng, states: states, left: rng.IntN(4), kill: round%2 == 0, end: cancel}
 		opts.Journal = m
 		fits, err := ridge.SolvePath(ctx, src, sum, gammas, opts)
 		cancel()
@@ -336,3 +337,50 @@ func bits(t *testing.T, src dataset.Source, cfg ridge.SummaryConfig) []byte {
 type one struct{ dataset.Source }
 
 func (one) Dims() (n int64, d, t int) { return -1, 1, 0 }
+
+// forged is a journal that has one state, of the first pass.
+type forged []byte
+
+func (f forged) Recorded(pass int) ([]byte, error) {
+	if pass == 1 {
+		return f, nil
+	}
+	return nil, nil
+}
+
+func (f forged) Due() bool                { return false }
+func (f forged) Record(int, []byte) error { return nil }
+
+// FuzzJournal: what a journal returns is refused as malformed, or taken for what a
+// pass has found; that may be a lie, of which no solution comes, but nothing panics.
+func FuzzJournal(f *testing.F) {
+	src, err := dataset.FromDense(5, 2, 1, []float64{1, 2, -1, 1, 3, 0, 0, 1, 2, 2}, []float64{1, 0, 2, -1, 1})
+	if err != nil {
+		f.Fatal(err)
+	}
+	sum, err := ridge.Summarize(f.Context(), src, ridge.SummaryConfig{Size: 1}, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	solve := func(j ridge.Journal) error {
+		_, err := ridge.Solve(context.Background(), blocks{src, 2}, sum, 1, ridge.SolveOptions{Journal: j, MaxPasses: 5})
+		return err
+	}
+	for _, left := range []int{1, 1000} { // in its midst, and ended
+		ctx, cancel := context.WithCancel(f.Context())
+		m := &memory{rng: rand.New(rand.NewPCG(1, 1)), states: map[int][]byte{}, left: left, end: cancel}
+		_, err := ridge.Solve(ctx, blocks{src, 2}, sum, 1, ridge.SolveOptions{Journal: m, MaxPasses: 5})
+		cancel()
+		if len(m.states[1]) == 0 {
+			f.Fatalf("nothing was recorded: %v", err)
+		}
+		f.Add(m.states[1])
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, state := range []forged{b, wiretest.Seal(slices.Clone(b))} {
+			if err := solve(state); err != nil && err.Error() == "" {
+				t.Fatalf("%T says nothing", err)
+			}
+		}
+	})
+}

@@ -37,7 +37,7 @@ type pass struct {
 	weight float64 // and their weight
 
 	x, b, r, g []float64 // centred rows n×d, right-hand sides n×q, residuals n×q, plain sums q×d
-	plain      int       // rows in g
+	plain      int       // rows in g, from manyQueries vectors on products
 	sum        []neumaier.Sum
 	rss, ones  []neumaier.Sum // ‖r‖² and 1ᵀr of each vector
 	offset     []float64      // μᵀv of each vector
@@ -65,9 +65,10 @@ type pass struct {
 // How rows are taken, for threads to share them and for no element of a sum to be the
 // end of a long chain of additions, with which its error grows. Backends divide
 // passRows dense rows among up to 16 parts of 32 or more, or take 64 at a time, where
-// that makes sharedWork multiply-adds; less is taken fewRows at a time, and from
-// manyQueries vectors on, where the product is one of matrices, manyRows. No chain is
-// longer than passChain. What it makes of sparse rows is the chain of their additions
+// that makes sharedWork multiply-adds; less is taken fewRows at a time. From manyQueries
+// vectors on, where the product is one of matrices, which add up on their own before
+// they add to what there is, manyRows are taken manyCalls times. No chain is longer
+// than passChain. What it makes of sparse rows is the chain of their additions
 // itself, sparseChain: there q·d compensated sums cost more than the product.
 const (
 	passRows    = 512
@@ -75,6 +76,7 @@ const (
 	fewRows     = 32
 	manyQueries = 24
 	manyRows    = 64
+	manyCalls   = 16
 	passChain   = 80
 	sparseChain = 1024
 )
@@ -202,14 +204,17 @@ func (p *pass) reset(qs []query, v []float64) {
 // add accumulates a block of at most p.rows rows.
 func (p *pass) add(b dataset.Block, qs []query, v []float64) {
 	q, d := len(qs), p.d
-	longest := fewRows
-	if b.Sparse != nil {
+	longer, longest := b.N, fewRows
+	switch {
+	case b.Sparse != nil:
 		longest = sparseChain
+	case q >= manyQueries:
+		longer, longest = 1, manyCalls
 	}
-	if p.plain > 0 && p.plain+b.N > longest {
+	if p.plain > 0 && p.plain+longer > longest {
 		p.fold()
 	}
-	p.plain += b.N
+	p.plain += longer
 	p.weigh(&b)
 	rhs := p.rightHandSides(b, qs)
 	if b.Sparse != nil {

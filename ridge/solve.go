@@ -23,9 +23,13 @@ const (
 	Chebyshev
 	// Newton is the paper's Algorithm 1 (iFDRR, iRFDRR), x ← x − Ĥ⁻¹g.
 	Newton
+	// Galerkin solves for all γ and targets in one subspace, which grows with every
+	// pass: for many γ it needs fewer products and passes than CG. It keeps up to
+	// 8 vectors of length d for each one of the sketch and each γ and target.
+	Galerkin
 )
 
-var methodNames = [...]string{"cg", "chebyshev", "newton"}
+var methodNames = [...]string{"cg", "chebyshev", "newton", "galerkin"}
 
 func (m Method) String() string {
 	if m < 0 || int(m) >= len(methodNames) {
@@ -88,6 +92,7 @@ const (
 	stopZero      = "the solution is zero, to round-off"
 	stopRoundOff  = "round-off: float64 certifies no smaller error for these data; standardise the features or raise gamma"
 	stopMaxPasses = "the limit on passes"
+	stopStalled   = "the Hessian gives nothing new to search"
 	stopDiverged  = "the iteration diverged: gamma is too small for this sketch; enlarge the sketch or use cg"
 )
 
@@ -132,10 +137,11 @@ func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 	if err != nil {
 		return nil, err
 	}
-	if err := r.start(ctx); err != nil {
-		return nil, err
+	solve := r.run
+	if opts.Method == Galerkin {
+		solve = newGalerkin(r).run
 	}
-	if err := r.run(ctx); err != nil {
+	if err := solve(ctx); err != nil {
 		return nil, err
 	}
 	return r.fits(gammas)
@@ -145,7 +151,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	switch {
 	case !(opts.Tol > 0) || opts.MaxPasses < 0:
 		return fmt.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", opts.Tol, opts.MaxPasses)
-	case opts.Method < CG || opts.Method > Newton:
+	case opts.Method < CG || opts.Method > Galerkin:
 		return fmt.Errorf("ridge: unknown method %v", opts.Method)
 	case opts.Hessian != nil && opts.PlainFD:
 		return fmt.Errorf("ridge: PlainFD chooses between the sketch's own Hessians, but another one is given")
@@ -328,13 +334,18 @@ func newIteration(m Method, s *system, h Hessian) (iteration, error) {
 		return newChebyshev(s, h)
 	case Newton:
 		return &newton{x: s.x, g: s.g}, nil
+	case Galerkin:
+		return newBased(s.x, s.g), nil
 	default:
 		return newCG(s.x, s.g), nil
 	}
 }
 
-// run iterates until every system has stopped.
+// run starts, and iterates until every system has stopped.
 func (r *refinement) run(ctx context.Context) error {
+	if err := r.start(ctx); err != nil {
+		return err
+	}
 	d := r.sum.cfg.Dim
 	for pass := 1; len(r.active) > 0; pass++ {
 		last := pass == r.opts.MaxPasses
@@ -345,34 +356,38 @@ func (r *refinement) run(ctx context.Context) error {
 			}
 			r.queries[i] = query{s.target, s.query(r.v[i*d : (i+1)*d])}
 		}
-		asked := q
-		if pass == 1 {
-			asked += r.askForWitness(q)
-		}
-		if err := r.pass.run(ctx, r.queries[:asked], r.v, r.hv, r.rss, r.progress(pass)); err != nil {
+		if err := r.read(ctx, pass, q, r.v, r.hv); err != nil {
 			return err
 		}
-		if err := r.checkWitness(q, asked); err != nil {
+		r.absorb()
+		if err := r.judgeAll(pass, last); err != nil {
 			return err
 		}
-		r.absorb(pass, last)
-		for _, s := range r.active {
-			if s.measured && !s.recorded {
-				return fmt.Errorf("ridge: at the start for gamma = %g the gradient of target %d is not finite; the Hessian, or Start, is no good", s.gamma, s.target)
-			}
-		}
-		if err := r.step(ctx); err != nil {
+		if _, err := r.step(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// read makes a pass for q queries on the rows of v. The first one also sees to it
+// that the rows read are those of the summary.
+func (r *refinement) read(ctx context.Context, pass, q int, v, hv []float64) error {
+	asked := q
+	if pass == 1 {
+		asked += r.askForWitness(q, v)
+	}
+	if err := r.pass.run(ctx, r.queries[:asked], v, hv, r.rss, r.progress(pass)); err != nil {
+		return err
+	}
+	return r.checkWitness(q, asked, hv)
+}
+
 // askForWitness adds, behind q queries, those for the gradients at zero, −AᵀY, and
 // returns how many.
-func (r *refinement) askForWitness(q int) int {
+func (r *refinement) askForWitness(q int, v []float64) int {
 	d, t := r.sum.cfg.Dim, r.sum.cfg.Targets
-	clear(r.v[q*d : (q+t)*d])
+	clear(v[q*d : (q+t)*d])
 	for j := range t {
 		r.queries[q+j] = query{target: j, affine: true}
 	}
@@ -386,12 +401,12 @@ const sameRows = 1e-9
 
 // checkWitness refuses rows that are not those of the summary: nothing certified by
 // both would be true of either.
-func (r *refinement) checkWitness(q, asked int) error {
+func (r *refinement) checkWitness(q, asked int, hv []float64) error {
 	d, k := r.sum.cfg.Dim, r.know
 	for i := q; i < asked; i++ {
 		j := r.queries[i].target
 		b := math.Hypot(math.Sqrt(k.tss[j]), k.moved[j])
-		got := r.hv[i*d : (i+1)*d]
+		got := hv[i*d : (i+1)*d]
 		axpy(1, k.cross[j*d:(j+1)*d], got)
 		if off := norm(got); !(off <= sameRows*k.frob*b) || !(math.Abs(r.rss[i]-k.tss[j]) <= sameRows*b*b) {
 			return fmt.Errorf("%w: the rows of this pass are not those of the summary: of target %d ‖Y‖² is %.6g where it was %.6g, and AᵀY is %.3g away", ErrShape, j, r.rss[i], k.tss[j], off)
@@ -400,15 +415,26 @@ func (r *refinement) checkWitness(q, asked int) error {
 	return nil
 }
 
-// absorb hands each system its product and judges where it stands.
-func (r *refinement) absorb(pass int, last bool) {
+// absorb hands each system its product.
+func (r *refinement) absorb() {
 	d := r.sum.cfg.Dim
 	for i, s := range r.active {
-		v, hv := r.v[i*d:(i+1)*d], r.hv[i*d:(i+1)*d]
-		axpy(s.gamma, v, hv)
-		if s.measured = s.absorb(hv); s.measured {
-			s.residual = math.Sqrt(r.rss[i])
-		}
+		r.hand(s, r.v[i*d:(i+1)*d], r.hv[i*d:(i+1)*d], r.rss[i])
+	}
+}
+
+// hand gives a system the product of K with v.
+func (r *refinement) hand(s *system, v, kv []float64, rss float64) {
+	axpy(s.gamma, v, kv)
+	if s.measured = s.absorb(kv); s.measured {
+		s.residual = math.Sqrt(rss)
+	}
+}
+
+// judgeAll judges where each system stands after a pass.
+func (r *refinement) judgeAll(pass int, last bool) error {
+	d := r.sum.cfg.Dim
+	for i, s := range r.active {
 		copy(r.v[i*d:(i+1)*d], s.g)
 	}
 	r.sketch.projections(len(r.active), r.v, r.rest, r.projection)
@@ -418,7 +444,11 @@ func (r *refinement) absorb(pass int, last bool) {
 		if last && s.stop == "" {
 			s.stop = stopMaxPasses
 		}
+		if s.measured && !s.recorded {
+			return fmt.Errorf("ridge: at the start for gamma = %g the gradient of target %d is not finite; the Hessian, or Start, is no good", s.gamma, s.target)
+		}
 	}
+	return nil
 }
 
 // judge bounds the error at the iterate of s and decides what it does next.
@@ -473,8 +503,9 @@ func (s *system) record(g *projection, bound, rel float64) {
 	s.relative, s.recorded = rel, true
 }
 
-// step drops the systems that have stopped and moves the others on.
-func (r *refinement) step(ctx context.Context) error {
+// step drops the systems that have stopped and moves the others on, but those that
+// are to be checked first. It returns how many it moved, and leaves their Ĥ⁻¹g in rest.
+func (r *refinement) step(ctx context.Context) (moved int, err error) {
 	d := r.sum.cfg.Dim
 	active, q := r.active[:0], 0
 	for i, s := range r.active {
@@ -490,16 +521,15 @@ func (r *refinement) step(ctx context.Context) error {
 	}
 	r.active = active
 	if err := r.solve(ctx, q); err != nil {
-		return err
+		return 0, err
 	}
-	q = 0
 	for _, s := range r.active {
 		if !s.checking {
-			s.step(r.rest[q*d : (q+1)*d])
-			q++
+			s.step(r.rest[moved*d : (moved+1)*d])
+			moved++
 		}
 	}
-	return nil
+	return moved, nil
 }
 
 // move puts gradient i, with its projection, where gradient q ≤ i was.
@@ -566,7 +596,8 @@ func (r *refinement) fits(gammas []float64) ([]*Fit, error) {
 // PredictedPasses returns how many reads of the data after the summary's a
 // method needs at most, in exact arithmetic, until the error in the norm of H
 // has shrunk by tol: from the proved bounds on Ĥ⁻¹H alone, before the first one.
-// 0 says that the method need not converge.
+// 0 says that the method need not converge. Of Galerkin it is told what holds for CG,
+// whose directions its subspace has all but for those too close to others.
 func (s *Summary) PredictedPasses(gamma, tol float64, m Method) (int, error) {
 	if err := checkGamma(gamma, m.String()); err != nil {
 		return 0, err

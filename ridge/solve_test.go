@@ -111,7 +111,7 @@ func TestOneShotCertificates(t *testing.T) {
 	})
 }
 
-var methods = []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton}
+var methods = []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton, ridge.Galerkin}
 
 // TestSolveCertificates: whatever a solver returns, converged or not, is within
 // its certificate.

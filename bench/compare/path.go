@@ -30,9 +30,9 @@ func paths(names []string, engines []engine.Backend, py *python, dir string) []e
 	}{
 		{stream{20000, 1024, 256}, "gaussian", bench.Rows},
 		{stream{20000, 1024, 256}, "slow", bench.Slow},
-		{stream{10000, 4096, 768}, "gaussian", bench.Rows},
+		{stream{10000, 4096, 256}, "gaussian", bench.Rows},
 		{stream{10000, 4096, 256}, "slow", bench.Slow},
-		{stream{5000, 16384, 2048}, "gaussian", bench.Rows},
+		{stream{5000, 16384, 256}, "gaussian", bench.Rows},
 		{stream{5000, 16384, 256}, "slow", bench.Slow},
 	} {
 		all = append(all, entry{fmt.Sprintf("path/%s/n=%d,d=%d,m=%d", p.kind, p.n, p.d, p.m), func() *job {
@@ -78,7 +78,7 @@ func solvePath(src dataset.Source, m int, be engine.Backend) time.Duration {
 	if _, err := ridge.ChooseGCV(fits, 0); err != nil {
 		log.Fatal(err)
 	}
-	if _, err := ridge.SolvePath(ctx, src, sum, grid, ridge.SolveOptions{MaxPasses: 2000}); err != nil {
+	if _, err := ridge.SolvePath(ctx, src, sum, grid, ridge.SolveOptions{Method: ridge.Galerkin, MaxPasses: 2000}); err != nil {
 		log.Fatal(err)
 	}
 	return time.Since(begin)

@@ -25,7 +25,7 @@ type fitOptions struct {
 	cv   int
 }
 
-var methodNames = []string{"auto", "one-shot", "cg", "chebyshev", "newton", "exact"}
+var methodNames = []string{"auto", "one-shot", "cg", "galerkin", "chebyshev", "newton", "exact"}
 
 func fitCommand() *cobra.Command {
 	o := &fitOptions{inputFlags: newInputFlags(), solveFlags: newSolveFlags()}
@@ -43,7 +43,7 @@ func fitCommand() *cobra.Command {
 	}
 	o.inputFlags.register(c.Flags())
 	o.sketchFlags.register(c.Flags())
-	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, chebyshev, newton or exact")
+	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (for many gamma), chebyshev, newton or exact")
 	c.Flags().StringVar(&o.save, "save-sketch", "", "keep the sketch here, for solve, merge and predict --interval")
 	c.Flags().IntVar(&o.cv, "cv", 0, "with --gamma auto: choose by cross-validation with so many folds, in the same pass, in place of GCV")
 	o.kept.register(c.Flags())

@@ -373,7 +373,8 @@ func TestModelNamesColumns(t *testing.T) {
 	}
 }
 
-// TestAuto: auto weighs d²·n + d³/3 for each γ against the passes of cg.
+// TestAuto: auto weighs d²·n + d³/3 for each γ against the products of
+// cg and galerkin.
 func TestAuto(t *testing.T) {
 	many := strings.TrimSuffix(strings.Repeat("1,", 100), ",")
 	for name, c := range map[string]struct {
@@ -385,8 +386,8 @@ func TestAuto(t *testing.T) {
 		"narrow":                            {1e6, 100, 256, "1", "exact"},
 		"wide":                              {1e6, 5000, 256, "1", "cg"},
 		"d² does not fit":                   {1e6, 11586, 10000, "1", "cg"},
-		"many γ":                            {1e6, 3000, 256, many, "exact"},
-		"many γ, too few rows for their d³": {1000, 3000, 256, many, "cg"},
+		"many γ":                            {1e6, 3000, 256, many, "galerkin"},
+		"many γ, too few rows for their d³": {1000, 3000, 256, many, "galerkin"},
 		"unknown n":                         {-1, 3000, 256, many, "exact"},
 	} {
 		gammas, err := parseGammas(c.gamma, false)

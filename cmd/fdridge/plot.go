@@ -144,7 +144,7 @@ func chooseKind(asked string, all []*plottable) (string, error) {
 var plotHints = map[string]string{
 	"path":        ": it takes fit --json with several gamma or auto, or a sketch",
 	"spectrum":    ": it takes a sketch",
-	"convergence": ": it takes what fit --json or solve --json printed of cg, chebyshev or newton",
+	"convergence": ": it takes what fit --json or solve --json printed of cg, galerkin, chebyshev or newton",
 }
 
 // A plottable is a file's part that can be drawn; nil is what it doesn't have.

@@ -54,32 +54,43 @@ const gridPoints = 50
 
 // chooseMethod settles the method. Exact costs d² flops a row, d³/3 for each γ and
 // 8d² bytes; cg costs 7md a row for the sketch and 4d for each pass, γ and target,
-// about a dozen passes. While n is unknown the rows are taken to outweigh d³.
+// about a dozen passes; galerkin, 4md for the sketch's vectors and some eight more a
+// pass, whatever γ there are. While n is unknown the rows are taken to outweigh d³.
 func (o *fitOptions) chooseMethod(d *data) (method, reason string) {
 	n, dim, t := d.source.Dims()
-	return chooseMethod(o.method, n, dim, t, o.size, len(o.gammas), o.auto || o.save != "")
+	return chooseMethod(o.method, n, dim, t, o.size, o.solved(), o.auto || o.save != "")
 }
 
 func chooseMethod(asked string, n int64, d, t, m, k int, sketch bool) (method, reason string) {
 	if asked != "auto" {
 		return asked, ""
 	}
+	method, least := iterative(min(m, d), k, t)
 	if sketch {
-		return "cg", "a sketch was asked for, or a checkpoint"
+		return method, "a sketch was asked for, or a checkpoint"
 	}
-	const budget, passes = 1 << 30, 12
-	m = min(m, d)
-	exact, cg := float64(d), float64(7*m+4*passes*k*t) // flops/d a row
+	const budget = 1 << 30
+	exact := float64(d)
 	if n > 0 {
 		exact += float64(k) * float64(d) * float64(d) / 3 / float64(n)
 	}
 	switch {
 	case d > 11585: // 8d² > budget
-		return "cg", fmt.Sprintf("d² for d = %d takes more than %d MiB", d, budget>>20)
-	case exact <= cg:
-		return "exact", fmt.Sprintf("d² fits, and %.0f·d flops a row are no more than cg's %.0f·d", exact, cg)
+		return method, fmt.Sprintf("d² for d = %d takes more than %d MiB", d, budget>>20)
+	case exact <= least:
+		return "exact", fmt.Sprintf("d² fits, and %.0f·d flops a row are no more than %s's %.0f·d", exact, method, least)
 	}
-	return "cg", fmt.Sprintf("%.0f·d flops a row are less than exact's %.0f·d", cg, exact)
+	return method, fmt.Sprintf("%.0f·d flops a row are less than exact's %.0f·d", least, exact)
+}
+
+// iterative is which of cg and galerkin costs less, and how many flops/d a row.
+func iterative(m, k, t int) (method string, flops float64) {
+	const passes, block = 12, 8
+	cg, galerkin := float64(7*m+4*passes*k*t), float64(11*m+4*passes*block)
+	if galerkin < cg {
+		return "galerkin", galerkin
+	}
+	return "cg", cg
 }
 
 // solve makes the fits of a summary, by further passes where the method makes any.
@@ -96,7 +107,7 @@ func (r *result) solve(ctx context.Context, sum *ridge.Summary, bar *progress) e
 	if r.method == "one-shot" {
 		return r.oneShot(sum, gammas)
 	}
-	iterations := map[string]ridge.Method{"cg": ridge.CG, "chebyshev": ridge.Chebyshev, "newton": ridge.Newton}
+	iterations := map[string]ridge.Method{"cg": ridge.CG, "galerkin": ridge.Galerkin, "chebyshev": ridge.Chebyshev, "newton": ridge.Newton}
 	var err error
 	r.fits, err = ridge.SolvePath(ctx, r.source, sum, gammas, ridge.SolveOptions{
 		Method: iterations[r.method], Tol: r.o.tol, MaxPasses: r.o.maxPasses, PlainFD: !r.o.robust,

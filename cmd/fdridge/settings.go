@@ -79,7 +79,7 @@ func (o *solveFlags) register(f *pflag.FlagSet, method, methods string) {
 	f.Var(&o.gamma, "gamma", "regularisation γ, the weight of ‖x‖² against the sum of squares (scikit-learn's alpha); a list for several; auto: the best of 50 by generalised cross-validation, from the sketch alone; auto:G,G,… the best of these")
 	f.StringVar(&o.method, "method", method, methods)
 	f.BoolVar(&o.robust, "robust", true, "take Robust Frequent Directions' shift (false: plain FD)")
-	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the weights to certify, for cg, chebyshev and newton")
+	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the weights to certify, by further passes")
 	f.IntVar(&o.maxPasses, "max-passes", 500, "most refining passes over the data")
 	f.StringVar(&o.out, "out", "", "write the model here, as JSON")
 	f.StringVar(&o.report, "report", "", "write a page about the fit here, one HTML file")
@@ -110,6 +110,14 @@ func (o *solveFlags) check(methods ...string) error {
 		return badInput("--gamma: auto chooses from a sketch, which --method exact does without")
 	}
 	return firstError(checkOut(o.out), checkOutput("report", o.report), checkOutput("coef", o.coef))
+}
+
+// solved is how many γ there are to solve for.
+func (o *solveFlags) solved() int {
+	if o.auto {
+		return 1
+	}
+	return len(o.gammas)
 }
 
 // outputs are the files that are written.

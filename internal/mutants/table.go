@@ -71,7 +71,7 @@ var mutants = []mutant{
 	{"pass: sparse rows are not centred", "ridge/pass.go",
 		"p.offset[i] = dot(", "p.offset[i] = 0 * dot(", suite, solvers},
 	{"solve: the sign of γ", "ridge/solve.go",
-		"axpy(s.gamma, v, hv)", "axpy(-s.gamma, v, hv)", suite, solvers},
+		"axpy(s.gamma, v, kv)", "axpy(-s.gamma, v, kv)", suite, solvers},
 	{"solve: Ĥ without the shift of RFD", "ridge/solve.go",
 		"r.gammas[i] += own.shift", "r.gammas[i] += 0 * own.shift", "ridge", "^TestContraction$"},
 	{"cg: steepest descent", "ridge/cg.go",

@@ -23,6 +23,7 @@ func TestSolvers(t *testing.T) {
 			"qr":           {Solve: exact(be, ridge.QR)},
 			"one-shot":     {Solve: oneShot(be), Tol: tol},
 			"cg":           {Solve: iterate(be, ridge.SolveOptions{}), Tol: tol},
+			"galerkin":     {Solve: iterate(be, ridge.SolveOptions{Method: ridge.Galerkin}), Tol: tol},
 			"chebyshev":    {Solve: iterate(be, ridge.SolveOptions{Method: ridge.Chebyshev}), Tol: tol},
 			"newton":       {Solve: iterate(be, ridge.SolveOptions{Method: ridge.Newton}), Tol: tol},
 			"newton of fd": {Solve: iterate(be, ridge.SolveOptions{Method: ridge.Newton, PlainFD: true}), Tol: tol},

@@ -1,0 +1,288 @@
+package ridge
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// A galerkin solves all systems in one subspace, span(Qᵀ) for a k×d matrix Q of
+// orthonormal rows, that every pass extends. With QKQᵀ and KQᵀ at hand,
+//
+//	x = x₀ − Qᵀ(QKQᵀ + γI)⁻¹Qg₀,   g = g₀ − (K + γI)Qᵀ(QKQᵀ + γI)⁻¹Qg₀
+//
+// follow for each γ from an x₀ with its gradient g₀ (at first 0 and −c) without
+// reading the data: x is where the objective is least on x₀ + span(Qᵀ) (Galerkin's
+// condition, Qg = 0).
+//
+// Q starts with the right singular vectors of the sketch. Each pass multiplies K with
+// what the Ĥ⁻¹g of all systems have outside the subspace; these are nearly multiples
+// of few vectors, so every γ is served at the price of few: the Krylov spaces of
+// K + γI don't depend on γ (A. Frommer, P. Maass, SIAM J. Sci. Comput. 19, 1998), nor
+// does their deflation by given vectors.
+//
+// g is carried along; a system is certified by a gradient that a pass has measured,
+// which then is its g₀. When there is no more room, Q is cut down to its leading Ritz
+// vectors and every x becomes an x₀.
+type galerkin struct {
+	*refinement
+	space *subspace
+	bases []*based  // of the systems, in their order
+	g0    []float64 // q×d
+	u     []float64 // Qg₀, q×most
+	rhs   []float64 // those of the systems that move, and
+	y     []float64 // (QKQᵀ + γI)⁻¹Qg₀
+	asked []*system // whose gradients the pass under way measures
+
+	stayed bool // no vectors were found for it
+}
+
+// based is a system of Galerkin's method: x moves with the subspace and not by step.
+type based struct {
+	x, g, x0, g0 []float64
+	moved        bool // g₀ is not what u was made of
+}
+
+func newBased(x, g []float64) *based { return &based{x: x, g: g, x0: make([]float64, len(x))} }
+
+func (b *based) query(v []float64) bool {
+	copy(v, b.x)
+	return true
+}
+
+func (b *based) absorb(hv []float64) bool {
+	copy(b.g, hv)
+	b.rebase()
+	return true
+}
+
+func (b *based) rebase() {
+	copy(b.x0, b.x)
+	copy(b.g0, b.g)
+	b.moved = true
+}
+
+func (b *based) step([]float64) {}
+func (b *based) verify()        {}
+
+// perVector is how many vectors the subspace has room for, by each that is given: the
+// sketch's and one of each system, all of which are kept anyway.
+const perVector = 4
+
+func newGalerkin(r *refinement) *galerkin {
+	d, q, t := r.sum.cfg.Dim, len(r.systems), r.sum.cfg.Targets
+	most := min(d, perVector*(len(r.know.spec.Sigma2)+q))
+	g := &galerkin{refinement: r, space: newSubspace(r.sum.be, d, most, q+t)}
+	g.g0 = make([]float64, q*d)
+	g.u, g.rhs, g.y = make([]float64, q*most), make([]float64, q*most), make([]float64, q*most)
+	for i, s := range r.systems {
+		b := s.iteration.(*based)
+		b.g0 = g.g0[i*d : (i+1)*d]
+		g.bases = append(g.bases, b)
+	}
+	r.rss, r.queries = make([]float64, most+q+t), make([]query, most+q+t)
+	return g
+}
+
+// run iterates until every system has stopped.
+func (g *galerkin) run(ctx context.Context) error {
+	fresh, err := g.start(ctx)
+	for pass := 1; err == nil && len(g.active) > 0; pass++ {
+		last := pass == g.opts.MaxPasses
+		if last {
+			fresh, g.asked = 0, append(g.asked[:0], g.active...)
+		}
+		if err = g.pass(ctx, pass, fresh); err != nil {
+			break
+		}
+		if err = g.judgeAll(pass, last); err != nil {
+			break
+		}
+		fresh, err = g.extend(ctx)
+	}
+	return err
+}
+
+// start puts the first vectors behind the empty subspace and returns how many.
+func (g *galerkin) start(ctx context.Context) (int, error) {
+	rank := 0
+	if _, own := g.hessian.(*sketched); own {
+		rank = copy(g.space.q, g.know.spec.V) / g.space.d
+	}
+	if g.opts.Start != nil { // of whose gradient nothing is known
+		for _, s := range g.systems {
+			mat.Row(s.x, s.target, g.opts.Start)
+		}
+		g.asked = append(g.asked, g.active...)
+		return rank, nil
+	}
+	d, q := g.space.d, len(g.systems)
+	for i, s := range g.systems {
+		axpy(-1, g.know.cross[s.target*d:(s.target+1)*d], s.g)
+		g.bases[i].rebase()
+		g.gammas[i] = s.gamma
+	}
+	copy(g.v, g.g0)
+	g.sketch.projections(q, g.v, g.rest, g.projection)
+	if err := g.solve(ctx, q); err != nil {
+		return 0, err
+	}
+	g.space.k = rank // for once of vectors with which K has not been multiplied
+	more, err := g.space.propose(q, g.rest)
+	g.space.k = 0
+	return rank + more, err
+}
+
+// pass reads the data for the fresh vectors and the asked systems, and moves the
+// others to where they are best in the larger subspace.
+func (g *galerkin) pass(ctx context.Context, pass, fresh int) error {
+	k, d := g.space.k, g.space.d
+	v, kv := g.space.q[k*d:], g.space.kq[k*d:]
+	for i := range fresh {
+		g.queries[i] = query{}
+	}
+	for i, s := range g.asked {
+		row := fresh + i
+		g.queries[row] = query{s.target, s.query(v[row*d : (row+1)*d])}
+	}
+	if err := g.read(ctx, pass, fresh+len(g.asked), v, kv); err != nil {
+		return err
+	}
+	for _, s := range g.active {
+		s.measured = false
+	}
+	for i, s := range g.asked {
+		row := fresh + i
+		g.hand(s, v[row*d:(row+1)*d], kv[row*d:(row+1)*d], g.rss[row])
+	}
+	if err := g.space.grow(fresh); err != nil {
+		return err
+	}
+	g.coefficients(k)
+	return g.move()
+}
+
+// coefficients completes u = Qg₀, of which it has the columns before from.
+func (g *galerkin) coefficients(from int) {
+	s := g.space
+	if n := s.k - from; n > 0 {
+		s.be.Gemm(false, true, len(g.systems), n, s.d, 1, g.g0, s.d, s.q[from*s.d:], s.d, 0, g.u[from:], s.most)
+	}
+	for i, b := range g.bases {
+		if b.moved {
+			s.be.Gemv(false, s.k, s.d, 1, s.q, s.d, b.g0, 0, g.u[i*s.most:i*s.most+s.k])
+			b.moved = false
+		}
+	}
+}
+
+// move takes the active systems whose gradient was not just measured to the Galerkin
+// solution, and carries their gradients along.
+func (g *galerkin) move() error {
+	s, n := g.space, 0
+	for i, sys := range g.systems {
+		if sys.stop == "" && !sys.measured {
+			copy(g.rhs[n*s.most:], g.u[i*s.most:i*s.most+s.k])
+			g.gammas[n] = sys.gamma
+			n++
+		}
+	}
+	if err := s.solve(n, g.gammas, g.rhs, g.y); err != nil {
+		return err
+	}
+	s.be.Gemm(false, false, n, s.d, s.k, 1, g.y, s.most, s.q, s.d, 0, g.v, s.d)
+	s.be.Gemm(false, false, n, s.d, s.k, 1, g.y, s.most, s.kq, s.d, 0, g.hv, s.d)
+	n = 0
+	for i, sys := range g.systems {
+		if sys.stop == "" && !sys.measured {
+			g.bases[i].advance(sys.gamma, g.v[n*s.d:(n+1)*s.d], g.hv[n*s.d:(n+1)*s.d])
+			sys.residual = g.residual(sys)
+			n++
+		}
+	}
+	return nil
+}
+
+// advance sets x to x₀ − v and g to the gradient there, given Kv.
+func (b *based) advance(gamma float64, v, kv []float64) {
+	for i, w := range v {
+		b.x[i] = b.x0[i] - w
+		b.g[i] = b.g0[i] - (kv[i] + gamma*w)
+	}
+}
+
+// residual is ‖Ax − b‖ as the gradient carried along has it:
+// ‖b‖² − cᵀx + xᵀ(g − γx).
+func (g *galerkin) residual(s *system) float64 {
+	c := g.know.cross[s.target*g.space.d : (s.target+1)*g.space.d]
+	x := norm(s.x)
+	return math.Sqrt(math.Max(0, g.know.tss[s.target]-dot(c, s.x)+dot(s.x, s.g)-s.gamma*x*x))
+}
+
+// fewest is how much room there is to be for the vectors of the next pass, unless
+// there are fewer.
+const fewest = 16
+
+// extend puts vectors for the next pass behind the subspace, returns how many, and
+// says of which systems the gradient is to be measured.
+func (g *galerkin) extend(ctx context.Context) (int, error) {
+	moved, err := g.step(ctx)
+	if err != nil {
+		return 0, err
+	}
+	s := g.space
+	if s.most < s.d && s.most-s.k < min(moved, fewest) {
+		if err := g.restart(); err != nil {
+			return 0, err
+		}
+	}
+	fresh, err := s.propose(moved, g.rest)
+	if err != nil {
+		return 0, err
+	}
+	if fresh == 0 && moved > 0 {
+		if err := g.stay(); err != nil {
+			return 0, err
+		}
+	}
+	g.stayed = fresh == 0
+	g.asked = g.asked[:0]
+	for _, sys := range g.active {
+		if sys.checking || g.stayed {
+			g.asked = append(g.asked, sys)
+		}
+	}
+	return fresh, nil
+}
+
+// stay is for a subspace that has all the systems want: they are solved in it once
+// more, from the gradients last measured, to be measured again.
+func (g *galerkin) stay() error {
+	left := g.active[:0]
+	for _, sys := range g.active {
+		if sys.measured && g.stayed {
+			sys.stop = stopStalled
+			continue
+		}
+		sys.measured = false
+		left = append(left, sys)
+	}
+	g.active = left
+	g.coefficients(g.space.k)
+	return g.move()
+}
+
+// restart makes room.
+func (g *galerkin) restart() error {
+	for i, sys := range g.systems {
+		if sys.stop == "" {
+			g.bases[i].rebase()
+		}
+	}
+	if err := g.space.restrict(g.space.most / 2); err != nil {
+		return err
+	}
+	g.coefficients(g.space.k)
+	return nil
+}

@@ -1,0 +1,235 @@
+package ridge
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// A subspace is spanned by the rows of Q (k×d), orthonormal to round-off, of which
+// KQᵀ is known too, as the rows of kq. It solves with QKQᵀ + γI for many γ: the
+// leading part of T = QKQᵀ, of base rows, is SᵀΘS, and the few rows that came after
+// it are eliminated by their Schur complement,
+//
+//	⎡SᵀΘS  Fᵀ⎤        for each γ: M = C + γI − FSᵀ(Θ+γ)⁻¹SFᵀ,
+//	⎣F     C ⎦                    (C, F of size w×w and w×base).
+type subspace struct {
+	be   engine.Backend
+	d, k int
+	most int       // rows that q and kq have for the subspace; more are behind them
+	q    []float64 // d columns
+	kq   []float64
+	t    []float64 // k×k, both triangles, leading dimension most
+
+	base          int
+	theta         []float64 // descending
+	s             []float64 // base×base, rows are eigenvectors
+	work, eig     []float64
+	h, f, m, rest []float64
+}
+
+// schurRows is how many rows are eliminated at most before T is decomposed anew.
+const schurRows = 64
+
+// newSubspace makes room for most rows, more behind them, and as many vectors at a
+// time to propose from or to solve for.
+func newSubspace(be engine.Backend, d, most, behind int) *subspace {
+	n := max(most, behind)
+	s := &subspace{
+		be: be, d: d, most: most,
+		q: make([]float64, (most+behind)*d), kq: make([]float64, (most+behind)*d),
+		t: make([]float64, most*most), s: make([]float64, most*most), eig: make([]float64, most*most),
+		theta: make([]float64, most), work: make([]float64, be.SymEigWork(n, n)),
+		h: make([]float64, most*behind), f: make([]float64, 2*schurRows*most),
+		m:    make([]float64, max(schurRows*schurRows, behind*(2*behind+1))),
+		rest: make([]float64, max(behind*d, be.LeftMulWork(most, d, most))),
+	}
+	return s
+}
+
+// grow takes the next b rows of q and kq, which a pass has filled, into the subspace.
+func (s *subspace) grow(b int) error {
+	if b == 0 {
+		return nil
+	}
+	k, n := s.k, s.k+b
+	s.be.Gemm(false, true, b, n, s.d, 1, s.kq[k*s.d:], s.d, s.q, s.d, 0, s.t[k*s.most:], s.most)
+	for i := k; i < n; i++ {
+		for j := range i {
+			s.t[j*s.most+i] = s.t[i*s.most+j]
+		}
+	}
+	s.k = n
+	if s.k-s.base > schurRows {
+		return s.decompose()
+	}
+	return nil
+}
+
+// decompose makes T = SᵀΘS of the whole. K has no negative eigenvalues, so neither has
+// T but by round-off.
+func (s *subspace) decompose() error {
+	copyMatrix(s.k, s.k, s.eig, s.k, s.t, s.most)
+	if !s.be.SymEig(s.k, s.k, s.eig, s.k, s.theta, s.s, s.k, s.work) {
+		return ErrNoConvergence
+	}
+	for i, v := range s.theta[:s.k] {
+		s.theta[i] = math.Max(v, 0)
+	}
+	s.base = s.k
+	return nil
+}
+
+// restrict cuts the subspace down to the Ritz vectors of the keep greatest values.
+func (s *subspace) restrict(keep int) error {
+	if err := s.decompose(); err != nil {
+		return err
+	}
+	keep = min(keep, s.k)
+	s.be.LeftMul(keep, s.d, s.k, s.s, s.k, s.q, s.d, s.rest)
+	s.be.LeftMul(keep, s.d, s.k, s.s, s.k, s.kq, s.d, s.rest)
+	s.k, s.base = 0, 0
+	return s.grow(keep)
+}
+
+// solve overwrites row i of y (q×k) with (T + γᵢI)⁻¹uᵢ. Rows of u and y are most
+// apart.
+func (s *subspace) solve(q int, gamma, u, y []float64) error {
+	if s.eliminate(q, gamma, u, y) {
+		return nil
+	}
+	// Round-off made T + γI indefinite for a tiny γ.
+	if err := s.decompose(); err != nil {
+		return err
+	}
+	s.eliminate(q, gamma, u, y)
+	return nil
+}
+
+// eliminate is solve with T as it is; false says that a Schur complement is not
+// positive definite.
+func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
+	n, w, ld := s.base, s.k-s.base, max(s.base, 1)
+	f, scaled := s.f[:w*ld], s.f[w*ld:2*w*ld]
+	s.be.Gemm(false, true, q, n, n, 1, u, s.most, s.s, ld, 0, s.h, ld)
+	s.be.Gemm(false, true, w, n, n, 1, s.t[n*s.most:], s.most, s.s, ld, 0, f, ld)
+	for i := range q {
+		h, z := s.h[i*ld:i*ld+n], y[i*s.most+n:i*s.most+s.k]
+		copy(z, u[i*s.most+n:])
+		for j := range h {
+			h[j] /= s.theta[j] + gamma[i]
+		}
+		if w == 0 {
+			continue
+		}
+		for l := range w {
+			row := f[l*ld : l*ld+n]
+			z[l] -= dot(row, h)
+			for j, v := range row {
+				scaled[l*ld+j] = v / math.Sqrt(s.theta[j]+gamma[i])
+			}
+		}
+		if !s.complement(gamma[i], scaled, z) {
+			return false
+		}
+		for l, v := range z {
+			for j, e := range f[l*ld : l*ld+n] {
+				h[j] -= v * e / (s.theta[j] + gamma[i])
+			}
+		}
+	}
+	s.be.Gemm(false, false, q, n, n, 1, s.h, ld, s.s, ld, 0, y, s.most)
+	return true
+}
+
+// complement overwrites z with (C + γI − FFᵀ)⁻¹z, f being F scaled.
+func (s *subspace) complement(gamma float64, f, z []float64) bool {
+	n, w := s.base, s.k-s.base
+	copyMatrix(w, w, s.m, w, s.t[n*s.most+n:], s.most)
+	for l := range w {
+		s.m[l*w+l] += gamma
+	}
+	s.be.Syrk(false, w, n, -1, f, max(n, 1), 1, s.m, w)
+	if !s.be.Cholesky(w, s.m, w) {
+		return false
+	}
+	s.be.CholeskySolve(w, 1, s.m, w, z, w)
+	return true
+}
+
+// A direction in which unit vectors have less than newDirection of what they have in
+// the first one is not worth a product; and a vector of which no more than vanished is not
+// in the subspace has nothing there but round-off.
+const (
+	newDirection = 1e-3
+	vanished     = 1e-12
+)
+
+// propose writes behind the subspace, as rows of q, orthonormal ones that span what
+// the rows of z (n×d, overwritten) have outside it, the most important first, and
+// returns how many.
+func (s *subspace) propose(n int, z []float64) (int, error) {
+	n = s.normalised(n, z, 0x1p-500)
+	s.purge(n, z)
+	n = s.normalised(n, z, vanished)
+	if n == 0 {
+		return 0, nil
+	}
+	gram, v, w := s.m[:n*n], s.m[n*n:2*n*n], s.m[2*n*n:2*n*n+n]
+	s.be.Syrk(false, n, s.d, 1, z, s.d, 0, gram, n)
+	b := min(n, s.most-s.k)
+	if !s.be.SymEig(n, b, gram, n, w, v, n, s.work) {
+		return 0, ErrNoConvergence
+	}
+	for b > 0 && !(w[b-1] > newDirection*newDirection*w[0]) {
+		b--
+	}
+	rows := s.q[s.k*s.d : (s.k+b)*s.d]
+	s.be.Gemm(false, false, b, s.d, n, 1, v, n, z, s.d, 0, rows, s.d)
+	s.purge(b, rows) // twice is enough
+	orthonormalise(b, s.d, rows)
+	return b, nil
+}
+
+// normalised scales the rows of z to length one, drops those that are not longer than
+// least, or not finite, and returns how many are left.
+func (s *subspace) normalised(n int, z []float64, least float64) int {
+	live := 0
+	for i := range n {
+		row := z[i*s.d : (i+1)*s.d]
+		if l := norm(row); l > least && l <= math.MaxFloat64 {
+			scale(1/l, row)
+			copy(z[live*s.d:(live+1)*s.d], row)
+			live++
+		}
+	}
+	return live
+}
+
+// purge subtracts from the rows of z what they have in the subspace, zQᵀQ.
+func (s *subspace) purge(n int, z []float64) {
+	ld := max(n, 1)
+	along := s.rest[:n*s.d]
+	clear(along)
+	s.be.Gradient(s.k, s.d, n, s.q, s.d, z, s.d, nil, 0, along, s.d, s.h, ld)
+	axpy(-1, along, z[:n*s.d])
+}
+
+// orthonormalise is the modified Gram-Schmidt process on n rows, which are far from
+// dependent.
+func orthonormalise(n, d int, z []float64) {
+	for i := range n {
+		row := z[i*d : (i+1)*d]
+		for j := range i {
+			before := z[j*d : (j+1)*d]
+			axpy(-dot(row, before), before, row)
+		}
+		scale(1/norm(row), row)
+	}
+}
+
+func copyMatrix(m, n int, dst []float64, ldd int, src []float64, lds int) {
+	for i := range m {
+		copy(dst[i*ldd:i*ldd+n], src[i*lds:i*lds+n])
+	}
+}
