@@ -52,8 +52,8 @@ func TestPredictIntervals(t *testing.T) {
 				t.Skip("singular")
 			}
 			// Where nothing was shrunk the sketch's intervals are round-off alone.
-			bound := must(p.sum.Sketch().Spectrum())(t).Bound
-			lossless := 8*bound.Shrinkage < bound.RoundOff && 8*bound.RoundOff < gamma
+			bound, oneShot := must(p.sum.Sketch().Spectrum())(t).Bound, must(p.sum.Fit(gamma))(t)
+			lossless := 8*bound.Shrinkage < bound.RoundOff && 8*oneShot.Certificate.Shrinkage < gamma
 			hold := func(name string, predictor *ridge.Predictor) (widths []float64) {
 				b := dataset.Block{N: len(rows.x), X: flat(rows.x)}
 				if p.table.sparse {
@@ -93,7 +93,7 @@ func TestPredictIntervals(t *testing.T) {
 					}
 				}
 			}
-			narrow("one-shot", must(p.sum.Fit(gamma))(t))
+			narrow("one-shot", oneShot)
 			f, err := ridge.Solve(context.Background(), p.table, p.sum, gamma, ridge.SolveOptions{Tol: rapid.SampledFrom([]float64{1e-1, 1e-6, 1e-12}).Draw(t, "tol"), MaxPasses: 50})
 			var short *ridge.NotConvergedError
 			if errors.As(err, &short) {

@@ -15,8 +15,8 @@ import (
 type Method int
 
 const (
-	// CG is preconditioned conjugate gradients: the fewest passes, and it never
-	// diverges. The default.
+	// CG is preconditioned conjugate gradients: the fewest passes for one γ, and it
+	// never diverges. The default.
 	CG Method = iota
 	// Chebyshev needs no inner products, only the bounds on the spectrum of
 	// Ĥ⁻¹H that the sketch proves.
@@ -476,7 +476,7 @@ func (r *refinement) judge(s *system, g *projection) {
 	if s.first == 0 {
 		s.first = bound
 	}
-	if bound <= math.MaxFloat64 && (!s.recorded || rel < s.relative) {
+	if bound <= math.MaxFloat64 && (!s.recorded || rel < s.relative || (rel == s.relative && bound < s.bestFound.bound)) {
 		s.record(g, bound, rel)
 	}
 	switch {

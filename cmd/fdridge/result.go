@@ -58,7 +58,7 @@ const gridPoints = 50
 // pass, whatever γ there are. While n is unknown the rows are taken to outweigh d³.
 func (o *fitOptions) chooseMethod(d *data) (method, reason string) {
 	n, dim, t := d.source.Dims()
-	return chooseMethod(o.method, n, dim, t, o.size, o.solved(), o.auto || o.save != "")
+	return chooseMethod(o.method, n, dim, t, o.size, o.solved(), o.auto || o.save != "" || o.kept.name != "")
 }
 
 func chooseMethod(asked string, n int64, d, t, m, k int, sketch bool) (method, reason string) {
@@ -67,7 +67,7 @@ func chooseMethod(asked string, n int64, d, t, m, k int, sketch bool) (method, r
 	}
 	method, least := iterative(min(m, d), k, t)
 	if sketch {
-		return method, "a sketch was asked for, or a checkpoint"
+		return method, "gamma is to be chosen from a sketch, or a sketch or checkpoint to be kept"
 	}
 	const budget = 1 << 30
 	exact := float64(d)
@@ -206,8 +206,11 @@ func (r *result) deliver(stdout io.Writer) error {
 	if err := report(stdout); err != nil {
 		return err
 	}
-	if r.failure != nil {
-		return r.failure
+	switch {
+	case r.failure == nil:
+		return nil
+	case r.o.out != "" || r.o.coef != "":
+		return fmt.Errorf("%w; no model and no weights are written", r.failure)
 	}
-	return nil
+	return r.failure
 }

@@ -8,12 +8,17 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 )
+
+// A process that was killed holds its lock until the system has torn it down: patience
+// is how long that is waited for.
+const patience = 3 * time.Second
 
 // acquire locks a file, which it makes, by flock: the lock ends with the process,
 // however it ends.
 func acquire(name string) (*os.File, error) {
-	for {
+	for start := time.Now(); ; {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 		if err != nil {
 			return nil, err
@@ -22,7 +27,12 @@ func acquire(name string) (*os.File, error) {
 		if err == nil && same {
 			return f, nil
 		}
-		if err = errors.Join(err, f.Close()); err != nil {
+		closed := f.Close()
+		if _, locked := errors.AsType[*LockedError](err); locked && time.Since(start) < patience {
+			time.Sleep(patience / 30)
+			err = nil
+		}
+		if err = errors.Join(err, closed); err != nil {
 			return nil, err
 		}
 	}
