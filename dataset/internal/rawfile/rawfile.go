@@ -85,6 +85,9 @@ func (f *File) unpack() error {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		f.packed = "gzip"
 		z, err := gzip.NewReader(f.Reader)
+		if err == io.EOF { // amid the header
+			err = io.ErrUnexpectedEOF
+		}
 		if err != nil {
 			return err
 		}
