@@ -68,13 +68,12 @@ func (e *tsqr) columns() []float64 {
 
 // backward bounds, relative to each column's norm, the perturbation of [A Y]
 // whose exact factor is the computed one, the round-off of evaluating Ax − b
-// with it included. The errors of a fold's inner products grow with its rows, but
-// count only by the fold's share of the whole, at most 1, ½, ⅓, …; a few more
-// come with every fold. The constants are calibrated by TestExactBias, on columns
-// whose every rounding goes the same way.
+// with it included. The errors of a fold's inner products grow with its rows, and
+// rows that are repeated round the same way in every fold. The constants are
+// calibrated by TestExactBias and TestExactRepeated, where every rounding goes the
+// same way.
 func (e *tsqr) backward() float64 {
-	folds := float64(e.folds)
-	return ulp * (4*float64(e.d+e.t+4) + float64(e.longest)*(1+math.Log(folds)) + 16*folds)
+	return ulp * (4*float64(e.d+e.t+4) + float64(e.longest)*float64(e.folds))
 }
 
 func (e *tsqr) solve(gamma float64) (*solution, int) {

@@ -403,3 +403,26 @@ func (w wrong) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 		}
 	}
 }
+
+// TestExactRepeated: many targets of few rows, repeated thousands of times, so that a
+// fold rounds as the one before it did. The reference has the rows once, weighted.
+func TestExactRepeated(t *testing.T) {
+	eachFactor(t, func(t *testing.T, opts ridge.ExactOptions) {
+		r := rand.New(rand.NewPCG(4, 0)) // of 60, the first that exceeded what 16 ulp a fold allow
+		const d, targets, times = 6, 40, 7500
+		var once, s table
+		for range 2 {
+			x, y := normals(r, d), normals(r, targets)
+			once.x, once.y, once.w = append(once.x, x), append(once.y, y), append(once.w, times)
+			for range times {
+				s.x, s.y = append(s.x, x), append(s.y, y)
+			}
+		}
+		p := refbig.New(once.x, once.y, once.w, opts.Intercept)
+		p.N = len(s.x)
+		s.block = 8192
+		for _, f := range mustExact(t, s, opts, 1e9) {
+			ridgetest.Certificate(t, p, f)
+		}
+	})
+}

@@ -23,8 +23,8 @@ import (
 // does their deflation by given vectors.
 //
 // g is carried along; a system is certified by a gradient that a pass has measured,
-// which then is its g₀. When there is no more room, Q is cut down to its leading Ritz
-// vectors and every x becomes an x₀.
+// which then is its g₀. When there is no more room, conjugate gradients go on from
+// each x.
 type galerkin struct {
 	*refinement
 	space *subspace
@@ -36,15 +36,19 @@ type galerkin struct {
 	asked []*system // whose gradients the pass under way measures
 
 	stayed bool // no vectors were found for it
+	full   bool // there is no more room for any
 }
 
 // based is a system of Galerkin's method: x moves with the subspace and not by step.
 type based struct {
 	x, g, x0, g0 []float64
-	moved        bool // g₀ is not what u was made of
+	moved        bool    // g₀ is not what u was made of
+	stayed       float64 // the bound that was last measured without new vectors
 }
 
-func newBased(x, g []float64) *based { return &based{x: x, g: g, x0: make([]float64, len(x))} }
+func newBased(x, g []float64) *based {
+	return &based{x: x, g: g, x0: make([]float64, len(x)), stayed: math.Inf(1)}
+}
 
 func (b *based) query(v []float64) bool {
 	copy(v, b.x)
@@ -99,7 +103,12 @@ func (g *galerkin) run(ctx context.Context) error {
 		if err = g.judgeAll(pass, last); err != nil {
 			break
 		}
-		fresh, err = g.extend(ctx)
+		if fresh, err = g.extend(ctx); g.full && err == nil {
+			for _, s := range g.active {
+				s.iteration = newCG(s.x, s.g)
+			}
+			return g.iterate(ctx, pass+1)
+		}
 	}
 	return err
 }
@@ -127,6 +136,11 @@ func (g *galerkin) start(ctx context.Context) (int, error) {
 	g.sketch.projections(q, g.v, g.rest, g.projection)
 	if err := g.solve(ctx, q); err != nil {
 		return 0, err
+	}
+	if g.opts.MaxPasses == 1 { // which only measures
+		for i, s := range g.systems {
+			axpy(-1, g.rest[i*d:(i+1)*d], s.x)
+		}
 	}
 	g.space.k = rank // for once of vectors with which K has not been multiplied
 	more, err := g.space.propose(q, g.rest)
@@ -232,10 +246,8 @@ func (g *galerkin) extend(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	s := g.space
-	if s.most < s.d && s.most-s.k < min(moved, fewest) {
-		if err := g.restart(); err != nil {
-			return 0, err
-		}
+	if g.full = s.most < s.d && s.most-s.k < min(moved, fewest); g.full {
+		return 0, nil
 	}
 	fresh, err := s.propose(moved, g.rest)
 	if err != nil {
@@ -261,9 +273,12 @@ func (g *galerkin) extend(ctx context.Context) (int, error) {
 func (g *galerkin) stay() error {
 	left := g.active[:0]
 	for _, sys := range g.active {
-		if sys.measured && g.stayed {
-			sys.stop = stopStalled
-			continue
+		if b := sys.iteration.(*based); sys.measured {
+			if g.stayed && !(sys.bound < b.stayed/2) {
+				sys.stop = stopStalled
+				continue
+			}
+			b.stayed = sys.bound
 		}
 		sys.measured = false
 		left = append(left, sys)
@@ -271,18 +286,4 @@ func (g *galerkin) stay() error {
 	g.active = left
 	g.coefficients(g.space.k)
 	return g.move()
-}
-
-// restart makes room.
-func (g *galerkin) restart() error {
-	for i, sys := range g.systems {
-		if sys.stop == "" {
-			g.bases[i].rebase()
-		}
-	}
-	if err := g.space.restrict(g.space.most / 2); err != nil {
-		return err
-	}
-	g.coefficients(g.space.k)
-	return nil
 }

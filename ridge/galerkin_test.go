@@ -33,9 +33,9 @@ func TestGalerkinPath(t *testing.T) {
 	})
 }
 
-// TestGalerkinRestarts: a subspace too small for the solution is cut down, and the
-// iteration goes on to the tolerance.
-func TestGalerkinRestarts(t *testing.T) {
+// TestGalerkinNoRoom: where a subspace is too small for the solution, CG goes on to the
+// tolerance.
+func TestGalerkinNoRoom(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		const d = 40
 		s := problem(rand.New(rand.NewPCG(4, 9)), "gaussian", 150, d, 1, 1)
@@ -43,7 +43,7 @@ func TestGalerkinRestarts(t *testing.T) {
 		f := must(ridge.Solve(context.Background(), s, sum, 1e-4*sum.Grid(1)[0], ridge.SolveOptions{Method: ridge.Galerkin}))(t)
 		ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), f)
 		if room := 4 * (2 + 1); f.Iterations <= room {
-			t.Errorf("%d passes: there was no restart", f.Iterations)
+			t.Errorf("%d passes: there was room", f.Iterations)
 		}
 	})
 }
@@ -57,5 +57,51 @@ func TestGalerkinFull(t *testing.T) {
 	ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), f)
 	if f.Iterations != 2 {
 		t.Errorf("%d passes, one to multiply and one to measure were enough", f.Iterations)
+	}
+}
+
+// TestGalerkinTiny: in a subspace that is the whole space and a γ that is next to
+// nothing, the solution is refined from the measured gradient, as CG does.
+func TestGalerkinTiny(t *testing.T) {
+	s := table{x: [][]float64{{3.1, 0.7}}, y: [][]float64{{1.3}}}
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 2})
+	for _, gamma := range []float64{1e-8, 1e-9, 1e-10} {
+		for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
+			f := must(ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{Method: m}))(t)
+			ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), f)
+		}
+	}
+}
+
+// TestGalerkinOnePass: one pass can but measure, and what it measures is the one-shot
+// solution.
+func TestGalerkinOnePass(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(6, 9)), "gaussian", 50, 6, 1, 1)
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 6})
+	f := must(ridge.Solve(context.Background(), s, sum, 1, ridge.SolveOptions{Method: ridge.Galerkin, MaxPasses: 1}))(t)
+	ridgetest.Near(t, "one pass", must(sum.Fit(1))(t), f, 1e-9)
+}
+
+// TestGalerkinOrthogonal: rows of as many directions as the sketch has, so that
+// gradients are round-off outside the subspace, leave it orthonormal enough for every γ
+// that CG certifies.
+func TestGalerkinOrthogonal(t *testing.T) {
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(360+seed, 1))
+		d := 4 + r.IntN(40)
+		n := 2 + r.IntN(d-1)
+		var s table
+		for i := range n {
+			x := make([]float64, d)
+			x[i%d] = float64(1 + i%3)
+			s.x, s.y = append(s.x, x), append(s.y, []float64{r.NormFloat64(), r.NormFloat64()})
+		}
+		sum := summarize(t, s, ridge.SummaryConfig{Size: n, Intercept: true})
+		gammas := []float64{1e-5, 2e-5, 1e-4, 1e-3, 0.01, 0.1, 0.3, 1}
+		for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
+			if _, err := ridge.SolvePath(context.Background(), s, sum, gammas, ridge.SolveOptions{Method: m, MaxPasses: 100}); err != nil {
+				t.Errorf("seed %d, %v: %v", seed, m, err)
+			}
+		}
 	}
 }

@@ -25,7 +25,8 @@ const (
 	Newton
 	// Galerkin solves for all γ and targets in one subspace, which grows with every
 	// pass: for many γ it needs fewer products and passes than CG. It keeps up to
-	// 8 vectors of length d for each one of the sketch and each γ and target.
+	// 8 vectors of length d for each one of the sketch and each γ and target, and goes
+	// on as CG when that is not enough.
 	Galerkin
 )
 
@@ -217,6 +218,7 @@ type system struct {
 	bestFound measured
 	first     float64 // bound of the first measurement
 	relative  float64 // bound at best
+	bound     float64 // and where it is
 	passes    int
 	stop      string // empty while iterating
 }
@@ -346,8 +348,13 @@ func (r *refinement) run(ctx context.Context) error {
 	if err := r.start(ctx); err != nil {
 		return err
 	}
+	return r.iterate(ctx, 1)
+}
+
+// iterate is run from a pass on.
+func (r *refinement) iterate(ctx context.Context, pass int) error {
 	d := r.sum.cfg.Dim
-	for pass := 1; len(r.active) > 0; pass++ {
+	for ; len(r.active) > 0; pass++ {
 		last := pass == r.opts.MaxPasses
 		q := len(r.active)
 		for i, s := range r.active {
@@ -457,6 +464,7 @@ func (r *refinement) judge(s *system, g *projection) {
 	round, _ := r.know.roundOff(s.gamma, s.target, s.x, s.residual)
 	bound := r.know.errorFromGradient(s.gamma, g, round)
 	rel := relative(bound, x)
+	s.bound = bound
 	reached, exhausted := rel <= r.opts.Tol, round > bound/2
 	s.checking = false
 	if r.opts.Observe != nil {
@@ -597,7 +605,8 @@ func (r *refinement) fits(gammas []float64) ([]*Fit, error) {
 // method needs at most, in exact arithmetic, until the error in the norm of H
 // has shrunk by tol: from the proved bounds on Ĥ⁻¹H alone, before the first one.
 // 0 says that the method need not converge. Of Galerkin it is told what holds for CG,
-// whose directions its subspace has all but for those too close to others.
+// whose directions its subspace has, but for those too close to others, while there is
+// room.
 func (s *Summary) PredictedPasses(gamma, tol float64, m Method) (int, error) {
 	if err := checkGamma(gamma, m.String()); err != nil {
 		return 0, err

@@ -42,7 +42,7 @@ func newSubspace(be engine.Backend, d, most, behind int) *subspace {
 		theta: make([]float64, most), work: make([]float64, be.SymEigWork(n, n)),
 		h: make([]float64, most*behind), f: make([]float64, 2*schurRows*most),
 		m:    make([]float64, max(schurRows*schurRows, behind*(2*behind+1))),
-		rest: make([]float64, max(behind*d, be.LeftMulWork(most, d, most))),
+		rest: make([]float64, behind*d),
 	}
 	return s
 }
@@ -78,18 +78,6 @@ func (s *subspace) decompose() error {
 	}
 	s.base = s.k
 	return nil
-}
-
-// restrict cuts the subspace down to the Ritz vectors of the keep greatest values.
-func (s *subspace) restrict(keep int) error {
-	if err := s.decompose(); err != nil {
-		return err
-	}
-	keep = min(keep, s.k)
-	s.be.LeftMul(keep, s.d, s.k, s.s, s.k, s.q, s.d, s.rest)
-	s.be.LeftMul(keep, s.d, s.k, s.s, s.k, s.kq, s.d, s.rest)
-	s.k, s.base = 0, 0
-	return s.grow(keep)
 }
 
 // solve overwrites row i of y (q×k) with (T + γᵢI)⁻¹uᵢ. Rows of u and y are most
@@ -172,6 +160,8 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	n = s.normalised(n, z, 0x1p-500)
 	s.purge(n, z)
 	n = s.normalised(n, z, vanished)
+	s.purge(n, z) // of what scaling up has made of round-off
+	n = s.normalised(n, z, 0.5)
 	if n == 0 {
 		return 0, nil
 	}

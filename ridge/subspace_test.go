@@ -108,45 +108,8 @@ func TestSubspace(t *testing.T) {
 			}
 			checkBasis(t, s, k)
 			checkShifted(t, s, k)
-			var before mat.SymDense
-			before.SymOuterK(1, s.rows())
-			var h mat.Dense
-			h.Product(s.rows(), k, s.rows().T())
-			keep := (c.k + 1) / 2
-			if err := s.restrict(keep); err != nil {
-				t.Fatal(err)
-			}
-			if s.k != keep {
-				t.Fatalf("%d Ritz vectors are left, %d were to be", s.k, keep)
-			}
-			checkBasis(t, s, k)
-			checkShifted(t, s, k)
-			// Ritz values: the greatest eigenvalues of the QKQᵀ of before.
-			var ritz mat.Dense
-			ritz.Product(s.rows(), k, s.rows().T())
-			var eig mat.EigenSym
-			if !eig.Factorize(symmetric(&h), false) {
-				t.Fatal("no eigenvalues")
-			}
-			values := eig.Values(nil)
-			for i := range keep {
-				if want := values[c.k-1-i]; !(math.Abs(ritz.At(i, i)-want) <= 1e-12*values[c.k-1]) {
-					t.Errorf("Ritz value %d is %g, want %g", i, ritz.At(i, i), want)
-				}
-			}
 		}
 	})
-}
-
-func symmetric(a *mat.Dense) *mat.SymDense {
-	n, _ := a.Dims()
-	s := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := range i + 1 {
-			s.SetSym(i, j, a.At(i, j))
-		}
-	}
-	return s
 }
 
 // TestPropose: vectors that are dependent, in the subspace, zero or not finite add

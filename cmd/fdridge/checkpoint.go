@@ -38,7 +38,12 @@ func (o *checkpointFlags) check() error {
 	if !(o.every > 0) {
 		return badInput("--checkpoint-every: %v, must be positive", o.every)
 	}
-	return checkOutput("checkpoint", o.name)
+	for _, f := range o.outputs() { // a name of the user's, and those that are made of it
+		if err := checkOutput(f.flag, f.path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // outputs are the files that are written.

@@ -76,8 +76,14 @@ var Disk Operations = disk{}
 
 type disk struct{}
 
+// Create makes the file anew: what was there, or where a link led, is not written to.
 func (disk) Create(name string) (File, error) {
-	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if info, err := os.Lstat(name); err == nil && !info.IsDir() {
+		if err := os.Remove(name); err != nil {
+			return nil, err
+		}
+	}
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 }
 
 func (disk) Rename(from, to string) error { return os.Rename(from, to) }

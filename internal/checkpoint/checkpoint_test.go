@@ -418,3 +418,50 @@ func TestLocked(t *testing.T) {
 		t.Error("a checkpoint in no folder")
 	}
 }
+
+// TestForeignFiles: files that have the names a checkpoint would make, but are not its
+// own, are left as they are, and so is what a link leads to.
+func TestForeignFiles(t *testing.T) {
+	const text = "important"
+	write := func(name string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := func(name string) {
+		t.Helper()
+		if b, err := os.ReadFile(name); err != nil || string(b) != text {
+			t.Errorf("%s is now %q: %v", name, b, err)
+		}
+	}
+	for how, link := range map[string]bool{"a file": false, "a link": true} {
+		t.Run(how, func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "c")
+			other := name + ".lock"
+			if link {
+				other = name + ".other"
+				if err := os.Symlink(other, name+".lock"); err != nil {
+					t.Skip("no links here:", err)
+				}
+			}
+			write(other)
+			if f, err := Open(name); err == nil {
+				t.Errorf("locked by another's file: %v", f.Close())
+			}
+			kept(other)
+		})
+	}
+	t.Run("the state in the making", func(t *testing.T) {
+		name := filepath.Join(t.TempDir(), "c")
+		write(name + ".other")
+		if err := os.Symlink(name+".other", name+".new"); err != nil {
+			t.Skip("no links here:", err)
+		}
+		f := opened(t, name, atomicfile.Disk)
+		if err := save(f, []byte("state")); err != nil {
+			t.Fatal(err)
+		}
+		kept(name + ".other")
+	})
+}

@@ -15,11 +15,14 @@ import (
 // is how long that is waited for.
 const patience = 3 * time.Second
 
+// owner is how the text of a lock begins.
+const owner = "process "
+
 // acquire locks a file, which it makes, by flock: the lock ends with the process,
 // however it ends.
 func acquire(name string) (*os.File, error) {
 	for start := time.Now(); ; {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o644)
 		if err != nil {
 			return nil, err
 		}
@@ -61,10 +64,15 @@ func take(f *os.File, name string) (bool, error) {
 	if there, err := os.Stat(name); err != nil || !os.SameFile(mine, there) {
 		return false, nil
 	}
+	if text, err := os.ReadFile(name); err != nil {
+		return false, err
+	} else if len(text) > 0 && !strings.HasPrefix(string(text), owner) {
+		return false, fmt.Errorf("%s is not the lock of a checkpoint, and is left as it is", name)
+	}
 	if err := f.Truncate(0); err != nil {
 		return false, err
 	}
-	holder := fmt.Sprintf("process %d", os.Getpid())
+	holder := fmt.Sprintf("%s%d", owner, os.Getpid())
 	if host, err := os.Hostname(); err == nil {
 		holder += " on " + host
 	}
