@@ -14,7 +14,7 @@ import (
 // BenchmarkPath sketches n rows, evaluates 50 γ over [10⁻³, 10³]·‖A‖²_F/d with their
 // certificates, and refines all of them to 10⁻⁸. The three steps are reported apart.
 func BenchmarkPath(b *testing.B) {
-	for _, c := range []struct{ n, d, m int }{{20000, 1024, 256}, {10000, 4096, 256}, {5000, 16384, 256}} {
+	for _, c := range []struct{ n, d, m int }{{20000, 1024, 256}, {10000, 4096, 256}, {5000, 16384, 2048}} {
 		for name, rows := range map[string]func(n, d int) []float64{"gaussian": Rows, "slow": Slow} {
 			b.Run(fmt.Sprintf("%s/n=%d,d=%d,m=%d", name, c.n, c.d, c.m), func(b *testing.B) {
 				a := rows(c.n, c.d)
