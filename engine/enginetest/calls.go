@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"math"
 	"fmt"
 	"runtime"
 	"sync"
@@ -80,16 +81,21 @@ func allocations(t *testing.T, be engine.Backend) {
 }
 
 // allocationsInParallel is testing.AllocsPerRun, rounding down like it, without
-// its GOMAXPROCS of 1, under which nothing is shared out to other goroutines.
+// its GOMAXPROCS of 1, under which nothing is shared out to other goroutines. It counts
+// what the runtime allocates meanwhile too: of three counts the least is f's own.
 func allocationsInParallel(runs int, f func()) float64 {
 	f()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for range runs {
-		f()
+	least := math.Inf(1)
+	for attempt := 0; attempt < 3 && least > 0; attempt++ {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range runs {
+			f()
+		}
+		runtime.ReadMemStats(&after)
+		least = min(least, float64((after.Mallocs-before.Mallocs)/uint64(runs)))
 	}
-	runtime.ReadMemStats(&after)
-	return float64((after.Mallocs - before.Mallocs) / uint64(runs))
+	return least
 }
 
 // panics checks that wrong shapes panic with a string, before anything happens.
