@@ -1,8 +1,8 @@
 package enginetest
 
 import (
-	"math"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"testing"
