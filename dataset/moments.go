@@ -1,5 +1,7 @@
 package dataset
 
+import "context"
+
 // moments accumulates count, mean and Σw(x − mean)² of the stored entries of each
 // column, where a row of weight w counts w times. Groups a and b of entries join by
 //
@@ -91,14 +93,63 @@ func (m *moments) join(j int, n, mean, m2 float64) {
 	m.count[j] = total
 }
 
-// meanVariance returns mean and population variance of every column, zeros that
-// were not stored included.
-func (m *moments) meanVariance() (mean, variance []float64) {
+// complete joins the zeros that were not stored.
+func (m *moments) complete() {
 	for j, stored := range m.count {
 		if stored < m.n {
 			m.join(j, m.n-stored, 0, 0)
 		}
+	}
+}
+
+// meanVariance returns mean and population variance of every column, zeros that
+// were not stored included.
+func (m *moments) meanVariance() (mean, variance []float64) {
+	m.complete()
+	for j := range m.m2 {
 		m.m2[j] /= m.n
 	}
 	return m.mean, m.m2
+}
+
+// pool makes the moments those of all shares, by sums over them: of their weights, of
+// the mean of the first that has any, which a constant column has exactly, of
+// n(mean − that mean), and of m2 + n(mean − joint mean)².
+func (m *moments) pool(ctx context.Context, s Share, sum Sum) error {
+	m.complete()
+	weights := make([]float64, s.Size)
+	weights[s.Rank] = m.n
+	if err := sum(ctx, weights); err != nil {
+		return err
+	}
+	total, first := 0.0, -1
+	for rank, w := range weights {
+		if total += w; first < 0 && w > 0 {
+			first = rank
+		}
+	}
+	if first < 0 {
+		return nil
+	}
+	d := len(m.mean)
+	pivot, off := make([]float64, d), make([]float64, d)
+	if s.Rank == first {
+		copy(pivot, m.mean)
+	}
+	if err := sum(ctx, pivot); err != nil {
+		return err
+	}
+	for j, mean := range m.mean {
+		off[j] = m.n * (mean - pivot[j])
+	}
+	if err := sum(ctx, off); err != nil {
+		return err
+	}
+	for j, mean := range m.mean {
+		pivot[j] += off[j] / total
+		m.m2[j] += m.n * (mean - pivot[j]) * (mean - pivot[j])
+		m.count[j] = total
+	}
+	m.mean, m.n = pivot, total
+	return sum(ctx, m.m2)
 }

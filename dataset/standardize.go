@@ -23,15 +23,33 @@ type Scaling struct {
 // constant and keeps its scale. A variance beyond the range of float64 is a
 // *[InputError] that names the column.
 func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
+	return StandardizeShare(ctx, src, Share{Size: 1}, func(context.Context, []float64) error { return nil })
+}
+
+// A Sum overwrites x with its sum over all shares, the same bits on each.
+type Sum func(ctx context.Context, x []float64) error
+
+// StandardizeShare is [Standardize] by the rows of all shares, of which src is one. All
+// call it, and so their Sum in the same order: of one number, of one for each share, and
+// three times of one for each column.
+func StandardizeShare(ctx context.Context, src Source, share Share, sum Sum) (Source, *Scaling, error) {
 	_, d, _ := src.Dims()
 	m := newMoments(d)
-	sparse := false
+	sparse := []float64{0} // shares with sparse rows
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return nil, nil, err
 		}
-		sparse = sparse || b.Sparse != nil
+		if b.Sparse != nil {
+			sparse[0] = 1
+		}
 		m.add(b)
+	}
+	if err := sum(ctx, sparse); err != nil {
+		return nil, nil, err
+	}
+	if err := m.pool(ctx, share, sum); err != nil {
+		return nil, nil, err
 	}
 	if m.n == 0 {
 		return nil, nil, fmt.Errorf("%w: no rows, or none with weight, to standardise by", ErrShape)
@@ -40,7 +58,7 @@ func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if sparse {
+	if sparse[0] > 0 {
 		clear(s.Mean)
 	}
 	out, err := s.Apply(src)

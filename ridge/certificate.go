@@ -42,6 +42,7 @@ type knowledge struct {
 
 	sums    float64   // the factor for what was summed over the rows, and rounded by each decay
 	pass    float64   // and for what a pass sums
+	workers float64   // those whose sums were added up, but one
 	dots    float64   // and for the product of a row with weights
 	bound   fd.Bound  // of the sketch, with the round-off of centring
 	frob    float64   // ‖A‖_F, and how far centring moved the rows
@@ -113,6 +114,18 @@ func newKnowledge(s *Summary, m *sketched, c []float64) *knowledge {
 	k.c, k.rest = make([]projection, k.t), make([]float64, len(c))
 	m.projections(k.t, c, k.rest, k.c)
 	return k
+}
+
+// addedUp has the certificates account for a pass of W workers, whose sums were added
+// up in whatever order: the sum of W numbers is off by at most (W−1)·eps/2 of the sum
+// of their magnitudes. Of component j of a gradient these are at most ‖a_j^w‖‖r^w‖, for
+// the rows of worker w, and together, by Cauchy and Schwarz, ‖a_j‖‖r‖; and those of
+// μ_j·1ᵀr, which is taken off the gradient of sparse rows, √Σw·|μ_j|·‖r‖, as much again
+// at most, with the a_j of such rows. ‖r‖² is off by (W−1)·eps/2 of itself, ‖r‖ by
+// half as much.
+func (k *knowledge) addedUp(workers int) {
+	k.workers = float64(workers - 1)
+	k.pass += k.workers
 }
 
 // A ScaleError reports data or a γ so large or so small that what a certificate is
@@ -359,12 +372,12 @@ func (k *knowledge) squaresError(j int) float64 {
 }
 
 // residualError bounds, in norm, the round-off of Ax − b for target j, r its norm:
-// that of the products and of rows and targets less their means, and what means that
+// that of the products, of rows and targets less their means and of r itself, and what means that
 // are off by δ and δ_y do, of which second is W‖δ‖(‖δ‖‖x‖ + |δ_y|), the share in the
 // gradient.
 func (k *knowledge) residualError(j int, x []float64, r float64) (first, second float64) {
 	off := k.root * (k.mean*norm(x) + k.means[j])
-	return eps*(k.dots*weigh(k.columns, x)+roundFactor*(math.Sqrt(k.tss[j])+r)) + off, k.root * k.mean * off
+	return eps*(k.dots*weigh(k.columns, x)+roundFactor*math.Sqrt(k.tss[j])+(roundFactor+k.workers/4)*r) + off, k.root * k.mean * off
 }
 
 // roundOff bounds ‖H⁻¹δg‖ and ‖H^{-½}δg‖ for the round-off δg of a gradient that a

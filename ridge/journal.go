@@ -168,10 +168,12 @@ func (p *pass) record(finished bool, out, rss []float64) error {
 // recall takes the pass that begins to where the journal has it, and reports whether
 // that is its end: out and rss are then what it found.
 func (p *pass) recall(out, rss []float64) (finished bool, err error) {
-	if p.journal == nil {
+	if p.journal != nil || p.reducer != nil {
+		p.question = question(p.qs, p.v[:len(p.qs)*p.d])
+	}
+	if p.journal == nil || (p.reducer != nil && !p.recalling) {
 		return false, nil
 	}
-	p.question = question(p.qs, p.v[:len(p.qs)*p.d])
 	state, err := p.journal.Recorded(p.number)
 	if err != nil || state == nil {
 		return false, err

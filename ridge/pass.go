@@ -33,17 +33,20 @@ type pass struct {
 	rows int       // rows of a block taken at a time
 	mean []float64 // d+t means, nil without intercept
 
-	want   int64   // rows there are to be
-	weight float64 // and their weight
+	reducer Reducer // nil: src has all rows
+	want    int64   // rows there are to be, of all workers
+	weight  float64 // and their weight
 
-	x, b, r, g []float64 // centred rows n×d, right-hand sides n×q, residuals n×q, plain sums q×d
-	plain      int       // rows in g, from manyQueries vectors on products
-	sum        []neumaier.Sum
-	rss, ones  []neumaier.Sum // ‖r‖² and 1ᵀr of each vector
-	offset     []float64      // μᵀv of each vector
-	view       engine.CSR     // the sparse rows at hand
-	root       []float64      // √w of the rows at hand, empty where all count once
-	own        engine.CSR     // sparse rows times √w
+	found     []float64 // all that a pass has found, see Reducer
+	g         []float64 // plain sums q×d, where found will have the products
+	x, b, r   []float64 // centred rows n×d, right-hand sides n×q, residuals n×q
+	plain     int       // rows in g, from manyQueries vectors on products
+	sum       []neumaier.Sum
+	rss, ones []neumaier.Sum // ‖r‖² and 1ᵀr of each vector
+	offset    []float64      // μᵀv of each vector
+	view      engine.CSR     // the sparse rows at hand
+	root      []float64      // √w of the rows at hand, empty where all count once
+	own       engine.CSR     // sparse rows times √w
 
 	// The run under way. visit is p.block, bound once: ranging over the source
 	// would make a closure for every pass.
@@ -56,10 +59,12 @@ type pass struct {
 	progress func(rows int64)
 
 	// Where the run goes on from, see Journal.
-	journal  Journal // nil: it is kept nowhere
-	number   int     // runs so far
-	question [sha256.Size]byte
-	from     int64 // rows read before, 0 once the first block has come
+	journal   Journal // nil: it is kept nowhere
+	recalling bool    // it may have the run
+	vote      []float64
+	number    int // runs so far
+	question  [sha256.Size]byte
+	from      int64 // rows read before, 0 once the first block has come
 }
 
 // How rows are taken, for threads to share them and for no element of a sum to be the
@@ -81,12 +86,14 @@ const (
 	sparseChain = 1024
 )
 
-func newPass(src dataset.Source, s *Summary) (*pass, error) {
+func newPass(src dataset.Source, s *Summary, opts *SolveOptions) (*pass, error) {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
 		return nil, err
 	}
 	p := &pass{src: src, be: s.be, d: s.cfg.Dim, t: s.cfg.Targets, rows: passRows, want: s.stage.rows, weight: s.stage.weight}
+	p.journal, p.reducer = opts.Journal, opts.Reducer
+	p.recalling = p.journal != nil
 	if tuning.Gradient.Value > 0 {
 		p.rows = min(tuning.Gradient.Value, passRows)
 	}
@@ -111,7 +118,11 @@ func (p *pass) run(ctx context.Context, qs []query, v, out, rss []float64, progr
 	p.qs, p.v, p.n, p.w, p.err, p.progress = qs, v, 0, neumaier.Sum{}, nil, progress
 	p.number++
 	p.from = 0
-	if finished, err := p.recall(out, rss); finished || err != nil {
+	finished, err := p.recall(out, rss)
+	if err == nil {
+		finished, err = p.unanimous(ctx, finished)
+	}
+	if finished || err != nil {
 		return err
 	}
 	dataset.From(ctx, p.src, p.n)(p.visit)
@@ -120,23 +131,25 @@ func (p *pass) run(ctx context.Context, qs []query, v, out, rss []float64, progr
 			return err
 		}
 	}
-	p.fold()
-	switch {
-	case p.err != nil:
+	if p.err != nil {
 		return p.err
-	case p.n != p.want:
-		return fmt.Errorf("%w: this pass read %d rows, the summary %d", ErrShape, p.n, p.want)
-	case math.Abs(p.w.Value()-p.weight) > 1e-9*p.weight:
-		return fmt.Errorf("%w: the rows of this pass weigh %g, those of the summary %g", ErrShape, p.w.Value(), p.weight)
 	}
+	p.fold()
+	if err := p.total(ctx); err != nil {
+		return err
+	}
+	d, found := p.d, p.found[q*p.d:]
+	switch n, w := int64(found[2*q]), found[2*q+1]; {
+	case n != p.want:
+		return fmt.Errorf("%w: this pass read %d rows, the summary %d", ErrShape, n, p.want)
+	case !(math.Abs(w-p.weight) <= 1e-9*p.weight):
+		return fmt.Errorf("%w: the rows of this pass weigh %g, those of the summary %g", ErrShape, w, p.weight)
+	}
+	copy(out, p.found[:q*d])
 	for i := range q {
-		rss[i] = math.Max(0, p.rss[i].Value())
-		row := out[i*p.d : (i+1)*p.d]
-		for j := range row {
-			row[j] = p.sum[i*p.d+j].Value()
-		}
+		rss[i] = math.Max(0, found[i])
 		if p.mean != nil {
-			axpy(-p.ones[i].Value(), p.mean[:p.d], row)
+			axpy(-found[q+i], p.mean[:d], out[i*d:(i+1)*d])
 		}
 	}
 	return p.record(true, out, rss)
@@ -189,8 +202,8 @@ func (p *pass) reset(qs []query, v []float64) {
 	clear(p.sum)
 	clear(p.rss)
 	clear(p.ones)
-	p.g, p.offset = grow(p.g, q*p.d), grow(p.offset, q)
-	clear(p.g)
+	p.room(q)
+	p.offset = grow(p.offset, q)
 	p.plain = 0
 	p.b, p.r = grow(p.b, q*p.rows), grow(p.r, q*p.rows)
 	for i := range q {

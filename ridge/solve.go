@@ -64,6 +64,9 @@ type SolveOptions struct {
 	// Journal, if not nil, keeps what the passes find, for this solve to go on when it
 	// is interrupted.
 	Journal Journal
+	// Reducer, if not nil, adds up what several workers find: src is then this one's
+	// share of the rows, and the summary that of all.
+	Reducer Reducer
 }
 
 // Progress tells how far a solve has come.
@@ -119,7 +122,8 @@ func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64,
 // positive (*[GammaError]); a source whose dimensions or rows are not the summary's,
 // by their number, weight, ‖Y‖² and AᵀY, is [ErrShape]; their order doesn't matter.
 // Rows, targets or a γ whose squares leave the range of float64 are a *[ScaleError]. A
-// cancelled ctx ends the pass and returns its error.
+// cancelled ctx ends the pass and returns its error. With a [Reducer] all this holds of
+// the rows of all workers together.
 func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) ([]*Fit, error) {
 	if opts.Tol == 0 {
 		opts.Tol = 1e-8
@@ -159,7 +163,11 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	case sum.Rows() == 0:
 		return ErrEmpty
 	}
-	if _, fresh := opts.Hessian.(Refresher); fresh && opts.Method != Newton {
+	_, fresh := opts.Hessian.(Refresher)
+	switch {
+	case fresh && opts.Reducer != nil:
+		return fmt.Errorf("ridge: a Hessian that is made anew from the data in every step would be made of one worker's share; give Newton another one, or no Reducer")
+	case fresh && opts.Method != Newton:
 		return fmt.Errorf("ridge: %v needs the same Hessian in every step, this one is made anew; use Newton", opts.Method)
 	}
 	if opts.Start != nil {
@@ -173,7 +181,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 		}
 	}
 	n, d, t := src.Dims()
-	if d != sum.cfg.Dim || t != sum.cfg.Targets || (n >= 0 && n != sum.Rows()) {
+	if d != sum.cfg.Dim || t != sum.cfg.Targets || n > sum.Rows() || (n >= 0 && n != sum.Rows() && opts.Reducer == nil) {
 		return fmt.Errorf("%w: the source has %d rows, %d features and %d targets, the summary %d, %d and %d",
 			ErrShape, n, d, t, sum.Rows(), sum.cfg.Dim, sum.cfg.Targets)
 	}
@@ -243,15 +251,17 @@ type refinement struct {
 }
 
 func newRefinement(src dataset.Source, sum *Summary, spec *fd.Spectrum, gammas []float64, opts SolveOptions) (*refinement, error) {
-	p, err := newPass(src, sum)
+	p, err := newPass(src, sum, &opts)
 	if err != nil {
 		return nil, err
 	}
-	p.journal = opts.Journal
 	r := &refinement{
 		opts: opts, sum: sum, hessian: opts.Hessian, pass: p,
 		sketch: newSketched(spec, false, sum.be),
 		know:   newKnowledge(sum, newSketched(spec, false, sum.be), sum.c()),
+	}
+	if opts.Reducer != nil {
+		r.know.addedUp(opts.Reducer.Workers())
 	}
 	if err := r.know.inRange(gammas...); err != nil {
 		return nil, err

@@ -43,6 +43,9 @@ type Options struct {
 	// line.
 	Delimiter rune
 	Header    Header
+	// Range is the part of the file that is read, of one that is not compressed. The
+	// first line tells the columns nevertheless.
+	Range dataset.Range
 }
 
 // A Header says whether the first line names the columns.
@@ -70,7 +73,7 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dataset.NewStream(-1, l.Features, l.Targets, false, func() (dataset.Reader, error) { return l.open(name) }), nil
+	return dataset.NewStream(-1, l.Features, l.Targets, false, func() (dataset.Reader, error) { return l.open(name, opts.Range) }), nil
 }
 
 // Columns returns the names in the header, nil where there is none.
@@ -208,20 +211,26 @@ func outside(text []byte) (line, rest []byte) {
 	return line, nil
 }
 
-func (l *layout) open(name string) (dataset.Reader, error) {
+func (l *layout) open(name string, part dataset.Range) (dataset.Reader, error) {
 	f, err := rawfile.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	f.SkipBOM()
-	r := &reader{layout: l, records: newRecords(f, l.delimiter), row: make([]float64, l.Features+l.Targets)}
+	records := newRecords(f, l.delimiter)
 	if l.header {
-		if err := r.next(); err != nil {
-			f.Close() // the error at hand says more
-			return nil, err
+		err = records.next()
+	}
+	if err == nil && !part.Whole() {
+		if err = f.Limit(part); err == nil {
+			records = newRecords(f, l.delimiter) // which count lines anew
 		}
 	}
-	return r, nil
+	if err != nil {
+		f.Close() // the error at hand says more
+		return nil, err
+	}
+	return &reader{layout: l, records: records, row: make([]float64, l.Features+l.Targets)}, nil
 }
 
 type reader struct {
@@ -232,7 +241,9 @@ type reader struct {
 
 func (r *reader) Close() error { return r.file.Close() }
 
-func (r *reader) Read(b *dataset.Buffer, rows int) error {
+func (r *reader) Read(b *dataset.Buffer, rows int) error { return r.file.Place(r.read(b, rows)) }
+
+func (r *reader) read(b *dataset.Buffer, rows int) error {
 	for b.N < rows {
 		if err := r.next(); err != nil {
 			if err == io.EOF && b.N > 0 {

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
@@ -41,6 +42,9 @@ const maxFields = 1 << 20
 // next reads the next record that isn't a line of blanks.
 func (r *records) next() error {
 	for {
+		if r.file.Done() {
+			return io.EOF
+		}
 		text, err := r.file.ReadLine()
 		if err != nil {
 			return err

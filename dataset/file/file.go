@@ -44,6 +44,15 @@ type Options struct {
 	// Features is the number of features of a svmlight file, 0 to find it by
 	// reading the file once more.
 	Features int
+	// Share is what is read of the rows, all of them by default. Where there are as many
+	// files as shares, or more, it is whole files; else rows of npy, npz and Parquet, and
+	// the records that begin in a range of the bytes of csv and svmlight files, but all
+	// of a compressed one. Targets from a file of their own go with numbered rows alone:
+	// those of npy, npz and Parquet.
+	Share dataset.Share
+	// Widest, if not nil, is told how many features a share of svmlight files was found
+	// to have, and returns the most of any share.
+	Widest func(features int) (int, error) `json:"-"`
 	// OnlyNamed says that no file is read but those that Open is given: a target that
 	// would be a file of its own is an error. For a target that is not the user's word.
 	OnlyNamed bool
@@ -79,33 +88,37 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		return nil, fmt.Errorf("%w: no files", dataset.ErrShape)
 	}
 	out := &Opened{}
-	var parts []dataset.Source
+	var sources []dataset.Source
 	ownFile, err := targetIsFile(paths[0], opts)
 	if err != nil {
 		return nil, err
 	}
 	inner := opts
 	if ownFile {
-		inner.Target, inner.Targets = nil, 0
+		inner.Target, inner.Targets, inner.Share = nil, 0, dataset.Share{}
 	}
-	for _, p := range paths {
+	files, err := parts(paths, inner)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range files {
 		s, format, err := out.one(p, inner)
 		if err != nil {
 			return nil, err
 		}
 		if out.Format != "" && out.Format != format {
-			return nil, &dataset.InputError{File: p, Msg: fmt.Sprintf("is %s where the files before it are %s", format, out.Format)}
+			return nil, &dataset.InputError{File: p.path, Msg: fmt.Sprintf("is %s where the files before it are %s", format, out.Format)}
 		}
 		out.Format = format
-		parts = append(parts, s)
+		sources = append(sources, s)
 	}
-	if err := out.sameFeatures(paths, parts, inner); err != nil {
+	if err := out.sameFeatures(files, sources, inner); err != nil {
 		return nil, err
 	}
-	if err := out.sameNames(paths, inner); err != nil {
+	if err := out.sameNames(files, inner); err != nil {
 		return nil, err
 	}
-	x, err := dataset.Concat(parts...)
+	x, err := dataset.Concat(sources...)
 	if err != nil {
 		return nil, err
 	}
@@ -120,11 +133,15 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	if err := out.countTargets(from, opts); err != nil {
 		return nil, err
 	}
-	return out, nil
+	if ownFile {
+		err = out.divideRows(paths[0], opts.Share)
+	}
+	return out, err
 }
 
 // one opens a single file.
-func (o *Opened) one(path string, opts Options) (dataset.Source, string, error) {
+func (o *Opened) one(p part, opts Options) (dataset.Source, string, error) {
+	path := p.path
 	format, err := Format(path, opts.Format)
 	if err != nil {
 		return nil, "", err
@@ -138,16 +155,22 @@ func (o *Opened) one(path string, opts Options) (dataset.Source, string, error) 
 		s, err = npy.Open(path, npy.Options{Targets: opts.Target, Columns: opts.Columns})
 	case "npz":
 		src, err := o.archive(path, opts)
+		if err != nil {
+			return nil, "", err
+		}
+		src, err = p.rows(src)
 		return src, format, err
 	case "csv":
-		s, err = csv.Open(path, csvOptions(opts))
+		text := csvOptions(opts)
+		text.Range = p.bytes()
+		s, err = csv.Open(path, text)
 	case "parquet":
 		s, err = parquet.Open(path, parquet.Options{Targets: opts.Target, Columns: opts.Columns})
 	case "svmlight":
 		if opts.Features == 0 {
 			o.Scans = 1
 		}
-		s, err = svmlight.Open(path, svmlight.Options{Features: opts.Features, Targets: min(opts.Targets, 1)})
+		s, err = svmlight.Open(path, svmlight.Options{Features: opts.Features, Targets: min(opts.Targets, 1), Range: p.bytes()})
 	default:
 		return nil, "", fmt.Errorf("dataset: unknown format %q, must be one of %s", format, strings.Join(Formats, ", "))
 	}
@@ -155,7 +178,11 @@ func (o *Opened) one(path string, opts Options) (dataset.Source, string, error) 
 		return nil, "", err
 	}
 	o.streams = append(o.streams, s)
-	return s, format, nil
+	if !Numbered(format) {
+		return s, format, nil
+	}
+	src, err := p.rows(s)
+	return src, format, err
 }
 
 func csvOptions(opts Options) csv.Options {
@@ -210,23 +237,35 @@ func (o *Opened) archive(path string, opts Options) (dataset.Source, error) {
 
 // sameFeatures makes the files of a list agree: svmlight files become as wide as
 // the widest, which was found by reading them; others must be equal.
-func (o *Opened) sameFeatures(paths []string, parts []dataset.Source, opts Options) error {
-	_, d, t := parts[0].Dims()
+func (o *Opened) sameFeatures(files []part, sources []dataset.Source, opts Options) error {
+	_, d, t := sources[0].Dims()
 	widest := d
-	for i, p := range parts {
-		_, di, ti := p.Dims()
+	for i, s := range sources {
+		_, di, ti := s.Dims()
 		if ti != t || (di != d && o.Format != "svmlight") {
-			return &dataset.InputError{File: paths[i], Msg: fmt.Sprintf("has %d features and %d targets, %s has %d and %d", di, ti, paths[0], d, t)}
+			return &dataset.InputError{File: files[i].path, Msg: fmt.Sprintf("has %d features and %d targets, %s has %d and %d", di, ti, files[0].path, d, t)}
 		}
 		widest = max(widest, di)
 	}
-	for i, p := range parts {
-		if n, di, _ := p.Dims(); di != widest {
-			s, err := svmlight.Open(paths[i], svmlight.Options{Features: widest, Targets: min(opts.Targets, 1), Rows: n})
+	if o.Format != "svmlight" {
+		return nil
+	}
+	if opts.Widest != nil && opts.Features == 0 {
+		var err error
+		if widest, err = opts.Widest(widest); err != nil {
+			return err
+		}
+	}
+	if widest == 0 {
+		return &dataset.InputError{File: files[0].path, Msg: "has no features: every row is a label alone"}
+	}
+	for i, s := range sources {
+		if n, di, _ := s.Dims(); di != widest {
+			wide, err := svmlight.Open(files[i].path, svmlight.Options{Features: widest, Targets: min(opts.Targets, 1), Rows: max(n, 0), Range: files[i].bytes()})
 			if err != nil {
 				return err
 			}
-			parts[i], o.streams[i] = s, s
+			sources[i], o.streams[i] = wide, wide
 		}
 	}
 	return nil
@@ -234,9 +273,10 @@ func (o *Opened) sameFeatures(paths []string, parts []dataset.Source, opts Optio
 
 // sameNames finds the names of the columns, and refuses to stack files whose
 // columns are called differently or come in another order.
-func (o *Opened) sameNames(paths []string, opts Options) error {
+func (o *Opened) sameNames(files []part, opts Options) error {
 	from := ""
-	for _, p := range paths {
+	for _, f := range files {
+		p := f.path
 		features, targets, err := names(p, o.Format, opts)
 		switch {
 		case err != nil:
@@ -264,7 +304,7 @@ func names(path, format string, opts Options) (features, targets []string, err e
 // zip adds targets from a file of their own.
 func (o *Opened) zip(x dataset.Source, opts Options) (dataset.Source, error) {
 	own := opts.Target[0]
-	y, format, err := o.one(own, Options{})
+	y, format, err := o.one(part{path: own}, Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -118,6 +118,16 @@ func sized[T any](s *[]T, n int) []T {
 	return (*s)[:n]
 }
 
+// skip leaves out the next rows.
+func (c *column) skip(rows int64) error {
+	r, ok := c.chunk.(interface{ Skip(int64) (int64, error) })
+	if !ok {
+		return fmt.Errorf("column %s changes its type", c.name)
+	}
+	_, err := r.Skip(rows)
+	return err
+}
+
 // read reads the next len(dst) values. Where it reads less, rows is the number of
 // rows read, and the last of them is followed by the end of the column or is null.
 func (c *column) read(dst []float64, s *scratch) (rows int, null bool, err error) {

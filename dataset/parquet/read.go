@@ -63,6 +63,34 @@ func (r *reader) use(n int64) error {
 // Close closes the columns of a row group that is not read to its end, too.
 func (r *reader) Close() error { return errors.Join(r.endGroup(), r.opened.Close()) }
 
+// Skip is that of [dataset.Skipper]: whole row groups are not looked at, and of the one
+// where the rows begin pages are.
+func (r *reader) Skip(rows int64) (ok bool, err error) {
+	defer func() {
+		if p := recover(); p != nil { // as in Read
+			err = r.damaged(fmt.Errorf("%v", p))
+		}
+	}()
+	for rows > 0 && r.group < r.NumRowGroups() {
+		n := r.MetaData().RowGroup(r.group).NumRows()
+		if n <= rows {
+			r.group++
+			r.row, rows = r.row+n, rows-n
+			continue
+		}
+		if err := r.nextGroup(); err != nil {
+			return false, r.damaged(err)
+		}
+		for i := range r.used {
+			if err := r.used[i].skip(rows); err != nil {
+				return false, r.damaged(err)
+			}
+		}
+		r.row, r.left, rows = r.row+rows, r.left-rows, 0
+	}
+	return true, nil
+}
+
 // Read fills a block from as many row groups as it takes, so that blocks do not
 // tell how the file was written.
 func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {

@@ -32,6 +32,9 @@ type Options struct {
 	Targets int
 	// Rows is the number of rows where Features is given, 0 if it isn't known.
 	Rows int64
+	// Range is the part of the file that is read, of one that is not compressed. Features
+	// are then found there alone, and there may be none.
+	Range dataset.Range
 }
 
 // Open returns a source of sparse rows. Errors are *[dataset.InputError].
@@ -42,23 +45,25 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	n, d := opts.Rows, opts.Features
 	if d == 0 {
 		var err error
-		if n, d, err = Scan(name); err != nil {
+		if n, d, err = scan(name, opts.Range); err != nil {
 			return nil, err
 		}
-		if d == 0 {
+		if d == 0 && opts.Range.Whole() {
 			return nil, &dataset.InputError{File: name, Msg: "has no features: every row is a label alone"}
 		}
 	}
 	if n == 0 {
 		n = -1
 	}
-	return dataset.NewStream(n, d, opts.Targets, true, func() (dataset.Reader, error) { return open(name, d, opts.Targets) }), nil
+	return dataset.NewStream(n, d, opts.Targets, true, func() (dataset.Reader, error) { return open(name, d, opts.Targets, opts.Range) }), nil
 }
 
 // Scan reads the file for the number of rows, of which there must be one, and the
 // largest index, 0 if every row is a label alone.
-func Scan(name string) (n int64, d int, err error) {
-	r, err := open(name, MaxIndex, 0)
+func Scan(name string) (n int64, d int, err error) { return scan(name, dataset.Range{}) }
+
+func scan(name string, part dataset.Range) (n int64, d int, err error) {
+	r, err := open(name, MaxIndex, 0, part)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -67,7 +72,7 @@ func Scan(name string) (n int64, d int, err error) {
 	for {
 		b.Reset()
 		switch err := r.Read(&b, dataset.SparseRows); {
-		case err == io.EOF && n == 0:
+		case err == io.EOF && n == 0 && part.Whole():
 			return 0, 0, &dataset.InputError{File: name, Msg: "has no rows"}
 		case err == io.EOF:
 			return n, d, nil
@@ -81,12 +86,16 @@ func Scan(name string) (n int64, d int, err error) {
 	}
 }
 
-func open(name string, d, targets int) (*reader, error) {
+func open(name string, d, targets int, part dataset.Range) (*reader, error) {
 	f, err := rawfile.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	f.SkipBOM()
+	if err := f.Limit(part); err != nil {
+		f.Close() // the error at hand says more
+		return nil, err
+	}
 	return &reader{file: f, d: d, targets: targets}, nil
 }
 
@@ -101,9 +110,15 @@ func (r *reader) Close() error { return r.file.Close() }
 // blockEntries bounds the memory of a block, but for its last row.
 const blockEntries = 1 << 14
 
-func (r *reader) Read(b *dataset.Buffer, rows int) error {
+func (r *reader) Read(b *dataset.Buffer, rows int) error { return r.file.Place(r.read(b, rows)) }
+
+func (r *reader) read(b *dataset.Buffer, rows int) error {
 	for b.N < rows && len(b.CSR.Val) < blockEntries {
-		text, err := r.file.ReadLine()
+		var text []byte
+		err := io.EOF
+		if !r.file.Done() {
+			text, err = r.file.ReadLine()
+		}
 		if err != nil {
 			if err == io.EOF && b.N > 0 {
 				return nil

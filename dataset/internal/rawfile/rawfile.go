@@ -40,6 +40,8 @@ type File struct {
 	close  func() // of the decoder
 	long   []byte // a line that the Reader's buffer does not hold
 	size   int    // bytes of the lines since the last EndRow
+	mark   int    // bytes of a byte order mark, which is part of the first line
+	share  share
 }
 
 // Open opens a regular file. The error is an *[dataset.InputError].
@@ -67,7 +69,7 @@ func Open(name string) (*File, error) {
 		file.Close() // nothing was read
 		return fail("is a directory", nil)
 	}
-	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), file: file, close: func() {}}
+	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), file: file, close: func() {}, share: whole}
 	if err := f.unpack(); err != nil {
 		file.Close() // the error at hand says more
 		return nil, f.Wrap(err, 0)
@@ -126,14 +128,17 @@ func (f *File) Packed() string { return f.packed }
 // SkipBOM drops a byte order mark, as text may begin with.
 func (f *File) SkipBOM() {
 	if head, err := f.Peek(3); err == nil && string(head) == "\ufeff" {
-		_, _ = f.Discard(3) // they are in the buffer
+		f.mark, _ = f.Discard(3) // they are in the buffer
 	}
 }
 
 // ReadLine returns the next line with its end, valid until the next call. At the
 // end of the file it returns io.EOF; after more than MaxRow bytes without an EndRow,
-// an error.
+// an error, and so for a line that belongs to another share.
 func (f *File) ReadLine() ([]byte, error) {
+	if f.Done() {
+		return nil, f.beyond()
+	}
 	text, err := f.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
 		f.long = append(f.long[:0], text...)
@@ -150,6 +155,8 @@ func (f *File) ReadLine() ([]byte, error) {
 		return nil, f.Wrap(err, f.Line+1)
 	}
 	f.Line++
+	f.share.next += int64(len(text) + f.mark)
+	f.mark = 0
 	if f.size += len(text); f.size > MaxRow {
 		return nil, f.tooLong(f.Line)
 	}

@@ -1,0 +1,144 @@
+package file
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+)
+
+// A part is what is read of a file: bytes lo to hi of size.
+type part struct {
+	path         string
+	lo, hi, size int64
+}
+
+func (p part) whole() bool { return p.lo == 0 && p.hi == p.size }
+
+// bytes is the part as a reader of text takes it.
+func (p part) bytes() dataset.Range {
+	if p.whole() {
+		return dataset.Range{}
+	}
+	return dataset.Range{Lo: p.lo, Hi: p.hi}
+}
+
+// rows returns the part of the rows of src: as many of them, rounded down, as bytes.
+func (p part) rows(src dataset.Source) (dataset.Source, error) {
+	if p.whole() {
+		return src, nil
+	}
+	n, _, _ := src.Dims()
+	return dataset.Cut(src, dataset.Scale(n, p.lo, p.size), dataset.Scale(n, p.hi, p.size))
+}
+
+// parts is what a share reads of the files, in their order: of as many files as shares,
+// or more, whole ones, and else as many of all bytes as fall to it. Compressed text
+// goes to one share as a whole, the one that has its middle. Of a share that has nothing
+// it is nothing of the first file, whose columns it has.
+func parts(paths []string, opts Options) ([]part, error) {
+	all, total := sizes(paths)
+	if opts.Share.Whole() {
+		return all, nil
+	}
+	var mine []part
+	var err error
+	if len(paths) >= opts.Share.Size {
+		mine = group(all, total, opts.Share)
+	} else if mine, err = split(all, total, opts); err != nil {
+		return nil, err
+	}
+	if mine == nil {
+		first := all[0]
+		first.lo = first.size
+		mine = append(mine, first)
+	}
+	return mine, nil
+}
+
+func sizes(paths []string) (all []part, total int64) {
+	for _, path := range paths {
+		name, _ := splitArray(path)
+		size := int64(0)
+		if info, err := os.Stat(name); err == nil { // otherwise it is said when the file is opened
+			size = info.Size()
+		}
+		all = append(all, part{path, 0, size, size})
+		total += size
+	}
+	return all, total
+}
+
+// group takes the files whose middles lie in the share of all bytes, moved so that no
+// share is without one.
+func group(all []part, total int64, s dataset.Share) []part {
+	var mine []part
+	at := int64(0)
+	for i, p := range all {
+		rank := int(dataset.Scale(int64(s.Size), at+p.size/2, max(total, 1)))
+		rank = min(max(rank, s.Size-(len(all)-i)), i, s.Size-1)
+		if rank == s.Rank {
+			mine = append(mine, p)
+		}
+		at += p.size
+	}
+	return mine
+}
+
+// split takes what of each file lies in the share of all bytes.
+func split(all []part, total int64, opts Options) ([]part, error) {
+	var mine []part
+	lo, hi := opts.Share.Of(total)
+	at := int64(0)
+	for _, p := range all {
+		from, to := max(lo-at, 0), min(hi-at, p.size)
+		if from < to && to-from < p.size {
+			whole, err := undivided(p.path, opts)
+			if err != nil {
+				return nil, err
+			}
+			if middle := p.size / 2; whole && from <= middle && middle < to {
+				from, to = 0, p.size
+			} else if whole {
+				to = from
+			}
+		}
+		if p.lo, p.hi = from, to; from < to {
+			mine = append(mine, p)
+		}
+		at += p.size
+	}
+	return mine, nil
+}
+
+// undivided tells that a file cannot be read but from its start.
+func undivided(path string, opts Options) (bool, error) {
+	format, err := Format(path, opts.Format)
+	if err != nil || (format != "csv" && format != "svmlight") {
+		return false, err
+	}
+	f, err := rawfile.Open(path)
+	if err != nil {
+		return false, err
+	}
+	return f.Packed() != "", f.Close()
+}
+
+// Numbered tells that the rows of a format are known by their numbers, and can be
+// divided by those.
+func Numbered(format string) bool { return format == "npy" || format == "npz" || format == "parquet" }
+
+// divideRows returns a share of the rows of a source of several files that go side by
+// side.
+func (o *Opened) divideRows(path string, s dataset.Share) error {
+	if s.Whole() {
+		return nil
+	}
+	if !Numbered(o.Format) {
+		return &dataset.InputError{File: path, Msg: fmt.Sprintf("is %s, of which no rows can be found by number, to read them beside those of another file; take npy, npz or Parquet, or put targets and weights into the same file", o.Format)}
+	}
+	var err error
+	o.Source, err = dataset.Part(o.Source, s)
+	return err
+}

@@ -1,0 +1,62 @@
+package dataset
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// A Share is one of Size parts that rows are divided into, counted from 0. The parts of
+// one order make all rows, each once and in their order. The zero value is all.
+type Share struct{ Rank, Size int }
+
+// Whole tells that the share is all there is.
+func (s Share) Whole() bool { return s.Size <= 1 }
+
+// Of returns the share of n things in a row, [⌊n·Rank/Size⌋, ⌊n·(Rank+1)/Size⌋).
+func (s Share) Of(n int64) (lo, hi int64) {
+	if s.Whole() {
+		return 0, n
+	}
+	return Scale(n, int64(s.Rank), int64(s.Size)), Scale(n, int64(s.Rank)+1, int64(s.Size))
+}
+
+// Scale is ⌊n·a/b⌋ for n >= 0 and 0 <= a <= b, b > 0, whatever their size.
+func Scale(n, a, b int64) int64 {
+	if a == b {
+		return n
+	}
+	hi, lo := bits.Mul64(uint64(n), uint64(a))
+	q, _ := bits.Div64(hi, lo, uint64(b))
+	return int64(q)
+}
+
+// Part returns the rows of a share of src, none where there are fewer rows than
+// shares. Their number must be known ([ErrShape]).
+func Part(src Source, s Share) (Source, error) {
+	n, _, _ := src.Dims()
+	if s.Whole() {
+		return src, nil
+	}
+	if n < 0 {
+		return nil, fmt.Errorf("%w: the rows have not been counted, to be divided into %d parts", ErrShape, s.Size)
+	}
+	lo, hi := s.Of(n)
+	return Cut(src, lo, hi)
+}
+
+// Cut is [Rows] for ranges that may be empty.
+func Cut(src Source, lo, hi int64) (Source, error) {
+	if lo == hi {
+		_, d, t := src.Dims()
+		return FromDense(0, d, t, nil, nil)
+	}
+	return Rows(src, lo, hi)
+}
+
+// A Range is the bytes Lo to Hi, excluded, of a text. What is read are the records
+// whose first byte lies there, so that ranges that follow one another make all records,
+// each once. The zero value is all.
+type Range struct{ Lo, Hi int64 }
+
+// Whole tells that the range is all there is.
+func (r Range) Whole() bool { return r == Range{} }
