@@ -41,6 +41,7 @@ var arrows = map[string][]string{
 	"ridge":               above("dataset", "fd"),
 	"ridge/ridgetest":     above("dataset", "fd", "ridge"),
 	"dist/...":            above("dataset", "dist/...", "fd", "randsketch", "ridge"),
+	"dist/disttest":       above("dataset", "dist/...", "fd", "randsketch", "ridge", "ridge/ridgetest"),
 	"bench/...":           above("bench/...", "dataset/...", "dist/...", "fd", "randsketch", "ridge"),
 	"cmd/...":             above("bench/paper", "cmd/...", "dataset/...", "dist/...", "fd", "randsketch", "ridge"),
 }

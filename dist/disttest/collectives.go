@@ -1,0 +1,229 @@
+package disttest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/fdridge/fdridge/dist"
+	"github.com/fdridge/fdridge/internal/neumaier"
+)
+
+// lengths of x: none, few, as many as ranks and about, and odd ones.
+func lengths(size int) []int {
+	return []int{0, 1, 2, size - 1, size, size + 1, 1000, 10007}
+}
+
+// terms returns what a rank adds in a trial: numbers of both signs over 40 binary
+// orders of magnitude, every fourth of them a whole one.
+func terms(rank, trial, n int) []float64 {
+	rnd := random(rank, trial)
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = math.Ldexp(rnd.NormFloat64(), rnd.IntN(40))
+		if i%4 == 0 {
+			x[i] = math.Round(x[i])
+		}
+	}
+	return x
+}
+
+// allreduce: the sum has the error of P−1 additions and is the same on all ranks and
+// in a second run.
+func allreduce(ctx context.Context, _ *testing.T, r dist.Transport) error {
+	for trial, n := range lengths(r.Size()) {
+		x := terms(r.Rank(), trial, n)
+		if err := r.Allreduce(ctx, x); err != nil {
+			return err
+		}
+		if err := isSum(x, trial, r.Size()); err != nil {
+			return fmt.Errorf("of %d numbers: %w", n, err)
+		}
+		if err := same(ctx, r, float64Bytes(x)); err != nil {
+			return fmt.Errorf("of %d numbers: %w", n, err)
+		}
+		again := terms(r.Rank(), trial, n)
+		if err := r.Allreduce(ctx, again); err != nil {
+			return err
+		}
+		if !bytes.Equal(float64Bytes(x), float64Bytes(again)) {
+			return fmt.Errorf("a second sum of the same %d numbers differs", n)
+		}
+	}
+	return nil
+}
+
+// isSum compares x with the compensated sum of all ranks' terms. Whole numbers, which
+// stay below 2⁵³, have no error.
+func isSum(x []float64, trial, size int) error {
+	all := make([][]float64, size)
+	for r := range all {
+		all[r] = terms(r, trial, len(x))
+	}
+	for i, got := range x {
+		var want, scale neumaier.Sum
+		for _, t := range all {
+			want.Add(t[i])
+			scale.Add(math.Abs(t[i]))
+		}
+		tol := float64(size-1) * eps * scale.Value()
+		if i%4 == 0 {
+			tol = 0
+		}
+		if !(math.Abs(got-want.Value()) <= tol) {
+			return fmt.Errorf("component %d is %v, should be %v", i, got, want.Value())
+		}
+	}
+	return nil
+}
+
+// same compares b with that of rank 0.
+func same(ctx context.Context, r dist.Transport, b []byte) error {
+	root, err := r.Broadcast(ctx, 0, b)
+	if err == nil && !bytes.Equal(b, root) {
+		err = errors.New("the bits are not those of rank 0")
+	}
+	return err
+}
+
+func float64Bytes(x []float64) []byte {
+	b := make([]byte, 0, 8*len(x))
+	for _, v := range x {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+	}
+	return b
+}
+
+// payload returns what a rank sends in a trial.
+func payload(rank, trial, n int) []byte {
+	b := make([]byte, n)
+	rand.NewChaCha8([32]byte{byte(rank), byte(trial)}).Read(b) // never fails
+	return b
+}
+
+// broadcast: the root keeps its bytes, the others get bytes of their own.
+func broadcast(ctx context.Context, _ *testing.T, r dist.Transport) error {
+	last := r.Size() - 1
+	for trial, c := range []struct{ root, n int }{
+		{0, 0}, {0, 1}, {0, 1000}, {last / 2, 1}, {last, 0}, {last, 1000}, {last, 10 << 20},
+	} {
+		want := payload(c.root, trial, c.n)
+		b := []byte("not looked at")
+		if r.Rank() == c.root {
+			b = bytes.Clone(want)
+		}
+		got, err := r.Broadcast(ctx, c.root, b)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(got, want) {
+			return fmt.Errorf("%d bytes of rank %d came as other %d", c.n, c.root, len(got))
+		}
+		clear(got) // must not reach another rank
+		if r.Rank() != c.root && string(b) != "not looked at" {
+			return errors.New("an argument was written to")
+		}
+	}
+	_, err := r.Broadcast(ctx, 0, nil)
+	return err
+}
+
+// inside: what is sent and summed may lie in an object that has pointers too, which
+// cgo looks for.
+func inside(ctx context.Context, _ *testing.T, r dist.Transport) error {
+	o := &struct {
+		x       [2]float64
+		b       [3]byte
+		pointer *int
+	}{x: [2]float64{1, float64(r.Rank())}, b: [3]byte{1, 2, 3}, pointer: new(int)}
+	if err := r.Allreduce(ctx, o.x[:]); err != nil {
+		return err
+	}
+	if p := float64(r.Size()); o.x != [2]float64{p, p * (p - 1) / 2} {
+		return fmt.Errorf("the sums are %v", o.x)
+	}
+	b, err := r.Broadcast(ctx, 0, o.b[:])
+	if err == nil && !bytes.Equal(b, []byte{1, 2, 3}) {
+		err = fmt.Errorf("%v came", b)
+	}
+	if err != nil || r.Size() == 1 {
+		return err
+	}
+	switch last := r.Size() - 1; r.Rank() {
+	case 0:
+		return r.Send(ctx, last, o.b[:])
+	case last:
+		b, err = r.Recv(ctx, 0)
+		if err == nil && !bytes.Equal(b, []byte{1, 2, 3}) {
+			err = fmt.Errorf("%v came", b)
+		}
+	}
+	return err
+}
+
+// barrier: every rank leaves a file before it, and finds those of all behind it.
+func barrier(ctx context.Context, t *testing.T, r dist.Transport) error {
+	dir, err := r.Broadcast(ctx, 0, []byte(t.TempDir()))
+	if err != nil {
+		return err
+	}
+	for turn := range 10 {
+		name := func(rank int) string { return filepath.Join(string(dir), fmt.Sprint(turn, "-", rank)) }
+		if err := os.WriteFile(name(r.Rank()), nil, 0o600); err != nil {
+			return err
+		}
+		if err := r.Barrier(ctx); err != nil {
+			return err
+		}
+		for rank := range r.Size() {
+			if _, err := os.Stat(name(rank)); err != nil {
+				return fmt.Errorf("the barrier let pass before rank %d had come: %w", rank, err)
+			}
+		}
+	}
+	return r.Barrier(ctx) // the files are gone when rank 0 returns
+}
+
+// mismatch: all ranks learn that one makes another call, and go on.
+func mismatch(ctx context.Context, _ *testing.T, r dist.Transport) error {
+	if r.Size() == 1 {
+		return nil
+	}
+	odd := r.Rank() == r.Size()-1
+	for _, c := range []struct {
+		name         string
+		call, others func() error
+	}{
+		{"length",
+			func() error { return r.Allreduce(ctx, make([]float64, 3)) },
+			func() error { return r.Allreduce(ctx, make([]float64, 4)) },
+		},
+		{"root",
+			func() error { _, err := r.Broadcast(ctx, 0, nil); return err },
+			func() error { _, err := r.Broadcast(ctx, 1, nil); return err },
+		},
+		{"call",
+			func() error { return r.Barrier(ctx) },
+			func() error { return r.Allreduce(ctx, nil) },
+		},
+	} {
+		call := c.others
+		if odd {
+			call = c.call
+		}
+		if err := call(); !errors.Is(err, dist.ErrMismatch) {
+			return fmt.Errorf("another %s: %w", c.name, err)
+		}
+		if err := r.Barrier(ctx); err != nil {
+			return fmt.Errorf("after another %s: %w", c.name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package disttest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/fdridge/fdridge/dist"
+)
+
+// sizes of messages; the largest is beyond what a library sends eagerly.
+var sizes = []int{0, 1, 1000, 1 << 20}
+
+// messages: from each rank to every other, in order, whatever is done to the bytes
+// afterwards. For each pair the lower rank sends first.
+func messages(ctx context.Context, _ *testing.T, r dist.Transport) error {
+	for from := range r.Size() {
+		for to := range r.Size() {
+			if from == to {
+				continue
+			}
+			var err error
+			switch r.Rank() {
+			case from:
+				err = sendAll(ctx, r, to)
+			case to:
+				err = recvAll(ctx, r, from)
+			}
+			if err != nil {
+				return fmt.Errorf("from rank %d to rank %d: %w", from, to, err)
+			}
+		}
+	}
+	return nil
+}
+
+func sendAll(ctx context.Context, r dist.Transport, to int) error {
+	for trial, n := range sizes {
+		b := payload(r.Rank(), trial, n)
+		if err := r.Send(ctx, to, b); err != nil {
+			return err
+		}
+		clear(b)
+	}
+	return nil
+}
+
+func recvAll(ctx context.Context, r dist.Transport, from int) error {
+	for trial, n := range sizes {
+		b, err := r.Recv(ctx, from)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(b, payload(from, trial, n)) {
+			return fmt.Errorf("message %d of %d bytes came as other %d", trial, n, len(b))
+		}
+	}
+	return nil
+}
+
+// peers: ranks that are not there are refused, at no cost for the others.
+func peers(ctx context.Context, _ *testing.T, r dist.Transport) error {
+	for _, peer := range []int{-1, r.Rank(), r.Size()} {
+		if err := r.Send(ctx, peer, nil); !errors.Is(err, dist.ErrRank) {
+			return fmt.Errorf("sending to rank %d: %w", peer, err)
+		}
+		if _, err := r.Recv(ctx, peer); !errors.Is(err, dist.ErrRank) {
+			return fmt.Errorf("receiving from rank %d: %w", peer, err)
+		}
+	}
+	for _, root := range []int{-1, r.Size()} {
+		if _, err := r.Broadcast(ctx, root, nil); !errors.Is(err, dist.ErrRank) {
+			return fmt.Errorf("a broadcast from rank %d: %w", root, err)
+		}
+	}
+	return r.Barrier(ctx)
+}
