@@ -25,8 +25,9 @@ import (
 
 // checkpointFlags say where the state of a fit is kept, and how often.
 type checkpointFlags struct {
-	name  string
-	every time.Duration
+	name    string
+	every   time.Duration
+	follows bool // another rank tells what goes well
 }
 
 func (o *checkpointFlags) register(f *pflag.FlagSet) {
@@ -44,6 +45,19 @@ func (o *checkpointFlags) check() error {
 		}
 	}
 	return nil
+}
+
+// ofRank takes this rank's own name, and refuses what another number of ranks has left.
+func (o *checkpointFlags) ofRank(t *team) error {
+	switch {
+	case o.name == "":
+		return nil
+	case t == nil:
+		return strangers(o.name, 0)
+	}
+	name := o.name
+	o.name, o.follows = rankName(name, t.Rank(), t.Size()), !t.leads()
+	return strangers(name, t.Size())
 }
 
 // outputs are the files that are written.
@@ -87,9 +101,10 @@ type kept struct {
 	Scaling  *dataset.Scaling `json:"scaling,omitempty"`
 	Size     int              `json:"size,omitempty"` // of the sketch, where it was chosen
 	Nonzeros nonzeros         `json:"nonzeros"`
-	Sketched bool             `json:"sketched"`
-	Summary  int64            `json:"summary"` // length in bytes
-	Passes   []int64          `json:"passes"`  // lengths in bytes
+	Sketched bool             `json:"sketched"`       // the summary is whole, with several ranks that of all rows
+	Rows     int64            `json:"rows,omitempty"` // of this rank, where there are several
+	Summary  int64            `json:"summary"`        // length in bytes
+	Passes   []int64          `json:"passes"`         // lengths in bytes
 }
 
 // empty tells that there is nothing yet to go on from.
@@ -304,9 +319,13 @@ func (k *keeper) Due() bool { return !time.Now().Before(k.next) }
 // saveDue saves if it is time to. What goes wrong is told and the run goes on: the
 // last state stays, and the next may be written.
 func (k *keeper) saveDue() {
-	if k.unsent = true; !k.Due() {
-		return
+	if k.unsent = true; k.Due() {
+		k.saveNow()
 	}
+}
+
+// saveNow saves; what goes wrong is told.
+func (k *keeper) saveNow() {
 	if err := k.save(); err != nil {
 		k.tell(slog.LevelWarn, fmt.Sprintf("no checkpoint could be written, the last is of %v: %v", k.saved, err))
 	}
@@ -314,6 +333,9 @@ func (k *keeper) saveDue() {
 
 // tell writes a line to standard error.
 func (k *keeper) tell(level slog.Level, message string) {
+	if k.follows && level < slog.LevelWarn {
+		return
+	}
 	if k.bar.log != nil {
 		k.bar.log.Log(context.Background(), level, message, "pass", k.saved.Pass, "rows", k.saved.Rows)
 		return
@@ -362,35 +384,60 @@ func (k *keeper) size(find func() (int, error)) (int, error) {
 	return k.kept.Size, nil
 }
 
-// summarize is ridge.Summarize.
-func (k *keeper) summarize(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) (*ridge.Summary, error) {
+// summarize is ridge.Summarize, of the rows of a team.
+func (k *keeper) summarize(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, t *team, tell func(int64)) (*ridge.Summary, error) {
 	if k == nil {
-		return ridge.Summarize(ctx, src, cfg, tell)
+		sum, err := ridge.Summarize(ctx, src, cfg, tell)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil {
+			t.seen = sum.Rows()
+		}
+		return t.union(ctx, sum)
 	}
-	if k.kept.Sketched {
-		return k.sum, nil
+	if !k.kept.Sketched {
+		if err := k.sketch(ctx, src, cfg, tell); err != nil {
+			return nil, err
+		}
 	}
+	if t != nil {
+		if !k.kept.Sketched {
+			k.kept.Rows = k.sum.Rows()
+			k.saveNow()
+			k.unsent = false // merging uses up what is this rank's own
+		}
+		t.seen = k.kept.Rows
+	}
+	sum, err := t.union(ctx, k.sum)
+	if err != nil {
+		return nil, err
+	}
+	if !k.kept.Sketched {
+		k.kept.Sketched, k.kept.At, k.unsent = true, position{1, 0}, true
+		k.kept.Nonzeros = nonzeros{All: true, Count: k.count.nnz}
+	}
+	k.sum = sum
+	return sum, nil
+}
+
+// sketch makes the rest of the pass over this process's rows.
+func (k *keeper) sketch(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) error {
 	if k.sum == nil {
 		_, cfg.Dim, cfg.Targets = src.Dims()
 		sum, err := ridge.NewSummary(cfg)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		k.sum = sum
 	}
-	err := k.sum.Continue(ctx, src, func(rows int64) {
+	return k.sum.Continue(ctx, src, func(rows int64) {
 		if tell != nil {
 			tell(rows)
 		}
 		k.kept.At = position{0, rows}
 		k.saveDue()
 	})
-	if err != nil {
-		return nil, err
-	}
-	k.kept.Sketched, k.kept.At, k.unsent = true, position{1, 0}, true
-	k.kept.Nonzeros = nonzeros{All: true, Count: k.count.nnz}
-	return k.sum, nil
 }
 
 // journal is k as a solver takes it.
@@ -451,7 +498,7 @@ func (k *keeper) end(err error) error {
 		unsaved = k.save()
 	}
 	if interrupted { // which is said here, with how to go on
-		err = fmt.Errorf("interrupted; the same command goes on from checkpoint %s, %v", k.name, k.saved)
+		err = &interruptedError{fmt.Sprintf("interrupted; the same command goes on from checkpoint %s, %v", k.name, k.saved)}
 	}
 	if unsaved != nil {
 		err = fmt.Errorf("%w; a later one could not be written: %w", err, unsaved)

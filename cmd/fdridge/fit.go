@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -23,11 +25,12 @@ type fitOptions struct {
 	kept checkpointFlags
 	save string
 	cv   int
+	mpi  bool
 }
 
 var methodNames = []string{"auto", "one-shot", "cg", "galerkin", "chebyshev", "newton", "exact"}
 
-func fitCommand() *cobra.Command {
+func fitCommand(ranks joiner) *cobra.Command {
 	o := &fitOptions{inputFlags: newInputFlags(), solveFlags: newSolveFlags()}
 	c := &cobra.Command{
 		Use:   "fit --data FILE[,FILE…] --gamma G[,G…]|auto",
@@ -38,6 +41,9 @@ func fitCommand() *cobra.Command {
 				return err
 			}
 			o.command = invocation(cmd, args)
+			if o.mpi {
+				return o.together(cmd.Context(), ranks, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
 			return about(o.data.value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
@@ -46,6 +52,7 @@ func fitCommand() *cobra.Command {
 	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (for many gamma), chebyshev, newton or exact")
 	c.Flags().StringVar(&o.save, "save-sketch", "", "keep the sketch here, for solve, merge and predict --interval")
 	c.Flags().IntVar(&o.cv, "cv", 0, "with --gamma auto: choose by cross-validation with so many folds, in the same pass, in place of GCV")
+	c.Flags().BoolVar(&o.mpi, "mpi", false, "be one of the ranks that mpirun or srun has started: each reads its share of the files (whole ones where there are enough, else rows of npy, npz and Parquet or bytes of csv and svmlight); rank 0 reports; needs a build with -tags mpi")
 	o.kept.register(c.Flags())
 	o.runs.register(c)
 	return c
@@ -74,6 +81,10 @@ func (o *fitOptions) check() error {
 		return badInput("--size: --method exact makes no sketch")
 	}
 	switch {
+	case o.mpi && o.method == "exact":
+		return badInput("--mpi: --method exact solves on one machine alone; say cg, galerkin, chebyshev, newton or one-shot")
+	case o.mpi && o.cv != 0:
+		return badInput("--mpi: --cv keeps a sketch of each fold on one machine alone; choose gamma by --gamma auto alone")
 	case o.kept.name != "" && o.method == "exact":
 		return badInput("--checkpoint: --method exact keeps none, it reads the rows once")
 	case o.kept.name != "" && o.cv != 0:
@@ -96,6 +107,12 @@ func (o *fitOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := o.team.agree(ctx, o.command, settings); err != nil {
+		return err
+	}
+	if err := o.kept.ofRank(o.team); err != nil {
+		return err
+	}
 	keep, err := openKeeper(o.kept, settings, be, bar, stderr)
 	if err != nil {
 		return err
@@ -105,13 +122,16 @@ func (o *fitOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 
 func (o *fitOptions) fit(ctx context.Context, be engine.Backend, keep *keeper, bar *progress, stdout io.Writer) error {
 	start := time.Now()
+	if err := o.team.catchUp(ctx, keep); err != nil {
+		return err
+	}
 	o.scaling = keep.scaling()
 	d, err := openData(ctx, &o.inputFlags, be, bar)
 	if err != nil {
 		return err
 	}
 	keep.attach(d)
-	r := &result{o: &o.solveFlags, backend: be, source: d.source, prep: d.prep, intercept: o.intercept, data: o.data.value, format: d.opened.Format, target: o.target.value, targetNames: d.opened.TargetNames, keep: keep}
+	r := &result{o: &o.solveFlags, backend: be, source: d.source, prep: d.prep, intercept: o.intercept, data: o.data.value, format: d.opened.Format, target: o.target.value, targetNames: d.opened.TargetNames, keep: keep, team: o.team}
 	if r.method, r.reason = o.chooseMethod(d); r.method == "exact" {
 		err = r.solveExact(ctx, bar)
 	} else {
@@ -123,10 +143,17 @@ func (o *fitOptions) fit(ctx context.Context, be engine.Backend, keep *keeper, b
 	if r.columns, err = d.columns(&o.inputFlags); err != nil {
 		return err
 	}
-	r.nnz, r.scans, r.reads = d.counted.nnz, d.opened.Scans+d.scans, d.opened.Passes()
+	if r.ranks, r.nnz, err = o.team.account(ctx, d.counted.nnz); err != nil {
+		return err
+	}
+	r.scans, r.reads = d.opened.Scans+d.scans, d.opened.Passes()
 	r.total = time.Since(start)
 	bar.finish()
-	return r.deliver(stdout)
+	err = r.deliver(stdout)
+	if err == nil || r.failure != nil && errors.Is(err, r.failure) {
+		err = firstError(o.team.wait(ctx), err)
+	}
+	return err
 }
 
 // sketchAndSolve makes a summary, keeps it where asked, and solves.
@@ -184,6 +211,9 @@ func (o *fitOptions) pilot(ctx context.Context, r *result, bar *progress) (int, 
 		return 0, err
 	}
 	sum, err := ridge.Summarize(ctx, pilot, o.config(r.backend), bar.rows("pilot", r.source))
+	if err == nil && o.team != nil {
+		sum, err = dist.Merge(ctx, o.team, sum)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -197,7 +227,7 @@ func (o *fitOptions) pilot(ctx context.Context, r *result, bar *progress) (int, 
 func (o *fitOptions) summarize(ctx context.Context, r *result, bar *progress) (*ridge.Summary, error) {
 	tell := bar.rows("sketching", r.source)
 	if o.cv == 0 {
-		return r.keep.summarize(ctx, r.source, o.config(r.backend), tell)
+		return r.keep.summarize(ctx, r.source, o.config(r.backend), o.team, tell)
 	}
 	cv := ridge.CrossValidation{Folds: o.cv, Gammas: o.gammas}
 	if tell != nil {

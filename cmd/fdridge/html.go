@@ -153,6 +153,13 @@ func (r *result) facts(p *page, rep *jsonReport) error {
 		add("Sketch", "%d rows, %s", rep.Size, sketchKind(r.o.robust))
 	}
 	add("Data read", "%d %s", rep.Reads, plural(rep.Reads, "time"))
+	if n := len(rep.Ranks); n > 0 {
+		most, bytes := 0.0, int64(0)
+		for _, k := range rep.Ranks {
+			most, bytes = max(most, float64(k.Share)), max(bytes, k.Sent)
+		}
+		add("Ranks", "%d, each with its share of the rows; up to %s of a rank's time went into communicating, %s sent at most", n, percent(most), megabytes(bytes))
+	}
 	add("Time", "%s", secondsOf(float64(rep.TotalTime)))
 	add("Memory", "%s at most", bytesOf(uint64(rep.PeakRSS)))
 	add("Computed by", "%s (%s), %d %s of %s", rep.Backend, rep.Kernel, machine.GoMaxProcs, plural(machine.GoMaxProcs, "thread"), machine.CPU)

@@ -40,6 +40,8 @@ type inputFlags struct {
 	// told says that the target is the sketch's word, not the user's, who might not
 	// want to have the file of that name read.
 	told bool
+
+	team *team // nil: this process reads all rows
 }
 
 func newInputFlags() inputFlags {
@@ -183,8 +185,17 @@ func (o *inputFlags) wanted(opts file.Options) ([]string, error) {
 }
 
 // open opens the files and takes the rows asked for, with their weights.
-func (o *inputFlags) open() (*file.Opened, dataset.Source, error) {
+func (o *inputFlags) open(ctx context.Context) (*file.Opened, dataset.Source, error) {
 	opts, weightsFile, err := o.options()
+	if err != nil {
+		return nil, nil, err
+	}
+	byNumber := o.team != nil && (weightsFile || o.rows != "")
+	if byNumber {
+		err = o.numbered(opts)
+	} else {
+		opts.Share, opts.Widest = o.team.share(), o.team.widest(ctx)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -216,7 +227,24 @@ func (o *inputFlags) open() (*file.Opened, dataset.Source, error) {
 		}
 	}
 	src, err = cutRows(src, o.rows)
+	if err == nil && byNumber {
+		src, err = dataset.Part(src, o.team.share())
+	}
 	return opened, src, err
+}
+
+// numbered refuses to share out rows by their numbers where these are not known.
+func (o *inputFlags) numbered(opts file.Options) error {
+	path := splitList(o.data.value)[0]
+	format, err := file.Format(path, opts.Format)
+	if err != nil || file.Numbered(format) {
+		return err
+	}
+	flag, instead := "--rows", "leave it out"
+	if o.rows == "" {
+		flag, instead = "--weights", "put the weights into a column"
+	}
+	return badInput("%s: with --mpi a file beside %s, or a range of its rows, needs rows that are known by number; %s is %s: take npy, npz or Parquet, or %s", flag, path, path, format, instead)
 }
 
 // again opens rows for something that was made of such before, a model or a sketch:
@@ -227,7 +255,7 @@ func (o inputFlags) again(prep *preparation, what string, targets int) (*file.Op
 	if err := o.checkSource(); err != nil {
 		return nil, nil, err
 	}
-	opened, src, err := o.open()
+	opened, src, err := o.open(context.Background())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -298,8 +326,11 @@ func unique(names []string) []string {
 // openData opens and prepares the rows; with standardize it makes a pass for the
 // scaling.
 func openData(ctx context.Context, o *inputFlags, be engine.Backend, bar *progress) (*data, error) {
-	opened, src, err := o.open()
+	opened, src, err := o.open(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := o.team.agreeOn(ctx, opened, src); err != nil {
 		return nil, err
 	}
 	d := &data{opened: opened, counted: &counted{Source: src}}
@@ -326,7 +357,7 @@ func (d *data) learnScaling(ctx context.Context, o *inputFlags, src dataset.Sour
 			return err
 		}
 		d.counted.progress = bar.rows("standardising", src)
-		if _, d.prep.Scaling, err = dataset.Standardize(ctx, d.counted); err != nil {
+		if d.prep.Scaling, err = o.team.standardize(ctx, d.counted); err != nil {
 			return err
 		}
 		d.counted.progress = nil

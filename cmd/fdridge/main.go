@@ -39,13 +39,18 @@ const (
 // run executes one command line and returns its exit code; an error is one line
 // on stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return execute(ctx, args, byMPI, stdout, stderr)
+}
+
+// execute is run with the ranks that a joiner joins.
+func execute(ctx context.Context, args []string, ranks joiner, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:           "fdridge",
 		Short:         "Ridge regression in one pass and O(md) memory, with a certified error",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(fitCommand(), sketchCommand(), mergeCommand(), solveCommand(), planCommand(), predictCommand(), plotCommand(), paperCommand(), doctorCommand(), manCommand())
+	root.AddCommand(fitCommand(ranks), sketchCommand(), mergeCommand(), solveCommand(), planCommand(), predictCommand(), plotCommand(), paperCommand(), doctorCommand(), manCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -54,12 +59,25 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return done
 	}
-	if errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted")
+	if _, told := errors.AsType[toldError](err); told {
+		return failed
 	}
-	fmt.Fprintln(stderr, "fdridge: "+printable(strings.ReplaceAll(err.Error(), "\n", "; ")))
+	fmt.Fprintln(stderr, "fdridge: "+message(err))
 	return exitCode(err)
 }
+
+// message is what an error says, on one line.
+func message(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "interrupted"
+	}
+	return printable(strings.ReplaceAll(err.Error(), "\n", "; "))
+}
+
+// An interruptedError says how to go on from where a run was interrupted.
+type interruptedError struct{ msg string }
+
+func (e *interruptedError) Error() string { return e.msg }
 
 // printable keeps what a file put into a message, the name of a column say, from
 // being a command to the terminal.

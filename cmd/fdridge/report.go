@@ -86,25 +86,26 @@ func (r *result) record(f *ridge.Fit) fitRecord {
 // jsonReport is the object that fit --json prints. With one γ the fields of its
 // fit stand at the top level too.
 type jsonReport struct {
-	N            int64       `json:"n"`
-	D            int         `json:"d"`
-	Targets      int         `json:"targets"`
-	Size         int         `json:"size"`
-	NNZ          int64       `json:"nnz"`
-	Format       string      `json:"format"`
-	Backend      string      `json:"backend"`
-	Kernel       string      `json:"kernel"`
-	Method       string      `json:"method"`
-	MethodReason string      `json:"method_reason,omitempty"`
-	Reads        int         `json:"reads"`
-	SketchTime   number      `json:"sketch_seconds"`
-	TotalTime    number      `json:"total_seconds"`
-	PeakRSS      int64       `json:"peak_rss_bytes"`
-	Converged    bool        `json:"converged"`
-	Model        string      `json:"model,omitempty"`
-	Choice       *choice     `json:"choice,omitempty"`
-	Trace        []*trace    `json:"trace,omitempty"`
-	Fits         []fitRecord `json:"fits"`
+	N            int64        `json:"n"`
+	D            int          `json:"d"`
+	Targets      int          `json:"targets"`
+	Size         int          `json:"size"`
+	NNZ          int64        `json:"nnz"`
+	Format       string       `json:"format"`
+	Backend      string       `json:"backend"`
+	Kernel       string       `json:"kernel"`
+	Method       string       `json:"method"`
+	MethodReason string       `json:"method_reason,omitempty"`
+	Reads        int          `json:"reads"`
+	SketchTime   number       `json:"sketch_seconds"`
+	TotalTime    number       `json:"total_seconds"`
+	PeakRSS      int64        `json:"peak_rss_bytes"`
+	Converged    bool         `json:"converged"`
+	Model        string       `json:"model,omitempty"`
+	Choice       *choice      `json:"choice,omitempty"`
+	Trace        []*trace     `json:"trace,omitempty"`
+	Ranks        []rankRecord `json:"ranks,omitempty"` // with --mpi
+	Fits         []fitRecord  `json:"fits"`
 }
 
 func (r *result) report() jsonReport {
@@ -114,7 +115,7 @@ func (r *result) report() jsonReport {
 		Backend: r.backend.Name(), Kernel: r.backend.Capabilities()["kernel"],
 		Method: r.method, MethodReason: r.reason, Reads: r.reads,
 		SketchTime: number(r.sketched.Seconds()), TotalTime: number(r.total.Seconds()), PeakRSS: rss.Peak(),
-		Converged: r.failure == nil, Trace: r.traces,
+		Converged: r.failure == nil, Trace: r.traces, Ranks: r.ranks,
 	}
 	if r.failure == nil {
 		out.Model = r.o.out
@@ -240,6 +241,15 @@ func (r *result) human(w io.Writer) error {
 	if err := tab.Flush(); err != nil {
 		return err
 	}
+	if rep.Ranks != nil {
+		fmt.Fprintln(tab, "\nrank\trows\tseconds\tof which communicating\tsent\treceived")
+		for _, k := range rep.Ranks {
+			fmt.Fprintf(tab, "%d\t%d\t%.2f\t%.2f (%s)\t%s\t%s\n", k.Rank, k.Rows, float64(k.Seconds), float64(k.Waiting), percent(float64(k.Share)), megabytes(k.Sent), megabytes(k.Received))
+		}
+		if err := tab.Flush(); err != nil {
+			return err
+		}
+	}
 	for _, written := range [][2]string{{"model", rep.Model}, {"report", r.o.report}} {
 		if written[1] == "" {
 			continue
@@ -250,6 +260,8 @@ func (r *result) human(w io.Writer) error {
 	}
 	return nil
 }
+
+func megabytes(b int64) string { return fmt.Sprintf("%.3g MB", float64(b)/1e6) }
 
 // bracket prints an interval by its midpoint where that is all one sees.
 func bracket(v ridge.Interval) string {

@@ -38,6 +38,8 @@ type result struct {
 	failure  *ridge.NotConvergedError
 	sketched time.Duration
 	keep     *keeper // nil: the state is kept nowhere
+	team     *team   // nil: this process alone
+	ranks    []rankRecord
 	total    time.Duration
 }
 
@@ -58,6 +60,13 @@ const gridPoints = 50
 // pass, whatever γ there are. While n is unknown the rows are taken to outweigh d³.
 func (o *fitOptions) chooseMethod(d *data) (method, reason string) {
 	n, dim, t := d.source.Dims()
+	if o.mpi {
+		method, _ = chooseMethod(o.method, n, dim, t, o.size, o.solved(), true)
+		if o.method == "auto" {
+			reason = "several ranks share the rows"
+		}
+		return method, reason
+	}
 	return chooseMethod(o.method, n, dim, t, o.size, o.solved(), o.auto || o.save != "" || o.kept.name != "")
 }
 
@@ -111,7 +120,7 @@ func (r *result) solve(ctx context.Context, sum *ridge.Summary, bar *progress) e
 	var err error
 	r.fits, err = ridge.SolvePath(ctx, r.source, sum, gammas, ridge.SolveOptions{
 		Method: iterations[r.method], Tol: r.o.tol, MaxPasses: r.o.maxPasses, PlainFD: !r.o.robust,
-		Observe: r.observe, Progress: r.keep.follow(bar.passes(sum.Rows(), cfg.Dim)), Journal: r.keep.journal(),
+		Observe: r.observe, Progress: r.keep.follow(bar.passes(r.rows(sum), cfg.Dim)), Journal: r.keep.journal(), Reducer: r.team.reducer(),
 	})
 	if errors.As(err, &r.failure) {
 		r.fits, err = r.failure.Fits, nil
@@ -120,6 +129,15 @@ func (r *result) solve(ctx context.Context, sum *ridge.Summary, bar *progress) e
 		return err
 	}
 	return r.predict(sum, iterations[r.method])
+}
+
+// rows is how many this process reads in a pass, -1 while unknown.
+func (r *result) rows(sum *ridge.Summary) int64 {
+	if r.team == nil || r.source == nil {
+		return sum.Rows()
+	}
+	n, _, _ := r.source.Dims()
+	return n
 }
 
 func (r *result) oneShot(sum *ridge.Summary, gammas []float64) error {

@@ -1,0 +1,17 @@
+//go:build !mpi
+
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestWithoutMPI: a build without MPI says how to make one that has it.
+func TestWithoutMPI(t *testing.T) {
+	rows := write(t, "rows.csv", rowsCSV(20))
+	code, out, errs := call("fit", "--mpi", "--data", rows, "--target", "y", "--gamma", "1")
+	if code != usage || out != "" || !strings.Contains(errs, "--mpi: ") || !strings.Contains(errs, "-tags mpi") {
+		t.Errorf("exit %d, %q, %q", code, out, errs)
+	}
+}

@@ -1,0 +1,323 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/fdridge/fdridge/dist"
+	"github.com/fdridge/fdridge/engine"
+)
+
+// A thread is a rank in this process.
+type thread struct{ dist.Transport }
+
+func (t thread) Finalize() error { return t.Barrier(context.Background()) }
+
+// An ended is what a rank has left.
+type ended struct {
+	code           int
+	stdout, stderr string
+}
+
+// ranks runs a command line by so many ranks in this process. OpenBLAS gives each of
+// them as many threads as are free at the moment, and so not the same bits: there
+// TestMPI has processes.
+func ranks(t *testing.T, ctx context.Context, n int, args func(rank int) []string) []ended {
+	t.Helper()
+	be, err := engine.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if be.Name() != "purego" {
+		t.Skipf("the ranks of one process would share the threads of %s; see TestMPI, with -tags openblas,mpi", be.Name())
+	}
+	out := make([]ended, n)
+	var all sync.WaitGroup
+	for rank, own := range dist.Loopback(n) {
+		all.Go(func() {
+			var stdout, stderr bytes.Buffer
+			join := joiner{join: func() (link, error) { return thread{own}, nil }}
+			code := execute(ctx, args(rank), join, &stdout, &stderr)
+			out[rank] = ended{code, stdout.String(), stderr.String()}
+		})
+	}
+	all.Wait()
+	return out
+}
+
+// mustRanks is must for a fit by so many ranks, each of which gets the same arguments,
+// and returns what rank 0 prints.
+func mustRanks(t *testing.T, n int, args ...string) string {
+	t.Helper()
+	out := ranks(t, t.Context(), n, func(int) []string { return append(args, "--mpi") })
+	for rank, e := range out {
+		if e.code != done || e.stderr != "" || (rank > 0 && e.stdout != "") {
+			t.Fatalf("%v: rank %d of %d: exit %d, %q, %q", args, rank, n, e.code, e.stdout, e.stderr)
+		}
+	}
+	return out[0].stdout
+}
+
+// weights are the numbers of a model, by name.
+func weights(t *testing.T, name string) (coef []float64) {
+	t.Helper()
+	var m struct {
+		Models []struct {
+			Coef, Intercept json.RawMessage
+		}
+		Coef, Intercept json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(contents(t, name)), &m); err != nil {
+		t.Fatal(err)
+	}
+	all := []json.RawMessage{m.Coef, m.Intercept}
+	for _, f := range m.Models {
+		all = append(all, f.Coef, f.Intercept)
+	}
+	for _, raw := range all {
+		for _, s := range strings.FieldsFunc(string(raw), func(r rune) bool { return strings.ContainsRune("[], \n", r) }) {
+			v, err := strconv.ParseFloat(s, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			coef = append(coef, v)
+		}
+	}
+	if len(coef) == 0 {
+		t.Fatalf("%s has no weights", name)
+	}
+	return coef
+}
+
+func apart(x, y []float64) float64 {
+	if len(x) != len(y) {
+		return math.Inf(1)
+	}
+	off, size := 0.0, 0.0
+	for i := range x {
+		off, size = math.Hypot(off, x[i]-y[i]), math.Hypot(size, y[i])
+	}
+	return off / size
+}
+
+// shared writes the rows that ranks share: n of d features, two targets, of which the
+// second is a weight too, as rows.csv, rows.csv.gz, rows.npy and pairs.svm.
+func shared(t *testing.T, n int) {
+	t.Helper()
+	const d = 12
+	rng := rand.New(rand.NewPCG(4, 4))
+	var text, pairs strings.Builder
+	var data []byte
+	for i := range n {
+		y, row := rng.NormFloat64(), make([]float64, d+2)
+		fmt.Fprint(&pairs, i%2)
+		for j := range d {
+			row[j] = rng.NormFloat64() * math.Pow(2, -float64(j)/2)
+			y += row[j]
+			if rng.IntN(4) == 0 {
+				fmt.Fprintf(&pairs, " %d:%v", j+1, row[j])
+			}
+		}
+		row[d], row[d+1] = y, rng.Float64()+y*y/9
+		for j, v := range row {
+			fmt.Fprintf(&text, "%v%c", v, ",\n"[(j+1)/(d+2)])
+			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
+		}
+		pairs.WriteByte('\n')
+	}
+	head := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", n, d+2)
+	head += strings.Repeat(" ", 63-(10+len(head))%64) + "\n"
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write([]byte(text.String())); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"rows.csv": text.String(), "rows.csv.gz": packed.String(), "pairs.svm": pairs.String(), "penalty.csv": strings.Repeat("2\n", d), "weights.csv": strings.Repeat("1\n0.5\n", n/2),
+		"rows.npy": "\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), byte(len(head) >> 8)}) + head + string(data),
+	} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestRanks: one to seven ranks find the weights of one process, whatever the file and
+// what is made of it, and report all of themselves.
+func TestRanks(t *testing.T) {
+	foreign, err := filepath.Abs("../../dataset/parquet/testdata/duckdb-v1-snappy.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	shared(t, 1400)
+	const least = " --size 4 --method cg --gamma 30 --tol 4e-11"
+	for _, c := range []string{
+		"--data rows.npy --target 13 --columns -14" + least,
+		"--data rows.npy --target 13 --columns -14 --size 4 --method galerkin --gamma 10,30,100 --tol 4e-11",
+		"--data rows.npy --target 13,14 --targets 2 --method chebyshev --size 8 --gamma 300 --tol 4e-11",
+		"--data rows.npy --target 13 --columns -14 --weights weights.csv --intercept=false" + least,
+		"--data rows.npy --target 13 --columns -14 --rows 7:1301 --standardize" + least,
+		"--data " + foreign + " --columns double,float,int16 --target int32 --standardize" + least,
+		"--data rows.csv --target 13 --weights 14 --standardize" + least,
+		"--data rows.csv,rows.csv.gz,rows.csv --target 13 --columns -14" + least,
+		"--data rows.csv --target 13 --columns -14 --features rff:30,gamma=0.01,seed=1" + least,
+		"--data pairs.svm --method newton --size 6 --gamma 300 --tol 4e-11",
+		"--data pairs.svm,pairs.svm --features poly:2 --standardize --size 20 --gamma 300 --method auto --tol 4e-11",
+		"--data rows.npy --target 13 --columns -14 --penalty penalty.csv --gamma auto --size 12 --method auto --tol 4e-11",
+		"--data rows.npy --target 13 --columns -14 --gamma 1,100 --method one-shot --size 12",
+	} {
+		args := append([]string{"fit", "--json", "--out"}, "alone.json")
+		args = append(args, strings.Fields(c)...)
+		if strings.Contains(c, "--method auto") { // which takes exact alone
+			args = append(args, "--save-sketch", "alone.fds")
+		}
+		must(t, args...)
+		want := weights(t, "alone.json")
+		args[3] = "ranks.json"
+		args = slices.DeleteFunc(args, func(s string) bool { return s == "--save-sketch" || s == "alone.fds" })
+		for _, n := range []int{1, 2, 3, 4, 7} {
+			var rep struct {
+				N, NNZ int64
+				Ranks  []rankRecord
+			}
+			if err := json.Unmarshal([]byte(mustRanks(t, n, args...)), &rep); err != nil {
+				t.Fatal(err)
+			}
+			if e := apart(weights(t, "ranks.json"), want); !(e <= 1e-10) {
+				t.Errorf("%s: %d ranks find other weights, %g away", c, n, e)
+			}
+			rows := int64(0)
+			for rank, k := range rep.Ranks {
+				if rows += k.Rows; k.Rank != rank || !(k.Share >= 0 && k.Share <= 1) || (n > 1 && k.Sent == 0) {
+					t.Errorf("%s: rank %d of %d: %+v", c, rank, n, k)
+				}
+			}
+			if len(rep.Ranks) != n || rows != rep.N || rep.NNZ == 0 {
+				t.Errorf("%s: %d ranks report %d, %d rows of %d, %d nonzeros", c, n, len(rep.Ranks), rows, rep.N, rep.NNZ)
+			}
+		}
+	}
+}
+
+// TestRanksRefused: what several ranks cannot do, or not with these files, is bad usage
+// that says so; of what one of them finds all end, with its number, file and place.
+func TestRanksRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	shared(t, 200)
+	text := contents(t, "rows.csv")
+	bad := replaceLine(text, 170, "1,2,x"+strings.Repeat(",3", 11))
+	if err := os.WriteFile("bad.csv", []byte(bad), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const least = " --gamma 1 --size 4"
+	for args, want := range map[string]string{
+		"--data rows.csv --target 13 --method exact --gamma 1":          "--mpi: --method exact",
+		"--data rows.csv --target 13 --gamma auto --cv 3":               "--mpi: --cv",
+		"--data rows.csv --target 13 --weights weights.csv" + least:     "--weights: with --mpi",
+		"--data rows.csv --target 13 --rows 1:100" + least:              "--rows: with --mpi",
+		"--data pairs.svm --rows 1:100" + least:                         "pairs.svm is svmlight: take npy",
+		"--data rows.csv --target weights.csv" + least:                  "no rows can be found by number",
+		"--data none.csv --target 13" + least:                           "none.csv: no such file",
+		"--data bad.csv --target 13" + least:                            "bad.csv:170:5: column 3: \"x\" is not a number",
+		"--data rows.npy --target 13 --rows 150:300" + least:            "there are 200",
+		"--data rows.csv --target 13 --checkpoint no/ck --gamma 1":      "there is no folder",
+		"--data rows.csv --target 13 --gamma 1 --size 4 --max-passes 1": "tolerance not reached",
+		"--data rows.npy --target 13 --gamma 1e-300 --method one-shot":  "gamma is 1e-300",
+	} {
+		out := ranks(t, t.Context(), 3, func(int) []string { return append([]string{"fit", "--mpi"}, strings.Fields(args)...) })
+		told := 0
+		for rank, e := range out {
+			if e.code == done {
+				t.Errorf("%s: rank %d ends well", args, rank)
+			}
+			if strings.Contains(e.stderr, want) {
+				told++
+			} else if e.stderr != "" {
+				t.Errorf("%s: rank %d says %q", args, rank, e.stderr)
+			}
+		}
+		if told == 0 {
+			t.Errorf("%s: %+v, must say %q", args, out, want)
+		}
+	}
+	out := ranks(t, t.Context(), 3, func(rank int) []string {
+		return strings.Fields(fmt.Sprintf("fit --mpi --data rows.csv --target 13 --gamma %d --size 4", 1+rank/2))
+	})
+	if !strings.Contains(out[0].stderr+out[2].stderr, "rank 2 has") || out[1].code == done {
+		t.Errorf("ranks with another gamma: %+v", out)
+	}
+}
+
+// TestRanksTraffic: a pass costs each rank what ridge.Reducer says, 8·(q·(d+2)+10) bytes
+// for q systems, counted by the transport.
+func TestRanksTraffic(t *testing.T) {
+	const d = 12
+	t.Chdir(t.TempDir())
+	shared(t, 300)
+	sent := func(q, n, passes int) (out []int64) {
+		gammas := []string{"0.1", "0.2", "0.3"}[:q]
+		args := fmt.Sprintf("fit --mpi --json --data rows.npy --target 13 --columns -14 --size 2 --method cg --gamma %s --max-passes %d", strings.Join(gammas, ","), passes)
+		var rep struct{ Ranks []rankRecord }
+		if err := json.Unmarshal([]byte(ranks(t, t.Context(), n, func(int) []string { return strings.Fields(args) })[0].stdout), &rep); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range rep.Ranks {
+			out = append(out, k.Sent, k.Received)
+		}
+		return out
+	}
+	for _, q := range []int{1, 3} {
+		for _, n := range []int{2, 5} {
+			two, three := sent(q, n, 2), sent(q, n, 3)
+			if len(two) != 2*n {
+				t.Fatalf("%d numbers of %d ranks", len(two), n)
+			}
+			for i := range two {
+				if got, want := three[i]-two[i], int64(8*(q*(d+2)+10)); got != want {
+					t.Errorf("%d systems: a pass costs rank %d of %d %d bytes, not %d", q, i/2, n, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestRanksReport: the text and the page tell of the ranks, and more ranks than rows do
+// no harm.
+func TestRanksReport(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("few.csv", []byte(rowsCSV(4)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := mustRanks(t, 7, strings.Fields("fit --data few.csv --target y --gamma 1 --size 2 --report page.html --coef coef.npy --save-sketch all.fds")...)
+	for _, want := range []string{"4 rows × 2 features", "method cg: several ranks share the rows", "rank  rows  seconds  of which communicating", "\n6     "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in %s", want, out)
+		}
+	}
+	if page := contents(t, "page.html"); !strings.Contains(page, "7, each with its share of the rows") {
+		t.Error("the page says nothing of the ranks")
+	}
+	if solved := must(t, "solve", "all.fds", "--gamma", "1"); !strings.Contains(solved, "4 rows × 2 features") {
+		t.Errorf("the sketch is not of all rows: %s", solved)
+	}
+}
