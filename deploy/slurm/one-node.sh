@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# A Slurm of one node on this machine, to try the jobs of this folder on: Debian's
+# packages, daemons started by hand, so that it works in a container or a VM without
+# systemd. As root:
+#   one-node.sh start    installs what is missing, writes /etc/slurm/slurm.conf, starts the daemons
+#   one-node.sh stop     stops the daemons that start started
+# It refuses to touch a machine whose slurm.conf it did not write.
+set -euo pipefail
+conf=/etc/slurm/slurm.conf
+mark='# written by one-node.sh of fdridge'
+die() { printf 'one-node.sh: %s\n' "$*" >&2; exit 1; }
+[ "$(id -u)" = 0 ] || die 'needs root'
+[ ! -e $conf ] || grep -qxF "$mark" $conf || die "$conf is somebody else's"
+
+install_packages() {
+  local need=() package
+  # slurm-wlm brings slurmctld, slurmd and, in slurm-wlm-basic-plugins, mpi/pmix: what srun
+  # starts Debian's Open MPI with, for both are built on libpmix2. munge signs the messages.
+  for package in slurm-wlm munge openmpi-bin; do
+    dpkg -s $package >/dev/null 2>&1 || need+=("$package")
+  done
+  [ ${#need[@]} -gt 0 ] || return 0
+  apt-get update -q >/dev/null
+  DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "${need[@]}" >/dev/null
+}
+
+write_conf() {
+  local host node
+  host=$(hostname -s)
+  node=$(slurmd -C | grep '^NodeName=') # what slurmd finds: CPUs, sockets, cores, memory
+  cat >$conf <<END
+$mark
+ClusterName=one
+SlurmctldHost=$host(127.0.0.1)
+SlurmUser=slurm
+AuthType=auth/munge
+# Open MPI's way to learn its rank and its peers from srun.
+MpiDefault=pmix
+# No cgroups: a container may not make any. Processes are followed by their parents.
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/affinity
+JobAcctGatherType=jobacct_gather/none
+# Cores are handed out one by one, so that several jobs share the node.
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+# Quick answers, for a Slurm that lives for minutes: a requeued job waits for as long as
+# the credentials of its first run are good, 120 s by default.
+AuthInfo=cred_expire=5
+SchedulerParameters=sched_min_interval=100000,batch_sched_delay=0
+ReturnToService=2
+StateSaveLocation=/var/lib/slurm/slurmctld
+SlurmdSpoolDir=/var/lib/slurm/slurmd
+SlurmctldPidFile=/run/slurmctld.pid
+SlurmdPidFile=/run/slurmd.pid
+SlurmctldLogFile=/var/log/slurm/slurmctld.log
+SlurmdLogFile=/var/log/slurm/slurmd.log
+$node NodeAddr=127.0.0.1
+PartitionName=one Nodes=$host Default=YES MaxTime=INFINITE State=UP
+END
+}
+
+start() {
+  install_packages
+  install -d -o munge -g munge -m 0755 /run/munge
+  runuser -u munge -- munged
+  write_conf
+  slurmctld -c # -c: forget the jobs of an earlier start
+  slurmd
+  for _ in $(seq 100); do
+    [ "$(sinfo -h -o %T 2>/dev/null)" = idle ] && { sinfo; return; }
+    sleep 0.1
+  done
+  tail -n 5 /var/log/slurm/*.log >&2
+  die 'the node does not become idle'
+}
+
+stop() {
+  local pidfile pid
+  for pidfile in /run/slurmd.pid /run/slurmctld.pid /run/munge/munged.pid; do
+    [ -s $pidfile ] || continue
+    pid=$(cat $pidfile)
+    kill "$pid" 2>/dev/null || continue
+    while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+  done
+  rm -f $conf
+}
+
+case ${1:-} in
+  start) start ;;
+  stop) stop ;;
+  *) die 'start or stop?' ;;
+esac
