@@ -38,6 +38,7 @@ type galerkin struct {
 
 	deflated bool      // Q starts with the vectors of the sketch,
 	none     []float64 // of which a g with Qg = 0 has this
+	whole    int       // as many vectors as solve for any γ: the rank of A at most
 	stayed   bool      // no vectors were found for it
 	full     bool      // there is no more room for any
 }
@@ -79,8 +80,9 @@ const perVector = 4
 
 func newGalerkin(r *refinement) *galerkin {
 	d, q, t := r.sum.cfg.Dim, len(r.systems), r.sum.cfg.Targets
-	most := min(d, perVector*(len(r.know.spec.Sigma2)+q))
-	g := &galerkin{refinement: r, space: newSubspace(r.sum.be, d, most, q+t)}
+	whole := max(r.know.rank(), len(r.know.spec.Sigma2), 1)
+	most := min(whole, perVector*(len(r.know.spec.Sigma2)+q))
+	g := &galerkin{refinement: r, whole: whole, space: newSubspace(r.sum.be, d, most, q+t)}
 	if _, g.deflated = r.hessian.(*sketched); g.deflated {
 		g.none = make([]float64, len(r.know.spec.Sigma2))
 	}
@@ -272,7 +274,7 @@ func (g *galerkin) extend(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	s := g.space
-	if g.full = s.most < s.d && s.most-s.k < min(moved, fewest); g.full {
+	if g.full = s.most < g.whole && s.most-s.k < min(moved, fewest); g.full {
 		return 0, nil
 	}
 	fresh, err := s.propose(wanted, g.rest)
