@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"unicode"
@@ -42,6 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:           "fdridge",
 		Short:         "Ridge regression in one pass and O(md) memory, with a certified error",
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -59,6 +61,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintln(stderr, "fdridge: "+printable(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	return exitCode(err)
+}
+
+// version is that of the module, or the commit, that the program was built from.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
 }
 
 // printable keeps what a file put into a message, the name of a column say, from
