@@ -150,7 +150,7 @@ func (s *subspace) complement(gamma float64, f, z []float64) bool {
 // in the subspace has nothing there but round-off. Of what is shorter than tiniest the
 // square may underflow.
 const (
-	newDirection = 1e-3
+	newDirection = 3e-5
 	vanished     = 1e-12
 	tiniest      = 0x1p-500
 )
