@@ -35,12 +35,14 @@ func (d dots) reduce() {
 		if d.v.lanes == 8 {
 			half := YMM()
 			VEXTRACTF64X4(U8(1), x, half)
-			VADDPD(half, x.AsY(), x.AsY())
+			VADDPD(half, x.AsY(), half)
+			x = half
 		}
 		quarter := XMM()
 		VEXTRACTF128(U8(1), x.AsY(), quarter)
 		VADDPD(quarter, x.AsX(), x.AsX())
 		VHADDPD(x.AsX(), x.AsX(), x.AsX())
+		d.acc[r][0] = x
 	}
 }
 

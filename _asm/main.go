@@ -33,6 +33,12 @@ var isas = map[string]isa{
 // accumulators, 3 for B and one or more for A fill the 16 or 32 registers.
 const wide = 3
 
+// several is the most vectors taken at once with four rows: in axpys, 12
+// coefficients, 3 vectors and one for A fill the 16 registers; in dots, two sums
+// for each row and vector, 3 vectors and one for A need 28 of the 32, or 16 for two
+// rows at a time.
+const several = 3
+
 func main() {
 	name := flag.String("isa", "", "avx512 or avx2")
 	flag.Parse()
@@ -52,10 +58,17 @@ func main() {
 	v.axpy(1)
 	v.axpy(4)
 	v.symv()
+	for u := 1; u <= several; u++ {
+		v.dots(u)
+		v.axpys(u)
+	}
 	Generate()
 }
 
 func (v isa) bytes() int { return 8 * v.lanes }
+
+// registers is the number of vector registers.
+func (v isa) registers() int { return 4 * v.lanes }
 
 // vectors makes n virtual registers.
 func (v isa) vectors(n int) []reg.VecVirtual {

@@ -39,7 +39,7 @@ type Tuning struct {
 	NC Setting `json:"nc"` // columns of B packed at a time, in L3
 
 	Shrink   Setting `json:"shrink_rows"`   // rows between two shrinks; 0: 5/4 of those the sketch keeps
-	Gradient Setting `json:"gradient_rows"` // rows of a gradient block; 0: what fills 4 MiB
+	Gradient Setting `json:"gradient_rows"` // rows of a gradient block; 0: what fills 8 MiB
 	Threads  Setting `json:"threads"`       // of OpenBLAS; Go's own are GOMAXPROCS
 }
 
@@ -53,7 +53,7 @@ func Detect() Tuning {
 	t.L1, t.L2, t.L3 = c[0], c[1], c[2]
 	t.model()
 	t.Shrink = Setting{0, "5/4 of the sketch's size"}
-	t.Gradient = Setting{0, "4 MiB"}
+	t.Gradient = Setting{0, "8 MiB"}
 	t.Threads = Setting{runtime.GOMAXPROCS(0), "GOMAXPROCS"}
 	return t
 }
@@ -141,10 +141,10 @@ func (t Tuning) ShrinkRows(m int) int {
 // gradientBytes is what a gradient block takes: enough work for several threads to
 // share, whatever the backend then divides it into for its caches; the same on
 // every machine, so that sums are too.
-const gradientBytes = 4 << 20
+const gradientBytes = 8 << 20
 
 // GradientRows is how many rows of d float64 make a gradient block: what fills
-// 4 MiB, within 16 to 8192.
+// 8 MiB, within 16 to 8192.
 func (t Tuning) GradientRows(d int) int {
 	if t.Gradient.Value > 0 {
 		return t.Gradient.Value

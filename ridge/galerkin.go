@@ -3,6 +3,7 @@ package ridge
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -35,8 +36,11 @@ type galerkin struct {
 	y     []float64 // (QKQᵀ + γI)⁻¹Qg₀
 	asked []*system // whose gradients the pass under way measures
 
-	stayed bool // no vectors were found for it
-	full   bool // there is no more room for any
+	deflated bool      // Q starts with the vectors of the sketch,
+	none     []float64 // of which a g with Qg = 0 has this
+	whole    int       // as many vectors as solve for any γ: the rank of A at most
+	stayed   bool      // no vectors were found for it
+	full     bool      // there is no more room for any
 }
 
 // based is a system of Galerkin's method: x moves with the subspace and not by step.
@@ -76,8 +80,12 @@ const perVector = 4
 
 func newGalerkin(r *refinement) *galerkin {
 	d, q, t := r.sum.cfg.Dim, len(r.systems), r.sum.cfg.Targets
-	most := min(d, perVector*(len(r.know.spec.Sigma2)+q))
-	g := &galerkin{refinement: r, space: newSubspace(r.sum.be, d, most, q+t)}
+	whole := max(r.know.rank(), len(r.know.spec.Sigma2), 1)
+	most := min(whole, perVector*(len(r.know.spec.Sigma2)+q))
+	g := &galerkin{refinement: r, whole: whole, space: newSubspace(r.sum.be, d, most, q+t)}
+	if _, g.deflated = r.hessian.(*sketched); g.deflated {
+		g.none = make([]float64, len(r.know.spec.Sigma2))
+	}
 	g.g0 = make([]float64, q*d)
 	g.u, g.rhs, g.y = make([]float64, q*most), make([]float64, q*most), make([]float64, q*most)
 	for i, s := range r.systems {
@@ -116,7 +124,7 @@ func (g *galerkin) run(ctx context.Context) error {
 // start puts the first vectors behind the empty subspace and returns how many.
 func (g *galerkin) start(ctx context.Context) (int, error) {
 	rank := 0
-	if _, own := g.hessian.(*sketched); own {
+	if g.deflated {
 		rank = copy(g.space.q, g.know.spec.V) / g.space.d
 	}
 	if g.opts.Start != nil { // of whose gradient nothing is known
@@ -143,7 +151,7 @@ func (g *galerkin) start(ctx context.Context) (int, error) {
 		}
 	}
 	g.space.k = rank // for once of vectors with which K has not been multiplied
-	more, err := g.space.propose(q, g.rest)
+	more, err := g.space.propose(g.space.outside(q, g.rest), g.rest)
 	g.space.k = 0
 	return rank + more, err
 }
@@ -234,6 +242,26 @@ func (g *galerkin) residual(s *system) float64 {
 	return math.Sqrt(math.Max(0, g.know.tss[s.target]-dot(c, s.x)+dot(s.x, s.g)-s.gamma*x*x))
 }
 
+// judgeAll judges where each system stands after a pass. A gradient carried along has
+// nothing of the vectors that Q starts with; one that was measured is projected.
+func (g *galerkin) judgeAll(pass int, last bool) error {
+	if !g.deflated {
+		return g.refinement.judgeAll(pass, last)
+	}
+	for _, s := range g.active {
+		p := projection{along: g.none, norm: norm(s.g)}
+		p.rest2 = p.norm * p.norm
+		if s.measured {
+			g.sketch.projections(1, s.g, g.rest, g.projection)
+			p = g.projection[0]
+		}
+		if err := g.judge(s, &p, pass, last); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // fewest is how much room there is to be for the vectors of the next pass, unless
 // there are fewer.
 const fewest = 16
@@ -241,15 +269,15 @@ const fewest = 16
 // extend puts vectors for the next pass behind the subspace, returns how many, and
 // says of which systems the gradient is to be measured.
 func (g *galerkin) extend(ctx context.Context) (int, error) {
-	moved, err := g.step(ctx)
+	moved, wanted, err := g.wanted(ctx)
 	if err != nil {
 		return 0, err
 	}
 	s := g.space
-	if g.full = s.most < s.d && s.most-s.k < min(moved, fewest); g.full {
+	if g.full = s.most < g.whole && s.most-s.k < min(moved, fewest); g.full {
 		return 0, nil
 	}
-	fresh, err := s.propose(moved, g.rest)
+	fresh, err := s.propose(wanted, g.rest)
 	if err != nil {
 		return 0, err
 	}
@@ -266,6 +294,31 @@ func (g *galerkin) extend(ctx context.Context) (int, error) {
 		}
 	}
 	return fresh, nil
+}
+
+// wanted drops the systems that have stopped and leaves in rest, as that many rows,
+// what the Ĥ⁻¹g of those that go on have outside the subspace. Of a g with Qg = 0 this
+// is a multiple of g when Q starts with the vectors of the sketch.
+func (g *galerkin) wanted(ctx context.Context) (moved, rows int, err error) {
+	if !g.deflated {
+		moved, err = g.step(ctx)
+		return moved, g.space.outside(moved, g.rest), err
+	}
+	g.active = slices.DeleteFunc(g.active, func(s *system) bool { return s.stop != "" })
+	d := g.space.d
+	for _, measured := range []bool{true, false} {
+		for _, s := range g.active {
+			if s.measured == measured && !s.checking {
+				copy(g.rest[rows*d:], s.g)
+				rows++
+				moved++
+			}
+		}
+		if measured {
+			rows = g.space.outside(rows, g.rest)
+		}
+	}
+	return moved, rows, nil
 }
 
 // stay is for a subspace that has all the systems want: they are solved in it once

@@ -456,20 +456,29 @@ func (r *refinement) judgeAll(pass int, last bool) error {
 	}
 	r.sketch.projections(len(r.active), r.v, r.rest, r.projection)
 	for i, s := range r.active {
-		s.passes = pass
-		r.judge(s, &r.projection[i])
-		if last && s.stop == "" {
-			s.stop = stopMaxPasses
-		}
-		if s.measured && !s.recorded {
-			return fmt.Errorf("ridge: at the start for gamma = %g the gradient of target %d is not finite; the Hessian, or Start, is no good", s.gamma, s.target)
+		if err := r.judge(s, &r.projection[i], pass, last); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// judge bounds the error at the iterate of s and decides what it does next.
-func (r *refinement) judge(s *system, g *projection) {
+// judge bounds the error of a system whose gradient is g and decides what it does next.
+func (r *refinement) judge(s *system, g *projection, pass int, last bool) error {
+	s.passes = pass
+	r.bound(s, g)
+	if last && s.stop == "" {
+		s.stop = stopMaxPasses
+	}
+	if s.measured && !s.recorded {
+		return fmt.Errorf("ridge: at the start for gamma = %g the gradient of target %d is not finite; the Hessian, or Start, is no good", s.gamma, s.target)
+	}
+	return nil
+}
+
+// bound bounds the error at the iterate of s, keeps it when it is the best, and says
+// whether that is the end of it.
+func (r *refinement) bound(s *system, g *projection) {
 	x := norm(s.x)
 	round, _ := r.know.roundOff(s.gamma, s.target, s.x, s.residual)
 	bound := r.know.errorFromGradient(s.gamma, g, round)

@@ -147,21 +147,29 @@ func (s *subspace) complement(gamma float64, f, z []float64) bool {
 
 // A direction in which unit vectors have less than newDirection of what they have in
 // the first one is not worth a product; and a vector of which no more than vanished is not
-// in the subspace has nothing there but round-off.
+// in the subspace has nothing there but round-off. Of what is shorter than tiniest the
+// square may underflow.
 const (
-	newDirection = 1e-3
+	newDirection = 3e-5
 	vanished     = 1e-12
+	tiniest      = 0x1p-500
 )
 
-// propose writes behind the subspace, as rows of q, orthonormal ones that span what
-// the rows of z (n×d, overwritten) have outside it, the most important first, and
-// returns how many.
-func (s *subspace) propose(n int, z []float64) (int, error) {
-	n = s.normalised(n, z, 0x1p-500)
+// outside overwrites the rows of z (n×d) with what they have outside the subspace, to
+// length one, drops those that have nothing there, and returns how many are left.
+func (s *subspace) outside(n int, z []float64) int {
+	n = s.normalised(n, z, tiniest)
 	s.purge(n, z)
 	n = s.normalised(n, z, vanished)
 	s.purge(n, z) // of what scaling up has made of round-off
-	n = s.normalised(n, z, 0.5)
+	return s.normalised(n, z, 0.5)
+}
+
+// propose writes behind the subspace, as rows of q, orthonormal ones that span the rows
+// of z (n×d, overwritten), the most important first, and returns how many. These are
+// outside the subspace but for round-off.
+func (s *subspace) propose(n int, z []float64) (int, error) {
+	n = s.normalised(n, z, tiniest)
 	if n == 0 {
 		return 0, nil
 	}
@@ -176,6 +184,9 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	}
 	rows := s.q[s.k*s.d : (s.k+b)*s.d]
 	s.be.Gemm(false, false, b, s.d, n, 1, v, n, z, s.d, 0, rows, s.d)
+	b = s.normalised(b, rows, tiniest)
+	s.purge(b, rows)
+	b = s.normalised(b, rows, 0.5)
 	s.purge(b, rows) // twice is enough
 	orthonormalise(b, s.d, rows)
 	return b, nil

@@ -30,7 +30,7 @@ func filled(t *testing.T, be engine.Backend, d, k, most, step int) (*subspace, *
 		for i := range z {
 			z[i] = r.NormFloat64()
 		}
-		got, err := s.propose(n, z)
+		got, err := s.propose(s.outside(n, z), z)
 		if err != nil || got != n {
 			t.Fatalf("%d of %d random vectors taken: %v", got, n, err)
 		}
@@ -126,7 +126,7 @@ func TestPropose(t *testing.T) {
 			z[120+j] = math.NaN()                    // not a number
 			z[150+j] = r.NormFloat64() + 4*s.q[j+60] // partly inside
 		}
-		n, err := s.propose(6, z)
+		n, err := s.propose(s.outside(6, z), z)
 		if err != nil || n != 2 {
 			t.Fatalf("%d directions, want 2: %v", n, err)
 		}

@@ -40,6 +40,10 @@ func main() {
 	p.rows("axpy", 1, false, true)
 	p.rows("axpy", 4, false, true)
 	p.rows("symv", 4, true, true)
+	for u := 1; u <= several; u++ {
+		p.dots(u)
+		p.axpys(u)
+	}
 	for name, b := range map[string]*bytes.Buffer{*out: &p.text, *stubs: &p.stubs} {
 		if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
 			log.Fatal(err)

@@ -30,8 +30,8 @@ func paths(names []string, engines []engine.Backend, py *python, dir string) []e
 	}{
 		{stream{20000, 1024, 256}, "gaussian", bench.Rows},
 		{stream{20000, 1024, 256}, "slow", bench.Slow},
-		{stream{10000, 4096, 512}, "gaussian", bench.Rows},
-		{stream{10000, 4096, 256}, "slow", bench.Slow},
+		{stream{10000, 4096, 256}, "gaussian", bench.Rows},
+		{stream{10000, 4096, 128}, "slow", bench.Slow},
 		{stream{5000, 16384, 2048}, "gaussian", bench.Rows},
 		{stream{5000, 16384, 256}, "slow", bench.Slow},
 	} {

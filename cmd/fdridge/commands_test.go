@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,7 +70,8 @@ func TestGammaAuto(t *testing.T) {
 	v := report(t, append(data, "--size", "8")...)
 	c := v["choice"].(map[string]any)
 	path := c["path"].([]any)
-	if len(path) != gridPoints || c["gamma"] != v["gamma"] || v["method"] != "cg" {
+	// The best γ lies below the grid, which goes on to it.
+	if len(path) != gridPoints+morePoints || c["at_end"] != false || c["gamma"] != v["gamma"] || v["method"] != "cg" {
 		t.Fatalf("%d points, gamma %v of %v, method %v", len(path), v["gamma"], c["gamma"], v["method"])
 	}
 	least, at := math.Inf(1), 0.0
@@ -83,11 +85,18 @@ func TestGammaAuto(t *testing.T) {
 		t.Errorf("chose %v, the least is at %v", v["gamma"], at)
 	}
 	// m = d makes the sketch lossless: all brackets are points.
-	if out := must(t, append(data, "--size", "8")...); c["certain"] != true || !strings.Contains(out, "has the least GCV of 50, for certain") {
+	if out := must(t, append(data, "--size", "8")...); c["certain"] != true || !strings.Contains(out, "has the least GCV of 75, for certain") {
 		t.Errorf("certain: %v\n%s", c["certain"], out)
 	}
 	if out := must(t, append(data, "--size", "1")...); !strings.Contains(out, "the sketch leaves open any from") {
 		t.Errorf("one row says for certain:\n%s", out)
+	}
+	// Where nothing is certain the grid stays what it is, and so it does where it is given.
+	for _, args := range [][]string{{"--size", "6", "--gamma", "auto"}, {"--size", "8", "--gamma", "auto:50,100"}} {
+		v := report(t, append([]string{"fit", "--data", housing, "--target", "last", "--standardize"}, args...)...)
+		if c := v["choice"].(map[string]any); c["at_end"] != true || len(c["path"].([]any)) == gridPoints+morePoints {
+			t.Errorf("%v: at the end %v of %d", args, c["at_end"], len(c["path"].([]any)))
+		}
 	}
 }
 
@@ -235,6 +244,39 @@ func TestSizeAsError(t *testing.T) {
 	}
 	if code, _, errs := call("sketch", "--data", w8a, "--size", "0.1", "-o", filepath.Join(t.TempDir(), "s")); code != usage || !strings.Contains(errs, "plan --error") {
 		t.Errorf("exit %d, %s", code, errs)
+	}
+}
+
+// TestSizeMissed: where the rows of the pilot are poorer than the others, the report
+// says that the error is not what was asked for, and otherwise it doesn't.
+func TestSizeMissed(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	var poor, even strings.Builder
+	for i := range 400 {
+		for j := range 12 {
+			x := r.NormFloat64()
+			fmt.Fprintf(&even, "%g,", x)
+			if i%10 == 0 && j > 0 {
+				x = 0
+			}
+			fmt.Fprintf(&poor, "%g,", x)
+		}
+		fmt.Fprintf(&poor, "%d\n", i%7)
+		fmt.Fprintf(&even, "%d\n", i%7)
+	}
+	const says = "it was chosen for an error of 0.3 by every tenth row"
+	for name, text := range map[string]string{"poor": poor.String(), "even": even.String()} {
+		out := must(t, "fit", "--data", write(t, name+".csv", text), "--target", "last", "--intercept=false", "--gamma", "1", "--method", "one-shot", "--size", "0.3")
+		if strings.Contains(out, says) != (name == "poor") {
+			t.Errorf("%s:\n%s", name, out)
+		}
+	}
+}
+
+// TestVersion: the program tells which it is.
+func TestVersion(t *testing.T) {
+	if out := must(t, "--version"); !strings.HasPrefix(out, "fdridge version "+version()) {
+		t.Error(out)
 	}
 }
 
@@ -404,7 +446,7 @@ func TestPlan(t *testing.T) {
 		t.Error(out)
 	}
 	for args, want := range map[string]string{
-		"--every 0": "--every: 0", "--n -1": "--n: -1", "--tol 2": "--tol: 2", "--error 1": "--error: 1", "--memory 0": "--memory: 0",
+		"--every 0": "--every: 0", "--every 100000": "of 3000 rows is one row", "--n -1": "--n: -1", "--tol 2": "--tol: 2", "--error 1": "--error: 1", "--memory 0": "--memory: 0",
 		"--sizes 8,x": "--sizes: \"x\"", "--gamma 0": "--gamma: 0", "--sketch " + sketch: "--data is given too", "--size 0": "--size: 0",
 	} {
 		if code, _, errs := call(append(append([]string{"plan"}, data...), strings.Fields(args)...)...); code != usage || !strings.Contains(errs, want) {

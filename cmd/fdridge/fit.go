@@ -193,6 +193,7 @@ func (o *fitOptions) chooseSize(ctx context.Context, r *result, d *data, bar *pr
 		return nil
 	}
 	var err error
+	r.sizedFor = o.error
 	o.size, err = r.keep.size(func() (int, error) { return o.pilot(ctx, r, bar) })
 	d.scans++
 	return err

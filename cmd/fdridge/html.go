@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"io"
 	"math"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -118,14 +117,6 @@ func (r *result) page() (*page, error) {
 	}
 	r.largest(p)
 	return p, nil
-}
-
-// version is that of this program, as far as the build knows it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
-	}
-	return "unknown"
 }
 
 // facts say what ran.

@@ -148,8 +148,8 @@ func TestReportPage(t *testing.T) {
 		"auto": {append(fit, "--gamma", "auto", "--size", "1"), done, 5, want{
 			"path": {"was chosen of 50", "leaves open any γ", "(chosen)"},
 		}},
-		"auto for certain": {append(fit, "--gamma", "auto", "--size", "3"), done, 5, want{
-			"path": {"has the least GCV of the 50 tried, for certain"},
+		"auto for certain": {append(fit, "--gamma", "auto:1,10,100", "--size", "3"), done, 5, want{
+			"path": {"has the least GCV of the 3 tried, for certain"},
 		}},
 		"two targets": {[]string{"fit", "--data", data, "--target", "y,z", "--targets", "2", "--gamma", "1", "--method", "newton", "--size", "3", "--standardize"}, done, 2, want{
 			"certificate": {"y", "z"}, "weights": {"γ = 1, y", "γ = 1, z", "of the scaled column"}, "ran": {"2 targets"},

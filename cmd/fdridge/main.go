@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"unicode"
@@ -47,6 +48,7 @@ func execute(ctx context.Context, args []string, ranks joiner, stdout, stderr io
 	root := &cobra.Command{
 		Use:           "fdridge",
 		Short:         "Ridge regression in one pass and O(md) memory, with a certified error",
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -78,6 +80,14 @@ func message(err error) string {
 type interruptedError struct{ msg string }
 
 func (e *interruptedError) Error() string { return e.msg }
+
+// version is that of the module, or the commit, that the program was built from.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
+}
 
 // printable keeps what a file put into a message, the name of a column say, from
 // being a command to the terminal.

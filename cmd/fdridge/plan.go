@@ -177,6 +177,9 @@ func (o *planOptions) summary(ctx context.Context, be engine.Backend, stderr io.
 	if err != nil {
 		return nil, found, err
 	}
+	if n, _, _ := d.source.Dims(); n > 0 && o.every > n {
+		return nil, found, badInput("--every: every %d-th of %d rows is one row; say less", o.every, n)
+	}
 	src, err := dataset.Every(d.source, o.every)
 	if err != nil {
 		return nil, found, err

@@ -102,6 +102,7 @@ type jsonReport struct {
 	PeakRSS      int64        `json:"peak_rss_bytes"`
 	Converged    bool         `json:"converged"`
 	Model        string       `json:"model,omitempty"`
+	SizedFor     number       `json:"size_for_error,omitempty"` // the error that the size was chosen for
 	Choice       *choice      `json:"choice,omitempty"`
 	Trace        []*trace     `json:"trace,omitempty"`
 	Ranks        []rankRecord `json:"ranks,omitempty"` // with --mpi
@@ -115,7 +116,7 @@ func (r *result) report() jsonReport {
 		Backend: r.backend.Name(), Kernel: r.backend.Capabilities()["kernel"],
 		Method: r.method, MethodReason: r.reason, Reads: r.reads,
 		SketchTime: number(r.sketched.Seconds()), TotalTime: number(r.total.Seconds()), PeakRSS: rss.Peak(),
-		Converged: r.failure == nil, Trace: r.traces, Ranks: r.ranks,
+		Converged: r.failure == nil, Trace: r.traces, Ranks: r.ranks, SizedFor: number(r.sizedFor),
 	}
 	if r.failure == nil {
 		out.Model = r.o.out
@@ -137,6 +138,7 @@ type choice struct {
 	Certain  bool           `json:"certain"`  // no other γ of the path can have a smaller score
 	Possible [2]number      `json:"possible"` // the least and the largest γ that can
 	Excess   number         `json:"excess"`   // how much smaller another one's score can be
+	AtEnd    bool           `json:"at_end"`   // it is the least or the largest of the path
 	Path     []pathPoint    `json:"path"`
 }
 
@@ -159,6 +161,7 @@ func (p *path) choose() *choice {
 	if p.cv != nil {
 		c.By = "cv"
 	}
+	c.AtEnd = p.choice.Index == 0 || p.choice.Index == len(p.fits)-1
 	for i, f := range p.fits {
 		v := f.Certificate
 		point := pathPoint{Gamma: number(f.Gamma), EffectiveDimension: v.EffectiveDimension, RSS: v.RSS, GCV: v.GCV, RelativeErrorBound: numbers(v.RelativeErrorBound)}
@@ -192,7 +195,7 @@ func (c *choice) String() string {
 
 // edge warns that the γ chosen is the least or the largest of those tried.
 func (c *choice) edge() string {
-	if first, last := c.Path[0].Gamma, c.Path[len(c.Path)-1].Gamma; c.Gamma != first && c.Gamma != last {
+	if !c.AtEnd {
 		return ""
 	}
 	return "; it is at the end of those tried, and the best may lie beyond: say --gamma auto:G,G,…"
@@ -228,7 +231,7 @@ func (r *result) human(w io.Writer) error {
 		fmt.Fprintln(w, rep.Choice)
 	}
 	if rep.Size > 0 {
-		fmt.Fprintf(w, "sketch of %d rows in %.2f s, ‖AᵀA − BᵀB‖ ≤ %.4g\n", rep.Size, float64(rep.SketchTime), float64(rep.Fits[0].Shrinkage))
+		fmt.Fprintf(w, "sketch of %d rows in %.2f s, ‖AᵀA − BᵀB‖ ≤ %.4g%s\n", rep.Size, float64(rep.SketchTime), float64(rep.Fits[0].Shrinkage), r.missed())
 	}
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "\ngamma\ttarget\tmethod\tpasses\trelative error ≤\t‖x̂ − x*‖ ≤\tR²\teffective dimension\tGCV\tstopped")
@@ -262,6 +265,24 @@ func (r *result) human(w io.Writer) error {
 }
 
 func megabytes(b int64) string { return fmt.Sprintf("%.3g MB", float64(b)/1e6) }
+
+// missed says that the one-shot fit does not have the error that the size was chosen
+// for, by a pilot, if so.
+func (r *result) missed() string {
+	if r.sizedFor == 0 || r.method != "one-shot" {
+		return ""
+	}
+	worst := 0.0
+	for _, f := range r.fits {
+		for _, e := range f.Certificate.RelativeErrorBound {
+			worst = math.Max(worst, e)
+		}
+	}
+	if worst <= r.sizedFor {
+		return ""
+	}
+	return fmt.Sprintf("; it was chosen for an error of %g by every tenth row, and all of them prove %.3g: ask for less, or for more rows", r.sizedFor, worst)
+}
 
 // bracket prints an interval by its midpoint where that is all one sees.
 func bracket(v ridge.Interval) string {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -28,8 +30,9 @@ type result struct {
 	scans, reads   int // reads before the method itself, and in all
 
 	method   string
-	reason   string // why auto chose it
-	size     int    // m, 0 without a sketch
+	reason   string  // why auto chose it
+	size     int     // m, 0 without a sketch
+	sizedFor float64 // the error that a pilot chose it for
 	fits     []*ridge.Fit
 	sum      *ridge.Summary  // nil without a sketch
 	traces   []*trace        // of every γ and target that was refined
@@ -157,17 +160,42 @@ func (r *result) oneShot(sum *ridge.Summary, gammas []float64) error {
 }
 
 // chooseGamma picks the best γ of the grid over all targets: by cross-validation
-// where there was one, of the fits that the method makes, otherwise by GCV.
+// where there was one, of the fits that the method makes, otherwise by GCV. Where the
+// grid is ours and the best γ is at its end it goes on, as long as a γ beyond is better
+// for certain.
 func (r *result) chooseGamma(sum *ridge.Summary) error {
-	p := &path{}
 	grid := r.o.gammas
 	if grid == nil {
 		grid = sum.Grid(gridPoints)
 	}
 	if r.cv != nil {
-		p.cv, grid = r.cv, r.cv.Gammas
+		grid = r.cv.Gammas
 	}
-	var err error
+	if err := r.choose(sum, grid); err != nil {
+		return err
+	}
+	for range mostMore {
+		more := r.path.more()
+		if r.cv != nil || r.o.gammas != nil || len(more) == 0 {
+			break
+		}
+		before := r.path
+		grid = append(grid, more...)
+		slices.Sort(grid)
+		if err := r.choose(sum, grid); err != nil {
+			return err
+		}
+		if !(r.path.choice.Score.Hi < before.choice.Score.Lo) {
+			r.path = before
+			break
+		}
+	}
+	return nil
+}
+
+// choose is chooseGamma for a grid.
+func (r *result) choose(sum *ridge.Summary, grid []float64) (err error) {
+	p := &path{cv: r.cv}
 	if p.fits, err = sum.Path(grid); err != nil {
 		return err
 	}
@@ -183,6 +211,29 @@ func (r *result) chooseGamma(sum *ridge.Summary) error {
 	}
 	r.path = p
 	return err
+}
+
+// How much further a grid goes at a time, three powers of ten, and how often.
+const (
+	morePoints = gridPoints / 2
+	mostMore   = 3
+)
+
+// more are γ beyond that end of the path at which the best one is.
+func (p *path) more() []float64 {
+	first, last := p.fits[0].Gamma, p.fits[len(p.fits)-1].Gamma
+	end, step := first, -1.0
+	switch at := p.choice.Index; {
+	case at == len(p.fits)-1:
+		end, step = last, 1
+	case at != 0:
+		return nil
+	}
+	out := make([]float64, morePoints)
+	for i := range out {
+		out[i] = end * math.Pow(10, 3*step*float64(i+1)/morePoints)
+	}
+	return out
 }
 
 func (r *result) solveExact(ctx context.Context, bar *progress) error {

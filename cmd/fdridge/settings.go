@@ -76,7 +76,7 @@ func newSolveFlags() solveFlags {
 
 // register adds the flags; methods are those that --method may name.
 func (o *solveFlags) register(f *pflag.FlagSet, method, methods string) {
-	f.Var(&o.gamma, "gamma", "regularisation γ, the weight of ‖x‖² against the sum of squares (scikit-learn's alpha); a list for several; auto: the best of 50 by generalised cross-validation, from the sketch alone; auto:G,G,… the best of these")
+	f.Var(&o.gamma, "gamma", "regularisation γ, the weight of ‖x‖² against the sum of squares (scikit-learn's alpha); a list for several; auto: the best of 50 or more by generalised cross-validation, from the sketch alone; auto:G,G,… the best of these")
 	f.StringVar(&o.method, "method", method, methods)
 	f.BoolVar(&o.robust, "robust", true, "take Robust Frequent Directions' shift (false: plain FD)")
 	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the weights to certify, by further passes")

@@ -1,9 +1,14 @@
 package purego
 
-import "github.com/fdridge/fdridge/internal/shape"
+import (
+	"runtime"
 
-// A gradient is R = A·Xᵀ − B and G += Rᵀ·A for rows that are divided among parts
-// by their shape alone, each with a G of its own; these are added in order.
+	"github.com/fdridge/fdridge/internal/shape"
+)
+
+// A gradient is R = A·Xᵀ − B and G += Rᵀ·A for rows that are divided among parts by
+// their shape alone. The sums of parts are added in pairs, these in pairs again,
+// and so on: a binary tree, which is the same whoever computes what of it.
 type gradient struct {
 	be      *Backend
 	n, d, t int
@@ -15,9 +20,10 @@ type gradient struct {
 	ldb     int
 	r       []float64
 	ldr     int
-	g       []float64 // of part 0; where there are more, all of them
-	ldg     int
-	parts   int
+	parts   int       // a power of two
+	tasks   int       // subtrees, also a power of two
+	depth   int       // t×d matrices that one of them needs
+	sums    []float64 // these, for all
 }
 
 type gradientTeam struct {
@@ -29,15 +35,21 @@ type gradientTeam struct {
 var gradients pool[gradientTeam]
 
 // Fewest rows of a part and most parts: enough to share out, few enough that
-// adding them costs little.
+// adding them costs little. From severalTargets right-hand sides on a part has
+// twice the rows, for t×d matrices are added and soon leave the cache.
 const (
-	partRows  = 32
-	mostParts = 16
+	partRows       = 32
+	mostParts      = 16
+	severalTargets = 4
 )
 
 // manyTargets is the number of right-hand sides from which on arithmetic, not the
 // reading of A, takes the time, and two products are faster.
 const manyTargets = 24
+
+// gradientStrip is the number of columns taken at a time, so that four rows stay in
+// the first-level cache while they are added to one vector of G after the other.
+const gradientStrip = 512
 
 // Gradient computes R = A·Xᵀ − B and G += Rᵀ·A, each row of A being used for both
 // while it is in cache: A is read once from memory. From manyTargets right-hand
@@ -57,24 +69,32 @@ func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx i
 		b.twoProducts(n, d, t, a, lda, x, ldx, rhs, ldb, g, ldg, r, ldr)
 		return
 	}
-	v := gradient{be: b, n: n, d: d, t: t, a: a, lda: lda, x: x, ldx: ldx, b: rhs, ldb: ldb, r: r, ldr: ldr, g: g, ldg: ldg, parts: 1}
+	v := gradient{be: b, n: n, d: d, t: t, a: a, lda: lda, x: x, ldx: ldx, b: rhs, ldb: ldb, r: r, ldr: ldr, parts: 1}
 	if n*d*t >= minParallel/8 {
-		v.parts = min(mostParts, n/partRows)
+		rows := partRows
+		if t >= severalTargets {
+			rows *= 2
+		}
+		for v.parts < mostParts && 2*v.parts*rows <= n {
+			v.parts *= 2
+		}
 	}
-	if v.parts <= 1 {
+	if v.parts == 1 {
 		v.rows(0, n, g, ldg)
 		return
 	}
+	v.plan()
 	team := gradients.get()
-	v.g, v.ldg = grow(&team.sums, v.parts*t*d)[:v.parts*t*d], d
+	v.sums = grow(&team.sums, v.tasks*v.depth*t*d)
 	team.gradient = v
-	team.run(&team.gradient, v.parts)
-	for i := range v.parts {
-		for q := range t {
-			if d > 0 {
-				b.kernel.Axpy1(d, 1, &v.g[(i*t+q)*d], &g[q*ldg])
-			}
+	team.run(&team.gradient, v.tasks)
+	for step := 1; step < v.tasks; step *= 2 {
+		for i := 0; i < v.tasks; i += 2 * step {
+			v.add(v.task(i), v.task(i+step))
 		}
+	}
+	for q := range t {
+		b.kernel.Axpy1(d, 1, &v.sums[q*d], &g[q*ldg])
 	}
 	team.gradient = gradient{}
 	gradients.put(team)
@@ -92,10 +112,49 @@ func (b *Backend) twoProducts(n, d, t int, a []float64, lda int, x []float64, ld
 	b.Gemm(true, false, t, d, n, 1, r, ldr, a, lda, 1, g, ldg)
 }
 
+// plan divides the tree. More tasks are easier to share evenly, but each has sums
+// of its own, t to the n/tasks rows it reads, that leave the cache: beyond one
+// task for each thread there are no more than have mostParts vectors together.
+func (v *gradient) plan() {
+	v.tasks = 1
+	for v.tasks < min(v.parts, max(runtime.GOMAXPROCS(0), mostParts/v.t)) {
+		v.tasks *= 2
+	}
+	v.depth = 1
+	for parts := v.tasks; parts < v.parts; parts *= 2 {
+		v.depth++
+	}
+}
+
+// task is the memory of task i, which begins with its sum.
+func (v *gradient) task(i int) []float64 {
+	size := v.depth * v.t * v.d
+	return v.sums[i*size : (i+1)*size]
+}
+
 func (v *gradient) part(i int, _ *scratch) {
-	g := v.g[i*v.t*v.d : (i+1)*v.t*v.d]
-	clear(g)
-	v.rows(share(v.n, i, v.parts, 4), share(v.n, i+1, v.parts, 4), g, v.d)
+	parts := v.parts / v.tasks
+	v.tree(i*parts, parts, v.task(i))
+}
+
+// tree computes the sum of so many parts, from first on, in the t×d matrix at the
+// start of g. Behind it is room for one more at each level.
+func (v *gradient) tree(first, parts int, g []float64) {
+	size := v.t * v.d
+	if parts == 1 {
+		clear(g[:size])
+		v.rows(share(v.n, first, v.parts, 4), share(v.n, first+1, v.parts, 4), g, v.d)
+		return
+	}
+	half := parts / 2
+	v.tree(first, half, g)
+	v.tree(first+half, half, g[size:])
+	v.add(g, g[size:])
+}
+
+// add adds the t×d matrix h to g.
+func (v *gradient) add(g, h []float64) {
+	v.be.kernel.Axpy1(v.t*v.d, 1, &h[0], &g[0])
 }
 
 // rows does rows lo to hi, four at a time.
@@ -111,17 +170,35 @@ func (v *gradient) rows(lo, hi int, g []float64, ldg int) {
 	}
 	i := lo
 	for ; i+4 <= hi; i += 4 {
-		a := &v.a[i*v.lda]
-		for q := range v.t {
-			s0, s1, s2, s3 := k.Dot4(d, a, v.lda, &v.x[q*v.ldx])
-			s0, s1, s2, s3 = v.residual(i, q, s0), v.residual(i+1, q, s1), v.residual(i+2, q, s2), v.residual(i+3, q, s3)
-			k.Axpy4(d, s0, s1, s2, s3, a, v.lda, &g[q*ldg])
-		}
+		v.fourRows(i, g, ldg)
 	}
 	for ; i < hi; i++ {
 		a := &v.a[i*v.lda]
 		for q := range v.t {
 			k.Axpy1(d, v.residual(i, q, k.Dot1(d, a, &v.x[q*v.ldx])), a, &g[q*ldg])
+		}
+	}
+}
+
+// fourRows does rows i to i+4 for as many vectors at once as the kernels take,
+// or fewer, so that groups are of about the same size.
+func (v *gradient) fourRows(i int, g []float64, ldg int) {
+	k, a, r := v.be.kernel, v.a[i*v.lda:], v.r[i*v.ldr:]
+	groups := (v.t + len(k.Dots) - 1) / len(k.Dots)
+	for j := range groups {
+		q, end := j*v.t/groups, (j+1)*v.t/groups
+		k.Dots[end-q-1](v.d, &a[0], v.lda, &v.x[q*v.ldx], v.ldx, &r[q], v.ldr)
+	}
+	for s := i; v.b != nil && s < i+4; s++ {
+		for q := range v.t {
+			v.residual(s, q, v.r[s*v.ldr+q])
+		}
+	}
+	for l := 0; l < v.d; l += gradientStrip {
+		n := min(gradientStrip, v.d-l)
+		for j := range groups {
+			q, end := j*v.t/groups, (j+1)*v.t/groups
+			k.Axpys[end-q-1](n, &r[q], v.ldr, &a[l], v.lda, &g[q*ldg+l], ldg)
 		}
 	}
 }

@@ -165,5 +165,35 @@ func (s Solver) solve(t *testing.T, p problem, gammas []float64, intercept bool)
 	if len(fits) != len(gammas) {
 		t.Fatalf("%v: %d fits for %d γ", p, len(fits), len(gammas))
 	}
+	for i, f := range fits {
+		if lacks := p.lacks(f); lacks != "" {
+			t.Fatalf("%v: fit %d has no %s of the shape that the problem asks for", p, i, lacks)
+		}
+	}
 	return fits
+}
+
+// lacks names what a fit to p must have, and has not.
+func (p problem) lacks(f *ridge.Fit) string {
+	_, d, targets := p.dims()
+	if f == nil || f.Coef == nil {
+		return "Coef"
+	}
+	if t, k := f.Coef.Dims(); t != targets || k != d {
+		return "Coef"
+	}
+	c := f.Certificate
+	for _, field := range []struct {
+		name string
+		len  int
+	}{
+		{"Intercept", len(f.Intercept)}, {"TSS", len(f.TSS)},
+		{"Certificate.ErrorBound", len(c.ErrorBound)}, {"Certificate.RelativeErrorBound", len(c.RelativeErrorBound)},
+		{"Certificate.RSS", len(c.RSS)}, {"Certificate.Objective", len(c.Objective)}, {"Certificate.GCV", len(c.GCV)},
+	} {
+		if field.len != targets {
+			return field.name
+		}
+	}
+	return ""
 }

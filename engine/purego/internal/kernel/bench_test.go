@@ -14,6 +14,7 @@ func BenchmarkKernels(b *testing.B) {
 		unit, nr := k.Unit, k.NR()
 		x, y, c := make([]float64, n), make([]float64, n), make([]float64, unit*nr)
 		a, p := make([]float64, max(4*n, steps*unit)), make([]float64, steps*nr)
+		v, s := make([]float64, n*len(k.Dots)), make([]float64, 4*len(k.Dots))
 		for i := range a {
 			a[i] = 1 / float64(i+1)
 		}
@@ -37,6 +38,10 @@ func BenchmarkKernels(b *testing.B) {
 		run("Dot4", "GFLOP/s", 8*n, func() { k.Dot4(n, &a[0], n, &x[0]) })
 		run("Axpy1", "GFLOP/s", 2*n, func() { k.Axpy1(n, 1, &a[0], &y[0]) })
 		run("Axpy4", "GFLOP/s", 8*n, func() { k.Axpy4(n, 1, 1, 1, 1, &a[0], n, &y[0]) })
+		for u := 1; u <= len(k.Dots); u++ {
+			run(fmt.Sprint("Dots", u), "GFLOP/s", 8*n*u, func() { k.Dots[u-1](n, &a[0], n, &v[0], n, &s[0], u) })
+			run(fmt.Sprint("Axpys", u), "GFLOP/s", 8*n*u, func() { k.Axpys[u-1](n, &s[0], u, &a[0], n, &v[0], n) })
+		}
 		run("Symv4", "GFLOP/s", 16*n, func() { k.Symv4(n, 1, 1, 1, 1, &a[0], n, &x[0], &y[0]) })
 	}
 }

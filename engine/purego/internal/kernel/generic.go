@@ -7,6 +7,8 @@ var generic = Kernel{
 	Tile: []tile{tileGo},
 	Pack: packGo, PackT: packTGo,
 	Dot1: dot1Go, Dot4: dot4Go, Axpy1: axpy1Go, Axpy4: axpy4Go, Symv4: symv4Go,
+	Dots:  []dots{dotsGo},
+	Axpys: []axpys{axpysGo},
 }
 
 // at is the i-th element behind p, slice the n from there on.
@@ -110,4 +112,14 @@ func symv4Go(n int, c0, c1, c2, c3 float64, a *float64, lda int, x, y *float64) 
 	s0, s1, s2, s3 = dot4Go(n, a, lda, x)
 	axpy4Go(n, c0, c1, c2, c3, a, lda, y)
 	return s0, s1, s2, s3
+}
+
+// dotsGo and axpysGo take one vector: a register holds one element, and arithmetic,
+// not the reading of A, takes the time.
+func dotsGo(n int, a *float64, lda int, x *float64, _ int, s *float64, lds int) {
+	*s, *at(s, lds), *at(s, 2*lds), *at(s, 3*lds) = dot4Go(n, a, lda, x)
+}
+
+func axpysGo(n int, c *float64, ldc int, a *float64, lda int, y *float64, _ int) {
+	axpy4Go(n, *c, *at(c, ldc), *at(c, 2*ldc), *at(c, 3*ldc), a, lda, y)
 }

@@ -40,7 +40,18 @@ type Kernel struct {
 
 	// Symv4 is Dot4 and Axpy4 in one reading of A: s = A·x, y += cᵀ·A.
 	Symv4 func(n int, c0, c1, c2, c3 float64, a *float64, lda int, x, y *float64) (s0, s1, s2, s3 float64)
+
+	// Dots[u−1] and Axpys[u−1] are Dot4 and Axpy4 for u vectors, to the same bits:
+	// S = A·Xᵀ and Y += Cᵀ·A for A (4×n), X and Y (u×n), S and C (4×u). There are
+	// as many of the one as of the other.
+	Dots  []dots
+	Axpys []axpys
 }
+
+type (
+	dots  = func(n int, a *float64, lda int, x *float64, ldx int, s *float64, lds int)
+	axpys = func(n int, c *float64, ldc int, a *float64, lda int, y *float64, ldy int)
+)
 
 type tile = func(k int, alpha float64, a, b, c *float64, ldc int, add bool)
 

@@ -9,6 +9,8 @@ var avx512 = Kernel{
 	Tile: []tile{tile1AVX512, tile2AVX512, tile3AVX512},
 	Pack: packAVX512, PackT: packTAVX512,
 	Dot1: dot1AVX512, Dot4: dot4AVX512, Axpy1: axpy1AVX512, Axpy4: axpy4AVX512, Symv4: symv4AVX512,
+	Dots:  []dots{dot4x1AVX512, dot4x2AVX512, dot4x3AVX512},
+	Axpys: []axpys{axpy4x1AVX512, axpy4x2AVX512, axpy4x3AVX512},
 }
 
 var avx2 = Kernel{
@@ -16,6 +18,8 @@ var avx2 = Kernel{
 	Tile: []tile{tile1AVX2, tile2AVX2, tile3AVX2},
 	Pack: packAVX2, PackT: packTAVX2,
 	Dot1: dot1AVX2, Dot4: dot4AVX2, Axpy1: axpy1AVX2, Axpy4: axpy4AVX2, Symv4: symv4AVX2,
+	Dots:  []dots{dot4x1AVX2, dot4x2AVX2, dot4x3AVX2},
+	Axpys: []axpys{axpy4x1AVX2, axpy4x2AVX2, axpy4x3AVX2},
 }
 
 func native() (k []*Kernel) {

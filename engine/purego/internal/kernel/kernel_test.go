@@ -380,3 +380,52 @@ func TestSymv4(t *testing.T) {
 		})
 	})
 }
+
+// eachSeveral gives a test four rows of every size, as eachRows does, and every
+// number u of vectors that the kernel takes with them, in a u×n matrix whose
+// leading dimension is ld.
+func (g *guarded) eachSeveral(test func(u, n, lda, ld int, a []float64)) {
+	if len(g.kernel.Dots) != len(g.kernel.Axpys) {
+		g.Fatalf("Dots for up to %d vectors, Axpys for up to %d", len(g.kernel.Dots), len(g.kernel.Axpys))
+	}
+	g.eachRows(func(n, lda int, a, _ []float64) {
+		for u := 1; u <= len(g.kernel.Dots); u++ {
+			for _, ld := range []int{n, n + 3} {
+				g.begin("n %d, lda %d, %d vectors, leading dimension %d", n, lda, u, ld)
+				test(u, n, lda, ld, a)
+			}
+		}
+	})
+}
+
+func TestDots(t *testing.T) {
+	onEach(t, func(g *guarded) {
+		g.eachSeveral(func(u, n, lda, ldx int, a []float64) {
+			lds := u + ldx - n
+			x, s := g.matrix(1, u, n, ldx, g.normal(u*n)), g.blank(2, extent(4, u, lds))
+			g.kernel.Dots[u-1](n, unsafe.SliceData(a), lda, unsafe.SliceData(x), ldx, &s[0], lds)
+			g.written(4, u, lds, s)
+			for q := range u {
+				s0, s1, s2, s3 := g.kernel.Dot4(n, unsafe.SliceData(a), lda, unsafe.SliceData(row(x, q, n, ldx)))
+				g.equal(fmt.Sprint("Dots against Dot4: vector ", q), []float64{s[q], s[lds+q], s[2*lds+q], s[3*lds+q]}, []float64{s0, s1, s2, s3})
+			}
+		})
+	})
+}
+
+func TestAxpys(t *testing.T) {
+	onEach(t, func(g *guarded) {
+		g.eachSeveral(func(u, n, lda, ldy int, a []float64) {
+			ldc, y0 := u+ldy-n, g.normal(u*n)
+			c, y := g.matrix(1, 4, u, ldc, g.normal(4*u)), g.matrix(2, u, n, ldy, y0)
+			g.kernel.Axpys[u-1](n, &c[0], ldc, unsafe.SliceData(a), lda, unsafe.SliceData(y), ldy)
+			g.written(u, n, ldy, y)
+			got := slices.Clone(y)
+			for q := range u {
+				want := g.put(2, row(y0, q, n, n))
+				g.kernel.Axpy4(n, c[q], c[ldc+q], c[2*ldc+q], c[3*ldc+q], unsafe.SliceData(a), lda, unsafe.SliceData(want))
+				g.equal(fmt.Sprint("Axpys against Axpy4: vector ", q), row(got, q, n, ldy), want)
+			}
+		})
+	})
+}

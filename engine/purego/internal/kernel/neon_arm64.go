@@ -56,3 +56,33 @@ func axpy4NEON(n int, c0, c1, c2, c3 float64, a *float64, lda int, y *float64)
 //
 //go:noescape
 func symv4NEON(n int, c0, c1, c2, c3 float64, a *float64, lda int, x, y *float64) (s0, s1, s2, s3 float64)
+
+// dot4x1NEON computes S = A·Xᵀ for A (4×n), X (1×n) and S (4×1).
+//
+//go:noescape
+func dot4x1NEON(n int, a *float64, lda int, x *float64, ldx int, s *float64, lds int)
+
+// axpy4x1NEON computes Y += Cᵀ·A for C (4×1), A (4×n) and Y (1×n).
+//
+//go:noescape
+func axpy4x1NEON(n int, c *float64, ldc int, a *float64, lda int, y *float64, ldy int)
+
+// dot4x2NEON computes S = A·Xᵀ for A (4×n), X (2×n) and S (4×2).
+//
+//go:noescape
+func dot4x2NEON(n int, a *float64, lda int, x *float64, ldx int, s *float64, lds int)
+
+// axpy4x2NEON computes Y += Cᵀ·A for C (4×2), A (4×n) and Y (2×n).
+//
+//go:noescape
+func axpy4x2NEON(n int, c *float64, ldc int, a *float64, lda int, y *float64, ldy int)
+
+// dot4x3NEON computes S = A·Xᵀ for A (4×n), X (3×n) and S (4×3).
+//
+//go:noescape
+func dot4x3NEON(n int, a *float64, lda int, x *float64, ldx int, s *float64, lds int)
+
+// axpy4x3NEON computes Y += Cᵀ·A for C (4×3), A (4×n) and Y (3×n).
+//
+//go:noescape
+func axpy4x3NEON(n int, c *float64, ldc int, a *float64, lda int, y *float64, ldy int)

@@ -1,0 +1,86 @@
+package purego_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/fdridge/fdridge/engine/purego"
+)
+
+// TestGradientGroups computes the gradients of several vectors at once, which
+// kernels take in groups and threads in tasks: each has the bits that it has beside
+// others and, up to three, alone.
+func TestGradientGroups(t *testing.T) {
+	const n, d, ld, most = 546, 547, 550, 23 // 16 parts, rows beyond the fours, two strips
+	rng := rand.New(rand.NewPCG(3, 4))
+	random := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		return x
+	}
+	const all = most + 3
+	a, x, b, g0 := random(n*ld), random(all*ld), random(n*all), random(all*ld)
+	for _, k := range purego.Kernels() {
+		be, err := purego.New(purego.Config{Kernel: k.Name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// want returns R and G made w vectors at a time, of which the first is kept.
+		want := func(w int) (r, g []float64) {
+			r, g = make([]float64, n*all), slices.Clone(g0)
+			for q := range most {
+				h := slices.Clone(g0[q*ld:])
+				be.Gradient(n, d, w, a, ld, x[q*ld:], ld, b[q:], all, h, ld, r[q:], all)
+				copy(g[q*ld:], h[:ld])
+			}
+			return r, g
+		}
+		r1, g1 := want(1)
+		r4, g4 := want(4)
+		gemvGradient(t, be, n, d, a, ld, r1, all, g0, g1)
+		gemvGradient(t, be, n, d, a, ld, r4, all, g0, g4)
+		for _, procs := range []int{1, 2, 3, 16} {
+			for _, q := range []int{2, 3, 4, 5, 6, 7, 8, 13, 16, most} {
+				t.Run(fmt.Sprintf("%s/%d vectors/GOMAXPROCS %d", k.Name, q, procs), func(t *testing.T) {
+					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+					wantR, wantG := r1, g1
+					if q >= 4 {
+						wantR, wantG = r4, g4
+					}
+					r, g := make([]float64, n*all), slices.Clone(g0)
+					be.Gradient(n, d, q, a, ld, x, ld, b, all, g, ld, r, all)
+					for i := range n {
+						if what := differ(r[i*all:i*all+q], wantR[i*all:i*all+q]); what != "" {
+							t.Fatalf("R, row %d: %s", i, what)
+						}
+					}
+					if what := differ(g[:q*ld], wantG[:q*ld]); what != "" {
+						t.Fatalf("G: %s", what)
+					}
+				})
+			}
+		}
+	}
+}
+
+// gemvGradient compares the first row of G with g₀ + Aᵀr, r being R's first column.
+func gemvGradient(t *testing.T, be *purego.Backend, n, d int, a []float64, lda int, r []float64, ldr int, g0, g []float64) {
+	t.Helper()
+	c, want := make([]float64, n), slices.Clone(g0[:d])
+	for i := range c {
+		c[i] = r[i*ldr]
+	}
+	be.Gemv(true, n, d, 1, a, lda, c, 1, want)
+	const tol = 1e-9 // above 2·n·u·Σ|r·a|
+	for j := range want {
+		if e := math.Abs(g[j] - want[j]); !(e <= tol) {
+			t.Fatalf("G[%d] is %v, by Gemv %v", j, g[j], want[j])
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package purego
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
+)
+
+// TestThin: a product of few rows is that of packed blocks to round-off, touches nothing
+// beyond C, and is the same on any number of threads.
+func TestThin(t *testing.T) {
+	for _, k := range kernel.All() {
+		for _, transB := range []bool{false, true} {
+			for _, c := range [][3]int{{1, 1, 1}, {1, 700, 5}, {2, 513, 130}, {3, 3, 4099}, {5, 70, 4101}, {13, 1030, 66}, {23, 300, 5000}} {
+				t.Run(fmt.Sprint(k.Name, transB, c), func(t *testing.T) { testThin(t, k.Name, transB, c[0], c[1], c[2]) })
+			}
+		}
+	}
+}
+
+func testThin(t *testing.T, kernel string, transB bool, m, n, k int) {
+	be, err := New(Config{Kernel: kernel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(uint64(n), uint64(k)))
+	normal := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = r.NormFloat64()
+		}
+		return x
+	}
+	lda, ldb, ldc := k+3, n+1, n+2
+	b := normal(k * ldb)
+	if transB {
+		ldb = k + 1
+		b = normal(n * ldb)
+	}
+	a, before := normal(m*lda), normal(m*ldc)
+	for _, beta := range []float64{0, 1, -0.5} {
+		want := append([]float64(nil), before...)
+		multiply(product{be: be, transB: transB, m: m, n: n, k: k, alpha: 1.5, a: a, lda: lda, b: b, ldb: ldb, beta: beta, c: want, ldc: ldc})
+		var first []float64
+		for _, threads := range []int{1, 2, 7} {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+			c := append([]float64(nil), before...)
+			if beta == 0 {
+				for i := range m {
+					c[i*ldc] = math.NaN() // is overwritten
+				}
+			}
+			be.Gemm(false, transB, m, n, k, 1.5, a, lda, b, ldb, beta, c, ldc)
+			if first == nil {
+				first = c
+			}
+			for i, v := range c {
+				if off := math.Abs(v - want[i]); !(off <= 1e-14*float64(k)+1e-14*math.Abs(want[i])) {
+					t.Fatalf("beta %v, %d threads: element (%d, %d) is %v, want %v", beta, threads, i/ldc, i%ldc, v, want[i])
+				}
+				if v != first[i] {
+					t.Fatalf("beta %v: element (%d, %d) is %v on %d threads, %v on one", beta, i/ldc, i%ldc, v, threads, first[i])
+				}
+			}
+		}
+	}
+}
