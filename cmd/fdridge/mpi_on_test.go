@@ -43,18 +43,16 @@ func mpirun(t *testing.T, n int, args ...string) (*exec.Cmd, *bytes.Buffer) {
 
 // TestMPI: processes find the weights of one.
 func TestMPI(t *testing.T) {
-	t.Chdir(t.TempDir())
-	shared(t, 1400)
-	args := strings.Fields("--data rows.csv --target 13 --weights 14 --standardize --size 4 --method cg --gamma 30 --tol 4e-11 --out model.json")
-	must(t, append([]string{"fit"}, args...)...)
-	want := weights(t, "model.json")
-	for _, n := range []int{1, 2, 3, 4, 7} {
-		c, out := mpirun(t, n, args...)
-		if err := c.Wait(); err != nil {
-			t.Fatalf("%d ranks: %v\n%s", n, err, out)
-		}
-		if e := apart(weights(t, "model.json"), want); !(e <= 1e-10) {
-			t.Errorf("%d processes find other weights, %g away", n, e)
+	for _, flags := range rankCommands(t) {
+		want := fitAlone(t, flags)
+		for _, n := range []int{1, 2, 3, 4, 7} {
+			c, out := mpirun(t, n, append([]string{"--out", "ranks.json"}, strings.Fields(flags)...)...)
+			if err := c.Wait(); err != nil {
+				t.Fatalf("%s: %d ranks: %v\n%s", flags, n, err, out)
+			}
+			if e := apart(weights(t, "ranks.json"), want); !(e <= 1e-10) {
+				t.Errorf("%s: %d processes find other weights, %g away", flags, n, e)
+			}
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -161,9 +160,10 @@ func shared(t *testing.T, n int) {
 	}
 }
 
-// TestRanks: one to seven ranks find the weights of one process, whatever the file and
-// what is made of it, and report all of themselves.
-func TestRanks(t *testing.T) {
+// rankCommands moves to a folder with files and returns flags of fit for them, each of
+// which several ranks are to find the weights of one process for.
+func rankCommands(t *testing.T) []string {
+	t.Helper()
 	foreign, err := filepath.Abs("../../dataset/parquet/testdata/duckdb-v1-snappy.parquet")
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestRanks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	shared(t, 1400)
 	const least = " --size 4 --method cg --gamma 30 --tol 4e-11"
-	for _, c := range []string{
+	return []string{
 		"--data rows.npy --target 13 --columns -14" + least,
 		"--data rows.npy --target 13 --columns -14 --size 4 --method galerkin --gamma 10,30,100 --tol 4e-11",
 		"--data rows.npy --target 13,14 --targets 2 --method chebyshev --size 8 --gamma 300 --tol 4e-11",
@@ -185,16 +185,26 @@ func TestRanks(t *testing.T) {
 		"--data pairs.svm,pairs.svm --features poly:2 --standardize --size 20 --gamma 300 --method auto --tol 4e-11",
 		"--data rows.npy --target 13 --columns -14 --penalty penalty.csv --gamma auto --size 12 --method auto --tol 4e-11",
 		"--data rows.npy --target 13 --columns -14 --gamma 1,100 --method one-shot --size 12",
-	} {
-		args := append([]string{"fit", "--json", "--out"}, "alone.json")
-		args = append(args, strings.Fields(c)...)
-		if strings.Contains(c, "--method auto") { // which takes exact alone
-			args = append(args, "--save-sketch", "alone.fds")
-		}
-		must(t, args...)
-		want := weights(t, "alone.json")
-		args[3] = "ranks.json"
-		args = slices.DeleteFunc(args, func(s string) bool { return s == "--save-sketch" || s == "alone.fds" })
+	}
+}
+
+// fitAlone fits by one process, and iterates as several do, and returns the weights.
+func fitAlone(t *testing.T, flags string) []float64 {
+	t.Helper()
+	args := append([]string{"fit", "--out", "alone.json"}, strings.Fields(flags)...)
+	if strings.Contains(flags, "--method auto") { // which takes exact alone
+		args = append(args, "--save-sketch", "alone.fds")
+	}
+	must(t, args...)
+	return weights(t, "alone.json")
+}
+
+// TestRanks: one to seven ranks find the weights of one process, whatever the file and
+// what is made of it, and report all of themselves.
+func TestRanks(t *testing.T) {
+	for _, c := range rankCommands(t) {
+		want := fitAlone(t, c)
+		args := append([]string{"fit", "--json", "--out", "ranks.json"}, strings.Fields(c)...)
 		for _, n := range []int{1, 2, 3, 4, 7} {
 			var rep struct {
 				N, NNZ int64
