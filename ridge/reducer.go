@@ -17,7 +17,8 @@ import (
 //
 // numbers, for q vectors: the products, ‖Av − b‖² and 1ᵀ(Av − b) of each, rows, weight,
 // and the SHA-256 of the question as eight whole numbers, by whose sum a worker sees
-// whether the others ask the same. The solver's next step is a function of these sums
+// whether the others ask the same. The first pass asks for AᵀY too, which is one more
+// vector for each target. The solver's next step is a function of these sums
 // and of the summary, so that all workers take the same one and stop together; their
 // fits, and the certificates, are those of all rows.
 //

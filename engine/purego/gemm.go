@@ -7,17 +7,15 @@ func (b *Backend) Gemm(transA, transB bool, m, n, k int, alpha float64, a []floa
 	shape.Op(transA, m, k, lda, len(a))
 	shape.Op(transB, k, n, ldb, len(bm))
 	shape.Matrix(m, n, ldc, len(c))
-	if m < fewRows && !transA {
-		multiplyThin(thin{
-			be: b, transB: transB, m: m, n: n, k: k,
-			alpha: alpha, a: a, lda: lda, b: bm, ldb: ldb, beta: beta, c: c, ldc: ldc,
-		})
-		return
-	}
-	multiply(product{
+	p := product{
 		be: b, transA: transA, transB: transB, m: m, n: n, k: k,
 		alpha: alpha, a: a, lda: lda, b: bm, ldb: ldb, beta: beta, c: c, ldc: ldc,
-	})
+	}
+	if m < fewRows && !transA {
+		multiplyThin(p)
+	} else {
+		multiply(p)
+	}
 }
 
 // Syrk computes the lower triangle of C = alpha·A·Aᵀ + beta·C, or of

@@ -1,23 +1,13 @@
 package purego
 
-// A thin is C = alpha·A·op(B) + beta·C for an A of few rows. To pack B would take as
-// long as the product, so that it is read where it is: four of its rows at a time, with
-// as many of those of A, or C, as the kernels take.
+// A thin is a product C = alpha·A·op(B) + beta·C for an A of few rows. To pack B would
+// take as long as the product, so that it is read where it is: four of its rows at a
+// time, with as many of those of A, or C, as the kernels take.
 //
 // Every element of C is a sum over k in one order, whatever columns it is computed with.
 type thin struct {
-	be      *Backend
-	transB  bool
-	m, n, k int
-	alpha   float64
-	a       []float64
-	lda     int
-	b       []float64
-	ldb     int
-	beta    float64
-	c       []float64
-	ldc     int
-	strip   int // columns of C, or rows of Bᵀ, that a part has
+	product
+	strip int // columns of C, or rows of Bᵀ, that a part has
 }
 
 type thinTeam struct {
@@ -38,12 +28,12 @@ const (
 	thinDepth = 4096
 )
 
-// multiplyThin computes t.
-func multiplyThin(t thin) {
-	if t.m == 0 || t.n == 0 {
+// multiplyThin computes p.
+func multiplyThin(p product) {
+	if p.m == 0 || p.n == 0 {
 		return
 	}
-	t.strip = thinStrip
+	t := thin{p, thinStrip}
 	if t.transB {
 		t.strip = roundUp(max(4, thinStrip*thinStrip/max(t.k, 1)), 4) // as much work
 	}
