@@ -84,7 +84,7 @@ func TestOverride(t *testing.T) {
 // them.
 func TestRows(t *testing.T) {
 	var tuning Tuning
-	for d, want := range map[int]int{1: 8192, 128: 4096, 1000: 524, 1 << 20: 16} {
+	for d, want := range map[int]int{1: 8192, 128: 8192, 200: 5242, 1000: 1048, 1 << 20: 16} {
 		if got := tuning.GradientRows(d); got != want {
 			t.Errorf("%d rows of a gradient block for d = %d, want %d", got, d, want)
 		}

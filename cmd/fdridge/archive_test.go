@@ -24,7 +24,7 @@ func archive(t *testing.T, features, target string) string {
 	x, y := mat.NewDense(40, 2, nil), make([]float64, 40)
 	for i := range y {
 		x.SetRow(i, []float64{float64(i % 7), float64(i % 5)})
-		y[i] = 2 + x.At(i, 0) - 3*x.At(i, 1)
+		y[i] = 13 + x.At(i, 0) - 3*x.At(i, 1)
 	}
 	for name, v := range map[string]any{features: x, target: y} {
 		w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
@@ -62,6 +62,18 @@ func TestArchive(t *testing.T) {
 		if got := fit(args...)["objective"]; !reflect.DeepEqual(got, want) {
 			t.Errorf("%v: objective %v, want %v", args, got, want)
 		}
+	}
+	// Weights are the same array by its own name, by the archive's too, and from another.
+	weighted := archive(t, "X", "y")
+	want = fit("--data", weighted, "--target", "y", "--weights", "y")["objective"]
+	for _, name := range []string{weighted + ":y", archive(t, "x", "w") + ":w"} {
+		if got := fit("--data", weighted, "--target", "y", "--weights", name)["objective"]; !reflect.DeepEqual(got, want) {
+			t.Errorf("weights %s: objective %v, want %v", name, got, want)
+		}
+	}
+	t.Chdir(filepath.Dir(weighted))
+	if got := fit("--data", "rows.npz", "--target", "y", "--weights", "rows.npz:y")["objective"]; !reflect.DeepEqual(got, want) {
+		t.Errorf("weights of a file here: objective %v, want %v", got, want)
 	}
 	for _, args := range [][]string{{"--data", archive(t, "rows", "labels"), "--target", "labels"}, {"--data", archive(t, "X", "y"), "--target", "z"}} {
 		code, _, errs := call(append([]string{"fit", "--gamma", "1"}, args...)...)

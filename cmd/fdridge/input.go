@@ -14,6 +14,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/engine"
 )
 
@@ -155,12 +156,34 @@ func (o *inputFlags) options() (opts file.Options, weightsFile bool, err error) 
 	if !o.weights.set {
 		return opts, false, nil
 	}
-	if _, err := os.Stat(o.weights.value); err == nil || strings.ContainsAny(o.weights.value, "/\\") {
-		return opts, true, nil
+	if weightsFile, err = o.weightsInFile(); weightsFile || err != nil {
+		return opts, weightsFile, err
 	}
 	opts.Target = append(opts.Target, o.weights.value)
 	opts.Targets++
 	return opts, false, nil
+}
+
+// weightsInFile tells weights in a file of their own from a column. An array beside
+// that of the features in one .npz archive is a file too, by its whole name.
+func (o *inputFlags) weightsInFile() (bool, error) {
+	archive, _, _ := strings.Cut(o.data.value, ".npz:")
+	archive = strings.TrimSuffix(archive, ".npz") + ".npz"
+	if format, err := file.Format(archive, ""); err == nil && format == "npz" {
+		arrays, err := npy.Members(archive)
+		if err != nil {
+			return false, err
+		}
+		if slices.Contains(arrays, o.weights.value) {
+			o.weights.value = archive + ":" + o.weights.value
+		}
+	}
+	name, _, array := strings.Cut(o.weights.value, ".npz:")
+	if array {
+		name += ".npz"
+	}
+	_, err := os.Stat(name)
+	return err == nil || strings.ContainsAny(name, "/\\"), nil
 }
 
 // wanted are the names of the features to take from files that have names, nil

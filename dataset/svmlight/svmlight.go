@@ -160,7 +160,7 @@ func (r *reader) row(b *dataset.Buffer, text []byte) error {
 		case err != nil:
 			return r.errorAt(full, f, fmt.Sprintf("%.40q is not an index", f[:colon]), false)
 		case index < 1:
-			return r.errorAt(full, f, fmt.Sprintf("index %d is less than 1", index), false)
+			return r.errorAt(full, f, fmt.Sprintf("index %d is less than 1; svmlight counts from 1, scikit-learn writes that with zero_based=False", index), false)
 		case index > r.d:
 			return r.errorAt(full, f, fmt.Sprintf("index %d is more than the %d features", index, r.d), false)
 		case index <= last:
