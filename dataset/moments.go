@@ -17,24 +17,36 @@ type moments struct {
 	n               float64 // rows, by weight
 	count, mean, m2 []float64
 
+	// How many rows count, and how many of them each column has stored: sums of their
+	// weights would not tell, for they are rounded in another order.
+	rows   int64
+	stored []int64
+
 	first, sum, square []float64 // of the dense block at hand
 }
 
 func newMoments(d int) *moments {
 	v := func() []float64 { return make([]float64, d) }
-	return &moments{count: v(), mean: v(), m2: v(), first: v(), sum: v(), square: v()}
+	return &moments{count: v(), mean: v(), m2: v(), stored: make([]int64, d), first: v(), sum: v(), square: v()}
 }
 
 func (m *moments) add(b Block) {
-	total := 0.0
+	total, rows := 0.0, int64(0)
 	for i := range b.N {
-		total += b.Weight(i)
+		w := b.Weight(i)
+		if total += w; w > 0 {
+			rows++
+		}
 	}
 	m.n += total
+	m.rows += rows
 	switch {
 	case total == 0:
 	case b.Sparse == nil:
 		m.addDense(b, total)
+		for j := range m.stored {
+			m.stored[j] += rows
+		}
 	default:
 		for i := range b.N {
 			w := b.Weight(i)
@@ -42,6 +54,7 @@ func (m *moments) add(b Block) {
 			for k, j := range idx {
 				if w > 0 {
 					m.join(int(j), w, val[k], 0)
+					m.stored[j]++
 				}
 			}
 		}
@@ -95,10 +108,11 @@ func (m *moments) join(j int, n, mean, m2 float64) {
 
 // complete joins the zeros that were not stored.
 func (m *moments) complete() {
-	for j, stored := range m.count {
-		if stored < m.n {
-			m.join(j, m.n-stored, 0, 0)
+	for j, weight := range m.count {
+		if m.stored[j] < m.rows && weight < m.n {
+			m.join(j, m.n-weight, 0, 0)
 		}
+		m.stored[j] = m.rows
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -93,6 +94,23 @@ func TestWeightsPass(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "Zip", weights(t, again), want)
+}
+
+// TestWeightedConstant: a column that all sparse rows have stored is constant whatever
+// their weights add up to.
+func TestWeightedConstant(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	for range 200 {
+		n := 2 + rng.IntN(20)
+		rows, w := make([][]float64, n), make([]float64, n)
+		for i := range rows {
+			rows[i], w[i] = []float64{7}, rng.Float64()
+		}
+		_, s, err := dataset.Standardize(context.Background(), weighted(t, sparse(t, rows...), w...))
+		if err != nil || s.Scale[0] != 1 {
+			t.Fatalf("weights %v: scale %v, %v", w, s, err)
+		}
+	}
 }
 
 // TestWeightedStandardize: a row of weight k is the row k times, sparse or dense.

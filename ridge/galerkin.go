@@ -281,6 +281,11 @@ func (g *galerkin) extend(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	// As many vectors as the rank are enough but for round-off, and for what a start or
+	// another Hessian has outside the row space.
+	if g.full = fresh == 0 && moved > 0 && s.k == s.most && s.most < s.d; g.full {
+		return 0, nil
+	}
 	if fresh == 0 && moved > 0 {
 		if err := g.stay(); err != nil {
 			return 0, err

@@ -2,8 +2,11 @@ package ridge_test
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
@@ -46,6 +49,64 @@ func TestGalerkinNoRoom(t *testing.T) {
 			t.Errorf("%d passes: there was room", f.Iterations)
 		}
 	})
+}
+
+// diagonal is Ĥ = diag(h) + γI.
+type diagonal []float64
+
+func (h diagonal) Solve(q int, gamma []float64, g, dst []float64) {
+	for i := range q * len(h) {
+		dst[i] = g[i] / (h[i%len(h)] + gamma[i/len(h)])
+	}
+}
+
+func (h diagonal) Range(float64) (lo, hi float64) { return 0, math.Inf(1) }
+
+// TestGalerkinWide: with fewer rows than features as many vectors as rows are enough,
+// but not from a start outside the row space nor with a Hessian that leads out of it.
+func TestGalerkinWide(t *testing.T) {
+	const n, d = 5, 12
+	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", n, d, 1, 1)
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 3})
+	h, start := make(diagonal, d), mat.NewDense(1, d, nil)
+	for j := range d {
+		h[j] = float64(1 + j*j)
+		start.Set(0, j, 1)
+	}
+	ref := refbig.New(s.x, s.y, nil, false)
+	for _, opts := range []ridge.SolveOptions{{}, {Start: start}, {Hessian: h}, {Start: start, Hessian: h}, {Start: start, Hessian: ridge.Identity{}}} {
+		opts.Method = ridge.Galerkin
+		for _, gamma := range []float64{1, 100, 1e4} {
+			ridgetest.Certificate(t, ref, must(ridge.Solve(context.Background(), s, sum, gamma, opts))(t))
+		}
+	}
+}
+
+// TestGalerkinRank: where round-off takes one of as many vectors as the rank, conjugate
+// gradients go on to the tolerance.
+func TestGalerkinRank(t *testing.T) {
+	for _, seed := range []uint64{51, 509, 562} {
+		r := rand.New(rand.NewPCG(seed, 4))
+		d := 4 + r.IntN(17)
+		n := 3 + r.IntN(d-2)
+		var s table
+		for range n {
+			x, y := make([]float64, d), make([]float64, 4)
+			for j := range x {
+				x[j] = float64(r.IntN(3) - 1)
+			}
+			for j := range y {
+				y[j] = r.NormFloat64()
+			}
+			s.x, s.y = append(s.x, x), append(s.y, y)
+		}
+		sum := summarize(t, s, ridge.SummaryConfig{Size: 1 + n/3, Intercept: true})
+		for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
+			if _, err := ridge.SolvePath(context.Background(), s, sum, []float64{1e7, 1e-4, 1, 1e-3, 100}, ridge.SolveOptions{Method: m, MaxPasses: 200}); err != nil {
+				t.Errorf("seed %d, %v: %v", seed, m, err)
+			}
+		}
+	}
 }
 
 // TestGalerkinFull: a subspace that is the whole space solves at once, and what is

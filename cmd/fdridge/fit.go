@@ -114,6 +114,9 @@ func (o *fitOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	keep, err := openKeeper(o.kept, settings, be, bar, stderr)
+	if o.kept.name != "" {
+		err = o.team.begun(ctx, keep, err)
+	}
 	if err != nil {
 		return err
 	}

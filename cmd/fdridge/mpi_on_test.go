@@ -79,6 +79,9 @@ func TestMPIKilled(t *testing.T) {
 		time.Sleep(time.Duration(25*try) * time.Millisecond)
 		began := time.Now()
 		signal := syscall.SIGKILL
+		if try == 4 { // of one rank, which then says so
+			signal = syscall.SIGTERM
+		}
 		if try == 5 { // as of Ctrl-C or a batch system
 			pid, signal = c.Process.Pid, syscall.SIGTERM
 		}
@@ -92,6 +95,8 @@ func TestMPIKilled(t *testing.T) {
 				t.Logf("try %d: it was done", try)
 			} else if text := strings.ToLower(out.String()); err == nil || !strings.Contains(text, "signal 9") && !strings.Contains(text, "killed") && !strings.Contains(text, "interrupted") {
 				t.Errorf("try %d: exit %v, the reason is not told:\n%s", try, err, text)
+			} else if signal == syscall.SIGTERM && !strings.Contains(text, "interrupted") {
+				t.Errorf("try %d: nobody says that he was interrupted:\n%s", try, text)
 			}
 		case <-time.After(20 * time.Second):
 			c.Process.Kill()

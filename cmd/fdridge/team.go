@@ -72,7 +72,7 @@ func (o *fitOptions) together(ctx context.Context, j joiner, stdout, stderr io.W
 	if !o.team.leads() {
 		o.out, o.report, o.coef, o.save, o.runs.logFormat, stdout = "", "", "", "", "none", io.Discard
 	}
-	return o.team.end(about(o.data.value, o.run(ctx, stdout, stderr)))
+	return o.team.end(about(o.data.value, o.run(ctx, stdout, stderr)), stderr)
 }
 
 // A toldError is one that another rank tells.
@@ -80,7 +80,7 @@ type toldError struct{ error }
 
 // end leaves the job. An error that all ranks have is rank 0's to tell; any other ends
 // the job on all of them.
-func (t *team) end(err error) error {
+func (t *team) end(err error, stderr io.Writer) error {
 	var aborted *dist.AbortError
 	var short *ridge.NotConvergedError
 	var stopped *interruptedError
@@ -94,11 +94,8 @@ func (t *team) end(err error) error {
 			return e
 		}
 		return t.tell(err)
-	case errors.As(err, &stopped):
-		time.Sleep(t.grace)
-		return t.tell(err)
-	case errors.Is(err, context.Canceled):
-		return t.tell(err)
+	case errors.As(err, &stopped), errors.Is(err, context.Canceled):
+		return t.interrupted(err, stderr)
 	}
 	t.Abort(errors.New(message(err)))
 	return err
@@ -110,6 +107,47 @@ func (t *team) tell(err error) error {
 		return err
 	}
 	return toldError{err}
+}
+
+// interrupted has rank 0 say at once what it says, before the launcher runs out of
+// patience, and any other when nobody has ended the job in the meantime: then it was
+// interrupted alone.
+func (t *team) interrupted(err error, stderr io.Writer) error {
+	if t.leads() {
+		fmt.Fprintln(stderr, "fdridge: "+message(err))
+		time.Sleep(t.grace)
+		return toldError{err}
+	}
+	time.Sleep(t.grace + t.grace/4)
+	return &interruptedError{fmt.Sprintf("rank %d: %s", t.Rank(), message(err))}
+}
+
+// begun returns the error with which any rank has failed to open its checkpoint. The
+// others let go of theirs before that one ends the job.
+func (t *team) begun(ctx context.Context, k *keeper, err error) error {
+	if t == nil {
+		return err
+	}
+	failed := []float64{0}
+	if err != nil {
+		failed[0] = 1
+	}
+	if e := t.Allreduce(ctx, failed); e != nil {
+		return k.end(errors.Join(err, e))
+	}
+	switch {
+	case failed[0] == 0:
+		return nil
+	case err != nil:
+		return errors.Join(err, t.Barrier(ctx))
+	}
+	err = k.end(errors.New("another rank could not open its checkpoint"))
+	for range 2 { // the other one's end comes after the first
+		if e := t.Barrier(ctx); e != nil {
+			return e
+		}
+	}
+	return err
 }
 
 // agree sees to it that all ranks do the same with the same.

@@ -86,7 +86,8 @@ func TestRanksInterrupted(t *testing.T) {
 			interrupted++
 			had, left := 0, 0
 			for rank, e := range out {
-				if e.code != failed || (e.stderr != "" && rank > 0) || !strings.Contains(out[0].stderr, "interrupted") {
+				alone := fmt.Sprintf("rank %d: interrupted", rank) // as far as it can tell
+				if e.code != failed || (rank > 0 && e.stderr != "" && !strings.Contains(e.stderr, alone)) || !strings.Contains(out[0].stderr, "interrupted") {
 					t.Fatalf("%s: rank %d: %+v", c, rank, e)
 				}
 				name := rankName("ck", rank, n)
@@ -99,6 +100,25 @@ func TestRanksInterrupted(t *testing.T) {
 		t.Logf("%d interruptions, %d runs that went on, %d that some rank began anew", interrupted, resumed, lost)
 		if interrupted == 0 || resumed == 0 || (lost == 0 && kills(t) >= 100) {
 			t.Errorf("%s: %d interruptions, %d runs that went on, %d that some rank began anew", c, interrupted, resumed, lost)
+		}
+	}
+}
+
+// TestRanksUnable: where one rank cannot keep a checkpoint the others leave none.
+func TestRanksUnable(t *testing.T) {
+	t.Chdir(t.TempDir())
+	shared(t, 300)
+	if err := os.MkdirAll("ck.rank1-of-3.new", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	args := strings.Fields("fit --mpi --data rows.npy --target 13 --method cg --gamma 3 --size 2 --checkpoint ck")
+	out := ranks(t, t.Context(), 3, func(int) []string { return args })
+	if out[1].code == done || !strings.Contains(out[1].stderr, "ck.rank1-of-3") {
+		t.Errorf("%+v", out)
+	}
+	for _, rank := range []int{0, 2} {
+		if left, err := filepath.Glob(rankName("ck", rank, 3) + "*"); err != nil || len(left) > 0 || out[rank].code == done {
+			t.Errorf("rank %d leaves %v, %v: %+v", rank, left, err, out[rank])
 		}
 	}
 }

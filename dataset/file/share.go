@@ -74,10 +74,10 @@ func sizes(paths []string) (all []part, total int64) {
 // share is without one.
 func group(all []part, total int64, s dataset.Share) []part {
 	var mine []part
-	at := int64(0)
+	at, rank := int64(0), -1
 	for i, p := range all {
-		rank := int(dataset.Scale(int64(s.Size), at+p.size/2, max(total, 1)))
-		rank = min(max(rank, s.Size-(len(all)-i)), i, s.Size-1)
+		middle := int(dataset.Scale(int64(s.Size), at+p.size/2, max(total, 1)))
+		rank = min(max(middle, rank, s.Size-(len(all)-i)), rank+1, s.Size-1)
 		if rank == s.Rank {
 			mine = append(mine, p)
 		}
@@ -104,7 +104,9 @@ func split(all []part, total int64, opts Options) ([]part, error) {
 				to = from
 			}
 		}
-		if p.lo, p.hi = from, to; from < to {
+		// Of an empty file somebody has to say that it is.
+		empty := p.size == 0 && lo <= at && (at < hi || hi == total)
+		if p.lo, p.hi = from, to; from < to || empty {
 			mine = append(mine, p)
 		}
 		at += p.size

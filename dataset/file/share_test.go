@@ -3,6 +3,7 @@ package file_test
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -149,6 +150,30 @@ func TestSharesOfFiles(t *testing.T) {
 		o := opened(t, heavy, file.Options{Target: []string{"last"}, Targets: 1, Share: dataset.Share{Rank: rank, Size: 4}})
 		if rows, err := contents(o); err != nil || rows == "" {
 			t.Errorf("rank %d has no file beside one that is large: %v", rank, err)
+		}
+	}
+	var uneven []string
+	for i, lines := range []int{1, 45, 45, 9} {
+		uneven = append(uneven, named(t, fmt.Sprint("uneven", i), strings.Repeat("1,2\n", lines)))
+	}
+	for rank := range 3 {
+		o := opened(t, uneven, file.Options{Target: []string{"last"}, Targets: 1, Share: dataset.Share{Rank: rank, Size: 3}})
+		if rows, err := contents(o); err != nil || rows == "" {
+			t.Errorf("rank %d has no file between two that are large: %v", rank, err)
+		}
+	}
+	// An empty file is said to be empty wherever it stands, by any number of ranks.
+	empty := named(t, "empty", "")
+	for _, list := range [][]string{{empty, heavy[0]}, {heavy[0], empty}, {heavy[0], empty, heavy[0]}} {
+		for ranks := 1; ranks <= 5; ranks++ {
+			var all error
+			for rank := range ranks {
+				_, err := file.Open(list, file.Options{Format: "csv", Target: []string{"last"}, Targets: 1, Share: dataset.Share{Rank: rank, Size: ranks}})
+				all = errors.Join(all, err)
+			}
+			if all == nil || !strings.Contains(all.Error(), "empty: has no rows") {
+				t.Errorf("%d ranks, %d files: %v", ranks, len(list), all)
+			}
 		}
 	}
 }
