@@ -68,6 +68,9 @@ func noArguments(_ *cobra.Command, args []string) error {
 // check validates all flags before any data are read.
 func (o *fitOptions) check() error {
 	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save), o.kept.check())
+	if err == nil && !o.mpi {
+		err = alone()
+	}
 	switch {
 	case err != nil:
 		return err

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -148,6 +149,17 @@ func (t *team) begun(ctx context.Context, k *keeper, err error) error {
 		}
 	}
 	return err
+}
+
+// alone refuses to be one of several processes that a launcher of MPI has started and
+// that would each fit all rows and write the same files.
+func alone() error {
+	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"} {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 1 {
+			return badInput("this is one of %d processes of an MPI job (%s), each of which would fit all rows: say --mpi, or start one process", n, name)
+		}
+	}
+	return nil
 }
 
 // agree sees to it that all ranks do the same with the same.

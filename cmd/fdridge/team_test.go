@@ -229,6 +229,17 @@ func TestRanks(t *testing.T) {
 	}
 }
 
+// TestRanksForgotten: processes of an MPI job that are not told so don't each fit all.
+func TestRanksForgotten(t *testing.T) {
+	args := []string{"fit", "--data", housing, "--target", "last", "--gamma", "1"}
+	t.Setenv("OMPI_COMM_WORLD_SIZE", "1")
+	must(t, args...)
+	t.Setenv("PMI_SIZE", "3")
+	if code, _, errs := call(args...); code != usage || !strings.Contains(errs, "one of 3 processes of an MPI job (PMI_SIZE)") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
 // TestRanksRefused: what several ranks cannot do, or not with these files, is bad usage
 // that says so; of what one of them finds all end, with its number, file and place.
 func TestRanksRefused(t *testing.T) {
