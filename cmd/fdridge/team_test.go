@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -64,7 +65,8 @@ func ranks(t *testing.T, ctx context.Context, n int, args func(rank int) []strin
 // and returns what rank 0 prints.
 func mustRanks(t *testing.T, n int, args ...string) string {
 	t.Helper()
-	out := ranks(t, t.Context(), n, func(int) []string { return append(args, "--mpi") })
+	args = append(slices.Clip(args), "--mpi")
+	out := ranks(t, t.Context(), n, func(int) []string { return args })
 	for rank, e := range out {
 		if e.code != done || e.stderr != "" || (rank > 0 && e.stdout != "") {
 			t.Fatalf("%v: rank %d of %d: exit %d, %q, %q", args, rank, n, e.code, e.stdout, e.stderr)
