@@ -112,23 +112,21 @@ func (m *moments) complete() {
 		if m.stored[j] < m.rows && weight < m.n {
 			m.join(j, m.n-weight, 0, 0)
 		}
-		m.stored[j] = m.rows
 	}
 }
 
-// meanVariance returns mean and population variance of every column, zeros that
-// were not stored included.
+// meanVariance returns mean and population variance of every column, once pool has
+// been called.
 func (m *moments) meanVariance() (mean, variance []float64) {
-	m.complete()
 	for j := range m.m2 {
 		m.m2[j] /= m.n
 	}
 	return m.mean, m.m2
 }
 
-// pool makes the moments those of all shares, by sums over them: of their weights, of
-// the mean of the first that has any, which a constant column has exactly, of
-// n(mean − that mean), and of m2 + n(mean − joint mean)².
+// pool completes the moments and makes them those of all shares, by sums over them: of
+// their weights, of the mean of the first that has any, which a constant column has
+// exactly, of n(mean − that mean), and of m2 + n(mean − joint mean)².
 func (m *moments) pool(ctx context.Context, s Share, sum Sum) error {
 	m.complete()
 	weights := make([]float64, s.Size)

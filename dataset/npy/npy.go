@@ -5,12 +5,12 @@
 // follows an array, which may be another: NumPy reads the first and says nothing.
 //
 // An array in C order is read from front to end. One in Fortran order, column by
-// column, is read in windows of rows that take 16 MiB at most, or one entry of each
-// column; that needs a file that is not compressed.
+// column, is read in windows of at most 1024 rows and 16 MiB of float64, or one entry
+// of each column; that needs a file that is not compressed.
 //
-// Files are read, not mapped: measured side by side, reading was no slower, it
-// counts no pages of the file as memory of the process, and a file that is cut short
-// while it is read gives an error instead of a signal.
+// Files are read, not mapped: measured side by side, a mapping gained little at best;
+// it counts the pages of the file as memory of the process, and a file that is cut
+// short while it is read gives a signal instead of an error.
 package npy
 
 import (

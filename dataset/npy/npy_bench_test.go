@@ -25,7 +25,7 @@ func array(descr, fortran, shape string, body []byte) []byte {
 // BenchmarkRead: bytes of the file a second, delivered to a consumer that does
 // nothing.
 func BenchmarkRead(b *testing.B) {
-	for _, d := range []int{100, 4096} {
+	for _, d := range []int{100, 1000, 4096} {
 		for _, c := range []struct {
 			name, descr, fortran string
 			size                 int
@@ -37,6 +37,7 @@ func BenchmarkRead(b *testing.B) {
 			{"int16", "<i2", "False", 2, nil},
 			{"big", ">f8", "False", 8, nil},
 			{"fortran", "<f8", "True", 8, nil},
+			{"fortran,float32", "<f4", "True", 4, nil},
 		} {
 			b.Run(fmt.Sprintf("%s/d=%d", c.name, d), func(b *testing.B) {
 				n := (64 << 20) / c.size / d

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -120,11 +121,7 @@ func sized[T any](s *[]T, n int) []T {
 
 // skip leaves out the next rows.
 func (c *column) skip(rows int64) error {
-	r, ok := c.chunk.(interface{ Skip(int64) (int64, error) })
-	if !ok {
-		return fmt.Errorf("column %s changes its type", c.name)
-	}
-	_, err := r.Skip(rows)
+	_, err := c.chunk.(interface{ Skip(int64) (int64, error) }).Skip(rows) // all of the library's have it
 	return err
 }
 
@@ -135,41 +132,37 @@ func (c *column) read(dst []float64, s *scratch) (rows int, null bool, err error
 	if c.optional {
 		levels = sized(&s.levels, len(dst))
 	}
-	n := int64(len(dst))
-	var total int64
-	var values int
+	var total, values int
 	switch r := c.chunk.(type) {
 	case *file.Float64ColumnChunkReader:
-		total, values, err = r.ReadBatch(n, dst, levels, nil)
+		total, values, err = batch(r, r.ReadBatchInPage, dst, levels)
 	case *file.Float32ColumnChunkReader:
 		from := sized(&s.float32s, len(dst))
-		total, values, err = r.ReadBatch(n, from, levels, nil)
+		total, values, err = batch(r, r.ReadBatchInPage, from, levels)
 		for i, v := range from {
 			dst[i] = float64(v)
 		}
 	case *file.Int64ColumnChunkReader:
 		from := sized(&s.int64s, len(dst))
-		total, values, err = r.ReadBatch(n, from, levels, nil)
+		total, values, err = batch(r, r.ReadBatchInPage, from, levels)
 		for i, v := range from {
 			dst[i] = c.whole(v)
 		}
 	case *file.Int32ColumnChunkReader:
 		from := sized(&s.int32s, len(dst))
-		total, values, err = r.ReadBatch(n, from, levels, nil)
+		total, values, err = batch(r, r.ReadBatchInPage, from, levels)
 		for i, v := range from {
 			dst[i] = c.whole(int64(v))
 		}
 	case *file.BooleanColumnChunkReader:
 		from := sized(&s.bools, len(dst))
-		total, values, err = r.ReadBatch(n, from, levels, nil)
+		total, values, err = batch(r, r.ReadBatchInPage, from, levels)
 		for i, v := range from {
 			dst[i] = 0
 			if v {
 				dst[i] = 1
 			}
 		}
-	default:
-		return 0, false, fmt.Errorf("column %s changes its type", c.name)
 	}
 	if err == nil {
 		err = c.chunk.Err()
@@ -177,12 +170,33 @@ func (c *column) read(dst []float64, s *scratch) (rows int, null bool, err error
 	if err != nil {
 		return 0, false, err
 	}
-	if values < int(total) {
+	if values < total {
 		for i, level := range levels[:total] {
 			if level == 0 {
 				return i, true, nil
 			}
 		}
 	}
-	return int(total), false, nil
+	return total, false, nil
+}
+
+// batch reads values, from as many pages as it takes, and the levels of a column that
+// has them. The library's ReadBatch does the same, but for a page with fewer values
+// than its header says, where it does not end.
+func batch[T any](c file.ColumnChunkReader, page func(n int64, values []T, levels, none []int16) (int64, int, error), values []T, levels []int16) (total, read int, err error) {
+	for total < len(values) && c.HasNext() {
+		rest := levels
+		if levels != nil {
+			rest = levels[total:]
+		}
+		n, got, err := page(int64(len(values)-total), values[read:], rest, nil)
+		total, read = total+int(n), read+got
+		switch {
+		case err != nil:
+			return total, read, err
+		case n == 0:
+			return total, read, errors.New("a page has fewer values than its header says")
+		}
+	}
+	return total, read, nil
 }

@@ -16,7 +16,6 @@
 package parquet
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -180,9 +179,5 @@ func (f *opened) fail(format string, args ...any) error {
 
 // damaged reports what the library says of a file.
 func (f *opened) damaged(err error) error {
-	var known *dataset.InputError
-	if errors.As(err, &known) {
-		return err
-	}
 	return &dataset.InputError{File: f.name, Msg: "is no readable Parquet file", Err: err}
 }

@@ -58,10 +58,8 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return dataset.NewStream(n, d, opts.Targets, true, func() (dataset.Reader, error) { return open(name, d, opts.Targets, opts.Range) }), nil
 }
 
-// Scan reads the file for the number of rows, of which there must be one, and the
+// scan reads the file for the number of rows, of which there must be one, and the
 // largest index, 0 if every row is a label alone.
-func Scan(name string) (n int64, d int, err error) { return scan(name, dataset.Range{}) }
-
 func scan(name string, part dataset.Range) (n int64, d int, err error) {
 	r, err := open(name, MaxIndex, 0, part)
 	if err != nil {

@@ -57,8 +57,8 @@ func (c *Choice) Rows(x, y, rows []float64) {
 	}
 }
 
-// Tile is how many columns fill a line of the cache. As many are best put into rows
-// together: every line is then written once and whole.
+// Tile is how many columns fill a line of the cache. As many, or a multiple, are best
+// put into rows together: every line is then written once and whole.
 const Tile = 8
 
 // Columns puts part of the columns js of the file, from row first on, into room made
@@ -66,36 +66,40 @@ const Tile = 8
 // whether all are finite; Find tells which is not.
 func (c *Choice) Columns(x, y []float64, js []int, first int, values []float64) (finite bool) {
 	n := len(values) / len(js)
-	if len(js) == Tile && c.sideBySide(js) {
-		tile(x[first*c.Features+c.To[js[0]]:], c.Features, values)
-	} else {
-		for i, j := range js {
-			c.column(x, y, j, first, values[i*n:(i+1)*n])
+	for i := 0; i < len(js); {
+		run := c.sideBySide(js[i:])
+		if run > 0 {
+			turn(x[first*c.Features+c.To[js[i]]:], c.Features, values[i*n:(i+run)*n], n)
+		} else {
+			run = 1
+			c.column(x, y, js[i], first, values[i*n:(i+1)*n])
 		}
+		i += run
 	}
-	return notFinite(values) == len(values) // while they are in the cache
+	return notFinite(values) == len(values)
 }
 
-// sideBySide is true where the columns are features, next to each other.
-func (c *Choice) sideBySide(js []int) bool {
-	for i, j := range js {
-		if c.To[j] != c.To[js[0]]+i || c.To[j] >= c.Features {
-			return false
-		}
+// sideBySide is how many columns, from the first on, are features next to each other,
+// rounded down to whole tiles.
+func (c *Choice) sideBySide(js []int) int {
+	k := 0
+	for k < len(js) && c.To[js[k]] == c.To[js[0]]+k && c.To[js[k]] < c.Features {
+		k++
 	}
-	return true
+	return k - k%Tile
 }
 
-// tile writes Tile columns, one after the other in values, to rows that are stride
-// apart.
-func tile(to []float64, stride int, values []float64) {
-	n := len(values) / Tile
-	v0, v1, v2, v3 := values[:n], values[n:2*n], values[2*n:3*n], values[3*n:4*n]
-	v4, v5, v6, v7 := values[4*n:5*n], values[5*n:6*n], values[6*n:7*n], values[7*n:8*n]
+// turn writes columns of n values, one after the other, to rows that are stride apart.
+func turn(to []float64, stride int, values []float64, n int) {
+	cols := len(values) / n
 	for i := range n {
-		row := (*[Tile]float64)(to[i*stride:])
-		row[0], row[1], row[2], row[3] = v0[i], v1[i], v2[i], v3[i]
-		row[4], row[5], row[6], row[7] = v4[i], v5[i], v6[i], v7[i]
+		row := to[i*stride:][:cols]
+		for k := 0; k < cols; k += Tile {
+			r, v := (*[Tile]float64)(row[k:]), values[k*n+i:]
+			_ = v[7*n]
+			r[0], r[1], r[2], r[3] = v[0], v[n], v[2*n], v[3*n]
+			r[4], r[5], r[6], r[7] = v[4*n], v[5*n], v[6*n], v[7*n]
+		}
 	}
 }
 

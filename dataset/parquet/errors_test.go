@@ -1,0 +1,100 @@
+package parquet_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	pq "github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/parquet"
+)
+
+// TestErrors: what is refused when a file is opened, behind its name.
+func TestErrors(t *testing.T) {
+	one := []float64{1}
+	plain := write(t, encode(t, 1, []column{{node("a", false, double, none), one, nil}, {node("b", false, double, none), one, nil}}))
+	absent := filepath.Join(t.TempDir(), "absent")
+	for _, c := range []struct {
+		name, path string
+		opts       parquet.Options
+		want       string
+	}{
+		{"absent", absent, parquet.Options{}, ": no such file"},
+		{"no such column", plain, parquet.Options{Columns: []string{"c"}}, ": there is no column \"c\"; the 2 columns are a, b"},
+		{"none left", plain, parquet.Options{Targets: []string{"a", "b"}}, ": no column is left for the features"},
+	} {
+		_, err := parquet.Open(c.path, c.opts)
+		_, _, err2 := parquet.Names(c.path, c.opts)
+		for _, err := range []error{err, err2} {
+			if e, ok := errors.AsType[*dataset.InputError](err); !ok || e.Error() != c.path+c.want {
+				t.Errorf("%s: %v, want %q", c.name, err, c.want)
+			}
+		}
+	}
+	if _, err := parquet.Columns(absent); err == nil || err.Error() != absent+": no such file" {
+		t.Error(err)
+	}
+}
+
+// TestChangedColumn: a column that has become text by the next pass is refused then,
+// and so is a file that is gone.
+func TestChangedColumn(t *testing.T) {
+	path := write(t, encode(t, 1, []column{{node("a", false, double, none), []float64{1, 2}, nil}}))
+	s, err := parquet.Open(path, parquet.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := column{node("a", false, pq.Types.ByteArray, schema.StringLogicalType{}), []pq.ByteArray{[]byte("x"), []byte("y")}, nil}
+	if err := os.WriteFile(path, encode(t, 1, []column{text}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{": column a holds text or categories; encode it as numbers, or leave it out (--columns)", ": no such file"} {
+		_, err := contents(s)
+		if e, ok := errors.AsType[*dataset.InputError](err); !ok || e.Error() != path+want {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestDamagedBeyond: a pass over a damaged file, whole or begun amid the rows, has an
+// error with the file, or numbers, but no panic, and it ends.
+func TestDamagedBeyond(t *testing.T) {
+	whole := encode(t, 2, []column{{node("a", true, double, none), sequence(50), slicesOf(50)}, {node("b", false, long, none), make([]int64, 50), nil}},
+		pq.WithCompression(compress.Codecs.Snappy), pq.WithDataPageSize(100), pq.WithBatchSize(10))
+	failed := 0
+	for i := range len(whole) {
+		bent := bytes.Clone(whole)
+		bent[i] ^= 0x55
+		path := write(t, bent)
+		s, err := parquet.Open(path, parquet.Options{})
+		if err != nil {
+			continue
+		}
+		s.BlockRows = 7
+		for _, first := range []int64{0, 75} {
+			for _, err = range dataset.From(context.Background(), s, first) {
+			}
+			if err == nil {
+				continue
+			}
+			failed++
+			if e, ok := errors.AsType[*dataset.InputError](err); !ok || !strings.HasPrefix(e.Error(), path+":") {
+				t.Errorf("byte %d: %v", i, err)
+			}
+		}
+	}
+	if failed == 0 {
+		t.Error("no byte did harm")
+	}
+}
