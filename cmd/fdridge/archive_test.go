@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/zip"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -71,11 +72,32 @@ func TestArchive(t *testing.T) {
 			t.Errorf("weights %s: objective %v, want %v", name, got, want)
 		}
 	}
+	// Of several archives each has its own.
+	twice := report(t, "fit", "--gamma", "0.2", "--method", "exact", "--data", weighted+","+weighted, "--target", "y", "--weights", "y")
+	got, once := twice["objective"].([]any)[0].(float64), want.([]any)[0].(float64)
+	if twice["n"] != 80.0 || !(math.Abs(got-2*once) <= 1e-9*once) {
+		t.Errorf("two archives: %v rows, objective %v, want twice %v", twice["n"], got, once)
+	}
 	t.Chdir(filepath.Dir(weighted))
 	if got := fit("--data", "rows.npz", "--target", "y", "--weights", "rows.npz:y")["objective"]; !reflect.DeepEqual(got, want) {
 		t.Errorf("weights of a file here: objective %v, want %v", got, want)
 	}
-	for _, args := range [][]string{{"--data", archive(t, "rows", "labels"), "--target", "labels"}, {"--data", archive(t, "X", "y"), "--target", "z"}} {
+	// A file of their own, of any name; what is a column or an array is no file.
+	if err := os.Rename(archive(t, "x", "w"), "w.zip"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("y", []byte("no weights"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"w.zip:w", "y"} {
+		if got := fit("--data", "rows.npz", "--target", "y", "--weights", name)["objective"]; !reflect.DeepEqual(got, want) {
+			t.Errorf("weights %s: objective %v, want %v", name, got, want)
+		}
+	}
+	for _, args := range [][]string{
+		{"--data", archive(t, "rows", "labels"), "--target", "labels"}, {"--data", archive(t, "X", "y"), "--target", "z"},
+		{"--data", "rows.npz", "--target", "y", "--weights", "no-rows.npz"}, {"--data", "rows.npz," + archive(t, "X", "z"), "--target", "y", "--weights", "y"},
+	} {
 		code, _, errs := call(append([]string{"fit", "--gamma", "1"}, args...)...)
 		if code != usage || !strings.Contains(errs, "rows.npz") {
 			t.Errorf("%v: exit %d, %s", args, code, errs)

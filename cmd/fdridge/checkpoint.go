@@ -528,9 +528,6 @@ func (o *fitOptions) settings(be engine.Backend) ([]setting, error) {
 		}
 	})
 	for _, name := range o.files() {
-		if archive, _, ok := strings.Cut(name, ".npz:"); ok {
-			name = archive + ".npz"
-		}
 		known := slices.ContainsFunc(out, func(s setting) bool { return s.Name == name })
 		if info, err := os.Stat(name); err == nil && !known {
 			out = append(out, setting{name, fmt.Sprintf("%d bytes of %s", info.Size(), info.ModTime().UTC().Format(time.RFC3339Nano))})

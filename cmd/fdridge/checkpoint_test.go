@@ -67,15 +67,6 @@ func unfinished(t *testing.T) (dir string, args []string) {
 	return dir, args
 }
 
-func contents(t *testing.T, name string) string {
-	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
 // TestCheckpointMorePasses: a run that has come to its limit goes on with a larger one,
 // to the bits of a run that had it from the start. It doesn't repeat the passes that
 // scaled and sketched, nor the first it had made; the second, its last, measured where it
@@ -132,6 +123,10 @@ func TestCheckpointOtherRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(append(args, "--weights", "weights.csv"), usage, `--weights was "", is "weights.csv"`, `weights.csv was not there, is "2 bytes of `)
+	if err := os.Rename(archive(t, "x", "w"), "weights.zip"); err != nil {
+		t.Fatal(err)
+	}
+	refused(append(args, "--weights", "weights.zip:w"), usage, `weights.zip was not there, is "`)
 	if err := os.Chtimes("rows.npy", time.Time{}, time.Now().Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}

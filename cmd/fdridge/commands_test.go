@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,6 +61,122 @@ func TestShards(t *testing.T) {
 	}
 	if code, _, errs := call("solve", in("0"), "--gamma", "50", "--data", housing); code != usage || !strings.Contains(errs, "20640 rows") {
 		t.Errorf("refined by other rows: exit %d, %s", code, errs)
+	}
+}
+
+// TestBound: of one sketch all commands tell the same bound.
+func TestBound(t *testing.T) {
+	t.Chdir(t.TempDir())
+	bound := regexp.MustCompile(`‖AᵀA − BᵀB‖ ≤ [^ ,\n]+`)
+	rows := write(t, "rows.csv", rowsCSV(60))
+	told := func(args ...string) string {
+		t.Helper()
+		said := bound.FindString(must(t, args...))
+		if said == "" {
+			t.Fatalf("%v tells no bound", args)
+		}
+		return said
+	}
+	input := []string{"--data", rows, "--target", "y", "--features", "poly:3", "--size", "3"}
+	sketch := func(out string, more ...string) string {
+		return told(slices.Concat([]string{"sketch", "-o", out}, input, more)...)
+	}
+	for name, made := range map[string]string{
+		"whole": sketch("whole"), "one": sketch("one", "--rows", "1:25"), "two": sketch("two", "--rows", "26:60"), "merged": told("merge", "one", "two", "-o", "merged"),
+	} {
+		if got := told("solve", name, "--gamma", "1e9"); got != made {
+			t.Errorf("%s: solve says %s, it was made with %s", name, got, made)
+		}
+	}
+	if got, want := told(slices.Concat([]string{"fit", "--gamma", "1e9", "--method", "one-shot"}, input)...), told("solve", "whole", "--gamma", "1e9"); got != want {
+		t.Errorf("fit says %s, solve of the same sketch %s", got, want)
+	}
+	must(t, "sketch", "--data", write(t, "header.csv", "x,y\n"), "--target", "y", "-o", "empty")
+}
+
+// TestSketchStandardized: that it will not merge is said when it is made, not when it is
+// too late.
+func TestSketchStandardized(t *testing.T) {
+	dir, rows := t.TempDir(), write(t, "rows.csv", rowsCSV(60))
+	const says = "merges with no sketch of others"
+	for _, standardize := range []string{"--standardize", "--standardize=false"} {
+		out := must(t, "sketch", "--data", rows, "--target", "y", standardize, "-o", filepath.Join(dir, standardize))
+		if strings.Contains(out, says) != (standardize == "--standardize") {
+			t.Errorf("%s: %s", standardize, out)
+		}
+	}
+	if help := must(t, "sketch", "--help"); !strings.Contains(help, "merges with none of other rows") {
+		t.Error(help)
+	}
+}
+
+// TestStandardInput: commands that are asked to read it say what to do.
+func TestStandardInput(t *testing.T) {
+	dir, rows := t.TempDir(), write(t, "rows.csv", rowsCSV(60))
+	sketch, model := filepath.Join(dir, "s"), filepath.Join(dir, "m")
+	must(t, "sketch", "--data", rows, "--target", "y", "-o", sketch)
+	must(t, "solve", sketch, "--gamma", "1", "--out", model)
+	for _, command := range []string{"fit --gamma 1", "sketch -o " + filepath.Join(dir, "out"), "plan", "predict --model " + model, "solve --gamma 1 " + sketch} {
+		for _, data := range []string{"-", rows + ",-"} {
+			code, out, errs := call(append(strings.Fields(command), "--data", data)...)
+			if code != usage || out != "" || !strings.Contains(errs, "--data: standard input is not read") || !strings.Contains(errs, "write them to a file") {
+				t.Errorf("%s --data %s: exit %d, %s", command, data, code, errs)
+			}
+		}
+	}
+	t.Chdir(dir)
+	if err := os.WriteFile("-", []byte(rowsCSV(60)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "fit", "--data", "./-", "--target", "y", "--gamma", "1")
+}
+
+// TestPipeline: models predict as scikit-learn's do, StandardScaler before Ridge where
+// columns are standardised, with an intercept and without: ridge/testdata/sklearn/make.py
+// has made its coefficients, in the units of the file.
+func TestPipeline(t *testing.T) {
+	var fixture struct {
+		Alpha float64
+		Cases []struct {
+			Intercept, Weights, Standardise bool
+			Exact                           struct {
+				Coef      [][]float64
+				Intercept []float64
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(contents(t, "../../ridge/testdata/sklearn/housing.json")), &fixture); err != nil {
+		t.Fatal(err)
+	}
+	var w strings.Builder
+	for i := range 20640 {
+		fmt.Fprintln(&w, 0.5+float64(i%7)/4)
+	}
+	weights, model := write(t, "w.csv", w.String()), filepath.Join(t.TempDir(), "m")
+	predictions := func(model string) []string {
+		return strings.Fields(must(t, "predict", "--model", model, "--data", housing, "--target", "last", "--rows", "1:500"))
+	}
+	for _, c := range fixture.Cases {
+		name := fmt.Sprintf("--intercept=%v --standardize=%v", c.Intercept, c.Standardise)
+		args := append([]string{"fit", "--data", housing, "--target", "last", "--gamma", fmt.Sprint(fixture.Alpha), "--out", model}, strings.Fields(name)...)
+		if c.Weights {
+			args = append(args, "--weights", weights)
+		}
+		must(t, args...)
+		coef, err := json.Marshal(c.Exact.Coef[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := predictions(write(t, "m", fmt.Sprintf(`{"fdridge_model":1,"preparation":{"inputs":8},"coef":%s,"intercept":%v}`, coef, c.Exact.Intercept[0])))
+		for i, line := range predictions(model) {
+			if got, want := parse(t, line), parse(t, want[i]); !(math.Abs(got-want) <= 1e-7*(1e5+math.Abs(want))) {
+				t.Errorf("%s, weights %v, row %d: %v, scikit-learn predicts %v", name, c.Weights, i+1, got, want)
+				break
+			}
+		}
+	}
+	if len(fixture.Cases) != 8 {
+		t.Errorf("%d cases", len(fixture.Cases))
 	}
 }
 
@@ -344,6 +461,9 @@ func TestCommandsRefuse(t *testing.T) {
 	must(t, "sketch", "--data", data, "--target", "y", "--standardize", "-o", in("scaled"))
 	must(t, "sketch", "--data", data, "--target", "y", "--features", "poly:2", "-o", in("poly"))
 	must(t, "fit", "--data", data, "--target", "y", "--gamma", "1", "--out", in("model"))
+	if err := os.Symlink(in("a"), in("link")); err != nil {
+		t.Fatal(err)
+	}
 	whole, err := os.ReadFile(in("a"))
 	if err != nil {
 		t.Fatal(err)
@@ -358,7 +478,8 @@ func TestCommandsRefuse(t *testing.T) {
 		want string
 	}{
 		"merge one":             {[]string{"merge", in("a"), "-o", out}, "merge needs two sketches or more, 1 are named"},
-		"merge itself":          {[]string{"merge", in("a"), in("a"), "-o", out}, "is named twice"},
+		"merge itself":          {[]string{"merge", in("a"), in("a"), "-o", out}, "are one file"},
+		"merge a link to it":    {[]string{"merge", in("a"), in("size"), in("link"), "-o", out}, in("a") + " and " + in("link") + " are one file"},
 		"merge, no out":         {[]string{"merge", in("a"), in("size")}, "--out: no file is named"},
 		"merge, folder":         {[]string{"merge", in("a"), in("size"), "-o", filepath.Join(out, "deep")}, "--out: there is no folder"},
 		"merge sizes":           {[]string{"merge", in("a"), in("size"), "-o", out}, "size 256 and 7"},
@@ -377,6 +498,7 @@ func TestCommandsRefuse(t *testing.T) {
 		"solve exact":           {[]string{"solve", in("a"), "--gamma", "1", "--method", "exact"}, "--method: \"exact\""},
 		"solve cg":              {[]string{"solve", in("a"), "--gamma", "1", "--method", "cg"}, "--method: cg needs the rows"},
 		"solve one-shot, data":  {[]string{"solve", in("a"), "--gamma", "1", "--method", "one-shot", "--data", data}, "reads no rows"},
+		"solve, no data":        {[]string{"solve", in("a"), "--gamma", "1", "--rows", "1:5"}, "--rows: it says how to read rows, and there is no --data"},
 		"solve other data":      {[]string{"solve", in("a"), "--gamma", "1", "--data", write(t, "wide.csv", "1,2,3,4\n")}, "there is no target column \"y\""},
 		"sketch, no out":        {[]string{"sketch", "--data", data, "--target", "y"}, "--out: no file is named"},
 		"sketch, no data":       {[]string{"sketch", "-o", out}, "--data: no file is named"},
@@ -554,18 +676,57 @@ func TestNothingIsOverwritten(t *testing.T) {
 	if err := os.Symlink(data, link); err != nil {
 		t.Fatal(err)
 	}
+	hard, folder := filepath.Join(dir, "hard"), filepath.Join(t.TempDir(), "folder")
+	if err := os.Link(data, hard); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(dir, folder); err != nil {
+		t.Fatal(err)
+	}
+	npz, other := archive(t, "X", "y"), archive(t, "X", "w")
+	arrays, names := []string{"--data", npz + ":X", "--target", npz + ":y"}, []string{"--data", other + "," + npz + ":X", "--target", "y"}
+	weights := []string{"--data", npz, "--target", "y", "--weights", other + ":w"}
+	penalty := []string{"--data", npz, "--target", "y", "--penalty", other + ":w"}
+	svg := filepath.Join(dir, "s.svg")
+	if err := os.Link(sketch, svg); err != nil {
+		t.Fatal(err)
+	}
+	with := func(command string, input []string, more ...string) []string {
+		return slices.Concat([]string{command}, input, more)
+	}
 	fit := []string{"fit", "--data", data, "--target", "y", "--gamma", "1", "--method", "cg"}
 	for name, args := range map[string][]string{
-		"model on data":     append(fit, "--out", data),
-		"model on a link":   append(fit, "--out", link),
-		"report on data":    append(fit, "--report", data),
-		"coef on model":     append(fit, "--out", filepath.Join(dir, "x"), "--coef", filepath.Join(dir, "x")),
-		"sketch on model":   append(fit, "--out", filepath.Join(dir, "x"), "--save-sketch", filepath.Join(dir, ".", "x")),
-		"sketch on data":    {"sketch", "--data", data, "--target", "y", "-o", data},
-		"model on sketch":   {"solve", sketch, "--gamma", "1", "--out", sketch},
-		"predictions":       {"predict", "--model", model, "--data", data, "--target", "y", "--out", data},
-		"predict, model":    {"predict", "--model", model, "--data", data, "--target", "y", "--out", model},
-		"predict, interval": {"predict", "--model", model, "--data", data, "--target", "y", "--interval", sketch, "--out", sketch},
+		"model on array":         with("fit", arrays, "--gamma", "1", "--out", npz),
+		"coef on array":          with("fit", arrays, "--gamma", "1", "--coef", npz),
+		"report on array":        with("fit", arrays, "--gamma", "1", "--report", npz),
+		"save on array":          with("fit", arrays, "--gamma", "1", "--save-sketch", npz),
+		"checkpoint on array":    with("fit", arrays, "--gamma", "1", "--checkpoint", npz),
+		"model on the first":     with("fit", names, "--gamma", "1", "--out", other),
+		"model on the last":      with("fit", names, "--gamma", "1", "--out", npz),
+		"model on weights":       with("fit", weights, "--gamma", "1", "--out", other),
+		"model on penalty":       with("fit", penalty, "--gamma", "1", "--out", other),
+		"sketch on array":        with("sketch", arrays, "-o", npz),
+		"sketch on weights":      with("sketch", weights, "-o", other),
+		"refined on array":       {"solve", sketch, "--gamma", "1", "--data", npz + ":X", "--target", npz + ":y", "--out", npz},
+		"refined on weights":     {"solve", sketch, "--gamma", "1", "--data", data, "--weights", npz + ":y", "--coef", npz},
+		"page on sketch":         {"solve", sketch, "--gamma", "1", "--report", sketch},
+		"predictions on array":   {"predict", "--model", model, "--data", npz + ":X", "--out", npz},
+		"predictions on targets": {"predict", "--model", model, "--data", data, "--target", npz + ":y", "--out", npz},
+		"model on a hard link":   append(fit, "--out", hard),
+		"checkpoint on data":     append(fit, "--checkpoint", data),
+		"coef, another folder":   append(fit, "--out", filepath.Join(dir, "x"), "--coef", filepath.Join(folder, "x")),
+		"chart on a sketch":      {"plot", svg, "-o", svg},
+		"chart on a hard link":   {"plot", sketch, "-o", svg},
+		"model on data":          append(fit, "--out", data),
+		"model on a link":        append(fit, "--out", link),
+		"report on data":         append(fit, "--report", data),
+		"coef on model":          append(fit, "--out", filepath.Join(dir, "x"), "--coef", filepath.Join(dir, "x")),
+		"sketch on model":        append(fit, "--out", filepath.Join(dir, "x"), "--save-sketch", filepath.Join(dir, ".", "x")),
+		"sketch on data":         {"sketch", "--data", data, "--target", "y", "-o", data},
+		"model on sketch":        {"solve", sketch, "--gamma", "1", "--out", sketch},
+		"predictions":            {"predict", "--model", model, "--data", data, "--target", "y", "--out", data},
+		"predict, model":         {"predict", "--model", model, "--data", data, "--target", "y", "--out", model},
+		"predict, interval":      {"predict", "--model", model, "--data", data, "--target", "y", "--interval", sketch, "--out", sketch},
 	} {
 		if code, _, errs := call(args...); code != usage || !strings.Contains(errs, "would be overwritten") && !strings.Contains(errs, "is written by") {
 			t.Errorf("%s: exit %d, %s", name, code, errs)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,11 +14,11 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-func doctorCommand() *cobra.Command {
+func doctorCommand(ranks joiner) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Show the machine, the backend, the tuning and where it comes from, and measure both",
+		Short: "Show the machine, the backend, the MPI library, the tuning and where it comes from, and measure",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := engine.NewReport()
@@ -32,27 +33,33 @@ func doctorCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			mpi := ""
+			if ranks.about != nil {
+				mpi = ranks.about()
+			}
 			if asJSON {
 				e := json.NewEncoder(cmd.OutOrStdout())
 				e.SetIndent("", "  ")
 				return e.Encode(struct {
 					*engine.Report
+					MPI      string             `json:"mpi,omitempty"` // what the library says of itself
 					Measured engine.Measurement `json:"measured"`
-				}{r, m})
+				}{r, mpi, m})
 			}
-			return printDoctor(cmd.OutOrStdout(), r, m)
+			return printDoctor(cmd.OutOrStdout(), r, cmp.Or(mpi, "not in this build (-tags mpi)"), m)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
 
-func printDoctor(w io.Writer, r *engine.Report, m engine.Measurement) error {
+func printDoctor(w io.Writer, r *engine.Report, mpi string, m engine.Measurement) error {
 	fmt.Fprintf(w, "%s, %d cores, %s, %s, GOMAXPROCS %d\n", r.CPU, r.Cores, r.Platform, r.Go, r.GoMaxProcs)
 	fmt.Fprintf(w, "backend %s of %v\n", r.Backend, r.Backends)
 	for _, k := range slices.Sorted(maps.Keys(r.Capabilities)) {
 		fmt.Fprintf(w, "  %s: %s\n", k, r.Capabilities[k])
 	}
+	fmt.Fprintf(w, "MPI %s\n", mpi)
 	_, err := fmt.Fprintf(w, "\n%s\nmeasured: dgemm %.1f GFLOP/s, %.0f %% of the %s kernel's peak of %.1f; memory read %.1f GB/s\n",
 		r.Tuning, m.Gemm, 100*m.Gemm/m.Peak, r.Tuning.ISA, m.Peak, m.Bandwidth)
 	return err

@@ -130,9 +130,12 @@ func (r *result) facts(p *page, rep *jsonReport) error {
 	}
 	add("Data", "%s (%s)", r.data, rep.Format)
 	add("Size", "%d rows × %d features, %d %s", rep.N, rep.D, rep.Targets, plural(rep.Targets, "target"))
-	if r.intercept {
+	switch centred := slices.ContainsFunc(r.weights(r.fits[0]).Intercept, func(b float64) bool { return b != 0 }); {
+	case r.intercept:
 		add("Intercept", "fitted, not penalised")
-	} else {
+	case centred:
+		add("Intercept", "none fitted; that of the weights is what subtracting the columns' means makes")
+	default:
 		add("Intercept", "none")
 	}
 	method := rep.Method
@@ -486,7 +489,7 @@ func (r *result) weightTable(f *ridge.Fit, j int, scale func(int) float64, names
 	})
 	_, intercept := r.prep.unscale(coef, f.Intercept[j])
 	t := pageWeights{Title: r.of(f, j), Open: open, Others: max(0, len(coef)-mostWeights)}
-	if r.intercept {
+	if r.intercept || intercept != 0 {
 		t.Intercept = chart.Digits(intercept, 6)
 	}
 	e := f.Certificate.ErrorBound[j]

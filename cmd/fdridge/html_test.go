@@ -161,6 +161,9 @@ func TestReportPage(t *testing.T) {
 		"exact": {append(fit, "--gamma", "1", "--method", "exact", "--intercept=false"), done, 0, want{
 			"ran": {"none", "exact"}, "certificate": {"No sketch was made"}, "spectrum": {"keeps no sketch"}, "convergence": {"no refining passes"},
 		}},
+		"centred, no intercept": {append(fit, "--gamma", "1", "--method", "exact", "--intercept=false", "--standardize"), done, 0, want{
+			"ran": {"none fitted"}, "weights": {", intercept "},
+		}},
 		"exact at zero": {append(fit, "--gamma", "0,1,10", "--method", "exact"), done, 3, want{
 			"path": {"The 3 γ were asked for", "2 values that are zero or not finite are not drawn"},
 		}},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -14,7 +13,6 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/file"
-	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/engine"
 )
 
@@ -63,7 +61,7 @@ func (o *inputFlags) register(f *pflag.FlagSet) {
 	f.IntVar(&o.targets, "targets", 1, "how many targets there are to be")
 	f.Var(&o.weights, "weights", "weights of the rows, a column as for --target or a file of their own")
 	f.StringVar(&o.rows, "rows", "", "A:B: only rows A to B, from 1, inclusive")
-	f.BoolVar(&o.standardize, "standardize", false, "scale the input columns to mean 0 and deviation 1 first, by a pass of its own; the model's weights are in the original units unless --features follows, its certificate is about those of the scaled columns")
+	f.BoolVar(&o.standardize, "standardize", false, "scale the input columns to mean 0 and deviation 1 first, sparse ones to deviation 1 alone, by a pass of its own; the model's weights are in the original units unless --features follows, its certificate is about those of the scaled columns")
 	f.StringVar(&o.penalty, "penalty", "", "a file of one number > 0 for each input column: γ·Σ pⱼxⱼ² in place of γ‖x‖²; on top of --standardize")
 	f.StringVar(&o.features, "features", "", "rff:D,gamma=G,seed=S: D random Fourier features of the kernel exp(-G‖x-y‖²); or poly:K: all monomials up to degree K")
 }
@@ -93,8 +91,12 @@ func (o *inputFlags) check() error {
 
 // checkSource validates the flags that say what to read.
 func (o *inputFlags) checkSource() error {
-	if len(splitList(o.data.value)) == 0 {
+	files := splitList(o.data.value)
+	switch {
+	case len(files) == 0:
 		return badInput("--data: no file is named")
+	case slices.Contains(files, "-"):
+		return badInput("--data: standard input is not read, since finding the format, and most that follows, reads rows again: write them to a file, or have a program sketch them as they come (ridge.Summary.Append); a file of that name is ./-")
 	}
 	if err := oneOf("format", o.format, file.Formats...); err != nil {
 		return err
@@ -122,9 +124,13 @@ func (o *inputFlags) csvOptions() (csv.Options, error) {
 	return csv.Options{Delimiter: delimiter, Header: header}, err
 }
 
-// files are those that may be read.
+// files are those that may be read: without the names of arrays in them.
 func (o *inputFlags) files() []string {
-	return append(splitList(o.data.value), o.target.value, o.weights.value, o.penalty)
+	paths := slices.Concat(splitList(o.data.value), splitList(o.target.value), []string{o.weights.value, o.penalty})
+	for i, path := range paths {
+		paths[i], _ = file.SplitArray(path)
+	}
+	return paths
 }
 
 // parseDelimiter reads one character or "tab"; empty text is 0.
@@ -142,48 +148,46 @@ func parseDelimiter(text string) (rune, error) {
 	return r, nil
 }
 
-// options are those of file.Open. What is not a file of weights is a column, read
-// as one target more, the last.
-func (o *inputFlags) options() (opts file.Options, weightsFile bool, err error) {
+// options are those of file.Open, and the files of the weights where they have their
+// own. Weights without are a column, read as one target more, the last.
+func (o *inputFlags) options() (opts file.Options, weights []string, err error) {
 	text, err := o.csvOptions()
 	if err != nil {
-		return opts, false, err
+		return opts, nil, err
 	}
 	opts = file.Options{
 		Format: o.format, Target: splitList(o.target.value), Targets: o.targets,
 		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: o.width, OnlyNamed: o.told,
 	}
 	if !o.weights.set {
-		return opts, false, nil
+		return opts, nil, nil
 	}
-	if weightsFile, err = o.weightsInFile(); weightsFile || err != nil {
-		return opts, weightsFile, err
+	if weights, err = o.weightsFiles(opts); weights != nil || err != nil {
+		return opts, weights, err
 	}
 	opts.Target = append(opts.Target, o.weights.value)
 	opts.Targets++
-	return opts, false, nil
+	return opts, nil, nil
 }
 
-// weightsInFile tells weights in a file of their own from a column. An array beside
-// that of the features in one .npz archive is a file too, by its whole name.
-func (o *inputFlags) weightsInFile() (bool, error) {
-	archive, _, _ := strings.Cut(o.data.value, ".npz:")
-	archive = strings.TrimSuffix(archive, ".npz") + ".npz"
-	if format, err := file.Format(archive, ""); err == nil && format == "npz" {
-		arrays, err := npy.Members(archive)
-		if err != nil {
-			return false, err
+// weightsFiles are where the weights are if they are no column, told as a target is: one
+// file, or an array of that name in each of the .npz archives.
+func (o *inputFlags) weightsFiles(opts file.Options) ([]string, error) {
+	opts.Target, opts.OnlyNamed = []string{o.weights.value}, false
+	var out []string
+	for _, path := range splitList(o.data.value) {
+		where, err := file.OwnTarget(path, opts)
+		switch {
+		case err != nil || where == "" && out == nil:
+			return nil, err
+		case where == "":
+			return nil, badInput("--weights: %s has no array %q, which is in %s", path, o.weights.value, out[0])
 		}
-		if slices.Contains(arrays, o.weights.value) {
-			o.weights.value = archive + ":" + o.weights.value
+		if out = append(out, where); where == o.weights.value {
+			break
 		}
 	}
-	name, _, array := strings.Cut(o.weights.value, ".npz:")
-	if array {
-		name += ".npz"
-	}
-	_, err := os.Stat(name)
-	return err == nil || strings.ContainsAny(name, "/\\"), nil
+	return out, nil
 }
 
 // wanted are the names of the features to take from files that have names, nil
@@ -209,11 +213,11 @@ func (o *inputFlags) wanted(opts file.Options) ([]string, error) {
 
 // open opens the files and takes the rows asked for, with their weights.
 func (o *inputFlags) open(ctx context.Context) (*file.Opened, dataset.Source, error) {
-	opts, weightsFile, err := o.options()
+	opts, weights, err := o.options()
 	if err != nil {
 		return nil, nil, err
 	}
-	byNumber := o.team != nil && (weightsFile || o.rows != "")
+	byNumber := o.team != nil && (weights != nil || o.rows != "")
 	if byNumber {
 		err = o.numbered(opts)
 	} else {
@@ -233,8 +237,8 @@ func (o *inputFlags) open(ctx context.Context) (*file.Opened, dataset.Source, er
 	}
 	src := opened.Source
 	switch {
-	case weightsFile:
-		w, err := file.Open([]string{o.weights.value}, file.Options{})
+	case weights != nil:
+		w, err := file.Open(weights, file.Options{})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -275,9 +279,6 @@ func (o *inputFlags) numbered(opts file.Options) error {
 // many targets, none of which was named, may still hold them.
 func (o inputFlags) again(prep *preparation, what string, targets int) (*file.Opened, dataset.Source, error) {
 	o.width, o.names = prep.Inputs, prep.Names
-	if err := o.checkSource(); err != nil {
-		return nil, nil, err
-	}
 	opened, src, err := o.open(context.Background())
 	if err != nil {
 		return nil, nil, err
@@ -353,7 +354,7 @@ func openData(ctx context.Context, o *inputFlags, be engine.Backend, bar *progre
 	if err != nil {
 		return nil, err
 	}
-	if err := o.team.agreeOn(ctx, opened, src); err != nil {
+	if err := o.team.agreeOn(ctx, opened); err != nil {
 		return nil, err
 	}
 	d := &data{opened: opened, counted: &counted{Source: src}}

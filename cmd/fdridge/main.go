@@ -52,7 +52,7 @@ func execute(ctx context.Context, args []string, ranks joiner, stdout, stderr io
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(fitCommand(ranks), sketchCommand(), mergeCommand(), solveCommand(), planCommand(), predictCommand(), plotCommand(), paperCommand(), doctorCommand(), manCommand())
+	root.AddCommand(fitCommand(ranks), sketchCommand(), mergeCommand(), solveCommand(), planCommand(), predictCommand(), plotCommand(), paperCommand(), doctorCommand(ranks), manCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

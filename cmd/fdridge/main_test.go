@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,6 +45,15 @@ func write(t *testing.T, name, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+func contents(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
 
 // rowsCSV is n rows "x1,x2,y" of y = 2x₁ − x₂ + 5, without noise, after a header.
@@ -438,9 +448,16 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("doctor does not show %q:\n%s", want, out)
 		}
 	}
+	said := regexp.MustCompile(doctorMPI).FindString(out)
+	if said == "" {
+		t.Errorf("doctor does not say %q:\n%s", doctorMPI, out)
+	}
 	var v map[string]any
 	if err := json.Unmarshal([]byte(must(t, "doctor", "--json")), &v); err != nil {
 		t.Fatal(err)
+	}
+	if mpi, ok := v["mpi"]; ok != (byMPI.about != nil) || ok && said != fmt.Sprintf("\nMPI %v\n", mpi) {
+		t.Errorf("mpi is %q, in words %q", mpi, said)
 	}
 	if m := v["measured"].(map[string]any); !(m["gemm_gflops"].(float64) > 0) || v["tuning"] == nil {
 		t.Errorf("%v", v)

@@ -7,6 +7,9 @@ import (
 	"testing"
 )
 
+// doctorMPI is what doctor says of MPI.
+const doctorMPI = `\nMPI not in this build \(-tags mpi\)\n`
+
 // TestWithoutMPI: a build without MPI says how to make one that has it.
 func TestWithoutMPI(t *testing.T) {
 	rows := write(t, "rows.csv", rowsCSV(20))

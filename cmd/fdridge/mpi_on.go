@@ -12,4 +12,5 @@ import (
 var byMPI = joiner{
 	join:  func() (link, error) { return mpi.Init() },
 	grace: 2 * time.Second,
+	about: mpi.Version,
 }

@@ -57,6 +57,9 @@ func TestMPI(t *testing.T) {
 	}
 }
 
+// doctorMPI is what doctor says of MPI: the library and its version, without a job.
+const doctorMPI = `\nMPI [ -~]*MPI[ -~]*\d+\.\d+[ -~]*[!-~]\n`
+
 // TestMPIKilled: where one process is killed the job ends within seconds and says so,
 // and the same command goes on from the checkpoints to the same bits; and so where all
 // are told to end.

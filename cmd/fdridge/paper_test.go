@@ -125,3 +125,41 @@ func TestPaperZero(t *testing.T) {
 		}
 	}
 }
+
+// TestPaperData: the real data come from the folder named, with the features and for the
+// iterations asked for; what is missing is fetched if that is asked for, and not else.
+func TestPaperData(t *testing.T) {
+	folder, err := filepath.Abs(filepath.Dir(w8a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir()) // no clone, where data are found by themselves
+	must(t, "paper", "--figures", "3", "--quick", "--data", folder, "--features", "rff:128,gamma=0.5", "--iterations", "3")
+	var record struct {
+		Settings struct {
+			Dim  int
+			From string
+		}
+		Rows [][]any // dataset, gamma, method, iteration, …
+	}
+	if err := json.Unmarshal([]byte(contents(t, filepath.Join("paper", "figures", "figure3.json"))), &record); err != nil {
+		t.Fatal(err)
+	}
+	most := 0.0
+	for _, row := range record.Rows {
+		most = max(most, row[3].(float64))
+	}
+	if record.Settings.Dim != 128 || !strings.Contains(record.Settings.From, "rff:128,gamma=0.5") || most != 3 {
+		t.Errorf("%+v, %v iterations", record.Settings, most)
+	}
+	// Without a folder for what is fetched nothing is, and nobody is asked.
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "LocalAppData", "home"} {
+		t.Setenv(name, "")
+	}
+	for fetch, want := range map[string]bool{"--fetch=false": true, "--fetch": false} {
+		code, _, errs := call("paper", "--figures", "3", "--quick", "--data", t.TempDir(), fetch)
+		if code == done || strings.Contains(errs, "data set not found: looked in") != want {
+			t.Errorf("%s: exit %d, %s", fetch, code, errs)
+		}
+	}
+}

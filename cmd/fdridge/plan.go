@@ -54,6 +54,11 @@ reader as it stands then.`,
 			return about(o.in.data.value+o.sketch, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
+	o.register(c)
+	return c
+}
+
+func (o *planOptions) register(c *cobra.Command) {
 	f := c.Flags()
 	o.in.register(f)
 	o.pilot.register(f)
@@ -67,7 +72,6 @@ reader as it stands then.`,
 	f.IntVar(&o.memory, "memory", 8192, "MiB there are")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	o.runs.register(c)
-	return c
 }
 
 func (o *planOptions) check() error {

@@ -64,15 +64,12 @@ func (o *plotOptions) check(names []string) error {
 	if ext := filepath.Ext(o.out); ext != ".png" && ext != ".svg" {
 		return badInput("--out: %s must end in .png or .svg", o.out)
 	}
-	if slices.Contains(names, o.out) {
-		return badInput("--out: %s is to be drawn", o.out)
-	}
 	if o.kind != "" {
 		if err := oneOf("kind", o.kind, plotKinds...); err != nil {
 			return err
 		}
 	}
-	return checkOut(o.out)
+	return firstError(checkOut(o.out), distinct(names, named{"out", o.out}))
 }
 
 func (o *plotOptions) run(names []string, stdout io.Writer) error {

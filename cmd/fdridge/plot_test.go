@@ -119,7 +119,7 @@ func TestPlotBadInput(t *testing.T) {
 		"no file":       {[]string{"-o", svg}, "plot needs a file"},
 		"no out":        {[]string{housing}, "--out: no file is named"},
 		"gif":           {[]string{housing, "-o", "chart.gif"}, "must end in .png or .svg"},
-		"itself":        {[]string{svg, "-o", svg}, "is to be drawn"},
+		"itself":        {[]string{svg, "-o", svg}, "would be overwritten"},
 		"no folder":     {[]string{housing, "-o", filepath.Join(dir, "none", "c.svg")}, "there is no folder"},
 		"missing":       {[]string{filepath.Join(dir, "none"), "-o", svg}, "no such file"},
 		"no sketch":     {[]string{housing, "-o", svg}, "neither JSON nor a sketch"},

@@ -80,13 +80,10 @@ func (s *score) r2() float64 {
 func (s *score) rmse() float64 { return math.Sqrt(s.rss / float64(s.n)) }
 
 func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
-	if o.model == "" || len(splitList(o.in.data.value)) == 0 {
+	if o.model == "" || !o.in.data.set {
 		return badInput("predict needs --model and --data")
 	}
-	if err := checkOut(o.out); err != nil {
-		return err
-	}
-	if err := distinct(append(o.in.files(), o.model, o.interval), named{"out", o.out}); err != nil {
+	if err := firstError(o.in.checkSource(), checkOut(o.out), distinct(append(o.in.files(), o.model, o.interval), named{"out", o.out})); err != nil {
 		return err
 	}
 	m, err := readModel(o.model)

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"reflect"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -120,6 +122,7 @@ func sketchCommand() *cobra.Command {
 		},
 	}
 	in.register(c.Flags())
+	c.Flags().Lookup("standardize").Usage = "scale the input columns to mean 0 and deviation 1 of these rows first, sparse ones to deviation 1 alone, by a pass of its own; such a sketch is solved as it is, and merges with none of other rows, whose means and deviations are others"
 	size.register(c.Flags())
 	runs.register(c)
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write")
@@ -153,14 +156,23 @@ func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, runs *run
 	if err := described.save(out, sum); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	return tellSketch(stdout, out, sum)
+	if err := tellSketch(stdout, out, sum); err != nil || !in.standardize {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, "standardised by the means and deviations of these rows: to be solved as it is, it merges with no sketch of others")
+	return err
 }
 
-// tellSketch says what a file holds now.
+// tellSketch says what a file holds now. The bound is that of what a fit is made from, as
+// the report of one has it: of the sketch after a last shrink, to m rows.
 func tellSketch(w io.Writer, name string, sum *ridge.Summary) error {
 	cfg := sum.Config()
-	_, err := fmt.Fprintf(w, "%s: %d rows × %d features, %d target(s), m = %d, ‖AᵀA − BᵀB‖ ≤ %.4g, %d bytes\n",
-		name, sum.Rows(), cfg.Dim, cfg.Targets, cfg.Size, sum.Sketch().Bound().FD(), sum.BinarySize())
+	spectrum, err := sum.Sketch().Spectrum()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s: %d rows × %d features, %d target(s), m = %d, ‖AᵀA − BᵀB‖ ≤ %.4g, %d bytes\n",
+		name, sum.Rows(), cfg.Dim, cfg.Targets, cfg.Size, spectrum.Bound.FD(), sum.BinarySize())
 	return err
 }
 
@@ -194,14 +206,12 @@ func runMerge(ctx context.Context, names []string, out string, stdout io.Writer)
 	if err != nil {
 		return &inputError{err}
 	}
-	seen := map[string]bool{}
+	if err := noneTwice(names); err != nil {
+		return err
+	}
 	var all *ridge.Summary
 	var first *description
 	for _, name := range names {
-		if seen[name] {
-			return badInput("%s is named twice: its rows would count twice", name)
-		}
-		seen[name] = true
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -228,6 +238,22 @@ func runMerge(ctx context.Context, names []string, out string, stdout io.Writer)
 		return fmt.Errorf("--out: %w", err)
 	}
 	return tellSketch(stdout, out, all)
+}
+
+// noneTwice refuses to merge a file with itself, by whatever names.
+func noneTwice(names []string) error {
+	var seen []os.FileInfo
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			return &inputError{err}
+		}
+		if i := slices.IndexFunc(seen, func(other os.FileInfo) bool { return os.SameFile(info, other) }); i >= 0 {
+			return badInput("%s and %s are one file: its rows would count twice", names[i], name)
+		}
+		seen = append(seen, info)
+	}
+	return nil
 }
 
 // join refuses rows that were not prepared alike.

@@ -58,6 +58,13 @@ func (o *solveOptions) check() error {
 		return badInput("--data: --method one-shot reads no rows")
 	case !o.in.data.set && o.method != "one-shot" && o.method != "auto":
 		return badInput("--method: %s needs the rows, --data", o.method)
+	case o.in.data.set:
+		return o.in.checkSource()
+	}
+	for _, name := range []string{"format", "delimiter", "header", "target", "weights", "rows"} {
+		if o.runs.cmd.Flags().Changed(name) {
+			return badInput("--%s: it says how to read rows, and there is no --data", name)
+		}
 	}
 	return nil
 }

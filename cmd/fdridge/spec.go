@@ -77,13 +77,9 @@ func checkOutput(flag, name string) error {
 // A named is a file and the flag that names it.
 type named struct{ flag, path string }
 
-// distinct refuses outputs that are one of the inputs, or each other. What is no
-// file is no input.
-func distinct(inputs []string, outputs ...named) error {
-	same := func(a, b string) bool {
-		if filepath.Clean(a) == filepath.Clean(b) {
-			return true
-		}
+// sameFile tells that two names are of one file, which need not be there yet.
+func sameFile(a, b string) bool {
+	one := func(a, b string) bool {
 		x, err := os.Stat(a)
 		if err != nil {
 			return false
@@ -91,17 +87,22 @@ func distinct(inputs []string, outputs ...named) error {
 		y, err := os.Stat(b)
 		return err == nil && os.SameFile(x, y)
 	}
+	return one(a, b) || filepath.Base(a) == filepath.Base(b) && one(filepath.Dir(a), filepath.Dir(b))
+}
+
+// distinct refuses outputs that are one of the inputs, or each other.
+func distinct(inputs []string, outputs ...named) error {
 	for i, out := range outputs {
 		if out.path == "" {
 			continue
 		}
 		for _, in := range inputs {
-			if in != "" && same(in, out.path) {
+			if in != "" && sameFile(in, out.path) {
 				return badInput("--%s: %s is read, and would be overwritten", out.flag, out.path)
 			}
 		}
 		for _, other := range outputs[:i] {
-			if other.path != "" && same(other.path, out.path) {
+			if other.path != "" && sameFile(other.path, out.path) {
 				return badInput("--%s: %s is written by --%s too", out.flag, out.path, other.flag)
 			}
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +35,8 @@ type joiner struct {
 	// grace is how long, at least, a rank that was interrupted stays when it is ready:
 	// its end is the end of the others, which write their checkpoints too.
 	grace time.Duration
+	// about is what the library says of itself, nil where there is none.
+	about func() string
 }
 
 // A team is the ranks of a fit, of which this process is one; nil is a process alone.
@@ -180,14 +184,38 @@ func (t *team) agree(ctx context.Context, command string, run []setting) error {
 	return nil
 }
 
-// agreeOn is agree of the columns that were found.
-func (t *team) agreeOn(ctx context.Context, opened *file.Opened, src dataset.Source) error {
+// agreeOn sees to it that the files of this rank go with those of the first rank whose
+// files have names, or of the first, and takes its names where its own have none.
+func (t *team) agreeOn(ctx context.Context, opened *file.Opened) error {
 	if t == nil {
 		return nil
 	}
-	_, d, targets := src.Dims()
-	found := fmt.Sprintf("%s, %d features and %d targets, %q and %q", opened.Format, d, targets, opened.Names, opened.TargetNames)
-	return dist.Agree(ctx, t, "what the files hold", found)
+	named := []float64{0}
+	if opened.Names != nil {
+		named[0] = 1
+	}
+	all, err := dist.Table(ctx, t, named)
+	if err != nil {
+		return err
+	}
+	root := max(0, slices.IndexFunc(all, func(row []float64) bool { return row[0] > 0 }))
+	var text bytes.Buffer // gob's: names need not be UTF-8
+	if err := gob.NewEncoder(&text).Encode(opened.Layout); err != nil {
+		return err
+	}
+	b, err := t.Broadcast(ctx, root, text.Bytes())
+	if err != nil {
+		return err
+	}
+	var first file.Layout
+	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&first); err != nil {
+		return err
+	}
+	if err := opened.Agrees(first); err != nil {
+		return err
+	}
+	opened.Names, opened.TargetNames = first.Names, first.TargetNames
+	return nil
 }
 
 // standardize is dataset.Standardize for the rows of all ranks.

@@ -252,6 +252,11 @@ func TestRanksRefused(t *testing.T) {
 	if err := os.WriteFile("bad.csv", []byte(bad), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	for name, header := range map[string]string{"named.csv": "x1,x2,y", "other.csv": "x1,x3,y"} {
+		if err := os.WriteFile(name, []byte(replaceLine(rowsCSV(40), 1, header)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	const least = " --gamma 1 --size 4"
 	for args, want := range map[string]string{
 		"--data rows.csv --target 13 --method exact --gamma 1":          "--mpi: --method exact",
@@ -260,6 +265,10 @@ func TestRanksRefused(t *testing.T) {
 		"--data rows.csv --target 13 --rows 1:100" + least:              "--rows: with --mpi",
 		"--data pairs.svm --rows 1:100" + least:                         "pairs.svm is svmlight: take npy",
 		"--data rows.csv --target weights.csv" + least:                  "no rows can be found by number",
+		"--data named.csv,other.csv,other.csv --target y" + least:       `other.csv: its columns are not those of named.csv in the same order: feature 2 is "x3", not "x2" (files`,
+		"--data named.csv,rows.csv,named.csv --target last" + least:     "rows.csv: has 13 features and 1 targets, named.csv has 2 and 1 (files 2 and 1 of the list)",
+		"--data rows.csv,named.csv,named.csv --target last" + least:     "rows.csv: has 13 features and 1 targets, named.csv has 2 and 1 (files 1 and 2 of the list)",
+		"--data rows.csv,rows.npy,rows.npy --target last" + least:       "rows.npy: is npy where rows.csv is csv (files",
 		"--data none.csv --target 13" + least:                           "none.csv: no such file",
 		"--data bad.csv --target 13" + least:                            "bad.csv:170:5: column 3: \"x\" is not a number",
 		"--data rows.npy --target 13 --rows 150:300" + least:            "there are 200",
@@ -288,6 +297,39 @@ func TestRanksRefused(t *testing.T) {
 	})
 	if !strings.Contains(out[0].stderr+out[2].stderr, "rank 2 has") || out[1].code == done {
 		t.Errorf("ranks with another gamma: %+v", out)
+	}
+}
+
+// TestRanksNames: where the first file of a list alone has a header, as of what was
+// divided, the ranks have its names all the same, and where another has them those.
+func TestRanksNames(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := replaceLine(rowsCSV(40), 1, "x1,caf\xe9,y") // which is not UTF-8
+	header, rows, _ := strings.Cut(text, "\n")
+	half := len(rows)/2 + strings.Index(rows[len(rows)/2:], "\n") + 1
+	for name, part := range map[string]string{"all": text, "a": header + "\n" + rows[:half], "b": rows[half:]} {
+		if err := os.WriteFile(name+".csv", []byte(part), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, data := range []string{"all.csv", "a.csv,b.csv", "b.csv,a.csv"} {
+		args := []string{"fit", "--data", data, "--target", "last", "--gamma", "1", "--size", "2", "--method", "cg", "--tol", "1e-11", "--out"}
+		must(t, append(args, "alone.json")...)
+		mustRanks(t, 2, append(args, "ranks.json")...)
+		if e := apart(weights(t, "ranks.json"), weights(t, "alone.json")); !(e <= 1e-10) {
+			t.Errorf("%s: %g away", data, e)
+		}
+		var names [2][]string
+		for i, name := range []string{"ranks.json", "alone.json"} {
+			m, err := readModel(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names[i] = m.Preparation.Names
+		}
+		if len(names[1]) != 2 || !slices.Equal(names[0], names[1]) {
+			t.Errorf("%s: the features are %q, alone %q", data, names[0], names[1])
+		}
 	}
 }
 

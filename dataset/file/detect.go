@@ -37,13 +37,13 @@ func targetIsFile(path string, opts Options) (bool, error) {
 	case "parquet":
 		own, err = parquet.Columns(path)
 	case "npz":
-		name, _ := splitArray(path)
+		name, _ := SplitArray(path)
 		own, err = npy.Members(name)
 	}
 	if err != nil || slices.Contains(own, target) {
 		return false, err
 	}
-	name, _ := splitArray(target)
+	name, _ := SplitArray(target)
 	if !exists(name) && !calledLikeFile(name) {
 		return false, nil
 	}
@@ -60,6 +60,28 @@ func targetIsArray(archive string, target []string) (bool, error) {
 	}
 	arrays, err := npy.Members(archive)
 	return slices.Contains(arrays, target[0]), err
+}
+
+// OwnTarget returns where the one target of the rows at path is if it is no column of
+// theirs: in a file of its own, which need not exist, or in an array of the same .npz
+// archive, archive:array, as [Open] takes it. A column is "". Errors are those of [Open].
+func OwnTarget(path string, opts Options) (string, error) {
+	own, err := targetIsFile(path, opts)
+	switch {
+	case err != nil:
+		return "", err
+	case own:
+		return opts.Target[0], nil
+	}
+	if format, err := Format(path, opts.Format); err != nil || format != "npz" {
+		return "", err
+	}
+	archive, _ := SplitArray(path)
+	inside, err := targetIsArray(archive, opts.Target)
+	if err != nil || !inside {
+		return "", err
+	}
+	return archive + ":" + opts.Target[0], nil
 }
 
 // isPlace recognises "first", "last" and column numbers.
@@ -100,8 +122,9 @@ func suffixFormat(path string) string {
 	return ""
 }
 
-// splitArray splits file.npz:array; the array is "" where none is said.
-func splitArray(path string) (name, array string) {
+// SplitArray splits FILE.npz:NAME, as [Open] takes it, into the file and the name of the
+// array, "" where none is said. What exists by the whole name is a file.
+func SplitArray(path string) (name, array string) {
 	if i := strings.LastIndexByte(path, ':'); i >= 0 && !exists(path) && (exists(path[:i]) || suffixFormat(path[:i]) == "npz") {
 		return path[:i], path[i+1:]
 	}
@@ -114,7 +137,7 @@ func Format(path, asked string) (string, error) {
 	if asked != "" && asked != "auto" {
 		return asked, nil
 	}
-	name, array := splitArray(path)
+	name, array := SplitArray(path)
 	format, err := detect(name)
 	if err == nil && array != "" && format != "npz" {
 		return "", &dataset.InputError{File: name, Msg: "is " + format + ", which has no arrays such as " + strconv.Quote(array)}

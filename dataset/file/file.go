@@ -5,7 +5,6 @@ package file
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -58,14 +57,12 @@ type Options struct {
 	OnlyNamed bool
 }
 
-// An Opened is a source and the files under it.
+// An Opened is a source and the files under it, which are all of one layout: that of the
+// first file, or of the first with names.
 type Opened struct {
 	dataset.Source
-	Format string
-	// Names are those of the features, and TargetNames those of the targets, nil
-	// where the files give none.
-	Names, TargetNames []string
-	Scans              int // reads of the files that opening took
+	Layout
+	Scans int // reads of the files that opening took
 
 	streams []*dataset.Stream
 }
@@ -106,16 +103,12 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		if err != nil {
 			return nil, err
 		}
-		if out.Format != "" && out.Format != format {
-			return nil, &dataset.InputError{File: p.path, Msg: fmt.Sprintf("is %s where the files before it are %s", format, out.Format)}
+		if err := out.follow(p, s, format, inner); err != nil {
+			return nil, err
 		}
-		out.Format = format
 		sources = append(sources, s)
 	}
-	if err := out.sameFeatures(files, sources, inner); err != nil {
-		return nil, err
-	}
-	if err := out.sameNames(files, inner); err != nil {
+	if err := out.sameWidth(files, sources, inner); err != nil {
 		return nil, err
 	}
 	x, err := dataset.Concat(sources...)
@@ -130,6 +123,7 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		}
 	}
 	out.Source = x
+	_, out.Features, out.Targets = x.Dims()
 	if err := out.countTargets(from, opts); err != nil {
 		return nil, err
 	}
@@ -210,7 +204,7 @@ func fits(path, format string, opts Options) error {
 // archive opens the array of the features of a .npz archive and, where the target
 // is another array of it, that one.
 func (o *Opened) archive(path string, opts Options) (dataset.Source, error) {
-	name, array := splitArray(path)
+	name, array := SplitArray(path)
 	inside, err := targetIsArray(name, opts.Target)
 	if err != nil {
 		return nil, err
@@ -235,20 +229,35 @@ func (o *Opened) archive(path string, opts Options) (dataset.Source, error) {
 	return dataset.Zip(x, y)
 }
 
-// sameFeatures makes the files of a list agree: svmlight files become as wide as
-// the widest, which was found by reading them; others must be equal.
-func (o *Opened) sameFeatures(files []part, sources []dataset.Source, opts Options) error {
-	_, d, t := sources[0].Dims()
-	widest := d
-	for i, s := range sources {
-		_, di, ti := s.Dims()
-		if ti != t || (di != d && o.Format != "svmlight") {
-			return &dataset.InputError{File: files[i].path, Msg: fmt.Sprintf("has %d features and %d targets, %s has %d and %d", di, ti, files[0].path, d, t)}
-		}
-		widest = max(widest, di)
+// follow has a source of one file follow those before it. Their layout is that of the
+// first file, or of the first with names.
+func (o *Opened) follow(p part, s dataset.Source, format string, opts Options) error {
+	l := Layout{File: p.path, Number: p.number, Format: format}
+	_, l.Features, l.Targets = s.Dims()
+	var err error
+	if l.Names, l.TargetNames, err = names(p.path, format, opts); err != nil {
+		return err
 	}
+	if o.Number > 0 {
+		if err := l.Agrees(o.Layout); err != nil {
+			return err
+		}
+	}
+	if o.Number == 0 || o.Names == nil && l.Names != nil {
+		o.Layout = l
+	}
+	return nil
+}
+
+// sameWidth makes svmlight files as wide as the widest, which was found by reading them.
+func (o *Opened) sameWidth(files []part, sources []dataset.Source, opts Options) error {
 	if o.Format != "svmlight" {
 		return nil
+	}
+	widest := 0
+	for _, s := range sources {
+		_, d, _ := s.Dims()
+		widest = max(widest, d)
 	}
 	if opts.Widest != nil && opts.Features == 0 {
 		var err error
@@ -266,26 +275,6 @@ func (o *Opened) sameFeatures(files []part, sources []dataset.Source, opts Optio
 				return err
 			}
 			sources[i], o.streams[i] = wide, wide
-		}
-	}
-	return nil
-}
-
-// sameNames finds the names of the columns, and refuses to stack files whose
-// columns are called differently or come in another order.
-func (o *Opened) sameNames(files []part, opts Options) error {
-	from := ""
-	for _, f := range files {
-		p := f.path
-		features, targets, err := names(p, o.Format, opts)
-		switch {
-		case err != nil:
-			return err
-		case features == nil:
-		case from == "":
-			o.Names, o.TargetNames, from = features, targets, p
-		case !slices.Equal(features, o.Names) || !slices.Equal(targets, o.TargetNames):
-			return &dataset.InputError{File: p, Msg: fmt.Sprintf("its columns are not those of %s in the same order", from)}
 		}
 	}
 	return nil

@@ -8,9 +8,10 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// A part is what is read of a file: bytes lo to hi of size.
+// A part is what is read of a file of a list: bytes lo to hi of size.
 type part struct {
 	path         string
+	number       int // from 1
 	lo, hi, size int64
 }
 
@@ -58,13 +59,13 @@ func parts(paths []string, opts Options) ([]part, error) {
 }
 
 func sizes(paths []string) (all []part, total int64) {
-	for _, path := range paths {
-		name, _ := splitArray(path)
+	for i, path := range paths {
+		name, _ := SplitArray(path)
 		size := int64(0)
 		if info, err := os.Stat(name); err == nil { // otherwise it is said when the file is opened
 			size = info.Size()
 		}
-		all = append(all, part{path, 0, size, size})
+		all = append(all, part{path, i + 1, 0, size, size})
 		total += size
 	}
 	return all, total

@@ -412,7 +412,7 @@ func check(call string, code C.int) error {
 // time.
 func Version() string {
 	var text [C.VERSION_STRING]C.char
-	var n C.int
+	var n C.int // counts the closing zero too, with Open MPI
 	C.MPI_Get_library_version(&text[0], &n)
-	return strings.Join(strings.Fields(C.GoStringN(&text[0], n)), " ")
+	return strings.Join(strings.Fields(C.GoString(&text[0])), " ")
 }

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// These tests are of what flags do where no other test would miss it.
+
+var rowsTold = regexp.MustCompile(`(\d+) rows ×`)
+
+// TestFlagsOfFiles: every command that reads a file reads it as --format, --delimiter and
+// --header say, where by itself it would take it for something else.
+func TestFlagsOfFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"format":    strings.Repeat("1\n", 9000) + "2 1:1 2:3\n3 1:2 2:1\n",                 // the first 16 KiB could be csv
+		"delimiter": replaceLine(strings.ReplaceAll(rowsCSV(40), ",", ";"), 1, "a,b;c,d;y"), // as many commas
+		"header":    replaceLine(rowsCSV(40), 1, "2001,2002,2003"),                          // years
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		flag, value string
+		rows        int
+	}{{"format", "svmlight", 9002}, {"delimiter", ";", 40}, {"header", "yes", 40}} {
+		var target []string
+		if c.flag != "format" {
+			target = []string{"--target", "last"}
+		}
+		flag := []string{"--" + c.flag, c.value}
+		data := []string{"--data", c.flag}
+		must(t, slices.Concat([]string{"fit", "--gamma", "1", "--out", "m", "--save-sketch", "s"}, data, target, flag)...)
+		for _, command := range [][]string{
+			slices.Concat([]string{"fit", "--gamma", "1"}, data, target),
+			slices.Concat([]string{"sketch", "-o", "out"}, data, target),
+			slices.Concat([]string{"solve", "s", "--gamma", "1"}, data),
+			slices.Concat([]string{"plan", "--sizes", "1"}, data, target),
+			slices.Concat([]string{"predict", "--model", "m"}, data, target),
+		} {
+			rows := func(args []string) string {
+				code, out, errs := call(args...)
+				switch told := rowsTold.FindStringSubmatch(out); {
+				case code != done:
+					return errs
+				case command[0] == "predict":
+					return fmt.Sprint(strings.Count(out, "\n"))
+				default:
+					return told[1]
+				}
+			}
+			if got := rows(append(command, flag...)); got != fmt.Sprint(c.rows) {
+				t.Errorf("%v %v: %s rows, want %d", command, flag, got, c.rows)
+			}
+			if got := rows(command); got == fmt.Sprint(c.rows) {
+				t.Errorf("%v needs no --%s, and tests nothing", command, c.flag)
+			}
+		}
+	}
+}
+
+// planned is what plan has made of its flags, and the pilot's sketch.
+func planned(t *testing.T, args ...string) (*planOptions, *ridge.Summary, string) {
+	t.Helper()
+	o, c := &planOptions{in: newInputFlags()}, &cobra.Command{}
+	o.register(c)
+	var errs bytes.Buffer
+	if err := c.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.check(); err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	be, err := o.runs.backend()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, _, err := o.summary(t.Context(), be, &errs)
+	if err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return o, sum, errs.String()
+}
+
+// sketched is the sketch that a command makes of its flags.
+func sketched(t *testing.T, command string, args ...string) *ridge.Summary {
+	t.Helper()
+	if command == "plan" {
+		_, sum, _ := planned(t, args...)
+		return sum
+	}
+	name := filepath.Join(t.TempDir(), "s")
+	out := map[string][]string{"sketch": {"-o", name}, "fit": {"--save-sketch", name, "--gamma", "1"}}[command]
+	must(t, slices.Concat([]string{command}, out, args)...)
+	be, err := engine.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, _, err := load(name, be)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+// TestFlagsOfSketches: fit, sketch and plan prepare and sketch the rows as they are told.
+func TestFlagsOfSketches(t *testing.T) {
+	var plain, tenfold strings.Builder
+	plain.WriteString("x1,x2,y\n")
+	tenfold.WriteString("x1,x2,y\n")
+	const n = 50
+	mean := 0.0
+	for i := range n {
+		x1, x2 := math.Sin(float64(i)), 100+10*math.Cos(float64(3*i))
+		mean += x2 / n
+		fmt.Fprintf(&plain, "%v,%v,%d\n", x1, x2, i%9)
+		fmt.Fprintf(&tenfold, "%v,%v,%d\n", 10*x1, x2/10, i%9)
+	}
+	input := []string{"--target", "y", "--data", write(t, "plain.csv", plain.String())}
+	other := []string{"--target", "y", "--data", write(t, "tenfold.csv", tenfold.String())}
+	weights, penalty := write(t, "w.csv", strings.Repeat("2\n", n)), write(t, "p.csv", "4\n4\n")
+	for _, command := range []string{"fit", "sketch", "plan"} {
+		mass := func(input []string, more ...string) float64 { // ‖A‖²_F of the rows as they were sketched
+			return sketched(t, command, append(slices.Clone(input), more...)...).Sketch().Bound().Frobenius2
+		}
+		base := mass(input)
+		for flag, c := range map[string]struct{ got, want float64 }{
+			"--penalty":     {mass(input, "--penalty", penalty), base / 4},
+			"--weights":     {mass(input, "--weights", weights), base * 2},
+			"--standardize": {mass(other, "--standardize"), 2 * n},
+			"--columns":     {mass(input, "--columns", "x1") + mass(input, "--columns", "-x1"), base},
+			"--intercept":   {mass(input, "--columns", "x2", "--intercept=false") - mass(input, "--columns", "x2"), n * mean * mean},
+		} {
+			if !(math.Abs(c.got-c.want) <= 1e-9*c.want) {
+				t.Errorf("%s %s: %v, want %v", command, flag, c.got, c.want)
+			}
+		}
+		two := []string{"--data", input[3], "--target", "y,x1", "--targets", "2", "--size", "1", "--shrink", "svd"}
+		if cfg := sketched(t, command, two...).Config(); cfg.Targets != 2 || cfg.Size != 1 || cfg.Shrink != fd.SVD {
+			t.Errorf("%s: %+v", command, cfg)
+		}
+	}
+}
+
+// TestFlagsOfPlan: what is asked of a plan arrives there.
+func TestFlagsOfPlan(t *testing.T) {
+	rows := write(t, "rows.csv", rowsCSV(60))
+	o, _, errs := planned(t, "--data", rows, "--target", "y", "--n", "1000", "--gamma", "3,4", "--sizes", "1,2", "--tol", "0.01", "--memory", "77", "--log-format", "json")
+	c := o.config
+	if c.Rows != 1000 || !slices.Equal(c.Gammas, []float64{3, 4}) || !slices.Equal(c.Sizes, []int{1, 2}) || c.Tol != 0.01 || c.MaxBytes != 77<<20 {
+		t.Errorf("%+v", c)
+	}
+	if !strings.Contains(errs, `"stage":"sketching"`) {
+		t.Errorf("log: %q", errs)
+	}
+}
+
+// TestFlagThreads: commands use as many threads as they are told.
+func TestFlagThreads(t *testing.T) {
+	t.Chdir(t.TempDir())
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	rows := write(t, "rows.csv", rowsCSV(60))
+	for _, args := range [][]string{
+		{"fit", "--gamma", "1", "--data", rows, "--target", "y"}, {"sketch", "-o", "s", "--data", rows, "--target", "y"}, {"solve", "s", "--gamma", "1"},
+		{"plan", "--sketch", "s"}, {"paper", "--figures", "1", "--quick"},
+	} {
+		runtime.GOMAXPROCS(before + 2)
+		must(t, append(args, "--threads", "1")...)
+		if got := runtime.GOMAXPROCS(0); got != 1 {
+			t.Errorf("%s: %d threads", args[0], got)
+		}
+	}
+}
+
+// TestFlagsOfSolvers: fit and solve iterate by the method, to the tolerance and in the
+// passes they are told, with the rows and the shift they are told.
+func TestFlagsOfSolvers(t *testing.T) {
+	dir := t.TempDir()
+	input := []string{"--data", housing, "--target", "last", "--rows", "1:2000"}
+	prepared := []string{"--features", "rff:40,gamma=1e-7,seed=2", "--size", "10"}
+	sketch := filepath.Join(dir, "s")
+	must(t, slices.Concat([]string{"sketch", "-o", sketch}, input, prepared)...)
+	for name, command := range map[string][]string{
+		"fit":   slices.Concat([]string{"fit", "--gamma", "1"}, input, prepared),
+		"solve": slices.Concat([]string{"solve", sketch, "--gamma", "1"}, input),
+	} {
+		with := func(more ...string) map[string]any { return report(t, slices.Concat(command, more)...) }
+		coarse, fine := with("--method", "chebyshev", "--tol", "0.1"), with("--method", "chebyshev", "--tol", "1e-9")
+		if coarse["method"] != "chebyshev" || !(coarse["relative_error_bound"].(float64) <= 0.1) || !(fine["relative_error_bound"].(float64) <= 1e-9) || !(coarse["passes"].(float64) < fine["passes"].(float64)) {
+			t.Errorf("%s: %v passes to %v, %v to %v", name, coarse["passes"], coarse["relative_error_bound"], fine["passes"], fine["relative_error_bound"])
+		}
+		if code, _, errs := call(slices.Concat(command, []string{"--method", "cg", "--max-passes", "1"})...); code != failed || !strings.Contains(errs, "tolerance not reached") {
+			t.Errorf("%s in one pass: exit %d, %s", name, code, errs)
+		}
+		code, _, errs := call(slices.Concat(command, []string{"--method", "cg", "--log-format", "json"})...)
+		var line struct{ Stage string }
+		if err := json.Unmarshal([]byte(strings.SplitN(errs, "\n", 2)[0]), &line); code != done || err != nil || line.Stage == "" {
+			t.Errorf("%s: exit %d, log %q", name, code, errs)
+		}
+		coef := filepath.Join(dir, name+".npy")
+		with("--method", "cg", "--coef", coef)
+		if info, err := os.Stat(coef); err != nil || info.Size() < 41*8 {
+			t.Errorf("%s: the weights: %v, %v", name, info, err)
+		}
+	}
+	if code, _, errs := call("solve", sketch, "--gamma", "1", "--data", housing); code != usage || !strings.Contains(errs, "20640 rows") {
+		t.Errorf("solve without --rows: exit %d, %s", code, errs)
+	}
+	// The shift is η/2: it makes the contraction half of η against γ + η/2, in place of η
+	// against γ.
+	for name, command := range map[string][]string{"fit": slices.Concat([]string{"fit", "--method", "one-shot", "--gamma", "50"}, input, prepared), "solve": {"solve", sketch, "--gamma", "50"}} {
+		plain := report(t, append(command, "--robust=false")...)
+		robust := report(t, command...)
+		eta := plain["shrinkage"].(float64)
+		for _, c := range [][2]float64{{plain["contraction"].(float64), eta / 50}, {robust["contraction"].(float64), eta / 2 / (50 + eta/2)}} {
+			if !(math.Abs(c[0]-c[1]) <= 1e-6*c[1]) {
+				t.Errorf("%s: contraction %v, want %v", name, c[0], c[1])
+			}
+		}
+	}
+	// Also a sketch alone has progress to tell.
+	if _, _, errs := call(slices.Concat([]string{"sketch", "-o", sketch, "--log-format", "json"}, input)...); !strings.Contains(errs, `"stage":"sketching"`) {
+		t.Errorf("sketch: log %q", errs)
+	}
+}
