@@ -76,7 +76,7 @@ func (b *based) verify()        {}
 
 // perVector is how many vectors the subspace has room for, by each that is given: the
 // sketch's and one of each system, all of which are kept anyway.
-const perVector = 4
+const perVector = 6
 
 func newGalerkin(r *refinement) *galerkin {
 	d, q, t := r.sum.cfg.Dim, len(r.systems), r.sum.cfg.Targets
@@ -248,12 +248,21 @@ func (g *galerkin) judgeAll(pass int, last bool) error {
 	if !g.deflated {
 		return g.refinement.judgeAll(pass, last)
 	}
+	d, n := g.space.d, 0
+	for _, s := range g.active {
+		if s.measured {
+			copy(g.v[n*d:(n+1)*d], s.g)
+			n++
+		}
+	}
+	g.sketch.projections(n, g.v[:n*d], g.rest[:n*d], g.projection)
+	n = 0
 	for _, s := range g.active {
 		p := projection{along: g.none, norm: norm(s.g)}
 		p.rest2 = p.norm * p.norm
 		if s.measured {
-			g.sketch.projections(1, s.g, g.rest, g.projection)
-			p = g.projection[0]
+			p = g.projection[n]
+			n++
 		}
 		if err := g.judge(s, &p, pass, last); err != nil {
 			return err
@@ -290,6 +299,9 @@ func (g *galerkin) extend(ctx context.Context) (int, error) {
 		if err := g.stay(); err != nil {
 			return 0, err
 		}
+	}
+	if fresh > 0 {
+		fresh = s.fill(fresh)
 	}
 	g.stayed = fresh == 0
 	g.asked = g.asked[:0]

@@ -36,6 +36,32 @@ func TestGalerkinPath(t *testing.T) {
 	})
 }
 
+// TestGalerkinBlocks: where eigenvalues below γ fall fast, a pass of as many vectors as
+// one reading is worth stands for several of CG, for one γ too.
+func TestGalerkinBlocks(t *testing.T) {
+	const d = 100
+	r := rand.New(rand.NewPCG(8, 9))
+	s := table{}
+	for range 2 * d {
+		x := make([]float64, d)
+		for j := range x {
+			x[j] = r.NormFloat64() * math.Exp(-float64(j*j)/(30*30))
+		}
+		s.x, s.y = append(s.x, x), append(s.y, []float64{r.NormFloat64()})
+	}
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 20})
+	ref := refbig.New(s.x, s.y, nil, false)
+	passes := map[ridge.Method]int{}
+	for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
+		f := must(ridge.Solve(context.Background(), s, sum, 1e-2*sum.Grid(1)[0], ridge.SolveOptions{Method: m}))(t)
+		passes[m] = f.Passes
+		ridgetest.Certificate(t, ref, f)
+	}
+	if 4*passes[ridge.Galerkin] > passes[ridge.CG] {
+		t.Errorf("passes: %v", passes)
+	}
+}
+
 // TestGalerkinNoRoom: where a subspace is too small for the solution, CG goes on to the
 // tolerance.
 func TestGalerkinNoRoom(t *testing.T) {
@@ -45,7 +71,7 @@ func TestGalerkinNoRoom(t *testing.T) {
 		sum := summarize(t, s, ridge.SummaryConfig{Size: 2, Backend: be})
 		f := must(ridge.Solve(context.Background(), s, sum, 1e-4*sum.Grid(1)[0], ridge.SolveOptions{Method: ridge.Galerkin}))(t)
 		ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), f)
-		if room := 4 * (2 + 1); f.Iterations <= room {
+		if room := 6 * (2 + 1); f.Iterations <= room {
 			t.Errorf("%d passes: there was room", f.Iterations)
 		}
 	})

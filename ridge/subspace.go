@@ -21,6 +21,7 @@ type subspace struct {
 	kq   []float64
 	t    []float64 // k×k, both triangles, leading dimension most
 
+	last          int // rows that came last
 	base          int
 	theta         []float64 // descending
 	s             []float64 // base×base, rows are eigenvectors
@@ -34,15 +35,15 @@ const schurRows = 64
 // newSubspace makes room for most rows, more behind them, and as many vectors at a
 // time to propose from or to solve for.
 func newSubspace(be engine.Backend, d, most, behind int) *subspace {
-	n := max(most, behind)
+	n, wide := max(most, behind), max(behind, blockRows)
 	s := &subspace{
 		be: be, d: d, most: most,
 		q: make([]float64, (most+behind)*d), kq: make([]float64, (most+behind)*d),
 		t: make([]float64, most*most), s: make([]float64, most*most), eig: make([]float64, most*most),
 		theta: make([]float64, most), work: make([]float64, be.SymEigWork(n, n)),
-		h: make([]float64, most*behind), f: make([]float64, 2*schurRows*most),
+		h: make([]float64, most*wide), f: make([]float64, 2*schurRows*most),
 		m:    make([]float64, max(schurRows*schurRows, behind*(2*behind+1))),
-		rest: make([]float64, behind*d),
+		rest: make([]float64, wide*d),
 	}
 	return s
 }
@@ -59,7 +60,7 @@ func (s *subspace) grow(b int) error {
 			s.t[j*s.most+i] = s.t[i*s.most+j]
 		}
 	}
-	s.k = n
+	s.k, s.last = n, b
 	if s.k-s.base > schurRows {
 		return s.decompose()
 	}
@@ -190,6 +191,72 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	s.purge(b, rows) // twice is enough
 	orthonormalise(b, s.d, rows)
 	return b, nil
+}
+
+// A pass is to have blockRows vectors while the subspace has less than fillTo of its
+// room: to read the data costs more than to multiply.
+const (
+	blockRows = 32
+	fillTo    = 0.5
+)
+
+// fill adds to the b rows behind the subspace, up to blockRows, orthonormal ones of what
+// the rows of KQᵀ that came last have outside of it all: the next block of a Krylov
+// space. It returns how many rows there are then.
+func (s *subspace) fill(b int) int {
+	n := min(s.last, blockRows, s.most-s.k-b)
+	if float64(s.k) >= fillTo*float64(s.most) || b >= blockRows || n <= 0 {
+		return b
+	}
+	d := s.d
+	rows := s.q[s.k*d : (s.k+b+n)*d]
+	next := rows[b*d:]
+	n = s.next(n, next)
+	for i := 0; i < n && b < blockRows; i++ {
+		if row := next[i*d : (i+1)*d]; orthogonalise(b, d, rows, row) {
+			copy(rows[b*d:(b+1)*d], row)
+			b++
+		}
+	}
+	return b
+}
+
+// next overwrites the n rows of z with what the first of the rows of KQᵀ that came last
+// have outside the subspace, to length one, and returns how many have anything there.
+// What they have inside is in T.
+func (s *subspace) next(n int, z []float64) int {
+	d, k := s.d, s.k
+	for i := range n {
+		j := k - s.last + i
+		row, inside := z[i*d:(i+1)*d], s.h[i*k:(i+1)*k]
+		copy(row, s.kq[j*d:(j+1)*d])
+		copy(inside, s.t[j*s.most:])
+		if l := norm(row); l > tiniest {
+			scale(1/l, row)
+			scale(1/l, inside)
+		}
+	}
+	s.be.Gemm(false, false, n, d, k, -1, s.h, k, s.q, d, 1, z, d)
+	n = s.normalised(n, z, vanished)
+	s.purge(n, z) // of what scaling up has made of round-off
+	return s.normalised(n, z, 0.5)
+}
+
+// orthogonalise subtracts from a row of length one what it has along n orthonormal ones, and
+// scales it to length one again; false says that next to nothing is left.
+func orthogonalise(n, d int, z, row []float64) bool {
+	for range 2 {
+		for i := range n {
+			before := z[i*d : (i+1)*d]
+			axpy(-dot(row, before), before, row)
+		}
+		left := norm(row)
+		if left < 0.1 {
+			return false
+		}
+		scale(1/left, row)
+	}
+	return true
 }
 
 // normalised scales the rows of z to length one, drops those that are not longer than

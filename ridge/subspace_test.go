@@ -135,3 +135,69 @@ func TestPropose(t *testing.T) {
 		checkBasis(t, s, mat.NewDense(30, 30, nil))
 	})
 }
+
+// TestFill: the block behind the subspace is completed by what K made of the one before,
+// orthonormal, as long as there is half the room.
+func TestFill(t *testing.T) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		const d, step = 120, 10
+		s, k := filled(t, be, d, 4*step, 100, step)
+		z := make([]float64, 2*d) // two combinations of the next block, and another one
+		n := s.next(2, z)
+		copy(z[d:], s.q[:d])
+		for j := range z[d:] {
+			z[d+j] += float64(j % 7)
+		}
+		b, err := s.propose(s.outside(n, z), z)
+		if err != nil || b != 2 {
+			t.Fatalf("%d directions, want 2: %v", b, err)
+		}
+		all := s.fill(b)
+		if want := b + step - 1; all != want {
+			t.Fatalf("%d rows, want %d: the first is proposed already", all, want)
+		}
+		// K·Qᵀ of the last block is in the span of all rows.
+		at := s.k
+		multiply(s, k, all)
+		if err := s.grow(all); err != nil {
+			t.Fatal(err)
+		}
+		checkBasis(t, s, k)
+		last := append([]float64(nil), s.kq[(at-step)*d:at*d]...)
+		size := mat.Norm(k, 2)
+		s.purge(step, last)
+		for i, v := range last {
+			if !(math.Abs(v) <= 1e-12*size) {
+				t.Fatalf("element %d of KQᵀ has %g outside", i, v)
+			}
+		}
+		if n := s.fill(3); n != 3 {
+			t.Errorf("beyond half the room %d rows were made of 3", n)
+		}
+		s.k -= all
+		if n := s.fill(blockRows); n != blockRows {
+			t.Errorf("%d rows of a whole block", n)
+		}
+	})
+}
+
+// TestFillInvariant: a subspace that K maps to itself has no next block.
+func TestFillInvariant(t *testing.T) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		const d = 9
+		s := newSubspace(be, d, 8, 2)
+		k := mat.NewDense(d, d, nil)
+		for i := range d {
+			k.Set(i, i, float64(1+i))
+		}
+		s.q[0], s.q[d+1] = 1, 1
+		multiply(s, k, 2)
+		if err := s.grow(2); err != nil {
+			t.Fatal(err)
+		}
+		s.q[2*d+2] = 1
+		if n := s.fill(1); n != 1 {
+			t.Errorf("%d rows where there is nothing to add", n)
+		}
+	})
+}
