@@ -188,7 +188,7 @@ func TestGammaAuto(t *testing.T) {
 	c := v["choice"].(map[string]any)
 	path := c["path"].([]any)
 	// The best γ lies below the grid, which goes on to it.
-	if len(path) != gridPoints+morePoints || c["at_end"] != false || c["gamma"] != v["gamma"] || v["method"] != "cg" {
+	if len(path) != gridPoints+morePoints || c["at_end"] != false || c["gamma"] != v["gamma"] || v["method"] != "galerkin" {
 		t.Fatalf("%d points, gamma %v of %v, method %v", len(path), v["gamma"], c["gamma"], v["method"])
 	}
 	least, at := math.Inf(1), 0.0

@@ -49,7 +49,7 @@ func fitCommand(ranks joiner) *cobra.Command {
 	}
 	o.inputFlags.register(c.Flags())
 	o.sketchFlags.register(c.Flags())
-	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (for many gamma), chebyshev, newton or exact")
+	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes), chebyshev, newton or exact")
 	c.Flags().StringVar(&o.save, "save-sketch", "", "keep the sketch here, for solve, merge and predict --interval")
 	c.Flags().IntVar(&o.cv, "cv", 0, "with --gamma auto: choose by cross-validation with so many folds, in the same pass, in place of GCV")
 	c.Flags().BoolVar(&o.mpi, "mpi", false, "be one of the ranks that mpirun or srun has started: each reads its share of the files (whole ones where there are enough, else rows of npy, npz and Parquet or bytes of csv and svmlight); rank 0 reports; needs a build with -tags mpi")

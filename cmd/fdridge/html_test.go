@@ -186,7 +186,7 @@ func TestReportPage(t *testing.T) {
 			"ran": {sketch, "one-shot"}, "reproduce": {"fdridge solve " + sketch + " --gamma 5"}, "weights": {"a&b"},
 		}},
 		"solve with rows": {[]string{"solve", sketch, "--gamma", "5", "--data", data, "--json"}, done, 2, want{
-			"ran": {"cg"}, "reproduce": {"--data " + data, "--json"},
+			"ran": {"galerkin"}, "reproduce": {"--data " + data, "--json"},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -383,8 +383,8 @@ func TestModelNamesColumns(t *testing.T) {
 	}
 }
 
-// TestAuto: auto weighs d²·n + d³/3 for each γ against the products of
-// cg and galerkin.
+// TestAuto: auto weighs d²·n + d³/3 for each γ against the products and readings of
+// cg and galerkin, and the memory of the latter for one γ.
 func TestAuto(t *testing.T) {
 	many := strings.TrimSuffix(strings.Repeat("1,", 100), ",")
 	for name, c := range map[string]struct {
@@ -394,9 +394,13 @@ func TestAuto(t *testing.T) {
 		want  string
 	}{
 		"narrow":                            {1e6, 100, 256, "1", "exact"},
-		"wide":                              {1e6, 5000, 256, "1", "cg"},
-		"d² does not fit":                   {1e6, 11586, 10000, "1", "cg"},
-		"many γ":                            {1e6, 3000, 256, many, "galerkin"},
+		"not so narrow":                     {1e6, 5000, 256, "1", "exact"},
+		"wide":                              {1e6, 9000, 256, "1", "galerkin"},
+		"d² does not fit":                   {1e6, 11586, 100, "1", "galerkin"},
+		"nor do many vectors":               {1e6, 55000, 100, "1", "cg"},
+		"a large sketch":                    {1e6, 11000, 600, "1", "cg"},
+		"vectors of many γ":                 {1e6, 55000, 100, many, "galerkin"},
+		"many γ":                            {1e6, 9000, 256, many, "galerkin"},
 		"many γ, too few rows for their d³": {1000, 3000, 256, many, "galerkin"},
 		"unknown n":                         {-1, 3000, 256, many, "exact"},
 	} {

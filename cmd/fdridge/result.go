@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,8 +60,10 @@ const gridPoints = 50
 
 // chooseMethod settles the method. Exact costs d² flops a row, d³/3 for each γ and
 // 8d² bytes; cg costs 7md a row for the sketch and 4d for each pass, γ and target,
-// about a dozen passes; galerkin, 4md for the sketch's vectors and some eight more a
-// pass, whatever γ there are. While n is unknown the rows are taken to outweigh d³.
+// about a dozen passes; galerkin, 4md more for the sketch's vectors and at most two
+// thirds of the passes, of up to 32 vectors whatever γ there are. To read a number, out
+// of a binary file in cache or of a text, takes as long as some hundreds to thousands of
+// flops. While n is unknown the rows are taken to outweigh d³.
 func (o *fitOptions) chooseMethod(d *data) (method, reason string) {
 	n, dim, t := d.source.Dims()
 	if o.mpi {
@@ -77,12 +80,12 @@ func chooseMethod(asked string, n int64, d, t, m, k int, sketch bool) (method, r
 	if asked != "auto" {
 		return asked, ""
 	}
-	method, least := iterative(min(m, d), k, t)
+	method, least := iterative(d, min(m, d), k*t)
 	if sketch {
 		return method, "gamma is to be chosen from a sketch, or a sketch or checkpoint to be kept"
 	}
 	const budget = 1 << 30
-	exact := float64(d)
+	exact := readFlops + float64(d)
 	if n > 0 {
 		exact += float64(k) * float64(d) * float64(d) / 3 / float64(n)
 	}
@@ -90,16 +93,22 @@ func chooseMethod(asked string, n int64, d, t, m, k int, sketch bool) (method, r
 	case d > 11585: // 8d² > budget
 		return method, fmt.Sprintf("d² for d = %d takes more than %d MiB", d, budget>>20)
 	case exact <= least:
-		return "exact", fmt.Sprintf("d² fits, and %.0f·d flops a row are no more than %s's %.0f·d", exact, method, least)
+		return "exact", fmt.Sprintf("d² fits, and %.0f·d flops a row, reading included, are no more than %s's %.0f·d", exact, method, least)
 	}
-	return method, fmt.Sprintf("%.0f·d flops a row are less than exact's %.0f·d", least, exact)
+	return method, fmt.Sprintf("%.0f·d flops a row, reading included, are less than exact's %.0f·d", least, exact)
 }
 
-// iterative is which of cg and galerkin costs less, and how many flops/d a row.
-func iterative(m, k, t int) (method string, flops float64) {
-	const passes, block = 12, 8
-	cg, galerkin := float64(7*m+4*passes*k*t), float64(11*m+4*passes*block)
-	if galerkin < cg {
+// readFlops is how many flops take as long as to read a number.
+const readFlops = 500
+
+// iterative is which of cg and galerkin costs less for so many systems (a γ and a target
+// each), and how many flops/d a row. For one alone galerkin's vectors, of which it keeps
+// half of what it may as a rule, aren't worth more than some memory.
+func iterative(d, m, systems int) (method string, flops float64) {
+	const passes, block, most = 12, 32, 200 << 20
+	cg := float64(readFlops + 7*m + passes*(readFlops+4*systems))
+	galerkin := float64(readFlops + 11*m + passes*2/3*(readFlops+4*block))
+	if galerkin <= cg && (systems > 1 || 6*8*float64(m+1)*float64(d) <= most) {
 		return "galerkin", galerkin
 	}
 	return "cg", cg
@@ -171,7 +180,11 @@ func (r *result) chooseGamma(sum *ridge.Summary) error {
 	if r.cv != nil {
 		grid = r.cv.Gammas
 	}
-	if err := r.choose(sum, grid); err != nil {
+	fits, err := sum.Path(grid)
+	if err != nil {
+		return err
+	}
+	if err := r.choose(fits); err != nil {
 		return err
 	}
 	for range mostMore {
@@ -179,10 +192,14 @@ func (r *result) chooseGamma(sum *ridge.Summary) error {
 		if r.cv != nil || r.o.gammas != nil || len(more) == 0 {
 			break
 		}
+		beyond, err := sum.Path(more)
+		if err != nil {
+			return err
+		}
 		before := r.path
-		grid = append(grid, more...)
-		slices.Sort(grid)
-		if err := r.choose(sum, grid); err != nil {
+		fits = append(slices.Clone(fits), beyond...)
+		slices.SortFunc(fits, func(a, b *ridge.Fit) int { return cmp.Compare(a.Gamma, b.Gamma) })
+		if err := r.choose(fits); err != nil {
 			return err
 		}
 		if !(r.path.choice.Score.Hi < before.choice.Score.Lo) {
@@ -193,12 +210,9 @@ func (r *result) chooseGamma(sum *ridge.Summary) error {
 	return nil
 }
 
-// choose is chooseGamma for a grid.
-func (r *result) choose(sum *ridge.Summary, grid []float64) (err error) {
-	p := &path{cv: r.cv}
-	if p.fits, err = sum.Path(grid); err != nil {
-		return err
-	}
+// choose is chooseGamma for the fits of a grid.
+func (r *result) choose(fits []*ridge.Fit) (err error) {
+	p := &path{cv: r.cv, fits: fits}
 	switch {
 	case r.cv == nil:
 		p.choice, err = ridge.ChooseGCV(p.fits, -1)

@@ -36,7 +36,7 @@ func solveCommand() *cobra.Command {
 			return about(args[0], o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
-	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (for many gamma), chebyshev or newton; auto is cg or galerkin with --data, otherwise one-shot")
+	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes), chebyshev or newton; auto is cg or galerkin with --data, otherwise one-shot")
 	f := c.Flags()
 	f.Var(&o.in.data, "data", "all the rows of the sketch, in any order: they are read again to refine the solution")
 	f.StringVar(&o.in.format, "format", "auto", "as for fit")
@@ -89,7 +89,7 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	if r.method == "auto" {
 		r.method = "one-shot"
 		if o.in.data.set {
-			r.method, _ = iterative(min(cfg.Size, cfg.Dim), o.solved(), cfg.Targets)
+			r.method, _ = iterative(cfg.Dim, min(cfg.Size, cfg.Dim), o.solved()*cfg.Targets)
 		}
 	}
 	var opened *data

@@ -374,7 +374,7 @@ func TestRanksReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := mustRanks(t, 7, strings.Fields("fit --data few.csv --target y --gamma 1 --size 2 --report page.html --coef coef.npy --save-sketch all.fds")...)
-	for _, want := range []string{"4 rows × 2 features", "method cg: several ranks share the rows", "rank  rows  seconds  of which communicating", "\n6     "} {
+	for _, want := range []string{"4 rows × 2 features", "method galerkin: several ranks share the rows", "rank  rows  seconds  of which communicating", "\n6     "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in %s", want, out)
 		}
