@@ -50,6 +50,8 @@ func main() {
 	ConstraintExpr("!noasm")
 	for u := 1; u <= wide; u++ {
 		v.tile(u)
+		v.tileRowsA(u)
+		v.tileRowsB(u)
 	}
 	v.pack()
 	v.packT()
@@ -132,4 +134,28 @@ func (s strides) at(row, disp int) Mem {
 		return Mem{Base: s.base, Index: s.ld, Scale: 2, Disp: disp}
 	}
 	return Mem{Base: s.base, Index: s.ld3, Scale: 1, Disp: disp}
+}
+
+// manyRows are the addresses of the lanes rows of a panel.
+type manyRows []strides
+
+// rowsOf is rowsOf for as many rows as a vector has elements.
+func (v isa) rowsOf(pointer, ld string) manyRows {
+	near := rowsOf(pointer, ld, 4)
+	if v.lanes == 4 {
+		return manyRows{near}
+	}
+	far := near
+	far.base = GP64()
+	LEAQ(Mem{Base: near.base, Index: near.ld, Scale: 4}, far.base)
+	return manyRows{near, far}
+}
+
+func (m manyRows) at(row, disp int) Mem { return m[row/4].at(row%4, disp) }
+
+// advance moves all rows by so many bytes.
+func (m manyRows) advance(bytes int) {
+	for _, s := range m {
+		ADDQ(U8(bytes), s.base)
+	}
 }

@@ -44,23 +44,11 @@ func (v isa) packT() {
 	v.function("packT", "(k int, src *float64, ld int, dst *float64, stride int)",
 		fmt.Sprintf("copies k columns of %d rows: dst[l·stride+r] = src[r·ld+l].", v.lanes))
 	k := Load(Param("k"), GP64()).(reg.GPVirtual)
-	near, dst := rowsOf("src", "ld", 4), rowsOf("dst", "stride", 4)
-	rows := []strides{near}
-	if v.lanes == 8 {
-		far := near
-		far.base = GP64()
-		LEAQ(Mem{Base: near.base, Index: near.ld, Scale: 4}, far.base)
-		rows = append(rows, far)
-	}
-	next := func(n int) {
-		for _, s := range rows {
-			ADDQ(U8(n), s.base)
-		}
-	}
+	rows, dst := v.rowsOf("src", "ld"), rowsOf("dst", "stride", 4)
 	countdown(k, v.lanes, "block", func() {
 		in := v.vectors(v.lanes)
 		for i := range in {
-			VMOVUPD(rows[i/4].at(i%4, 0), in[i])
+			VMOVUPD(rows.at(i, 0), in[i])
 		}
 		for i, x := range v.transpose(in) {
 			if i == 4 {
@@ -69,16 +57,16 @@ func (v isa) packT() {
 			VMOVUPD(x, dst.at(i%4, 0))
 		}
 		LEAQ(Mem{Base: dst.base, Index: dst.ld, Scale: 4}, dst.base)
-		next(v.bytes())
+		rows.advance(v.bytes())
 	})
 	countdown(k, 1, "one", func() {
 		for i := range v.lanes {
 			x := XMM()
-			VMOVSD(rows[i/4].at(i%4, 0), x)
+			VMOVSD(rows.at(i, 0), x)
 			VMOVSD(x, Mem{Base: dst.base, Disp: 8 * i})
 		}
 		ADDQ(dst.ld, dst.base)
-		next(8)
+		rows.advance(8)
 	})
 	VZEROUPPER()
 	RET()

@@ -8,17 +8,95 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// tile writes the micro-kernel for lanes rows and u·lanes columns: an outer
-// product for each of k steps, all of C in registers.
+// A micro-kernel computes lanes rows and u·lanes columns of C: an outer product for
+// each of k steps, all of C in registers. There are three, for A and B packed or one of
+// them where it lies.
+
+// tile writes the one for packed A and B.
 func (v isa) tile(u int) {
-	const unroll = 4
-	rows, width := v.lanes, u*v.bytes()
 	v.function(fmt.Sprintf("tile%d", u), "(k int, alpha float64, a, b, c *float64, ldc int, add bool)",
-		fmt.Sprintf("computes C = alpha·AᵀB, plus C if add is set, for packed A (k×%d), B (k×%d)", rows, u*v.lanes),
-		fmt.Sprintf("and the %d×%d matrix C.", rows, u*v.lanes))
+		fmt.Sprintf("computes C = alpha·AᵀB, plus C if add is set, for packed A (k×%d), B (k×%d)", v.lanes, u*v.lanes),
+		fmt.Sprintf("and the %d×%d matrix C.", v.lanes, u*v.lanes))
+	b := Load(Param("b"), GP64()).(reg.GPVirtual)
+	v.packedA(u,
+		func(i, q int) Mem { return Mem{Base: b, Disp: (i*u + q) * v.bytes()} },
+		func(n int) { ADDQ(U32(n*u*v.bytes()), b) })
+}
+
+// tileRowsB writes the one for packed A and rows of B ldb apart. Their addresses cost
+// two in a hundred of the speed of tile.
+func (v isa) tileRowsB(u int) {
+	v.function(fmt.Sprintf("tileRowsB%d", u), "(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool)",
+		fmt.Sprintf("computes C = alpha·AᵀB, plus C if add is set, for packed A (k×%d), B (k×%d)", v.lanes, u*v.lanes),
+		fmt.Sprintf("and the %d×%d matrix C.", v.lanes, u*v.lanes))
+	b := rowsOf("b", "ldb", 4)
+	v.packedA(u,
+		func(i, q int) Mem { return b.at(i, q*v.bytes()) },
+		func(n int) {
+			if n == 1 {
+				ADDQ(b.ld, b.base)
+			} else {
+				LEAQ(Mem{Base: b.base, Index: b.ld, Scale: uint8(n)}, b.base)
+			}
+		})
+}
+
+// packedA writes a micro-kernel for packed A. Of four steps, b tells where vector q of
+// B is in step i; next goes on to those behind.
+func (v isa) packedA(u int, b func(i, q int) Mem, next func(n int)) {
+	rows := v.lanes
 	k := Load(Param("k"), GP64()).(reg.GPVirtual)
 	a := Load(Param("a"), GP64()).(reg.GPVirtual)
+	v.intoTile(u, func(step func(a, b func(int) Mem)) {
+		steps := func(n int) func() {
+			return func() {
+				for i := range n {
+					if 8*i*rows%64 == 0 {
+						PREFETCHT0(Mem{Base: a, Disp: 8*i*rows + 1024})
+					}
+					step(
+						func(r int) Mem { return Mem{Base: a, Disp: 8 * (i*rows + r)} },
+						func(q int) Mem { return b(i, q) })
+				}
+				ADDQ(U32(8*n*rows), a)
+				next(n)
+			}
+		}
+		countdown(k, 4, "four", steps(4))
+		countdown(k, 1, "one", steps(1))
+	})
+}
+
+// tileRowsA writes the one for rows of A lda apart, and packed B.
+func (v isa) tileRowsA(u int) {
+	width := u * v.bytes()
+	v.function(fmt.Sprintf("tileRowsA%d", u), "(k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, add bool)",
+		fmt.Sprintf("computes C = alpha·A·B, plus C if add is set, for A (%d×k), packed B (k×%d)", v.lanes, u*v.lanes),
+		fmt.Sprintf("and the %d×%d matrix C.", v.lanes, u*v.lanes))
+	k := Load(Param("k"), GP64()).(reg.GPVirtual)
+	a := v.rowsOf("a", "lda")
 	b := Load(Param("b"), GP64()).(reg.GPVirtual)
+	v.intoTile(u, func(step func(a, b func(int) Mem)) {
+		steps := func(n int) func() {
+			return func() {
+				for i := range n {
+					step(
+						func(r int) Mem { return a.at(r, 8*i) },
+						func(q int) Mem { return Mem{Base: b, Disp: i*width + q*v.bytes()} })
+				}
+				a.advance(8 * n)
+				ADDQ(U32(n*width), b)
+			}
+		}
+		countdown(k, 4, "four", steps(4))
+		countdown(k, 1, "one", steps(1))
+	})
+}
+
+// intoTile writes what the micro-kernels have in common. Of a step, loop tells where
+// the elements of A and the vectors of B are.
+func (v isa) intoTile(u int, loop func(step func(a, b func(int) Mem))) {
+	rows, width := v.lanes, u*v.bytes()
 	c := Load(Param("c"), GP64()).(reg.GPVirtual)
 	ldc := Load(Param("ldc"), GP64()).(reg.GPVirtual)
 	SHLQ(U8(3), ldc)
@@ -41,33 +119,19 @@ func (v isa) tile(u int) {
 		acc[r] = v.vectors(u)
 		zero(acc[r]...)
 	}
-	step := func(i int) {
+	loop(func(a, b func(int) Mem) {
 		bs := v.vectors(u)
 		for q := range bs {
-			VMOVUPD(Mem{Base: b, Disp: i*width + q*v.bytes()}, bs[q])
+			VMOVUPD(b(q), bs[q])
 		}
 		for r := range rows {
 			x := v.vector()
-			VBROADCASTSD(Mem{Base: a, Disp: 8 * (i*rows + r)}, x)
+			VBROADCASTSD(a(r), x)
 			for q := range bs {
 				VFMADD231PD(bs[q], x, acc[r][q])
 			}
 		}
-	}
-	steps := func(n int) func() {
-		return func() {
-			for i := range n {
-				if 8*i*rows%64 == 0 {
-					PREFETCHT0(Mem{Base: a, Disp: 8*i*rows + 1024})
-				}
-				step(i)
-			}
-			ADDQ(U32(8*n*rows), a)
-			ADDQ(U32(n*width), b)
-		}
-	}
-	countdown(k, unroll, "four", steps(unroll))
-	countdown(k, 1, "one", steps(1))
+	})
 
 	alpha := v.vector()
 	VBROADCASTSD(NewParamAddr("alpha", 8), alpha)

@@ -21,9 +21,10 @@ const (
 	// quite those of their rows add to it.
 	sumFactor    = sumRows/2 + 4
 	centreFactor = 2*sumRows + 12
-	// passFactor is for the gradient of a pass, of dense rows and of sparse ones.
-	passFactor       = passChain/2 + 4
-	passFactorSparse = sparseChain/2 + 4
+	// passFactor is for the gradient of a pass, of dense rows and of sparse ones, which
+	// may come after dense ones.
+	passFactor       = (passChain+1)/2 + 4
+	passFactorSparse = (passChain+sparseChain+1)/2 + 4
 )
 
 // A knowledge is what the summary alone proves, shared by all γ and targets. The

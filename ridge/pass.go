@@ -30,7 +30,7 @@ type pass struct {
 	src  dataset.Source
 	be   engine.Backend
 	d, t int
-	rows int       // rows of a block taken at a time
+	rows int       // rows of a block taken at a time, for few vectors
 	mean []float64 // d+t means, nil without intercept
 
 	reducer Reducer // nil: src has all rows
@@ -40,7 +40,8 @@ type pass struct {
 	found     []float64 // all that a pass has found, see Reducer
 	g         []float64 // plain sums q×d, where found will have the products
 	x, b, r   []float64 // centred rows n×d, right-hand sides n×q, residuals n×q
-	plain     int       // rows in g, from manyQueries vectors on products
+	call      []float64 // those of one call
+	plain     int       // calls in g, or sparse rows
 	sum       []neumaier.Sum
 	rss, ones []neumaier.Sum // ‖r‖² and 1ᵀr of each vector
 	offset    []float64      // μᵀv of each vector
@@ -69,20 +70,20 @@ type pass struct {
 
 // How rows are taken, for threads to share them and for no element of a sum to be the
 // end of a long chain of additions, with which its error grows. Backends divide
-// passRows dense rows among up to 16 parts of 32 or more, or take 64 at a time, where
-// that makes sharedWork multiply-adds; less is taken fewRows at a time. From manyQueries
-// vectors on, where the product is one of matrices, which add up on their own before
-// they add to what there is, manyRows are taken manyCalls times. No chain is longer
-// than passChain. What it makes of sparse rows is the chain of their additions
-// itself, sparseChain: there q·d compensated sums cost more than the product.
+// passRows dense rows among parts of at most 64, or add them up in blocks of as many,
+// where that makes sharedWork multiply-adds, no element then being the end of more than
+// callChain additions; less is taken fewRows at a time. From manyQueries vectors on,
+// which pay for being laid out anew, passRows are taken whatever the tuning says. The
+// sums of manyCalls are added up before they go to the compensated ones, which cost more.
+// What a pass makes of sparse rows is the chain of their additions itself, sparseChain.
 const (
 	passRows    = 512
 	sharedWork  = 1 << 16
 	fewRows     = 32
-	manyQueries = 24
-	manyRows    = 64
-	manyCalls   = 16
-	passChain   = 80
+	manyQueries = 8
+	callChain   = 73
+	manyCalls   = 8
+	passChain   = callChain + manyCalls
 	sparseChain = 1024
 )
 
@@ -180,14 +181,12 @@ func (p *pass) block(b dataset.Block, err error) bool {
 
 // stride is how many of n rows are taken at a time.
 func (p *pass) stride(n int, sparse bool) int {
-	n = min(n, p.rows)
-	switch q := len(p.qs); {
-	case sparse:
-		return n
-	case q >= manyQueries:
-		return min(n, manyRows)
-	case n*p.d*q < sharedWork:
-		return min(n, fewRows)
+	most, q := p.rows, len(p.qs)
+	if !sparse && q >= manyQueries {
+		most = passRows
+	}
+	if n = min(n, most); !sparse && n*p.d*q < sharedWork {
+		n = min(n, fewRows)
 	}
 	return n
 }
@@ -205,7 +204,8 @@ func (p *pass) reset(qs []query, v []float64) {
 	p.room(q)
 	p.offset = grow(p.offset, q)
 	p.plain = 0
-	p.b, p.r = grow(p.b, q*p.rows), grow(p.r, q*p.rows)
+	p.call = grow(p.call, q*p.d)
+	p.b, p.r = grow(p.b, q*passRows), grow(p.r, q*passRows)
 	for i := range q {
 		p.offset[i] = 0
 		if p.mean != nil {
@@ -214,15 +214,12 @@ func (p *pass) reset(qs []query, v []float64) {
 	}
 }
 
-// add accumulates a block of at most p.rows rows.
+// add accumulates a block of at most passRows rows.
 func (p *pass) add(b dataset.Block, qs []query, v []float64) {
 	q, d := len(qs), p.d
-	longer, longest := b.N, fewRows
-	switch {
-	case b.Sparse != nil:
-		longest = sparseChain
-	case q >= manyQueries:
-		longer, longest = 1, manyCalls
+	longer, longest := 1, manyCalls
+	if b.Sparse != nil {
+		longer, longest = b.N, sparseChain
 	}
 	if p.plain > 0 && p.plain+longer > longest {
 		p.fold()
@@ -233,7 +230,9 @@ func (p *pass) add(b dataset.Block, qs []query, v []float64) {
 	if b.Sparse != nil {
 		b.Sparse.Gradient(q, v, d, rhs, q, p.g, d, p.r, q)
 	} else {
-		p.be.Gradient(b.N, d, q, p.centred(b), d, v, d, rhs, q, p.g, d, p.r, q)
+		clear(p.call)
+		p.be.Gradient(b.N, d, q, p.centred(b), d, v, d, rhs, q, p.call, d, p.r, q)
+		axpy(1, p.call, p.g)
 	}
 	for i, x := range p.r[:b.N*q] {
 		p.rss[i%q].Add(x * x)

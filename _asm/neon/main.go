@@ -31,7 +31,9 @@ func main() {
 	p.text.WriteString(head + "#include \"textflag.h\"\n")
 	p.stubs.WriteString(head + "package kernel\n")
 	for u := 1; u <= widest; u++ {
-		p.tile(u)
+		p.tile(u, false)
+		p.tileRowsA(u)
+		p.tile(u, true)
 	}
 	p.pack()
 	p.packT()

@@ -2,57 +2,117 @@ package main
 
 import "fmt"
 
-// tile writes the micro-kernel for unit rows and u·unit columns: an outer product
-// for each of k steps, all of C in registers.
-func (p *program) tile(u int) {
-	const unroll, b, a = 4, 24, 30 // vectors
-	const aPtr, bPtr, cPtr = 1, 2, 3
+// A micro-kernel computes unit rows and u·unit columns of C: an outer product for each
+// of k steps, all of C in registers. There are three, for A and B packed or one of them
+// where it lies. Of the vectors, 24 hold C, from there on there are b and a.
+const tileB, tileA = 24, 30
+
+// tile writes the ones for packed A, and packed B or rows of it ldb apart.
+func (p *program) tile(u int, apart bool) {
+	const aPtr, bPtr, ldb, cPtr = 1, 2, 3, 4
 	cols := u * unit
-	n := cols / lanes // vectors in a row
-	p.function(fmt.Sprint("tile", u), "k int, alpha float64, a, b, c *float64, ldc int, add bool", "",
+	name, params := "tile", "k int, alpha float64, a, b, c *float64, ldc int, add bool"
+	if apart {
+		name, params = "tileRowsB", "k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool"
+	}
+	p.function(fmt.Sprint(name, u), params, "",
 		fmt.Sprintf("computes C = alpha·AᵀB, plus C if add is set, for packed A (k×%d), B (k×%d)", unit, cols),
 		fmt.Sprintf("and the %d×%d matrix C.", unit, cols))
 	p.params(0, "k")
 	p.params(aPtr, "a", "b")
+	if apart {
+		p.params(ldb, "ldb")
+		p.op("LSL", "$3, R%d", ldb)
+	}
+	p.intoTile(u, cPtr, func(multiply func(r, a, i int)) {
+		steps := func(steps int) func() {
+			return func() {
+				for i := range steps {
+					p.load(unit/lanes, tileA, aPtr, 8*unit*i)
+					if apart {
+						p.load(cols/lanes, tileB, bPtr, 0)
+						p.op("ADD", "R%d, R%d", ldb, bPtr)
+					} else {
+						p.load(cols/lanes, tileB, bPtr, 8*cols*i)
+					}
+					for r := range unit {
+						multiply(r, tileA+r/lanes, r%lanes)
+					}
+				}
+				p.advance(steps*unit, aPtr)
+				if !apart {
+					p.advance(steps*cols, bPtr)
+				}
+			}
+		}
+		p.countdown(4, "four", steps(4))
+		p.countdown(1, "one", steps(1))
+	})
+}
+
+// tileRowsA writes the one for rows of A lda apart, and packed B.
+func (p *program) tileRowsA(u int) {
+	const aPtr, bPtr, cPtr = 1, 6, 7
+	cols := u * unit
+	p.function(fmt.Sprint("tileRowsA", u), "k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, add bool", "",
+		fmt.Sprintf("computes C = alpha·A·B, plus C if add is set, for A (%d×k), packed B (k×%d)", unit, cols),
+		fmt.Sprintf("and the %d×%d matrix C.", unit, cols))
+	p.params(0, "k")
+	rows := p.matrix(aPtr, unit, "a", "lda")
+	p.params(bPtr, "b")
+	p.intoTile(u, cPtr, func(multiply func(r, a, i int)) {
+		steps := func(steps int) func() {
+			return func() {
+				for i := range steps {
+					p.load(cols/lanes, tileB, bPtr, 8*cols*i)
+					for r := range unit {
+						a := tileA + r%2
+						p.op("FMOVD", "%d(R%d), F%d", 8*i, rows[r], a)
+						multiply(r, a, 0)
+					}
+				}
+				p.advance(steps, rows...)
+				p.advance(steps*cols, bPtr)
+			}
+		}
+		p.countdown(4, "four", steps(4))
+		p.countdown(1, "one", steps(1))
+	})
+}
+
+// intoTile writes what the micro-kernels have in common. In its steps, loop multiplies
+// the row of B into row r of C by element i of a vector.
+func (p *program) intoTile(u, cPtr int, loop func(multiply func(r, a, i int))) {
+	const alpha = tileA
+	cols := u * unit
+	n := cols / lanes // vectors in a row
 	p.matrix(cPtr, unit, "c", "ldc")
 	for r := range unit { // ask for C, which is needed at the end
 		p.op("PRFM", "(R%d), PSTL1KEEP", cPtr+r)
 		p.op("PRFM", "%d(R%d), PSTL1KEEP", 8*(cols-1), cPtr+r)
 	}
 	p.zero(0, unit*n)
-	steps := func(steps int) func() {
-		return func() {
-			for i := range steps {
-				p.load(unit/lanes, a, aPtr, 8*unit*i)
-				p.load(n, b, bPtr, 8*cols*i)
-				for r := range unit {
-					for q := range n {
-						p.fmaBy(r*n+q, b+q, a+r/lanes, r%lanes)
-					}
-				}
-			}
-			p.advance(steps*unit, aPtr)
-			p.advance(steps*cols, bPtr)
+	loop(func(r, a, i int) {
+		for q := range n {
+			p.fmaBy(r*n+q, tileB+q, a, i)
 		}
-	}
-	p.countdown(unroll, "four", steps(unroll))
-	p.countdown(1, "one", steps(1))
+	})
 
-	p.op("FMOVD", "%s, F%d", p.arg("alpha"), a)
+	p.op("FMOVD", "%s, F%d", p.arg("alpha"), alpha)
 	p.op("MOVBU", "%s, R0", p.arg("add"))
 	p.op("CBZ", "R0, store")
 	for r := range unit {
-		p.load(n, b, cPtr+r, 0)
+		p.load(n, tileB, cPtr+r, 0)
 		for q := range n {
-			p.fmaBy(b+q, r*n+q, a, 0)
+			p.fmaBy(tileB+q, r*n+q, alpha, 0)
 		}
-		p.store(n, b, cPtr+r)
+		p.store(n, tileB, cPtr+r)
 	}
 	p.ret()
 	p.label("store")
 	for r := range unit {
 		for q := range n {
-			p.mulBy(r*n+q, r*n+q, a, 0)
+			p.mulBy(r*n+q, r*n+q, alpha, 0)
 		}
 		p.store(n, r*n, cPtr+r)
 	}

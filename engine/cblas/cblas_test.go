@@ -235,7 +235,7 @@ func TestGradientOfWholeNumbers(t *testing.T) {
 	const d, pad = 150, 3
 	for _, c := range []core{{used: "SkylakeX"}, {used: "Haswell"}} {
 		for _, threads := range []int{1, 2} {
-			for _, n := range []int{1, mostRows + 1, 5*partRows + 7, 2*manyRows + 3} {
+			for _, n := range []int{1, mostRows + 1, 5*partRows + 7, 8*mostRows + 3} {
 				for _, q := range []int{1, 3, 9, manyRight + 1} {
 					be.core, be.threads = c, threads
 					what := fmt.Sprintf("%s, %d threads, n=%d, t=%d, %d parts", c.used, threads, n, q, be.parts(n, d, q))

@@ -91,18 +91,18 @@ func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx i
 // Blocks of A are of so many entries, 64 KiB: a second reading finds them in the
 // second-level cache, and the products are small enough for those kernels of
 // OpenBLAS that pack nothing. From manyRight right-hand sides on that no longer
-// pays, and packing wants more rows.
+// pays, and packing wants more rows; how many dgemm adds up one after the other is
+// what mostRows bounds.
 const (
 	blockEntries = 1 << 13
 	fewestRows   = 8
 	mostRows     = 64
 	manyRight    = 32
-	manyRows     = 256
 )
 
 func blockRows(d, t int) int {
 	if t >= manyRight {
-		return manyRows
+		return mostRows
 	}
 	return min(max(blockEntries/d, fewestRows), mostRows)
 }

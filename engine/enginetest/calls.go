@@ -40,7 +40,7 @@ func allocations(t *testing.T, be engine.Backend) {
 		return x
 	}
 	a, b, c, x, y := fill(m*k), fill(k*n), fill(m*n), fill(k), fill(m)
-	g, r, sq, s, vt := fill(3*k), fill(3*m), fill(m*m), fill(m), fill(m*n)
+	g, r, sq, s, vt := fill(16*k), fill(16*m), fill(m*m), fill(m), fill(m*n)
 	eig, sv, q := workspace(be.SymEigWork(m, m/2)), workspace(be.SVDWork(m, n)), workspace(be.QRWork(n, m))
 	left := workspace(be.LeftMulWork(m/2, n, m/2+9))
 	spd := func() {
@@ -50,13 +50,16 @@ func allocations(t *testing.T, be engine.Backend) {
 		}
 	}
 	operations := map[string]func(){
-		"Gemm":     func() { be.Gemm(false, false, m, n, k, 1, a, k, b, n, 0, c, n) },
-		"Gemm T":   func() { be.Gemm(false, true, m, m, k, 1, a, k, a, k, 0, sq, m) },
-		"Syrk":     func() { be.Syrk(false, m, k, 1, a, k, 0, sq, m) },
-		"Gram":     func() { be.Gram(m/3, m, k, a, k, sq, m) },
-		"LeftMul":  func() { be.LeftMul(m/2, n, m/2+9, sq, m, c, n, left) },
-		"Gemv":     func() { be.Gemv(false, m, k, 1, a, k, x, 0, y) },
-		"Gradient": func() { be.Gradient(m, k, 3, a, k, b, k, nil, 3, g, k, r, 3) },
+		"Gemm":               func() { be.Gemm(false, false, m, n, k, 1, a, k, b, n, 0, c, n) },
+		"Gemm T":             func() { be.Gemm(false, true, m, m, k, 1, a, k, a, k, 0, sq, m) },
+		"Syrk":               func() { be.Syrk(false, m, k, 1, a, k, 0, sq, m) },
+		"Gram":               func() { be.Gram(m/3, m, k, a, k, sq, m) },
+		"LeftMul":            func() { be.LeftMul(m/2, n, m/2+9, sq, m, c, n, left) },
+		"Gemv":               func() { be.Gemv(false, m, k, 1, a, k, x, 0, y) },
+		"Gradient":           func() { be.Gradient(m, k, 3, a, k, b, k, nil, 3, g, k, r, 3) },
+		"Gradient of many":   func() { be.Gradient(m, k, 16, a, k, b, k, nil, 16, g, k, r, 16) },
+		"Gemm of few rows":   func() { be.Gemm(false, false, 9, n, k, 1, a, k, b, n, 0, c, n) },
+		"Gemm T of few rows": func() { be.Gemm(false, true, 9, m, k, 1, a, k, a, k, 0, sq, m) },
 		"SymEig": func() {
 			spd()
 			be.SymEig(m, m/2, sq, m, s, vt, n, eig)

@@ -196,6 +196,12 @@ func gradient(t *testing.T, be engine.Backend) {
 			}
 		}
 	}
+	for q := range 71 { // against the blocks that a backend may make of rows and columns
+		for _, c := range [][2]int{{3, 2}, {9, 23}, {31, 265}, {257, 25}} {
+			trial++
+			gradientOnce(t, be, c[0], c[1], q, trial%2 == 0, uint64(trial))
+		}
+	}
 }
 
 func gradientOnce(t *testing.T, be engine.Backend, n, d, q int, withB bool, seed uint64) {

@@ -20,22 +20,25 @@ type gradient struct {
 	ldb     int
 	r       []float64
 	ldr     int
-	parts   int       // a power of two
-	tasks   int       // subtrees, also a power of two
-	depth   int       // t×d matrices that one of them needs
+	parts   int // a power of two
+	tasks   int // subtrees, also a power of two
+	depth   int // sums, each of size elements, that one of them needs
+	size    int
 	sums    []float64 // these, for all
+
+	wide // for many right-hand sides
 }
 
 type gradientTeam struct {
 	team
 	gradient
-	sums []float64
+	sums, packed []float64
 }
 
 var gradients pool[gradientTeam]
 
-// Fewest rows of a part and most parts: enough to share out, few enough that
-// adding them costs little. From severalTargets right-hand sides on a part has
+// Most rows of a part and most parts: enough to share out, few enough that adding them
+// costs little, and no long chain of additions. From severalTargets right-hand sides on a part has
 // twice the rows, for t×d matrices are added and soon leave the cache.
 const (
 	partRows       = 32
@@ -43,17 +46,13 @@ const (
 	severalTargets = 4
 )
 
-// manyTargets is the number of right-hand sides from which on arithmetic, not the
-// reading of A, takes the time, and two products are faster.
-const manyTargets = 24
-
 // gradientStrip is the number of columns taken at a time, so that four rows stay in
 // the first-level cache while they are added to one vector of G after the other.
 const gradientStrip = 512
 
 // Gradient computes R = A·Xᵀ − B and G += Rᵀ·A, each row of A being used for both
-// while it is in cache: A is read once from memory. From manyTargets right-hand
-// sides on it is two products.
+// while it is in cache: A is read once from memory. From wideTargets right-hand
+// sides on it is done in tiles.
 func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx int, rhs []float64, ldb int, g []float64, ldg int, r []float64, ldr int) {
 	shape.Matrix(n, d, lda, len(a))
 	shape.Matrix(t, d, ldx, len(x))
@@ -65,27 +64,23 @@ func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx i
 	if n == 0 || t == 0 {
 		return
 	}
-	if t >= manyTargets {
-		b.twoProducts(n, d, t, a, lda, x, ldx, rhs, ldb, g, ldg, r, ldr)
+	v := gradient{be: b, n: n, d: d, t: t, a: a, lda: lda, x: x, ldx: ldx, b: rhs, ldb: ldb, r: r, ldr: ldr, parts: 1, size: t * d}
+	if b.inTiles(t) && d > 0 {
+		v.many(g, ldg)
 		return
 	}
-	v := gradient{be: b, n: n, d: d, t: t, a: a, lda: lda, x: x, ldx: ldx, b: rhs, ldb: ldb, r: r, ldr: ldr, parts: 1}
-	if n*d*t >= minParallel/8 {
-		rows := partRows
-		if t >= severalTargets {
-			rows *= 2
-		}
-		for v.parts < mostParts && 2*v.parts*rows <= n {
-			v.parts *= 2
-		}
+	rows := partRows
+	if t >= severalTargets {
+		rows *= 2
 	}
+	v.divide(rows)
 	if v.parts == 1 {
 		v.rows(0, n, g, ldg)
 		return
 	}
 	v.plan()
 	team := gradients.get()
-	v.sums = grow(&team.sums, v.tasks*v.depth*t*d)
+	v.sums = grow(&team.sums, v.tasks*v.depth*v.size)
 	team.gradient = v
 	team.run(&team.gradient, v.tasks)
 	for step := 1; step < v.tasks; step *= 2 {
@@ -100,16 +95,11 @@ func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx i
 	gradients.put(team)
 }
 
-func (b *Backend) twoProducts(n, d, t int, a []float64, lda int, x []float64, ldx int, rhs []float64, ldb int, g []float64, ldg int, r []float64, ldr int) {
-	beta := 0.0
-	if rhs != nil {
-		beta = -1
-		for i := range n {
-			copy(r[i*ldr:i*ldr+t], rhs[i*ldb:])
-		}
+// divide makes parts of at most so many rows, unless there are too many.
+func (v *gradient) divide(rows int) {
+	for v.n*v.d*v.t >= minParallel/8 && v.parts < mostParts && v.parts*rows < v.n {
+		v.parts *= 2
 	}
-	b.Gemm(false, true, n, t, d, 1, a, lda, x, ldx, beta, r, ldr)
-	b.Gemm(true, false, t, d, n, 1, r, ldr, a, lda, 1, g, ldg)
 }
 
 // plan divides the tree. More tasks are easier to share evenly, but each has sums
@@ -128,33 +118,44 @@ func (v *gradient) plan() {
 
 // task is the memory of task i, which begins with its sum.
 func (v *gradient) task(i int) []float64 {
-	size := v.depth * v.t * v.d
+	size := v.depth * v.size
 	return v.sums[i*size : (i+1)*size]
 }
 
-func (v *gradient) part(i int, _ *scratch) {
-	parts := v.parts / v.tasks
-	v.tree(i*parts, parts, v.task(i))
+func (v *gradient) part(i int, s *scratch) {
+	switch v.stage {
+	case packing:
+		v.packStrips(i)
+	case summing:
+		parts := v.parts / v.tasks
+		v.tree(s, i*parts, parts, v.task(i))
+	case finished:
+		v.addStrips(i)
+	}
 }
 
-// tree computes the sum of so many parts, from first on, in the t×d matrix at the
-// start of g. Behind it is room for one more at each level.
-func (v *gradient) tree(first, parts int, g []float64) {
-	size := v.t * v.d
-	if parts == 1 {
-		clear(g[:size])
-		v.rows(share(v.n, first, v.parts, 4), share(v.n, first+1, v.parts, 4), g, v.d)
+// tree computes the sum of so many parts, from first on, at the start of g. Behind it
+// is room for one more at each level.
+func (v *gradient) tree(s *scratch, first, parts int, g []float64) {
+	if parts > 1 {
+		half := parts / 2
+		v.tree(s, first, half, g)
+		v.tree(s, first+half, half, g[v.size:])
+		v.add(g, g[v.size:])
 		return
 	}
-	half := parts / 2
-	v.tree(first, half, g)
-	v.tree(first+half, half, g[size:])
-	v.add(g, g[size:])
+	lo, hi := share(v.n, first, v.parts, 4), share(v.n, first+1, v.parts, 4)
+	if v.padded > 0 {
+		v.chunks(s, lo, hi, g)
+		return
+	}
+	clear(g[:v.size])
+	v.rows(lo, hi, g, v.d)
 }
 
-// add adds the t×d matrix h to g.
+// add adds the sum h to g.
 func (v *gradient) add(g, h []float64) {
-	v.be.kernel.Axpy1(v.t*v.d, 1, &h[0], &g[0])
+	v.be.kernel.Axpy1(v.size, 1, &h[0], &g[0])
 }
 
 // rows does rows lo to hi, four at a time.
@@ -180,26 +181,17 @@ func (v *gradient) rows(lo, hi int, g []float64, ldg int) {
 	}
 }
 
-// fourRows does rows i to i+4 for as many vectors at once as the kernels take,
-// or fewer, so that groups are of about the same size.
+// fourRows does rows i to i+4.
 func (v *gradient) fourRows(i int, g []float64, ldg int) {
 	k, a, r := v.be.kernel, v.a[i*v.lda:], v.r[i*v.ldr:]
-	groups := (v.t + len(k.Dots) - 1) / len(k.Dots)
-	for j := range groups {
-		q, end := j*v.t/groups, (j+1)*v.t/groups
-		k.Dots[end-q-1](v.d, &a[0], v.lda, &v.x[q*v.ldx], v.ldx, &r[q], v.ldr)
-	}
+	k.DotsMany(v.d, v.t, &a[0], v.lda, &v.x[0], v.ldx, &r[0], v.ldr)
 	for s := i; v.b != nil && s < i+4; s++ {
 		for q := range v.t {
 			v.residual(s, q, v.r[s*v.ldr+q])
 		}
 	}
 	for l := 0; l < v.d; l += gradientStrip {
-		n := min(gradientStrip, v.d-l)
-		for j := range groups {
-			q, end := j*v.t/groups, (j+1)*v.t/groups
-			k.Axpys[end-q-1](n, &r[q], v.ldr, &a[l], v.lda, &g[q*ldg+l], ldg)
-		}
+		k.AxpysMany(min(gradientStrip, v.d-l), v.t, &r[0], v.ldr, &a[l], v.lda, &g[l], ldg)
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 
 // TestGradientGroups computes the gradients of several vectors at once, which
 // kernels take in groups and threads in tasks: each has the bits that it has beside
-// others and, up to three, alone.
+// fewer others, where these go the same way, and up to three alone.
 func TestGradientGroups(t *testing.T) {
-	const n, d, ld, most = 546, 547, 550, 23 // 16 parts, rows beyond the fours, two strips
+	const n, d, ld, most = 546, 547, 550, 70 // 16 parts or 4, rows beyond the fours, several strips
 	rng := rand.New(rand.NewPCG(3, 4))
 	random := func(n int) []float64 {
 		x := make([]float64, n)
@@ -24,7 +24,7 @@ func TestGradientGroups(t *testing.T) {
 		}
 		return x
 	}
-	const all = most + 3
+	const all = most + 8
 	a, x, b, g0 := random(n*ld), random(all*ld), random(n*all), random(all*ld)
 	for _, k := range purego.Kernels() {
 		be, err := purego.New(purego.Config{Kernel: k.Name})
@@ -32,35 +32,41 @@ func TestGradientGroups(t *testing.T) {
 			t.Fatal(err)
 		}
 		// want returns R and G made w vectors at a time, of which the first is kept.
-		want := func(w int) (r, g []float64) {
-			r, g = make([]float64, n*all), slices.Clone(g0)
+		type result struct{ r, g []float64 }
+		want := func(w int) (s result) {
+			s.r, s.g = make([]float64, n*all), slices.Clone(g0)
+			r := make([]float64, n*all)
 			for q := range most {
 				h := slices.Clone(g0[q*ld:])
-				be.Gradient(n, d, w, a, ld, x[q*ld:], ld, b[q:], all, h, ld, r[q:], all)
-				copy(g[q*ld:], h[:ld])
+				be.Gradient(n, d, w, a, ld, x[q*ld:], ld, b[q:], all, h, ld, r, all)
+				copy(s.g[q*ld:], h[:ld])
+				for i := range n {
+					s.r[i*all+q] = r[i*all]
+				}
 			}
-			return r, g
+			gemvGradient(t, be, n, d, a, ld, s.r, all, g0, s.g)
+			return s
 		}
-		r1, g1 := want(1)
-		r4, g4 := want(4)
-		gemvGradient(t, be, n, d, a, ld, r1, all, g0, g1)
-		gemvGradient(t, be, n, d, a, ld, r4, all, g0, g4)
+		few, several, many := want(1), want(4), want(8)
 		for _, procs := range []int{1, 2, 3, 16} {
-			for _, q := range []int{2, 3, 4, 5, 6, 7, 8, 13, 16, most} {
+			for _, q := range []int{2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 23, 24, 25, 32, 33, 40, 47, 48, most} {
 				t.Run(fmt.Sprintf("%s/%d vectors/GOMAXPROCS %d", k.Name, q, procs), func(t *testing.T) {
 					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-					wantR, wantG := r1, g1
-					if q >= 4 {
-						wantR, wantG = r4, g4
+					want := few
+					switch {
+					case q >= 8 && 2*((q+k.MR-1)/k.MR*k.MR) <= 3*q: // in tiles
+						want = many
+					case q >= 4:
+						want = several
 					}
 					r, g := make([]float64, n*all), slices.Clone(g0)
 					be.Gradient(n, d, q, a, ld, x, ld, b, all, g, ld, r, all)
 					for i := range n {
-						if what := differ(r[i*all:i*all+q], wantR[i*all:i*all+q]); what != "" {
+						if what := differ(r[i*all:i*all+q], want.r[i*all:i*all+q]); what != "" {
 							t.Fatalf("R, row %d: %s", i, what)
 						}
 					}
-					if what := differ(g[:q*ld], wantG[:q*ld]); what != "" {
+					if what := differ(g[:q*ld], want.g[:q*ld]); what != "" {
 						t.Fatalf("G: %s", what)
 					}
 				})

@@ -80,7 +80,7 @@ func (p *leftMul) panel(s *scratch, a []float64, depth, j, nb int) {
 	for l := 0; l < p.k; l += depth {
 		kb := min(depth, p.k-l)
 		for i := 0; i < p.m; i += be.mc {
-			p.tiles(s, a[l*rows+i*kb:], b[l*cols:], i, j, min(be.mc, p.m-i), nb, kb, l > 0)
+			p.tiles(s, a[l*rows+i*kb:], b[l*cols:], 0, i, j, min(be.mc, p.m-i), nb, kb, l > 0)
 		}
 	}
 }

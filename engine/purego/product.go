@@ -122,7 +122,7 @@ func (p *product) block(s *scratch, i0, i1, j0, j1 int) {
 					continue
 				}
 				x := be.pack(grow(&s.a, kb*roundUp(mb, be.kernel.Unit)), be.kernel.MR(), p.transA, p.a, p.lda, l, i, kb, mb)
-				p.tiles(s, x, packed, i, j, mb, nb, kb, add || l > 0)
+				p.tiles(s, x, packed, 0, i, j, mb, nb, kb, add || l > 0)
 			}
 		}
 	}
@@ -173,31 +173,48 @@ func (p *product) scale(i0, i1, j0, j1 int) {
 	}
 }
 
-// tiles multiplies the packed a (mb rows) and b (nb columns) into the block of C
-// at (i, j). The panel of b stays in the first-level cache while those of a pass.
-func (p *product) tiles(s *scratch, a, b []float64, i, j, mb, nb, kb int, add bool) {
+// tiles multiplies the packed a (mb rows) and b (nb columns) into the block of C at
+// (i, j). The rows of b are where they lie, ldb apart, or packed where ldb is 0. A panel
+// of b stays in the first-level cache while those of a pass.
+func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, add bool) {
 	k := p.be.kernel
 	mr, nr := k.MR(), k.NR()
 	for y := 0; y < nb; y += nr {
 		w := min(nr, nb-y)
 		units := (w + k.Unit - 1) / k.Unit
-		tile := k.Tile[units-1]
-		bp := &b[y*kb]
+		padded := units * k.Unit
+		var panel []float64
+		apart := 0
+		switch {
+		case ldb == 0:
+			panel = b[y*kb:]
+		case w == padded:
+			panel, apart = b[y:], ldb
+		default:
+			panel = p.be.pack(grow(&s.b, kb*padded), nr, true, b, ldb, 0, y, kb, w)
+		}
+		tile := func(a []float64, c []float64, ldc int) {
+			if apart > 0 {
+				k.TileRowsB[units-1](kb, p.alpha, &a[0], &panel[0], apart, &c[0], ldc, add)
+			} else {
+				k.Tile[units-1](kb, p.alpha, &a[0], &panel[0], &c[0], ldc, add)
+			}
+		}
 		for x := 0; x < mb; x += mr {
 			h := min(mr, mb-x)
 			row, col := i+x, j+y
 			if p.lower && row+h <= col {
 				continue
 			}
-			if h == mr && w == units*k.Unit && !(p.lower && row < col+w-1) {
-				tile(kb, p.alpha, &a[x*kb], bp, &p.c[row*p.ldc+col], p.ldc, add)
+			if h == mr && w == padded && !(p.lower && row < col+w-1) {
+				tile(a[x*kb:], p.c[row*p.ldc+col:], p.ldc)
 				continue
 			}
 			t := s.tile[:mr*nr]
 			if add {
 				p.exchange(t, row, col, h, w, func(c, t []float64) { copy(t, c) })
 			}
-			tile(kb, p.alpha, &a[x*kb], bp, &t[0], nr, add)
+			tile(a[x*kb:], t, nr)
 			p.exchange(t, row, col, h, w, func(c, t []float64) { copy(c, t) })
 		}
 	}

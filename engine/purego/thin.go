@@ -1,8 +1,9 @@
 package purego
 
 // A thin is a product C = alpha·A·op(B) + beta·C for an A of few rows. To pack B would
-// take as long as the product, so that it is read where it is: four of its rows at a
-// time, with as many of those of A, or C, as the kernels take.
+// take as long as the product, so that it is read where it is: in tiles or, for fewer
+// rows still, four of its rows at a time with as many of those of A, or C, as the
+// kernels take.
 //
 // Every element of C is a sum over k in one order, whatever columns it is computed with.
 type thin struct {
@@ -17,15 +18,21 @@ type thinTeam struct {
 
 var thins pool[thinTeam]
 
-// fewRows is the number of rows of A from which on packing B costs less than it saves.
-const fewRows = 24
+// fewRows is the number of rows of A from which on packing B costs less than it saves,
+// thinTiles the one from which on tiles are faster than single rows.
+const (
+	fewRows   = 48
+	thinTiles = 8
+)
 
 // thinStrip is how many columns of C are computed at a time: some rows of them stay in
 // the first-level cache, and calls are long enough. thinDepth is how many of A and Bᵀ
-// are: fewRows rows of them stay in the second-level cache.
+// are: thinTiles rows of them stay in the second-level cache. Of tiles, a panel does
+// with thinChunk rows of B or wideStrip columns of Bᵀ.
 const (
 	thinStrip = 512
 	thinDepth = 4096
+	thinChunk = 32
 )
 
 // multiplyThin computes p.
@@ -36,6 +43,9 @@ func multiplyThin(p product) {
 	t := thin{p, thinStrip}
 	if t.transB {
 		t.strip = roundUp(max(4, thinStrip*thinStrip/max(t.k, 1)), 4) // as much work
+		if t.m >= thinTiles {
+			t.strip = roundUp(2*t.strip, t.be.kernel.Unit) // A is packed for each
+		}
 	}
 	parts := (t.n + t.strip - 1) / t.strip
 	team := thins.get()
@@ -62,18 +72,52 @@ func (t *thin) part(i int, s *scratch) {
 	if t.alpha == 0 || t.k == 0 {
 		return
 	}
-	if t.transB {
+	switch few := t.m < thinTiles; {
+	case t.transB && few:
 		t.dots(lo, hi, s)
-	} else {
+	case t.transB:
+		t.rows(lo, hi, s)
+	case few:
 		t.axpys(lo, hi, s)
+	default:
+		t.columns(lo, hi, s)
+	}
+}
+
+// columns adds to columns lo to hi of C in tiles, for some rows of B after the other.
+func (t *thin) columns(lo, hi int, s *scratch) {
+	mr := t.be.kernel.MR()
+	for l := 0; l < t.k; l += thinChunk {
+		k := min(thinChunk, t.k-l)
+		a := t.be.pack(grow(&s.a, k*roundUp(t.m, mr)), mr, false, t.a, t.lda, l, 0, k, t.m)
+		t.tiles(s, a, t.b[l*t.ldb+lo:], t.ldb, 0, lo, t.m, hi-lo, k, true)
+	}
+}
+
+// rows adds to columns lo to hi of C in tiles of its transpose: rows of Bᵀ where they
+// lie times Aᵀ, for some columns of these after the other.
+func (t *thin) rows(lo, hi int, s *scratch) {
+	unit, n := t.be.kernel.Unit, hi-lo
+	m, size := roundUp(t.m, unit), roundUp(n, unit)*roundUp(t.m, unit)
+	width := t.be.evenPanels(m)
+	work := grow(&s.b, size+m*wideStrip)
+	c, packed := work[:size], work[size:]
+	for l := 0; l < t.k; l += wideStrip {
+		k := min(wideStrip, t.k-l)
+		t.be.pack(packed, width, false, t.a, t.lda, l, 0, k, t.m)
+		t.be.timesRows(s, n, m, k, t.b[lo*t.ldb+l:], t.ldb, packed, width, c, m, l > 0)
+	}
+	for j := range t.m {
+		row := t.c[j*t.ldc+lo : j*t.ldc+hi]
+		for i := range row {
+			row[i] += t.alpha * c[i*m+j]
+		}
 	}
 }
 
 // axpys adds to columns lo to hi of C the rows of B times those of alpha·Aᵀ.
 func (t *thin) axpys(lo, hi int, s *scratch) {
 	k, n := t.be.kernel, hi-lo
-	most := len(k.Axpys)
-	groups := (t.m + most - 1) / most
 	c := grow(&s.a, 4*t.m)
 	l := 0
 	for ; l+4 <= t.k; l += 4 {
@@ -82,10 +126,7 @@ func (t *thin) axpys(lo, hi int, s *scratch) {
 				c[i*t.m+j] = t.alpha * v
 			}
 		}
-		for g := range groups {
-			j, end := g*t.m/groups, (g+1)*t.m/groups
-			k.Axpys[end-j-1](n, &c[j], t.m, &t.b[l*t.ldb+lo], t.ldb, &t.c[j*t.ldc+lo], t.ldc)
-		}
+		k.AxpysMany(n, t.m, &c[0], t.m, &t.b[l*t.ldb+lo], t.ldb, &t.c[lo], t.ldc)
 	}
 	for ; l < t.k; l++ {
 		for j := range t.m {
@@ -104,14 +145,9 @@ func (t *thin) dots(lo, hi int, s *scratch) {
 // dotsOf is dots for n columns of A and Bᵀ from l on, given room for 4×m numbers.
 func (t *thin) dotsOf(l, n, lo, hi int, r []float64) {
 	k := t.be.kernel
-	most := len(k.Dots)
-	groups := (t.m + most - 1) / most
 	i := lo
 	for ; i+4 <= hi; i += 4 {
-		for g := range groups {
-			j, end := g*t.m/groups, (g+1)*t.m/groups
-			k.Dots[end-j-1](n, &t.b[i*t.ldb+l], t.ldb, &t.a[j*t.lda+l], t.lda, &r[j], t.m)
-		}
+		k.DotsMany(n, t.m, &t.b[i*t.ldb+l], t.ldb, &t.a[l], t.lda, &r[0], t.m)
 		for j := range t.m {
 			c := t.c[j*t.ldc+i : j*t.ldc+i+4]
 			for p := range c {

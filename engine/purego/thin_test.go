@@ -15,7 +15,7 @@ import (
 func TestThin(t *testing.T) {
 	for _, k := range kernel.All() {
 		for _, transB := range []bool{false, true} {
-			for _, c := range [][3]int{{1, 1, 1}, {1, 700, 5}, {2, 513, 130}, {3, 3, 4099}, {5, 70, 4101}, {13, 1030, 66}, {23, 300, 5000}} {
+			for _, c := range [][3]int{{1, 1, 1}, {1, 700, 5}, {2, 513, 130}, {3, 3, 4099}, {5, 70, 4101}, {8, 65, 33}, {9, 77, 300}, {13, 1030, 66}, {23, 300, 5000}, {24, 521, 64}, {41, 530, 531}, {47, 7, 9}} {
 				t.Run(fmt.Sprint(k.Name, transB, c), func(t *testing.T) { testThin(t, k.Name, transB, c[0], c[1], c[2]) })
 			}
 		}

@@ -10,17 +10,53 @@ package kernel
 //go:noescape
 func tile1AVX2(k int, alpha float64, a *float64, b *float64, c *float64, ldc int, add bool)
 
+// tileRowsA1AVX2 computes C = alpha·A·B, plus C if add is set, for A (4×k), packed B (k×4)
+// and the 4×4 matrix C.
+//
+//go:noescape
+func tileRowsA1AVX2(k int, alpha float64, a *float64, lda int, b *float64, c *float64, ldc int, add bool)
+
+// tileRowsB1AVX2 computes C = alpha·AᵀB, plus C if add is set, for packed A (k×4), B (k×4)
+// and the 4×4 matrix C.
+//
+//go:noescape
+func tileRowsB1AVX2(k int, alpha float64, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
+
 // tile2AVX2 computes C = alpha·AᵀB, plus C if add is set, for packed A (k×4), B (k×8)
 // and the 4×8 matrix C.
 //
 //go:noescape
 func tile2AVX2(k int, alpha float64, a *float64, b *float64, c *float64, ldc int, add bool)
 
+// tileRowsA2AVX2 computes C = alpha·A·B, plus C if add is set, for A (4×k), packed B (k×8)
+// and the 4×8 matrix C.
+//
+//go:noescape
+func tileRowsA2AVX2(k int, alpha float64, a *float64, lda int, b *float64, c *float64, ldc int, add bool)
+
+// tileRowsB2AVX2 computes C = alpha·AᵀB, plus C if add is set, for packed A (k×4), B (k×8)
+// and the 4×8 matrix C.
+//
+//go:noescape
+func tileRowsB2AVX2(k int, alpha float64, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
+
 // tile3AVX2 computes C = alpha·AᵀB, plus C if add is set, for packed A (k×4), B (k×12)
 // and the 4×12 matrix C.
 //
 //go:noescape
 func tile3AVX2(k int, alpha float64, a *float64, b *float64, c *float64, ldc int, add bool)
+
+// tileRowsA3AVX2 computes C = alpha·A·B, plus C if add is set, for A (4×k), packed B (k×12)
+// and the 4×12 matrix C.
+//
+//go:noescape
+func tileRowsA3AVX2(k int, alpha float64, a *float64, lda int, b *float64, c *float64, ldc int, add bool)
+
+// tileRowsB3AVX2 computes C = alpha·AᵀB, plus C if add is set, for packed A (k×4), B (k×12)
+// and the 4×12 matrix C.
+//
+//go:noescape
+func tileRowsB3AVX2(k int, alpha float64, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
 
 // packAVX2 copies 4 columns of k rows: dst[l·stride+r] = src[l·ld+r].
 //

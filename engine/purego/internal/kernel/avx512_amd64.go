@@ -10,17 +10,53 @@ package kernel
 //go:noescape
 func tile1AVX512(k int, alpha float64, a *float64, b *float64, c *float64, ldc int, add bool)
 
+// tileRowsA1AVX512 computes C = alpha·A·B, plus C if add is set, for A (8×k), packed B (k×8)
+// and the 8×8 matrix C.
+//
+//go:noescape
+func tileRowsA1AVX512(k int, alpha float64, a *float64, lda int, b *float64, c *float64, ldc int, add bool)
+
+// tileRowsB1AVX512 computes C = alpha·AᵀB, plus C if add is set, for packed A (k×8), B (k×8)
+// and the 8×8 matrix C.
+//
+//go:noescape
+func tileRowsB1AVX512(k int, alpha float64, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
+
 // tile2AVX512 computes C = alpha·AᵀB, plus C if add is set, for packed A (k×8), B (k×16)
 // and the 8×16 matrix C.
 //
 //go:noescape
 func tile2AVX512(k int, alpha float64, a *float64, b *float64, c *float64, ldc int, add bool)
 
+// tileRowsA2AVX512 computes C = alpha·A·B, plus C if add is set, for A (8×k), packed B (k×16)
+// and the 8×16 matrix C.
+//
+//go:noescape
+func tileRowsA2AVX512(k int, alpha float64, a *float64, lda int, b *float64, c *float64, ldc int, add bool)
+
+// tileRowsB2AVX512 computes C = alpha·AᵀB, plus C if add is set, for packed A (k×8), B (k×16)
+// and the 8×16 matrix C.
+//
+//go:noescape
+func tileRowsB2AVX512(k int, alpha float64, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
+
 // tile3AVX512 computes C = alpha·AᵀB, plus C if add is set, for packed A (k×8), B (k×24)
 // and the 8×24 matrix C.
 //
 //go:noescape
 func tile3AVX512(k int, alpha float64, a *float64, b *float64, c *float64, ldc int, add bool)
+
+// tileRowsA3AVX512 computes C = alpha·A·B, plus C if add is set, for A (8×k), packed B (k×24)
+// and the 8×24 matrix C.
+//
+//go:noescape
+func tileRowsA3AVX512(k int, alpha float64, a *float64, lda int, b *float64, c *float64, ldc int, add bool)
+
+// tileRowsB3AVX512 computes C = alpha·AᵀB, plus C if add is set, for packed A (k×8), B (k×24)
+// and the 8×24 matrix C.
+//
+//go:noescape
+func tileRowsB3AVX512(k int, alpha float64, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
 
 // packAVX512 copies 8 columns of k rows: dst[l·stride+r] = src[l·ld+r].
 //

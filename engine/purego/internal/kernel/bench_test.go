@@ -31,6 +31,12 @@ func BenchmarkKernels(b *testing.B) {
 			run(fmt.Sprintf("Tile%d×%d", unit, cols), "GFLOP/s", 2*steps*unit*cols, func() {
 				tile(steps, 1, &a[0], &p[0], &c[0], nr, true)
 			})
+			run(fmt.Sprintf("TileRowsA%d×%d", unit, cols), "GFLOP/s", 2*steps*unit*cols, func() {
+				k.TileRowsA[u](steps, 1, &a[0], steps, &p[0], &c[0], nr, true)
+			})
+			run(fmt.Sprintf("TileRowsB%d×%d", unit, cols), "GFLOP/s", 2*steps*unit*cols, func() {
+				k.TileRowsB[u](steps, 1, &a[0], &p[0], cols, &c[0], nr, true)
+			})
 		}
 		run("Pack", "GB/s", 2*8*steps*unit, func() { k.Pack(steps, &a[0], unit, &p[0], nr) })
 		run("PackT", "GB/s", 2*8*steps*unit, func() { k.PackT(steps, &a[0], steps, &p[0], nr) })

@@ -4,8 +4,10 @@ import "unsafe"
 
 var generic = Kernel{
 	Name: "generic", Unit: 4,
-	Tile: []tile{tileGo},
-	Pack: packGo, PackT: packTGo,
+	Tile:      []tile{tileGo},
+	TileRowsA: []tileRowsA{tileRowsAGo},
+	TileRowsB: []tileRowsB{tileRowsBGo},
+	Pack:      packGo, PackT: packTGo,
 	Dot1: dot1Go, Dot4: dot4Go, Axpy1: axpy1Go, Axpy4: axpy4Go, Symv4: symv4Go,
 	Dots:  []dots{dotsGo},
 	Axpys: []axpys{axpysGo},
@@ -18,15 +20,38 @@ func at(p *float64, i int) *float64 {
 
 func slice(p *float64, i, n int) []float64 { return unsafe.Slice(at(p, i), n) }
 
-// tileGo takes two rows of the tile at a time, whose eight sums fit the
-// registers.
 func tileGo(k int, alpha float64, a, b, c *float64, ldc int, add bool) {
-	as, bs := slice(a, 0, 4*k), slice(b, 0, 4*k)
+	tileRowsBGo(k, alpha, a, b, 4, c, ldc, add)
+}
+
+// tileRowsAGo and tileRowsBGo take two rows of the tile at a time, whose eight sums fit
+// the registers.
+func tileRowsBGo(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool) {
 	for r := 0; r < 4; r += 2 {
 		var s00, s01, s02, s03, s10, s11, s12, s13 float64
-		for l := 0; l+4 <= len(as) && l+4 <= len(bs); l += 4 {
-			x, y := as[l:l+4:l+4], bs[l:l+4:l+4]
-			x0, x1 := x[r], x[r+1]
+		for l := range k {
+			x, y := (*[2]float64)(unsafe.Pointer(at(a, 4*l+r))), (*[4]float64)(unsafe.Pointer(at(b, l*ldb)))
+			x0, x1 := x[0], x[1]
+			s00 += x0 * y[0]
+			s01 += x0 * y[1]
+			s02 += x0 * y[2]
+			s03 += x0 * y[3]
+			s10 += x1 * y[0]
+			s11 += x1 * y[1]
+			s12 += x1 * y[2]
+			s13 += x1 * y[3]
+		}
+		update(slice(c, r*ldc, 4), alpha, s00, s01, s02, s03, add)
+		update(slice(c, (r+1)*ldc, 4), alpha, s10, s11, s12, s13, add)
+	}
+}
+
+func tileRowsAGo(k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, add bool) {
+	for r := 0; r < 4; r += 2 {
+		var s00, s01, s02, s03, s10, s11, s12, s13 float64
+		for l := range k {
+			y := (*[4]float64)(unsafe.Pointer(at(b, 4*l)))
+			x0, x1 := *at(a, r*lda+l), *at(a, (r+1)*lda+l)
 			s00 += x0 * y[0]
 			s01 += x0 * y[1]
 			s02 += x0 * y[2]

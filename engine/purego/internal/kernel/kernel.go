@@ -24,6 +24,11 @@ type Kernel struct {
 	// set, for packed A (k×Unit) and B (k×u·Unit).
 	Tile []tile
 
+	// TileRowsA[u−1] and TileRowsB[u−1] do that, to the same bits, with the rows of A
+	// (Unit×k), which is then not transposed, or those of B where they lie.
+	TileRowsA []tileRowsA
+	TileRowsB []tileRowsB
+
 	// Pack copies Unit columns of k rows: dst[l·stride+r] = src[l·ld+r].
 	Pack func(k int, src *float64, ld int, dst *float64, stride int)
 
@@ -53,7 +58,30 @@ type (
 	axpys = func(n int, c *float64, ldc int, a *float64, lda int, y *float64, ldy int)
 )
 
-type tile = func(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+type (
+	tile      = func(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+	tileRowsA = func(k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, add bool)
+	tileRowsB = func(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool)
+)
+
+// DotsMany is Dots for any number t of vectors, taken in groups of about the same size,
+// no more than there are kernels for.
+func (k *Kernel) DotsMany(n, t int, a *float64, lda int, x *float64, ldx int, s *float64, lds int) {
+	groups := (t + len(k.Dots) - 1) / len(k.Dots)
+	for g := range groups {
+		q, end := g*t/groups, (g+1)*t/groups
+		k.Dots[end-q-1](n, a, lda, at(x, q*ldx), ldx, at(s, q), lds)
+	}
+}
+
+// AxpysMany is Axpys for any number t of vectors, taken in groups as in DotsMany.
+func (k *Kernel) AxpysMany(n, t int, c *float64, ldc int, a *float64, lda int, y *float64, ldy int) {
+	groups := (t + len(k.Axpys) - 1) / len(k.Axpys)
+	for g := range groups {
+		q, end := g*t/groups, (g+1)*t/groups
+		k.Axpys[end-q-1](n, at(c, q), ldc, a, lda, at(y, q*ldy), ldy)
+	}
+}
 
 // MR and NR are the rows and columns of the largest tile.
 func (k *Kernel) MR() int { return k.Unit }

@@ -6,8 +6,10 @@ import "github.com/klauspost/cpuid/v2"
 
 var avx512 = Kernel{
 	Name: "avx512", Unit: 8,
-	Tile: []tile{tile1AVX512, tile2AVX512, tile3AVX512},
-	Pack: packAVX512, PackT: packTAVX512,
+	Tile:      []tile{tile1AVX512, tile2AVX512, tile3AVX512},
+	TileRowsA: []tileRowsA{tileRowsA1AVX512, tileRowsA2AVX512, tileRowsA3AVX512},
+	TileRowsB: []tileRowsB{tileRowsB1AVX512, tileRowsB2AVX512, tileRowsB3AVX512},
+	Pack:      packAVX512, PackT: packTAVX512,
 	Dot1: dot1AVX512, Dot4: dot4AVX512, Axpy1: axpy1AVX512, Axpy4: axpy4AVX512, Symv4: symv4AVX512,
 	Dots:  []dots{dot4x1AVX512, dot4x2AVX512, dot4x3AVX512},
 	Axpys: []axpys{axpy4x1AVX512, axpy4x2AVX512, axpy4x3AVX512},
@@ -15,8 +17,10 @@ var avx512 = Kernel{
 
 var avx2 = Kernel{
 	Name: "avx2", Unit: 4,
-	Tile: []tile{tile1AVX2, tile2AVX2, tile3AVX2},
-	Pack: packAVX2, PackT: packTAVX2,
+	Tile:      []tile{tile1AVX2, tile2AVX2, tile3AVX2},
+	TileRowsA: []tileRowsA{tileRowsA1AVX2, tileRowsA2AVX2, tileRowsA3AVX2},
+	TileRowsB: []tileRowsB{tileRowsB1AVX2, tileRowsB2AVX2, tileRowsB3AVX2},
+	Pack:      packAVX2, PackT: packTAVX2,
 	Dot1: dot1AVX2, Dot4: dot4AVX2, Axpy1: axpy1AVX2, Axpy4: axpy4AVX2, Symv4: symv4AVX2,
 	Dots:  []dots{dot4x1AVX2, dot4x2AVX2, dot4x3AVX2},
 	Axpys: []axpys{axpy4x1AVX2, axpy4x2AVX2, axpy4x3AVX2},

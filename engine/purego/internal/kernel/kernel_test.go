@@ -190,30 +190,63 @@ func dot2(n int, a []float64, inca int, x []float64, incx int) (s, size float64)
 
 var alphas = []float64{1, -1, 0.7}
 
+// A multiplication computes a tile of C in one of the ways that a kernel has.
+type multiplication func(k int, alpha float64, a, b, c []float64, ldc int, add bool)
+
+// tiles gives a test the multiplications by the tile of every width, of A (rows×k) and
+// B (k×cols), for every way that they can lie in memory.
+func (g *guarded) tiles(test func(rows, cols int, name string, multiply multiplication)) {
+	if n := len(g.kernel.Tile); n != len(g.kernel.TileRowsA) || n != len(g.kernel.TileRowsB) {
+		g.Fatalf("Tile for up to %d units of columns, TileRowsA for %d, TileRowsB for %d", n, len(g.kernel.TileRowsA), len(g.kernel.TileRowsB))
+	}
+	rows := g.kernel.Unit
+	transposed := func(k int, a []float64) *float64 {
+		p := g.blank(0, k*rows)
+		for i := range p {
+			p[i] = a[i%rows*k+i/rows]
+		}
+		return unsafe.SliceData(p)
+	}
+	for u, tile := range g.kernel.Tile {
+		cols := (u + 1) * rows
+		test(rows, cols, fmt.Sprintf("Tile %d×%d", rows, cols), func(k int, alpha float64, a, b, c []float64, ldc int, add bool) {
+			tile(k, alpha, transposed(k, a), unsafe.SliceData(g.put(1, b)), &c[0], ldc, add)
+		})
+		for _, apart := range []int{0, 1, 5} {
+			test(rows, cols, fmt.Sprintf("TileRowsA %d×%d, lda +%d", rows, cols, apart), func(k int, alpha float64, a, b, c []float64, ldc int, add bool) {
+				pa := g.matrix(0, rows, k, k+apart, a)
+				g.kernel.TileRowsA[u](k, alpha, unsafe.SliceData(pa), k+apart, unsafe.SliceData(g.put(1, b)), &c[0], ldc, add)
+			})
+			test(rows, cols, fmt.Sprintf("TileRowsB %d×%d, ldb +%d", rows, cols, apart), func(k int, alpha float64, a, b, c []float64, ldc int, add bool) {
+				pb := g.matrix(1, k, cols, cols+apart, b)
+				g.kernel.TileRowsB[u](k, alpha, transposed(k, a), unsafe.SliceData(pb), cols+apart, &c[0], ldc, add)
+			})
+		}
+	}
+}
+
 func TestTile(t *testing.T) {
 	onEach(t, func(g *guarded) {
-		rows := g.kernel.Unit
-		for i, tile := range g.kernel.Tile {
-			cols := (i + 1) * rows
+		g.tiles(func(rows, cols int, name string, multiply multiplication) {
 			for _, k := range sizes {
-				a, b, c0 := g.put(0, g.normal(k*rows)), g.put(1, g.normal(k*cols)), g.normal(rows*cols)
+				a, b, c0 := g.normal(rows*k), g.normal(k*cols), g.normal(rows*cols)
 				sums, abs := make([]float64, rows*cols), make([]float64, rows*cols)
 				for j := range sums {
 					if k > 0 {
-						sums[j], abs[j] = dot2(k, a[j/cols:], rows, b[j%cols:], cols)
+						sums[j], abs[j] = dot2(k, a[j/cols*k:], 1, b[j%cols:], cols)
 					}
 				}
 				for _, ld := range []int{cols, cols + 1, cols + 5} {
 					for _, alpha := range alphas {
 						for _, add := range []bool{false, true} {
-							g.begin("%d×%d, k %d, ldc %d, alpha %v, add %v", rows, cols, k, ld, alpha, add)
+							g.begin("%s, k %d, ldc %d, alpha %v, add %v", name, k, ld, alpha, add)
 							var c []float64
 							if add {
 								c = g.matrix(2, rows, cols, ld, c0)
 							} else {
 								c = g.blank(2, extent(rows, cols, ld))
 							}
-							tile(k, alpha, unsafe.SliceData(a), unsafe.SliceData(b), &c[0], ld, add)
+							multiply(k, alpha, a, b, c, ld, add)
 							g.written(rows, cols, ld, c)
 							for j := range sums {
 								want, size := alpha*sums[j], math.Abs(alpha)*abs[j]
@@ -226,37 +259,38 @@ func TestTile(t *testing.T) {
 					}
 				}
 			}
-		}
+		})
 	})
 }
 
-// TestTileBits computes the elements of the widest tile in tiles of every width,
-// with rows and columns shifted.
+// TestTileBits computes the elements of the widest tile in tiles of every width and
+// kind, with rows and columns shifted.
 func TestTileBits(t *testing.T) {
 	onEach(t, func(g *guarded) {
 		rows, most := g.kernel.MR(), g.kernel.NR()
-		widest := g.kernel.Tile[len(g.kernel.Tile)-1]
 		for _, k := range []int{0, 1, 3, 4, 7, 8, 50} {
-			a, b, c0 := g.normal(k*rows), g.normal(k*most), g.normal(rows*most)
+			a, b, c0 := g.normal(rows*k), g.normal(k*most), g.normal(rows*most)
 			for _, add := range []bool{false, true} {
 				want := g.put(2, c0)
-				pa, pb := g.put(0, a), g.put(1, b)
-				widest(k, 0.7, unsafe.SliceData(pa), unsafe.SliceData(pb), &want[0], most, add)
+				pa, pb := g.blank(0, k*rows), g.put(1, b)
+				for i := range pa {
+					pa[i] = a[i%rows*k+i/rows]
+				}
+				g.kernel.Tile[len(g.kernel.Tile)-1](k, 0.7, unsafe.SliceData(pa), unsafe.SliceData(pb), &want[0], most, add)
 				want = slices.Clone(want)
-				for u, tile := range g.kernel.Tile {
-					cols := (u + 1) * g.kernel.Unit
+				g.tiles(func(rows, cols int, name string, multiply multiplication) {
 					for shift := range most {
-						g.begin("%d×%d, k %d, add %v, shift %d", rows, cols, k, add, shift)
+						g.begin("%s, k %d, add %v, shift %d", name, k, add, shift)
 						source := func(r, c int) (int, int) { return (r + shift) % rows, (c + shift) % most }
-						pa, pb, c := g.blank(0, k*rows), g.blank(1, k*cols), g.blank(2, rows*cols)
+						sa, sb, c := make([]float64, rows*k), make([]float64, k*cols), g.blank(2, rows*cols)
 						for l := range k {
 							for i := range rows {
 								r, _ := source(i, 0)
-								pa[l*rows+i] = a[l*rows+r]
+								sa[i*k+l] = a[r*k+l]
 							}
 							for j := range cols {
 								_, s := source(0, j)
-								pb[l*cols+j] = b[l*most+s]
+								sb[l*cols+j] = b[l*most+s]
 							}
 						}
 						expected := make([]float64, rows*cols)
@@ -264,10 +298,10 @@ func TestTileBits(t *testing.T) {
 							r, s := source(i/cols, i%cols)
 							c[i], expected[i] = c0[r*most+s], want[r*most+s]
 						}
-						tile(k, 0.7, unsafe.SliceData(pa), unsafe.SliceData(pb), &c[0], cols, add)
+						multiply(k, 0.7, sa, sb, c, cols, add)
 						g.equal("C", c, expected)
 					}
-				}
+				})
 			}
 		}
 	})

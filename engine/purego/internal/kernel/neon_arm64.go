@@ -10,17 +10,53 @@ package kernel
 //go:noescape
 func tile1NEON(k int, alpha float64, a, b, c *float64, ldc int, add bool)
 
+// tileRowsA1NEON computes C = alpha·A·B, plus C if add is set, for A (4×k), packed B (k×4)
+// and the 4×4 matrix C.
+//
+//go:noescape
+func tileRowsA1NEON(k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, add bool)
+
+// tileRowsB1NEON computes C = alpha·AᵀB, plus C if add is set, for packed A (k×4), B (k×4)
+// and the 4×4 matrix C.
+//
+//go:noescape
+func tileRowsB1NEON(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool)
+
 // tile2NEON computes C = alpha·AᵀB, plus C if add is set, for packed A (k×4), B (k×8)
 // and the 4×8 matrix C.
 //
 //go:noescape
 func tile2NEON(k int, alpha float64, a, b, c *float64, ldc int, add bool)
 
+// tileRowsA2NEON computes C = alpha·A·B, plus C if add is set, for A (4×k), packed B (k×8)
+// and the 4×8 matrix C.
+//
+//go:noescape
+func tileRowsA2NEON(k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, add bool)
+
+// tileRowsB2NEON computes C = alpha·AᵀB, plus C if add is set, for packed A (k×4), B (k×8)
+// and the 4×8 matrix C.
+//
+//go:noescape
+func tileRowsB2NEON(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool)
+
 // tile3NEON computes C = alpha·AᵀB, plus C if add is set, for packed A (k×4), B (k×12)
 // and the 4×12 matrix C.
 //
 //go:noescape
 func tile3NEON(k int, alpha float64, a, b, c *float64, ldc int, add bool)
+
+// tileRowsA3NEON computes C = alpha·A·B, plus C if add is set, for A (4×k), packed B (k×12)
+// and the 4×12 matrix C.
+//
+//go:noescape
+func tileRowsA3NEON(k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, add bool)
+
+// tileRowsB3NEON computes C = alpha·AᵀB, plus C if add is set, for packed A (k×4), B (k×12)
+// and the 4×12 matrix C.
+//
+//go:noescape
+func tileRowsB3NEON(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool)
 
 // packNEON copies 4 columns of k rows: dst[l·stride+r] = src[l·ld+r].
 //

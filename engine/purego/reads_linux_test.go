@@ -1,0 +1,57 @@
+package purego_test
+
+import (
+	"fmt"
+	"runtime/debug"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/fdridge/fdridge/engine/purego"
+)
+
+// TestReads has the matrix that is read where it lies, A of Gradient and B of a product of
+// few rows, end where memory does: to read beyond it, as tiles would if they had more
+// columns or rows than it has, is a fault.
+func TestReads(t *testing.T) {
+	page := syscall.Getpagesize()
+	const pages = 4
+	mem, err := syscall.Mmap(-1, 0, (pages+1)*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := syscall.Munmap(mem); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := syscall.Mprotect(mem[pages*page:], syscall.PROT_NONE); err != nil {
+		t.Fatal(err)
+	}
+	all := unsafe.Slice((*float64)(unsafe.Pointer(&mem[0])), pages*page/8)
+	at := ""
+	debug.SetPanicOnFault(true) // in this goroutine, which does so little alone
+	defer func() {
+		if err := recover(); err != nil {
+			t.Fatalf("%s: %v", at, err)
+		}
+	}()
+	for _, k := range purego.Kernels() {
+		be, err := purego.New(purego.Config{Kernel: k.Name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 18 {
+			for d := range 50 {
+				for _, q := range []int{3, 8, 9} {
+					at = fmt.Sprintf("%s: Gradient(%d, %d, %d)", k.Name, n, d, q)
+					a, x, r := all[len(all)-n*d:], make([]float64, q*d), make([]float64, n*q)
+					be.Gradient(n, d, q, a, max(d, 1), x, max(d, 1), nil, q, make([]float64, q*d), max(d, 1), r, q)
+					at = fmt.Sprintf("%s: Gemm of %d rows and B %d×%d", k.Name, q, n, d)
+					be.Gemm(false, true, q, n, d, 1, x, max(d, 1), a, max(d, 1), 0, make([]float64, q*n), max(n, 1))
+					be.Gemm(false, false, q, d, n, 1, r, max(n, 1), a, max(d, 1), 0, x, max(d, 1))
+				}
+			}
+		}
+	}
+}
