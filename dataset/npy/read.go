@@ -174,7 +174,10 @@ func sized[T any](s []T, n int) []T {
 }
 
 func (r *columnReader) Close() error {
-	windows.Put(r.window)
+	if r.window != nil { // two readers must never have one
+		windows.Put(r.window)
+		r.window = nil
+	}
 	return r.close()
 }
 

@@ -21,37 +21,25 @@ func at(p *float64, i int) *float64 {
 func slice(p *float64, i, n int) []float64 { return unsafe.Slice(at(p, i), n) }
 
 func tileGo(k int, alpha float64, a, b, c *float64, ldc int, add bool) {
-	tileRowsBGo(k, alpha, a, b, 4, c, ldc, add)
-}
-
-// tileRowsAGo and tileRowsBGo take two rows of the tile at a time, whose eight sums fit
-// the registers.
-func tileRowsBGo(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool) {
-	for r := 0; r < 4; r += 2 {
-		var s00, s01, s02, s03, s10, s11, s12, s13 float64
-		for l := range k {
-			x, y := (*[2]float64)(unsafe.Pointer(at(a, 4*l+r))), (*[4]float64)(unsafe.Pointer(at(b, l*ldb)))
-			x0, x1 := x[0], x[1]
-			s00 += x0 * y[0]
-			s01 += x0 * y[1]
-			s02 += x0 * y[2]
-			s03 += x0 * y[3]
-			s10 += x1 * y[0]
-			s11 += x1 * y[1]
-			s12 += x1 * y[2]
-			s13 += x1 * y[3]
-		}
-		update(slice(c, r*ldc, 4), alpha, s00, s01, s02, s03, add)
-		update(slice(c, (r+1)*ldc, 4), alpha, s10, s11, s12, s13, add)
-	}
+	tileOf(k, alpha, a, 1, 4, b, 4, c, ldc, add)
 }
 
 func tileRowsAGo(k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, add bool) {
+	tileOf(k, alpha, a, lda, 1, b, 4, c, ldc, add)
+}
+
+func tileRowsBGo(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool) {
+	tileOf(k, alpha, a, 1, 4, b, ldb, c, ldc, add)
+}
+
+// tileOf is a tile of which element l of row r of A is at r·row + l·step. It takes two
+// rows at a time, whose eight sums fit the registers.
+func tileOf(k int, alpha float64, a *float64, row, step int, b *float64, ldb int, c *float64, ldc int, add bool) {
 	for r := 0; r < 4; r += 2 {
 		var s00, s01, s02, s03, s10, s11, s12, s13 float64
 		for l := range k {
-			y := (*[4]float64)(unsafe.Pointer(at(b, 4*l)))
-			x0, x1 := *at(a, r*lda+l), *at(a, (r+1)*lda+l)
+			y := (*[4]float64)(unsafe.Pointer(at(b, l*ldb)))
+			x0, x1 := *at(a, r*row+l*step), *at(a, (r+1)*row+l*step)
 			s00 += x0 * y[0]
 			s01 += x0 * y[1]
 			s02 += x0 * y[2]
