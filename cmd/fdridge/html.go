@@ -336,8 +336,8 @@ func (c *choice) sentence() string {
 	if c.Certain {
 		return fmt.Sprintf("γ = %s has the least %s of the %d tried, for certain.", digits(c.Gamma), c.score(), len(c.Path))
 	}
-	return fmt.Sprintf("γ = %s was chosen of %d: its %s, between %s and %s, has the least upper end. The sketch leaves open any γ from %s to %s; a larger --size would narrow that.",
-		digits(c.Gamma), len(c.Path), c.score(), bound(c.Score.Lo), bound(c.Score.Hi), digits(c.Possible[0]), digits(c.Possible[1]))
+	return fmt.Sprintf("γ = %s was chosen of %d: its %s, between %s and %s, has the least upper end. The sketch leaves open any γ from %s to %s; %s would narrow that.",
+		digits(c.Gamma), len(c.Path), c.score(), bound(c.Score.Lo), bound(c.Score.Hi), digits(c.Possible[0]), digits(c.Possible[1]), c.narrower)
 }
 
 // within writes a bracket, by one number where its ends look alike.

@@ -395,12 +395,13 @@ func TestAuto(t *testing.T) {
 	}{
 		"narrow":                            {1e6, 100, 256, "1", "exact"},
 		"not so narrow":                     {1e6, 5000, 256, "1", "exact"},
-		"wide":                              {1e6, 9000, 256, "1", "galerkin"},
+		"wide":                              {1e6, 9000, 256, "1", "exact"},
+		"wide and not long":                 {3000, 9000, 256, "1", "galerkin"},
 		"d² does not fit":                   {1e6, 11586, 100, "1", "galerkin"},
 		"nor do many vectors":               {1e6, 55000, 100, "1", "cg"},
-		"a large sketch":                    {1e6, 11000, 600, "1", "cg"},
+		"a large sketch":                    {3000, 11000, 600, "1", "cg"},
 		"vectors of many γ":                 {1e6, 55000, 100, many, "galerkin"},
-		"many γ":                            {1e6, 9000, 256, many, "galerkin"},
+		"many γ":                            {1e5, 9000, 256, many, "galerkin"},
 		"many γ, too few rows for their d³": {1000, 3000, 256, many, "galerkin"},
 		"unknown n":                         {-1, 3000, 256, many, "exact"},
 	} {
@@ -408,7 +409,7 @@ func TestAuto(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if method, reason := chooseMethod("auto", c.n, c.d, 1, c.m, len(gammas), false); method != c.want || reason == "" {
+		if method, reason := chooseMethod("auto", c.n, c.d, 1, c.m, len(gammas), ""); method != c.want || reason == "" {
 			t.Errorf("%s: %s (%s), want %s", name, method, reason, c.want)
 		}
 	}

@@ -126,6 +126,7 @@ func (r *result) report() jsonReport {
 	}
 	if r.path != nil {
 		out.Choice = r.path.choose()
+		out.Choice.narrower = r.narrower()
 	}
 	return out
 }
@@ -140,6 +141,8 @@ type choice struct {
 	Excess   number         `json:"excess"`   // how much smaller another one's score can be
 	AtEnd    bool           `json:"at_end"`   // it is the least or the largest of the path
 	Path     []pathPoint    `json:"path"`
+
+	narrower string // what would make brackets narrower
 }
 
 type pathPoint struct {
@@ -189,8 +192,17 @@ func (c *choice) String() string {
 	case float64(c.Excess) <= 1e-9*c.Score.Hi:
 		return fmt.Sprintf("%s has the least %s of %d, %s; others have the same, to round-off%s", gamma, c.score(), len(c.Path), bracket(c.Score), c.edge())
 	}
-	return fmt.Sprintf("%s has the least proved %s of %d, %s; the sketch leaves open any from %.4g to %.4g, a larger --size would narrow it%s",
-		gamma, c.score(), len(c.Path), bracket(c.Score), float64(c.Possible[0]), float64(c.Possible[1]), c.edge())
+	return fmt.Sprintf("%s has the least proved %s of %d, %s; the sketch leaves open any from %.4g to %.4g, %s would narrow it%s",
+		gamma, c.score(), len(c.Path), bracket(c.Score), float64(c.Possible[0]), float64(c.Possible[1]), c.narrower, c.edge())
+}
+
+// narrower is what would make the brackets of GCV narrower: a sketch of d rows has only
+// round-off left.
+func (r *result) narrower() string {
+	if r.size < r.sum.Config().Dim {
+		return "a larger --size"
+	}
+	return "--standardize, or features of like scale,"
 }
 
 // edge warns that the γ chosen is the least or the largest of those tried.

@@ -63,28 +63,45 @@ const gridPoints = 50
 // about a dozen passes; galerkin, 4md more for the sketch's vectors and at most two
 // thirds of the passes, of up to 32 vectors whatever γ there are. To read a number, out
 // of a binary file in cache or of a text, takes as long as some hundreds to thousands of
-// flops. While n is unknown the rows are taken to outweigh d³.
+// flops. Passes may turn out to be more than that, where γ is small, and what exact takes
+// is sure: it may take twice as much. While n is unknown the rows are taken to outweigh d³.
 func (o *fitOptions) chooseMethod(d *data) (method, reason string) {
 	n, dim, t := d.source.Dims()
 	if o.mpi {
-		method, _ = chooseMethod(o.method, n, dim, t, o.size, o.solved(), true)
+		method, _ = chooseMethod(o.method, n, dim, t, o.size, o.solved(), "they merge sketches")
 		if o.method == "auto" {
 			reason = "several ranks share the rows"
 		}
 		return method, reason
 	}
-	return chooseMethod(o.method, n, dim, t, o.size, o.solved(), o.auto || o.save != "" || o.kept.name != "")
+	return chooseMethod(o.method, n, dim, t, o.size, o.solved(), o.needsSketch())
 }
 
-func chooseMethod(asked string, n int64, d, t, m, k int, sketch bool) (method, reason string) {
+// needsSketch is why a sketch is needed, if it is.
+func (o *fitOptions) needsSketch() string {
+	switch {
+	case o.auto:
+		return "gamma is chosen from a sketch"
+	case o.save != "":
+		return "the sketch is to be kept"
+	case o.kept.name != "":
+		return "a checkpoint is to be kept"
+	}
+	return ""
+}
+
+func chooseMethod(asked string, n int64, d, t, m, k int, sketch string) (method, reason string) {
 	if asked != "auto" {
 		return asked, ""
 	}
 	method, least := iterative(d, min(m, d), k*t)
-	if sketch {
-		return method, "gamma is to be chosen from a sketch, or a sketch or checkpoint to be kept"
+	if sketch != "" {
+		return method, sketch
 	}
-	const budget = 1 << 30
+	const (
+		budget = 1 << 30
+		sure   = 2
+	)
 	exact := readFlops + float64(d)
 	if n > 0 {
 		exact += float64(k) * float64(d) * float64(d) / 3 / float64(n)
@@ -92,10 +109,10 @@ func chooseMethod(asked string, n int64, d, t, m, k int, sketch bool) (method, r
 	switch {
 	case d > 11585: // 8d² > budget
 		return method, fmt.Sprintf("d² for d = %d takes more than %d MiB", d, budget>>20)
-	case exact <= least:
-		return "exact", fmt.Sprintf("d² fits, and %.0f·d flops a row, reading included, are no more than %s's %.0f·d", exact, method, least)
+	case exact <= sure*least:
+		return "exact", fmt.Sprintf("d² fits, and %.0f·d flops a row, reading included, are no more than twice the %.0f·d of %s, if that makes about a dozen passes", exact, least, method)
 	}
-	return method, fmt.Sprintf("%.0f·d flops a row, reading included, are less than exact's %.0f·d", least, exact)
+	return method, fmt.Sprintf("%.0f·d flops a row, reading included, are less than half of exact's %.0f·d, if it makes about a dozen passes", least, exact)
 }
 
 // readFlops is how many flops take as long as to read a number.

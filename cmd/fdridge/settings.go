@@ -25,7 +25,7 @@ type sketchFlags struct {
 func (o *sketchFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.sizeText, "size", "256", "rows m of the sketch, more make each pass count for more; or a relative error below 1 that the one-shot fit is to have, and m is chosen for by a pass over every tenth row")
 	f.StringVar(&o.shrink, "shrink", "gram", "how the sketch shrinks: gram or svd")
-	f.BoolVar(&o.intercept, "intercept", true, "fit an intercept, unpenalised; false: none, but --standardize subtracts the means all the same, as StandardScaler and Ridge(fit_intercept=False) in scikit-learn, and the model has the intercept that this makes in the units of the file")
+	f.BoolVar(&o.intercept, "intercept", true, "fit an intercept, unpenalised; false: none, but --standardize subtracts the means all the same (not those of sparse files), as StandardScaler and Ridge(fit_intercept=False) in scikit-learn, and the model has the intercept that this makes in the units of the file")
 }
 
 func (o *sketchFlags) check() error {

@@ -3,8 +3,10 @@ package atomicfile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -12,16 +14,47 @@ import (
 
 // Write writes a file through a temporary one in the same folder, which is
 // synced and renamed over it; then the folder is synced. On an error the file is
-// what it was before.
+// what it was before. A link is followed, a file that is replaced keeps its
+// permissions, and a new one has what the umask leaves.
 func Write(name string, write func(w io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	name = destination(name)
+	f, err := temporary(name)
 	if err != nil {
 		return err
 	}
-	if err := f.Chmod(0o644); err != nil {
-		return errors.Join(err, f.Close(), os.Remove(f.Name()))
+	if info, err := os.Stat(name); err == nil {
+		if err := f.Chmod(info.Mode().Perm()); err != nil {
+			return errors.Join(err, f.Close(), os.Remove(f.Name()))
+		}
 	}
 	return replace(Disk, f, f.Name(), name, "", write)
+}
+
+// destination is where links lead from name, be it that nothing is there.
+func destination(name string) string {
+	const most = 40 // as systems have it; opening what is left then says what is wrong
+	for range most {
+		link, err := os.Readlink(name)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(filepath.Dir(name), link)
+		}
+		name = link
+	}
+	return name
+}
+
+// temporary makes a new file beside the one called name.
+func temporary(name string) (*os.File, error) {
+	for {
+		other := fmt.Sprintf(".%s.%08x", filepath.Base(name), rand.Uint32())
+		f, err := os.OpenFile(filepath.Join(filepath.Dir(name), other), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
 }
 
 // Replace is Write through a temporary file of the caller's choice, in the same
