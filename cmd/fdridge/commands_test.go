@@ -180,6 +180,21 @@ func TestPipeline(t *testing.T) {
 	}
 }
 
+// TestChoiceNarrower: a choice that is not certain says what would make it so: more rows
+// of the sketch where there may be more.
+func TestChoiceNarrower(t *testing.T) {
+	for size, want := range map[string]string{"4": "a larger --size would narrow it", "256": "--standardize, or features of like scale, would narrow it"} {
+		file := filepath.Join(t.TempDir(), "report.html")
+		out := must(t, "fit", "--data", housing, "--target", "last", "--gamma", "auto", "--max-passes", "1500", "--tol", "1e-3", "--size", size, "--report", file)
+		if !strings.Contains(out, want) {
+			t.Errorf("--size %s: %s", size, out)
+		}
+		if page, err := os.ReadFile(file); err != nil || !strings.Contains(string(page), strings.Replace(want, " it", " that", 1)) {
+			t.Errorf("--size %s: the page does not say %q (%v)", size, want, err)
+		}
+	}
+}
+
 // TestGammaAuto: the γ chosen is the path's with the least upper end of GCV, and
 // the report says whether that is certain.
 func TestGammaAuto(t *testing.T) {
