@@ -27,6 +27,14 @@ const (
 	passFactorSparse = (passChain+sparseChain+1)/2 + 4
 )
 
+// dotFactor is for the product of a dense row with weights. Where vectors are few it is
+// made of four sums or more; where they are many, backends add up a strip of columns one
+// after the other, of dotStrip at most, and then the strips.
+func dotFactor(d int) float64 {
+	const dotStrip = 512
+	return float64(min(d, dotStrip))/2 + float64(d)/8 + roundFactor
+}
+
 // A knowledge is what the summary alone proves, shared by all γ and targets. The
 // true K satisfies
 //
@@ -75,7 +83,7 @@ func newKnowledge(s *Summary, m *sketched, c []float64) *knowledge {
 	b := m.spec.Bound
 	k := &knowledge{
 		spec: m.spec, be: s.be, bound: b, d: s.cfg.Dim, t: s.cfg.Targets, rows: s.stage.rows, intercept: s.cfg.Intercept, cross: c,
-		sums: sumFactor + 4*float64(s.stage.decays), pass: passFactor, dots: float64(s.cfg.Dim)/8 + roundFactor,
+		sums: sumFactor + 4*float64(s.stage.decays), pass: passFactor, dots: dotFactor(s.cfg.Dim),
 		root: math.Sqrt(s.stage.weight), spreads: map[float64]spread{},
 		largest: math.Min(b.Frobenius2, b.FD()+first(m.spec.Sigma2)) + b.RoundOff,
 	}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -577,4 +579,56 @@ func TestFitAccessors(t *testing.T) {
 	if got := fmt.Sprint(ridge.CG, ridge.Newton, ridge.Method(9)); got != "cg newton Method(9)" {
 		t.Error(got)
 	}
+}
+
+func exactly(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
+
+// TestDotChain: products of which each but the first is just less than half an ulp of
+// it, so that a sum from the left loses every one, whatever vectors a pass has: errors
+// are within their certificates.
+func TestDotChain(t *testing.T) {
+	check := func(t *testing.T, be engine.Backend) {
+		const n = 64
+		for _, d := range []int{64, 128, 264, 300} {
+			s, row := table{}, make([]float64, d)
+			for j := range row {
+				row[j] = math.Sqrt(0.499 * 0x1p-52)
+			}
+			row[0] = 1
+			for range n {
+				s.x, s.y = append(s.x, row), append(s.y, []float64{1 + 0x1p-10})
+			}
+			sum := summarize(t, s, ridge.SummaryConfig{Size: 2, Backend: be})
+			const gamma = n * 0x1p-10
+			// Rows a of target b have x* = n·b/(n‖a‖² + γ)·a.
+			squares := exactly(0)
+			for _, v := range row {
+				squares.Add(squares, exactly(0).Mul(exactly(v), exactly(v)))
+			}
+			scale := exactly(0).Quo(exactly(n*s.y[0][0]), squares.Add(squares.Mul(squares, exactly(n)), exactly(gamma)))
+			want := make([]*big.Float, d)
+			for j, v := range row {
+				want[j] = exactly(0).Mul(scale, exactly(v))
+			}
+			for _, q := range []int{1, 7, 16, 33} {
+				gammas := slices.Repeat([]float64{gamma}, q)
+				for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
+					fits, err := ridge.SolvePath(context.Background(), s, sum, gammas, ridge.SolveOptions{Method: m, MaxPasses: 1, Start: mat.NewDense(1, d, row)})
+					var missed *ridge.NotConvergedError
+					if errors.As(err, &missed) {
+						fits = missed.Fits
+					} else if err != nil {
+						t.Fatal(err)
+					}
+					for _, f := range fits {
+						if e := refbig.Distance(f.Coef.RawRowView(0), want); !(e <= f.Certificate.ErrorBound[0]) {
+							t.Fatalf("d = %d, %d vectors, %v: error %g, bound %g", d, q, m, e, f.Certificate.ErrorBound[0])
+						}
+					}
+				}
+			}
+		}
+	}
+	enginetest.EachKernel(t, check)
+	enginetest.Each(t, check)
 }

@@ -189,8 +189,7 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	s.purge(b, rows)
 	b = s.normalised(b, rows, 0.5)
 	s.purge(b, rows) // twice is enough
-	orthonormalise(b, s.d, rows)
-	return b, nil
+	return independent(b, s.d, rows), nil
 }
 
 // A pass is to have blockRows vectors while the subspace has less than fillTo of its
@@ -283,17 +282,18 @@ func (s *subspace) purge(n int, z []float64) {
 	axpy(-1, along, z[:n*s.d])
 }
 
-// orthonormalise is the modified Gram-Schmidt process on n rows, which are far from
-// dependent.
-func orthonormalise(n, d int, z []float64) {
+// independent makes n rows of length one orthonormal, drops those that have next to
+// nothing outside the span of others before, as rows of round-off may after a purge, and
+// returns how many are left.
+func independent(n, d int, z []float64) int {
+	live := 0
 	for i := range n {
-		row := z[i*d : (i+1)*d]
-		for j := range i {
-			before := z[j*d : (j+1)*d]
-			axpy(-dot(row, before), before, row)
+		if row := z[i*d : (i+1)*d]; orthogonalise(live, d, z, row) {
+			copy(z[live*d:(live+1)*d], row)
+			live++
 		}
-		scale(1/norm(row), row)
 	}
+	return live
 }
 
 func copyMatrix(m, n int, dst []float64, ldd int, src []float64, lds int) {

@@ -201,3 +201,32 @@ func TestFillInvariant(t *testing.T) {
 		}
 	})
 }
+
+// TestProposeInside: vectors that have much in the subspace, and the same outside of
+// it, add one direction and no round-off.
+func TestProposeInside(t *testing.T) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		const d = 30
+		s, k := filled(t, be, d, 6, 20, 3)
+		z := make([]float64, d)
+		for j := range z {
+			z[j] = float64(1 + j%4)
+		}
+		if n := s.outside(1, z); n != 1 {
+			t.Fatal("it is inside")
+		}
+		both := make([]float64, 2*d)
+		for j, u := range z {
+			both[j], both[d+j] = u+s.q[j], u-s.q[j]
+		}
+		n, err := s.propose(2, both)
+		if err != nil || n != 1 {
+			t.Fatalf("%d directions, want 1: %v", n, err)
+		}
+		multiply(s, k, n)
+		if err := s.grow(n); err != nil {
+			t.Fatal(err)
+		}
+		checkBasis(t, s, k)
+	})
+}
