@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"iter"
-	"sync"
 
 	"github.com/fdridge/fdridge/engine"
 )
@@ -71,10 +70,6 @@ func (b *Buffer) Block(first int64, d int) Block {
 // depth is how many blocks are in the making or waiting at a time.
 const depth = 3
 
-// buffers are kept from one pass for the next, until the garbage collector wants
-// them: of a small file, taking new memory takes longer than reading it.
-var buffers = sync.Pool{New: func() any { return new(Buffer) }}
-
 // ahead makes a pass whose blocks are filled on a goroutine of their own, depth
 // blocks at most ahead of the consumer. fill appends the next block's rows to an
 // empty buffer and says which row is the first, and returns io.EOF itself when there
@@ -85,10 +80,8 @@ func ahead(ctx context.Context, d int, fill func(b *Buffer) error) iter.Seq2[Blo
 		ctx, cancel := context.WithCancel(ctx)
 		free, full := make(chan *Buffer, depth), make(chan *Buffer, depth)
 		var failed error // written before full is closed, read after
-		var held [depth]*Buffer
-		for i := range held {
-			held[i] = buffers.Get().(*Buffer)
-			free <- held[i]
+		for range depth {
+			free <- new(Buffer)
 		}
 		go func() {
 			defer close(full)
@@ -112,9 +105,6 @@ func ahead(ctx context.Context, d int, fill func(b *Buffer) error) iter.Seq2[Blo
 		defer func() {
 			cancel()
 			for range full { // until the goroutine has ended
-			}
-			for _, b := range held {
-				buffers.Put(b)
 			}
 		}()
 		for b := range full {

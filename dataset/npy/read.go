@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/sbinet/npyio/npy"
 
@@ -131,27 +130,19 @@ func (in *input) check(c *columns.Choice, x, y []float64, first int64) error {
 type columnReader struct {
 	*input
 	columns.Choice
-	*window
-	used   []int // columns that are read
-	height int   // rows of a whole window
-	first  int64 // row of the array the window begins with
-	held   int   // rows in the window
-	next   int64 // row to hand out
-	finite bool  // all entries of the window are
+	used   []int     // columns that are read
+	x, y   []float64 // a window: some rows, as a block has them
+	strip  []byte    // the same rows of stripColumns columns, as the file has them
+	tile   []float64 // a part of that, decoded
+	height int       // rows of a whole window
+	first  int64     // row of the array the window begins with
+	held   int       // rows in the window
+	next   int64     // row to hand out
+	finite bool      // all entries of the window are
 }
-
-// A window is some rows, as a block has them.
-type window struct {
-	x, y  []float64
-	strip []byte    // the same rows of stripColumns columns, as the file has them
-	tile  []float64 // a part of that, decoded
-}
-
-// windows are kept from one pass for the next, until the garbage collector wants them.
-var windows = sync.Pool{New: func() any { return new(window) }}
 
 func newColumnReader(in *input, c columns.Choice) *columnReader {
-	r := &columnReader{input: in, Choice: c, window: windows.Get().(*window)}
+	r := &columnReader{input: in, Choice: c}
 	for j, k := range c.To {
 		if k >= 0 {
 			r.used = append(r.used, j)
@@ -159,27 +150,13 @@ func newColumnReader(in *input, c columns.Choice) *columnReader {
 	}
 	const word = 8
 	r.height = int(min(windowRows, int64(max(1, windowBytes/(len(r.used)*word))), in.rows))
-	r.x, r.y = sized(r.x, r.height*c.Features), sized(r.y, r.height*c.Targets)
-	r.strip = sized(r.strip, min(stripColumns, len(r.used))*r.height*in.size)
-	r.tile = sized(r.tile, stripColumns*tileRows)
+	r.x, r.y = make([]float64, r.height*c.Features), make([]float64, r.height*c.Targets)
+	r.strip = make([]byte, min(stripColumns, len(r.used))*r.height*in.size)
+	r.tile = make([]float64, stripColumns*tileRows)
 	return r
 }
 
-// sized returns n entries, those of s where it has as many.
-func sized[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}
-
-func (r *columnReader) Close() error {
-	if r.window != nil { // two readers must never have one
-		windows.Put(r.window)
-		r.window = nil
-	}
-	return r.close()
-}
+func (r *columnReader) Close() error { return r.close() }
 
 // Skip is that of [dataset.Skipper].
 func (r *columnReader) Skip(rows int64) (bool, error) {
