@@ -122,7 +122,7 @@ func question(qs []query, v []float64) (out [sha256.Size]byte) {
 //	40      8       d, their length
 //	48      32      SHA-256 of the vectors and their targets
 //	80      8       rows read
-//	88      8       rows or products in the plain sums
+//	88      8       calls, or sparse rows, in the plain sums
 //	96      16      their weight, a sum and its correction
 //
 // then for one that has ended

@@ -204,7 +204,6 @@ func (p *pass) reset(qs []query, v []float64) {
 	p.room(q)
 	p.offset = grow(p.offset, q)
 	p.plain = 0
-	p.call = grow(p.call, q*p.d)
 	p.b, p.r = grow(p.b, q*passRows), grow(p.r, q*passRows)
 	for i := range q {
 		p.offset[i] = 0
@@ -230,6 +229,7 @@ func (p *pass) add(b dataset.Block, qs []query, v []float64) {
 	if b.Sparse != nil {
 		b.Sparse.Gradient(q, v, d, rhs, q, p.g, d, p.r, q)
 	} else {
+		p.call = grow(p.call, q*d)
 		clear(p.call)
 		p.be.Gradient(b.N, d, q, p.centred(b), d, v, d, rhs, q, p.call, d, p.r, q)
 		axpy(1, p.call, p.g)

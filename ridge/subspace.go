@@ -189,7 +189,7 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	s.purge(b, rows)
 	b = s.normalised(b, rows, 0.5)
 	s.purge(b, rows) // twice is enough
-	return independent(b, s.d, rows), nil
+	return independent(0, b, b, s.d, rows), nil
 }
 
 // A pass is to have blockRows vectors while the subspace has less than fillTo of its
@@ -209,15 +209,7 @@ func (s *subspace) fill(b int) int {
 	}
 	d := s.d
 	rows := s.q[s.k*d : (s.k+b+n)*d]
-	next := rows[b*d:]
-	n = s.next(n, next)
-	for i := 0; i < n && b < blockRows; i++ {
-		if row := next[i*d : (i+1)*d]; orthogonalise(b, d, rows, row) {
-			copy(rows[b*d:(b+1)*d], row)
-			b++
-		}
-	}
-	return b
+	return independent(b, b+s.next(n, rows[b*d:]), blockRows, d, rows)
 }
 
 // next overwrites the n rows of z with what the first of the rows of KQᵀ that came last
@@ -241,8 +233,8 @@ func (s *subspace) next(n int, z []float64) int {
 	return s.normalised(n, z, 0.5)
 }
 
-// orthogonalise subtracts from a row of length one what it has along n orthonormal ones, and
-// scales it to length one again; false says that next to nothing is left.
+// orthogonalise subtracts from a row of length one what it has along n orthonormal ones,
+// and scales it to length one again; false says that next to nothing is left.
 func orthogonalise(n, d int, z, row []float64) bool {
 	for range 2 {
 		for i := range n {
@@ -282,12 +274,12 @@ func (s *subspace) purge(n int, z []float64) {
 	axpy(-1, along, z[:n*s.d])
 }
 
-// independent makes n rows of length one orthonormal, drops those that have next to
-// nothing outside the span of others before, as rows of round-off may after a purge, and
-// returns how many are left.
-func independent(n, d int, z []float64) int {
-	live := 0
-	for i := range n {
+// independent makes n rows of length one orthonormal, of which the first are already,
+// until there are most. It drops those that have next to nothing outside the span of
+// others before, as rows of round-off may after a purge, and returns how many are left.
+func independent(first, n, most, d int, z []float64) int {
+	live := first
+	for i := first; i < n && live < most; i++ {
 		if row := z[i*d : (i+1)*d]; orthogonalise(live, d, z, row) {
 			copy(z[live*d:(live+1)*d], row)
 			live++
