@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"slices"
 
@@ -242,16 +241,11 @@ func runMerge(ctx context.Context, names []string, out string, stdout io.Writer)
 
 // noneTwice refuses to merge a file with itself, by whatever names.
 func noneTwice(names []string) error {
-	var seen []os.FileInfo
-	for _, name := range names {
-		info, err := os.Stat(name)
-		if err != nil {
-			return &inputError{err}
+	for i, name := range names {
+		same := func(other string) bool { return sameFile(other, name) }
+		if j := slices.IndexFunc(names[:i], same); j >= 0 {
+			return badInput("%s and %s are one file: its rows would count twice", names[j], name)
 		}
-		if i := slices.IndexFunc(seen, func(other os.FileInfo) bool { return os.SameFile(info, other) }); i >= 0 {
-			return badInput("%s and %s are one file: its rows would count twice", names[i], name)
-		}
-		seen = append(seen, info)
 	}
 	return nil
 }
