@@ -38,8 +38,8 @@ type gradientTeam struct {
 var gradients pool[gradientTeam]
 
 // Most rows of a part and most parts: enough to share out, few enough that adding them
-// costs little, and no long chain of additions. From severalTargets right-hand sides on a part has
-// twice the rows, for t×d matrices are added and soon leave the cache.
+// costs little, and no long chain of additions. From severalTargets right-hand sides on
+// a part has twice the rows, for t×d matrices are added and soon leave the cache.
 const (
 	partRows       = 32
 	mostParts      = 16
