@@ -329,7 +329,7 @@ func (p *Predictor) block(dst []Interval, b dataset.Block, first int) error {
 			if q > t {
 				w := p.centres[t+j].interval(p.product[i*q+t+j], f)
 				if w.Lo > v.Hi || w.Hi < v.Lo {
-					return fmt.Errorf("%w: for row %d it proves %v, and they prove %v", ErrOtherRows, first+i, w, v)
+					return fmt.Errorf("%w: for row %d (0-based, of those predicted together) it proves %v, and they prove %v", ErrOtherRows, first+i, w, v)
 				}
 				v = intersect(v, w)
 			}
