@@ -95,6 +95,10 @@ func TestStageErrors(t *testing.T) {
 				}
 			}
 		}
+		if n > 1 && r.IntN(2) == 0 { // parts of much more weight are merged into it
+			parts[0] = track(2, 1)
+			parts[0].append([][]float64{{r.NormFloat64(), 1}}, [][]float64{{2}}, []float64{0x1p-70})
+		}
 		for _, o := range parts[1:n] {
 			parts[0].join(o)
 		}
