@@ -20,7 +20,9 @@ const (
 	lostResidual = 0x1p-511
 	// weightedRow, in units of one, is for a root and a product: a row times √w.
 	weightedRow = 2 * eps
-	// roundFactor is for a few operations, without a sum over rows.
+	// roundFactor is for a few operations. It is for products with V too, sums over a
+	// row, of which it is calibrated: they are off by some √d·eps/2 of the norms, and
+	// by no more than d·eps/2.
 	roundFactor = 8
 	// sumFactor is for c and ‖b‖²: sums over sumRows rows and those of compensated
 	// sums.
@@ -248,7 +250,7 @@ func columnNorms(p *fd.Spectrum, eta float64) []float64 {
 		}
 	}
 	for j, v := range norms {
-		norms[j] = math.Sqrt(v) * (1 + roundFactor*eps)
+		norms[j] = math.Sqrt(v) * (1 + float64(len(p.Sigma2)+8)*eps)
 	}
 	return norms
 }
