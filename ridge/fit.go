@@ -103,12 +103,14 @@ type Fit struct {
 }
 
 // R2 brackets the coefficient of determination 1 − RSS/TSS of target j on the
-// data of the fit; NaN where the target is constant.
+// data of the fit; NaN where the target is constant, or the certificate says nothing
+// of its squares.
 func (f *Fit) R2(j int) Interval {
-	rss, tss := f.Certificate.RSS[j], f.Certificate.TSS[j]
-	if !(f.TSS[j] > 0) {
+	c := f.Certificate
+	if !(f.TSS[j] > 0) || j >= len(c.TSS) {
 		return Interval{math.NaN(), math.NaN()}
 	}
+	rss, tss := c.RSS[j], c.TSS[j]
 	const round = 4 * eps
 	return Interval{1 - rss.Hi/tss.Lo*(1+round) - round, 1 - rss.Lo/tss.Hi*(1-round) + round}
 }

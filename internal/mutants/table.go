@@ -129,6 +129,8 @@ var mutants = []mutant{
 		"s.spread[j] = o.meanError(j) + ulp*(math.Abs(apart)+math.Abs(s.block[j]))", "s.spread[j] = 0 * apart", "ridge", "^TestStageErrors$"},
 	{"stage: a zero is not told from an underflow", "ridge/stage.go",
 		"s.some[1+j] = s.some[1+j] || v != 0", "s.some[1+j] = s.some[1+j] && v != 0", "ridge", "^TestUnderflow$"},
+	{"stage: decays leave the weight exact", "ridge/stage.go",
+		"return s.weightError/w + (2+n*n*ulp)*ulp", "return 0 * n", "ridge", "^TestStageWeight$"},
 	{"stage: sums may overflow", "ridge/stage.go",
 		"return !(total*far <= maxSpread)", "return total*far < 0", "ridge", "^TestHeavyFarWeights$"},
 	{"stage: a reciprocal of the weight", "ridge/stage.go",
