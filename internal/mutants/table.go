@@ -181,6 +181,8 @@ var mutants = []mutant{
 		"+ k.witnessError() + k.root*k.mean*k.root*k.mean)", ")", "ridge", "^TestConstantRows$"},
 	{"galerkin: the residual without γ‖x‖²", "ridge/galerkin.go",
 		"dot(s.x, s.g)-s.gamma*x*x))", "dot(s.x, s.g)-0*x))", "ridge", "^TestGalerkin"},
+	{"solve: sparse rows are certified as dense ones", "ridge/solve.go",
+		"if r.pass.sparse && !r.know.sparse {", "if r.pass == nil {", "ridge", "^TestDenseThenSparse$"},
 	{"codec: what was moved is not written", "ridge/codec.go",
 		"m.Float64s(s.stage.moved)", "m.Float64s(s.stage.sumError)", "ridge", "^TestCodecState$"},
 	{"codec: an old message proves what a new one does", "ridge/codec.go",
