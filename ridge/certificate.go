@@ -639,7 +639,7 @@ func (k *knowledge) certify(gamma, shift float64, x, bx []float64, m []measured)
 	}
 	for j := range k.t {
 		xn := norm(x[j*k.d : (j+1)*k.d])
-		var e, rel float64
+		var e, rel, energy float64
 		objective := k.objective(gamma, j)
 		move := math.Inf(1)
 		var rss Interval
@@ -647,14 +647,18 @@ func (k *knowledge) certify(gamma, shift float64, x, bx []float64, m []measured)
 			e, rel = k.errorOneShot(gamma, shift, j, xn)
 			rss = k.rssFromSketch(j, x[j*k.d:(j+1)*k.d], xn, bx[j])
 			move = k.moveOneShot(gamma, shift, j, xn)
+			energy = k.energyOneShot(gamma, shift, j, xn)
 		} else {
 			e = m[j].bound
 			rel = relative(e, xn)
 			rss = k.rssMeasured(j, m[j].rss, x[j*k.d:(j+1)*k.d])
-			objective = intersect(objective, k.objectiveMeasured(gamma, j, x[j*k.d:(j+1)*k.d], rss, &m[j]))
+			gap := k.gapMeasured(gamma, j, x[j*k.d:(j+1)*k.d], &m[j])
+			objective = intersect(objective, k.objectiveMeasured(gamma, xn, rss, gap))
+			energy = math.Sqrt(gap.Hi)
 		}
 		c.ErrorBound = append(c.ErrorBound, e)
 		c.RelativeErrorBound = append(c.RelativeErrorBound, rel)
+		c.EnergyBound = append(c.EnergyBound, math.Min(energy, k.excess(gamma, xn, rss, objective)))
 		c.Objective = append(c.Objective, objective)
 		c.TSS = append(c.TSS, widenBy(k.tss[j], k.squaresError(j)))
 		c.RSS = append(c.RSS, rss)
@@ -683,13 +687,16 @@ func (k *knowledge) objective(gamma float64, j int) Interval {
 	return Interval{math.Max(0, (k.tss[j]-q.Hi-pad)/2), math.Max(0, (k.tss[j]-q.Lo+pad)/2)}
 }
 
-// objectiveMeasured brackets f* from the gradient g at x:
-// f(x) − f* ∈ ½[gᵀH⁻¹g].
-func (k *knowledge) objectiveMeasured(gamma float64, j int, x []float64, rss Interval, m *measured) Interval {
+// gapMeasured brackets 2(f(x) − f*) = gᵀH⁻¹g for the gradient g measured at x, the square
+// of ‖H^{½}(x − x*)‖.
+func (k *knowledge) gapMeasured(gamma float64, j int, x []float64, m *measured) Interval {
 	_, energy := k.roundOff(gamma, j, x, math.Sqrt(m.rss))
-	gap := k.quads(&m.gradient, gamma, energy/math.Sqrt(k.inverse(gamma)))
-	xn := norm(x)
-	f := gamma * xn * xn
+	return k.quads(&m.gradient, gamma, energy/math.Sqrt(k.inverse(gamma)))
+}
+
+// objectiveMeasured brackets f* from that gap, with ‖Ax − b‖² and ‖x‖.
+func (k *knowledge) objectiveMeasured(gamma, x float64, rss, gap Interval) Interval {
+	f := gamma * x * x
 	pad := roundFactor * eps * f
 	return Interval{
 		math.Max(0, (rss.Lo+f-gap.Hi-pad)/2),
@@ -715,18 +722,27 @@ func (k *knowledge) rssMeasured(j int, rss float64, x []float64) Interval {
 	return Interval{math.Max(0, lo*lo-shift*shift), (r + pad) * (r + pad)}
 }
 
-// moveOneShot bounds ‖A(x̂ − x*)‖ = ‖AH⁻¹g‖ for x̂ = Ĥ⁻¹c, whose gradient is
-// g = (K − BᵀB − shift·I)x̂ but for round-off.
+// moveOneShot bounds ‖A(x̂ − x*)‖ = ‖AH⁻¹g‖ for x̂ = Ĥ⁻¹c, and energyOneShot
+// ‖H^{½}(x̂ − x*)‖ = ‖H^{-½}g‖, both from its gradient, see gradientOneShot.
 func (k *knowledge) moveOneShot(gamma, shift float64, j int, x float64) float64 {
-	b := k.bound
-	off := math.Max(shift, b.Shrinkage-shift) + b.RoundOff
-	round := k.crossError(j) + roundFactor*eps*(k.largest+gamma+shift)*x
-	return (off*x + round) * k.through(gamma)
+	return k.gradientOneShot(gamma, shift, j, x) * k.through(gamma)
 }
 
-// excess bounds ‖H^{½}(x − x*)‖ by √(2(f(x) − f*)), given ‖x‖ and ‖Ax − b‖².
-func (k *knowledge) excess(gamma float64, j int, x float64, rss Interval) float64 {
-	return math.Sqrt(math.Max(0, rss.Hi+gamma*x*x*(1+roundFactor*eps)-2*k.objective(gamma, j).Lo))
+func (k *knowledge) energyOneShot(gamma, shift float64, j int, x float64) float64 {
+	return k.gradientOneShot(gamma, shift, j, x) * math.Sqrt(k.inverse(gamma)) * (1 + 16*eps)
+}
+
+// gradientOneShot bounds the gradient at x̂ = Ĥ⁻¹c, g = (K − BᵀB − shift·I)x̂ but for
+// round-off.
+func (k *knowledge) gradientOneShot(gamma, shift float64, j int, x float64) float64 {
+	b := k.bound
+	off := math.Max(shift, b.Shrinkage-shift) + b.RoundOff
+	return off*x + k.crossError(j) + roundFactor*eps*(k.largest+gamma+shift)*x
+}
+
+// excess bounds ‖H^{½}(x − x*)‖ by √(2(f(x) − f*)), given ‖x‖, ‖Ax − b‖² and f*.
+func (k *knowledge) excess(gamma, x float64, rss, objective Interval) float64 {
+	return math.Sqrt(math.Max(0, rss.Hi+gamma*x*x*(1+roundFactor*eps)-2*objective.Lo)) * (1 + 16*eps)
 }
 
 // rssAtOptimum brackets RSS(x*) = 2f* − γ‖x*‖², with ‖x*‖ ∈ ‖x‖ ± e and

@@ -281,7 +281,7 @@ func (v *validation) fit(k int) error {
 			xn := norm(xj)
 			missed := held.rssFromSketch(j, xj, xn, bx[row])
 			f.missed = append(f.missed, total([]Interval{missed, apart.missed(j, xj, xn)}))
-			energy := math.Min(2*know.moveOneShot(gamma, shift, j, xn), know.excess(gamma, j, xn, know.rssFromSketch(j, xj, xn, own[row])))
+			energy := math.Min(2*know.moveOneShot(gamma, shift, j, xn), know.excess(gamma, xn, know.rssFromSketch(j, xj, xn, own[row]), know.objective(gamma, j)))
 			f.move = append(f.move, lever*energy)
 			intercept := rest.intercepts(xj, []int{j})[0]
 			f.round = append(f.round, apart.round(j, xn, intercept))

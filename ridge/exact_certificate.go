@@ -88,6 +88,7 @@ func (e *exact) certificate(s *solution) Certificate {
 		c.RelativeErrorBound = append(c.RelativeErrorBound, relative(bound, xn*(1-float64(d+2)*eps)))
 		c.TSS = append(c.TSS, e.totalSquares(j, lost))
 		c.RSS = append(c.RSS, rss)
+		c.EnergyBound = append(c.EnergyBound, inH)
 		c.Objective = append(c.Objective, objectiveAt(s.gamma, xn, inH, float64(d), rss))
 		c.GCV = append(c.GCV, e.gcv(df, rssNear(s.gamma, inH, rss)))
 	}

@@ -65,6 +65,10 @@ type Certificate struct {
 	ErrorBound []float64
 	// RelativeErrorBound is, for each target, a bound on ‖x̂ − x*‖₂/‖x*‖₂.
 	RelativeErrorBound []float64
+	// EnergyBound is, for each target, a bound on ‖H^{½}(x̂ − x*)‖₂, half of whose square
+	// f(x̂) is above f*, at most. Predictions for a row a are off by no more than
+	// √(aᵀH⁻¹a) times it.
+	EnergyBound []float64
 	// EffectiveDimension brackets tr(H⁻¹K).
 	EffectiveDimension Interval
 	// Objective brackets, for each target, f* = ½‖Ax* − b‖² + γ/2·‖x*‖².

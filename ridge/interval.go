@@ -128,8 +128,7 @@ func (p *Predictor) newCentre(j int, x []float64, radius float64) centre {
 //
 //	|aᵀ(x̂ − x*)| ≤ min(‖a‖·‖x̂ − x*‖, √(aᵀĤ_F⁻¹a)·‖H^{½}(x̂ − x*)‖),
 //
-// where the last norm is at most ‖g‖/√γ and, squared, at most 2(f(x̂) − f*), all from
-// its certificate. An interval is then what both allow. Bounds that are not finite
+// both from its certificate. An interval is then what both allow. Bounds that are not finite
 // narrow nothing. f takes the place of a fit given before.
 //
 // A fit at another γ or of other dimensions is [ErrShape]; one that cannot be of the
@@ -143,8 +142,7 @@ func (p *Predictor) Narrow(f *Fit) error {
 	}
 	t, d := f.Coef.Dims()
 	c := f.Certificate
-	if t != k.t || d != k.d || f.Gamma != p.env.gamma || len(c.ErrorBound) != t || len(c.RSS) != t || len(c.Objective) != t ||
-		(f.GradientNorm != nil && len(f.GradientNorm) != t) {
+	if t != k.t || d != k.d || f.Gamma != p.env.gamma || len(c.ErrorBound) != t || len(c.EnergyBound) != t || len(c.Objective) != t {
 		return fmt.Errorf("%w: a %d×%d fit at γ = %g and its certificate cannot narrow %d×%d predictions at γ = %g", ErrShape, t, d, f.Gamma, k.t, k.d, p.env.gamma)
 	}
 	for j := range k.t {
@@ -155,7 +153,7 @@ func (p *Predictor) Narrow(f *Fit) error {
 	p.centres, p.weights = p.centres[:k.t], p.weights[:k.t*k.d]
 	for j := range k.t {
 		x := f.Coef.RawRowView(j)
-		distance, energy := bounded(c.ErrorBound[j]), k.energy(f, j, x)
+		distance, energy := bounded(c.ErrorBound[j]), bounded(c.EnergyBound[j])
 		c := p.newCentre(j, x, math.Min(distance, energy*math.Sqrt(k.inverse(f.Gamma))*(1+16*eps)))
 		c.energy = energy
 		p.centres, p.weights = append(p.centres, c), append(p.weights, x...)
@@ -169,18 +167,6 @@ func bounded(v float64) float64 {
 		return v
 	}
 	return math.Inf(1)
-}
-
-// energy bounds ‖H^{½}(x̂ − x*)‖ for target j of a fit.
-func (k *knowledge) energy(f *Fit, j int, x []float64) float64 {
-	gamma, c, xn := f.Gamma, f.Certificate, norm(x)
-	fx := gamma * xn * xn
-	e := bounded(math.Sqrt(math.Max(0, c.RSS[j].Hi+fx*(1+roundFactor*eps)-2*c.Objective[j].Lo)))
-	if f.GradientNorm != nil {
-		_, round := k.roundOff(gamma, j, x, math.Sqrt(c.RSS[j].Hi))
-		e = math.Min(e, bounded(f.GradientNorm[j]*math.Sqrt(k.inverse(gamma))*(1+16*eps)+round))
-	}
-	return e
 }
 
 // ErrOtherRows reports a fit that cannot be of the rows of the summary that it is to

@@ -164,9 +164,8 @@ func TestPredictIntervalRealData(t *testing.T) {
 func without(f *ridge.Fit, change func(*ridge.Fit)) *ridge.Fit {
 	g := *f
 	g.Certificate.ErrorBound = slices.Clone(g.Certificate.ErrorBound)
-	g.Certificate.RSS = slices.Clone(g.Certificate.RSS)
 	g.Certificate.Objective = slices.Clone(g.Certificate.Objective)
-	g.GradientNorm = slices.Clone(g.GradientNorm)
+	g.Certificate.EnergyBound = slices.Clone(g.Certificate.EnergyBound)
 	g.TSS, g.Intercept = slices.Clone(g.TSS), slices.Clone(g.Intercept)
 	g.Coef = mat.DenseCopyOf(f.Coef)
 	change(&g)
@@ -180,7 +179,7 @@ func TestNarrowByWhatIsFinite(t *testing.T) {
 	bound := func(v float64) func(*ridge.Fit) { return func(f *ridge.Fit) { f.Certificate.ErrorBound[0] = v } }
 	energy := func(v float64) func(*ridge.Fit) {
 		return func(f *ridge.Fit) {
-			f.Certificate.RSS[0], f.Certificate.Objective[0], f.GradientNorm[0] = ridge.Interval{Lo: -v, Hi: v}, ridge.Interval{Lo: -v, Hi: v}, v
+			f.Certificate.Objective[0], f.Certificate.EnergyBound[0] = ridge.Interval{Lo: -v, Hi: v}, v
 		}
 	}
 	for _, intercept := range []bool{false, true} {

@@ -58,10 +58,6 @@ type Weights struct {
 type fitted struct {
 	Coef      perTarget2 `json:"coef,omitempty"`      // of the scaled columns, where coef is in the units of the file
 	Intercept perTarget1 `json:"intercept,omitempty"` // to go with them
-	// That of the last pass, of one process, over rows in this format: what its round-off
-	// is depends on both.
-	GradientNorm bounds `json:"gradient_norm,omitempty"`
-	Format       string `json:"format,omitempty"`
 }
 
 // A proof is a fitRecord in a file. Of what was read nothing is decoded until an
@@ -81,9 +77,9 @@ func (c *proof) UnmarshalJSON(b []byte) error {
 // certificate decodes what [ridge.Predictor.Narrow] takes of it.
 func (c *proof) certificate() (ridge.Certificate, error) {
 	var v struct {
-		ErrorBound bounds   `json:"error_bound"`
-		Objective  brackets `json:"objective"`
-		RSS        brackets `json:"rss"`
+		ErrorBound  bounds   `json:"error_bound"`
+		EnergyBound bounds   `json:"energy_bound"`
+		Objective   brackets `json:"objective"`
 	}
 	var text bytes.Buffer // without the spaces that tell brackets one from several
 	if err := json.Compact(&text, c.text); err != nil {
@@ -92,7 +88,7 @@ func (c *proof) certificate() (ridge.Certificate, error) {
 	if err := json.Unmarshal(text.Bytes(), &v); err != nil {
 		return ridge.Certificate{}, err
 	}
-	return ridge.Certificate{ErrorBound: v.ErrorBound, Objective: v.Objective, RSS: v.RSS}, nil
+	return ridge.Certificate{ErrorBound: v.ErrorBound, EnergyBound: v.EnergyBound, Objective: v.Objective}, nil
 }
 
 // bounds are an upper bound for each target, in JSON one number where t = 1, and null
@@ -184,12 +180,6 @@ func (r *result) weights(f *ridge.Fit) Weights {
 			out.Fitted.Intercept = append(out.Fitted.Intercept, f.Intercept[j])
 		}
 	}
-	if r.team == nil {
-		out.Fitted.GradientNorm, out.Fitted.Format = f.GradientNorm, r.format
-		if r.read != "" {
-			out.Fitted.Format = r.read
-		}
-	}
 	return out
 }
 
@@ -271,8 +261,8 @@ func (f *fitted) valid(d, t int, folded bool) error {
 	if folded {
 		scaled = t
 	}
-	if len(f.Coef) != scaled || len(f.Intercept) != scaled || (f.GradientNorm != nil && len(f.GradientNorm) != t) {
-		return fmt.Errorf("of what was fitted there are %d lists of weights, %d intercepts and %d gradients for %d targets", len(f.Coef), len(f.Intercept), len(f.GradientNorm), t)
+	if len(f.Coef) != scaled || len(f.Intercept) != scaled {
+		return fmt.Errorf("of what was fitted there are %d lists of weights and %d intercepts for %d targets", len(f.Coef), len(f.Intercept), t)
 	}
 	for _, c := range f.Coef {
 		if len(c) != d {

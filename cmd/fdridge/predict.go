@@ -210,9 +210,6 @@ func (p *predictor) bracket(name string, m *model, w Weights, be engine.Backend)
 	if err := p.certify(m, w); err != nil {
 		return err
 	}
-	if d.Format != w.Fitted.Format { // its round-off is then not what the sketch knows of
-		p.fit.GradientNorm = nil
-	}
 	if err := p.intervals.Narrow(p.fit); err != nil {
 		return badInput("--interval: %s: %w", name, err)
 	}
@@ -265,7 +262,7 @@ func (p *predictor) certify(m *model, w Weights) error {
 	if err != nil {
 		return badInput("--model: its certificate cannot be read: %w", err)
 	}
-	p.fit.Certificate, p.fit.GradientNorm, p.fit.TSS, p.fit.Rows = c, w.Fitted.GradientNorm, w.TSS, m.N
+	p.fit.Certificate, p.fit.TSS, p.fit.Rows = c, w.TSS, m.N
 	return nil
 }
 

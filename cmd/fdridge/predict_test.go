@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -287,12 +286,12 @@ func TestModelIsExact(t *testing.T) {
 				return v
 			}
 			f := &ridge.Fit{
-				Gamma: 0.1, Coef: mat.NewDense(targets, d, coef), Intercept: draw(targets), TSS: draw(targets), GradientNorm: draw(targets), Rows: 9,
+				Gamma: 0.1, Coef: mat.NewDense(targets, d, coef), Intercept: draw(targets), TSS: draw(targets), Rows: 9,
 				Certificate: ridge.Certificate{
-					ErrorBound: draw(targets), RelativeErrorBound: draw(targets), Objective: bracket(), RSS: bracket(), GCV: bracket(),
+					ErrorBound: draw(targets), RelativeErrorBound: draw(targets), EnergyBound: draw(targets), Objective: bracket(), RSS: bracket(), GCV: bracket(),
 				},
 			}
-			f.GradientNorm[targets-1], f.Certificate.ErrorBound[targets-1] = math.Inf(1), math.NaN()
+			f.Certificate.EnergyBound[targets-1], f.Certificate.ErrorBound[targets-1] = math.Inf(1), math.NaN()
 			res := &result{o: &solveFlags{}, backend: be, prep: preparation{Inputs: d}, format: "csv", fits: []*ridge.Fit{f}, intercept: true}
 			if scaled {
 				res.prep.Scaling = &dataset.Scaling{Mean: draw(d), Scale: slices.Repeat([]float64{3.7}, d)}
@@ -334,19 +333,10 @@ func TestModelIsExact(t *testing.T) {
 			same("weight", got.Coef.RawMatrix().Data, coef)
 			same("intercept", got.Intercept, f.Intercept)
 			same("‖b‖²", got.TSS, f.TSS)
-			same("gradient", got.GradientNorm, f.GradientNorm)
+			same("energy", got.Certificate.EnergyBound, f.Certificate.EnergyBound)
 			same("bound", got.Certificate.ErrorBound, f.Certificate.ErrorBound)
 			same("objective", ends(got.Certificate.Objective), ends(f.Certificate.Objective))
-			same("RSS", ends(got.Certificate.RSS), ends(f.Certificate.RSS))
 			same("γ and n", []float64{got.Gamma, float64(got.Rows)}, []float64{f.Gamma, 9})
-			if w.Fitted.Format != "csv" {
-				t.Errorf("of rows of format %q", w.Fitted.Format)
-			}
-			// What the round-off of several ranks' gradient is, no sketch tells.
-			res.team = &team{}
-			if w := res.weights(f); w.Fitted.GradientNorm != nil {
-				t.Errorf("the gradient of ranks is kept: %v", w.Fitted.GradientNorm)
-			}
 		}
 	}
 }
@@ -373,12 +363,9 @@ func TestIntervalModels(t *testing.T) {
 		return func(w map[string]any) { edit(w["certificate"].(map[string]any)) }
 	}
 	nothing := certificate(func(c map[string]any) {
-		c["error_bound"], c["objective"], c["rss"] = nil, []any{nil, nil}, []any{nil, nil}
+		c["error_bound"], c["energy_bound"], c["objective"] = nil, nil, []any{nil, nil}
 	})
-	null, _, _ := intervalsOf(t, predict(change(t, model, func(w map[string]any) {
-		nothing(w)
-		w["fitted"].(map[string]any)["gradient_norm"] = nil
-	})))
+	null, _, _ := intervalsOf(t, predict(change(t, model, nothing)))
 	if !slices.Equal(null, wide) {
 		t.Errorf("by no numbers %v, by the sketch %v", null[0], wide[0])
 	}
@@ -390,7 +377,7 @@ func TestIntervalModels(t *testing.T) {
 		"a certificate of words": {func(w map[string]any) { w["certificate"] = "yes" }, "its certificate cannot be read"},
 		"no bounds":              {certificate(func(c map[string]any) { delete(c, "error_bound") }), "cannot narrow"},
 		"two bounds":             {certificate(func(c map[string]any) { c["error_bound"] = []any{1, 1} }), "cannot narrow"},
-		"two gradients":          {func(w map[string]any) { w["fitted"].(map[string]any)["gradient_norm"] = []any{1, 1} }, "2 gradients for 1 targets"},
+		"no energy":              {certificate(func(c map[string]any) { delete(c, "energy_bound") }), "cannot narrow"},
 		"scaled weights":         {func(w map[string]any) { w["fitted"].(map[string]any)["coef"] = []any{1, 1} }, "1 lists of weights"},
 		"another ‖b‖²":           {func(w map[string]any) { w["tss"] = 1.0000001 * number1(t, w["tss"]) }, "is not of the rows"},
 		"another intercept":      {func(w map[string]any) { w["intercept"] = 1.0000001 * number1(t, w["intercept"]) }, "is not of the rows"},
@@ -428,7 +415,7 @@ func TestIntervalModels(t *testing.T) {
 	if code, out, errs := call("predict", "--data", data, "--target", "y", "--model", off, "--interval", lossless); code != usage || out != "" || !strings.Contains(errs, "--interval: ridge: the fit is not of the rows of the summary: for row 0") {
 		t.Errorf("intervals apart: exit %d, %s", code, errs)
 	}
-	// Passes over rows in another format round otherwise.
+	// A model fitted to sparse rows, or from several ranks, says itself what its rounding is.
 	var sparse bytes.Buffer
 	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		if v := strings.Split(line, ","); i > 0 {
@@ -439,27 +426,8 @@ func TestIntervalModels(t *testing.T) {
 	must(t, "sketch", "--data", svm, "--size", "1", "-o", plain)
 	bare := write(t, "bare.csv", text[strings.Index(text, "\n")+1:])
 	must(t, "solve", plain, "--data", bare, "--target", "last", "--gamma", "1", "--method", "cg", "--out", solved)
-	m, err := readModel(solved)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f := m.Models[0].Fitted; f.Format != "csv" || f.GradientNorm == nil {
-		t.Errorf("%+v", f)
-	}
-	_, with, _ := intervalsOf(t, []string{"--data", svm, "--model", solved, "--interval", plain})
-	if with != "sketch and model" {
+	if _, with, _ := intervalsOf(t, []string{"--data", svm, "--model", solved, "--interval", plain}); with != "sketch and model" {
 		t.Errorf("from %q", with)
-	}
-	be, err := engine.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &predictor{fit: fitOf(m.Models[0])}
-	if err := p.bracket(plain, m, m.Models[0], be); err != nil || p.fit.GradientNorm != nil {
-		t.Errorf("the gradient over dense rows is used with a sketch of sparse ones: %v, %v", p.fit.GradientNorm, err)
-	}
-	if _, err := os.Stat(plain); err != nil {
-		t.Error(err)
 	}
 }
 
