@@ -121,6 +121,7 @@ func exitCode(err error) int {
 	var (
 		input    *inputError
 		file     *dataset.InputError
+		changed  *dataset.ChangedError
 		gamma    *ridge.GammaError
 		size     *ridge.SizeError
 		singular *ridge.SingularError
@@ -128,7 +129,7 @@ func exitCode(err error) int {
 		tooLarge *fd.RangeError
 	)
 	switch {
-	case errors.As(err, &input), errors.As(err, &file), errors.As(err, &gamma), errors.As(err, &size),
+	case errors.As(err, &input), errors.As(err, &file), errors.As(err, &changed), errors.As(err, &gamma), errors.As(err, &size),
 		errors.As(err, &singular), errors.As(err, &finite), errors.As(err, &tooLarge),
 		errors.Is(err, dataset.ErrShape), errors.Is(err, ridge.ErrShape), errors.Is(err, ridge.ErrEmpty), errors.Is(err, fd.ErrSize),
 		strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "required flag"):

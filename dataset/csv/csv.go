@@ -64,16 +64,20 @@ type layout struct {
 	header    bool
 	names     []string // of the columns; their numbers without a header
 	columns.Choice
+	stamp dataset.Stamp // of the file
 }
 
 // Open reads the first line and returns a source of the rest. Errors are
-// *[dataset.InputError].
+// *[dataset.InputError], and in a pass *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	l, err := choose(name, opts)
 	if err != nil {
 		return nil, err
 	}
-	return dataset.NewStream(-1, l.Features, l.Targets, false, func() (dataset.Reader, error) { return l.open(name, opts.Range) }), nil
+	var s *dataset.Stream
+	s = dataset.NewStream(-1, l.Features, l.Targets, false, func() (dataset.Reader, error) { return l.open(name, opts.Range, s.Stamp) })
+	s.Stamp = l.stamp
+	return s, nil
 }
 
 // Columns returns the names in the header, nil where there is none.
@@ -116,7 +120,7 @@ func inspect(name string, opts Options) (*layout, error) {
 	}
 	defer f.Close() // only read
 	f.SkipBOM()
-	l := &layout{delimiter: byte(opts.Delimiter), header: opts.Header == Present}
+	l := &layout{delimiter: byte(opts.Delimiter), header: opts.Header == Present, stamp: f.Stamp()}
 	switch c := opts.Delimiter; {
 	case c == 0:
 		l.delimiter = sniff(f)
@@ -211,8 +215,8 @@ func outside(text []byte) (line, rest []byte) {
 	return line, nil
 }
 
-func (l *layout) open(name string, part dataset.Range) (dataset.Reader, error) {
-	f, err := rawfile.Open(name)
+func (l *layout) open(name string, part dataset.Range, was dataset.Stamp) (dataset.Reader, error) {
+	f, err := rawfile.Reopen(name, was)
 	if err != nil {
 		return nil, err
 	}
@@ -240,6 +244,9 @@ type reader struct {
 }
 
 func (r *reader) Close() error { return r.file.Close() }
+
+// Unchanged is that of [dataset.Witness].
+func (r *reader) Unchanged() error { return r.file.Unchanged() }
 
 func (r *reader) Read(b *dataset.Buffer, rows int) error { return r.file.Place(r.read(b, rows)) }
 

@@ -25,13 +25,13 @@ func OpenMember(name, member string, opts Options) (*dataset.Stream, error) {
 			return nil, err
 		}
 	}
-	return source(func() (*input, error) { return openMember(name, member) }, opts)
+	return source(func(was dataset.Stamp) (*input, error) { return openMember(name, member, was) }, opts)
 }
 
 // Members returns the names of the arrays of a .npz archive. The error is an
 // *[dataset.InputError].
 func Members(name string) ([]string, error) {
-	f, z, err := openArchive(name)
+	f, z, err := openArchive(name, dataset.Stamp{})
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +76,8 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func openArchive(name string) (*rawfile.File, *zip.Reader, error) {
-	f, err := rawfile.Open(name)
+func openArchive(name string, was dataset.Stamp) (*rawfile.File, *zip.Reader, error) {
+	f, err := rawfile.Reopen(name, was)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,8 +95,8 @@ func openArchive(name string) (*rawfile.File, *zip.Reader, error) {
 	return f, z, nil
 }
 
-func openMember(name, member string) (*input, error) {
-	f, z, err := openArchive(name)
+func openMember(name, member string, was dataset.Stamp) (*input, error) {
+	f, z, err := openArchive(name, was)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func openMember(name, member string) (*input, error) {
 		f.Close() // only its directory was read
 		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has no array %q; it holds %s", member, some(members(z)))}
 	}
-	in := &input{name: name + ":" + member}
+	in := &input{name: name + ":" + member, stamp: f.Stamp(), unchanged: f.Unchanged}
 	in.wrap = func(err error, row int) error { return wrapMember(in.name, err, row) }
 	entry, err := in.openEntry(z.File[i], f)
 	if err != nil {

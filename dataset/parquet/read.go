@@ -26,8 +26,8 @@ type reader struct {
 // them stay in the cache until they are put into rows.
 const tileRows = 1024
 
-func newReader(name string, choice columns.Choice, n int64) (dataset.Reader, error) {
-	f, err := open(name)
+func newReader(name string, choice columns.Choice, n int64, was dataset.Stamp) (dataset.Reader, error) {
+	f, err := open(name, was)
 	if err != nil {
 		return nil, err
 	}

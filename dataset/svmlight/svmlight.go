@@ -35,17 +35,20 @@ type Options struct {
 	// Range is the part of the file that is read, of one that is not compressed. Features
 	// are then found there alone, and there may be none.
 	Range dataset.Range
+	// Stamp is that of the file when Features and Rows were found; none takes what it is.
+	Stamp dataset.Stamp
 }
 
-// Open returns a source of sparse rows. Errors are *[dataset.InputError].
+// Open returns a source of sparse rows. Errors are *[dataset.InputError], and
+// *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	if opts.Targets != 0 && opts.Targets != 1 {
 		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("a svmlight file has one target, its label; %d were asked for", opts.Targets)}
 	}
-	n, d := opts.Rows, opts.Features
+	n, d, stamp := opts.Rows, opts.Features, opts.Stamp
 	if d == 0 {
 		var err error
-		if n, d, err = scan(name, opts.Range); err != nil {
+		if n, d, stamp, err = scan(name, opts.Range, stamp); err != nil {
 			return nil, err
 		}
 		if d == 0 && opts.Range.Whole() {
@@ -55,27 +58,44 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	if n == 0 {
 		n = -1
 	}
-	return dataset.NewStream(n, d, opts.Targets, true, func() (dataset.Reader, error) { return open(name, d, opts.Targets, opts.Range) }), nil
+	if stamp.None() {
+		f, err := rawfile.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		stamp = f.Stamp()
+		if err := f.Close(); err != nil {
+			return nil, f.Wrap(err, 0)
+		}
+	}
+	var s *dataset.Stream
+	s = dataset.NewStream(n, d, opts.Targets, true, func() (dataset.Reader, error) { return open(name, d, opts.Targets, opts.Range, s.Stamp) })
+	s.Stamp = stamp
+	return s, nil
 }
 
 // scan reads the file for the number of rows, of which there must be one, and the
-// largest index, 0 if every row is a label alone.
-func scan(name string, part dataset.Range) (n int64, d int, err error) {
-	r, err := open(name, MaxIndex, 0, part)
+// largest index, 0 if every row is a label alone, and returns what the file then was.
+func scan(name string, part dataset.Range, was dataset.Stamp) (n int64, d int, stamp dataset.Stamp, err error) {
+	r, err := open(name, MaxIndex, 0, part, was)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, stamp, err
 	}
 	defer r.Close() // only read
 	b := dataset.Buffer{Sparse: true}
 	for {
 		b.Reset()
-		switch err := r.Read(&b, dataset.SparseRows); {
+		err := r.Read(&b, dataset.SparseRows)
+		if changed := r.Unchanged(); changed != nil {
+			err = changed
+		}
+		switch {
 		case err == io.EOF && n == 0 && part.Whole():
-			return 0, 0, &dataset.InputError{File: name, Msg: "has no rows"}
+			return 0, 0, stamp, &dataset.InputError{File: name, Msg: "has no rows"}
 		case err == io.EOF:
-			return n, d, nil
+			return n, d, r.file.Stamp(), nil
 		case err != nil:
-			return 0, 0, err
+			return 0, 0, stamp, err
 		}
 		n += int64(b.N)
 		for _, j := range b.CSR.ColIdx {
@@ -84,8 +104,8 @@ func scan(name string, part dataset.Range) (n int64, d int, err error) {
 	}
 }
 
-func open(name string, d, targets int, part dataset.Range) (*reader, error) {
-	f, err := rawfile.Open(name)
+func open(name string, d, targets int, part dataset.Range, was dataset.Stamp) (*reader, error) {
+	f, err := rawfile.Reopen(name, was)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +124,9 @@ type reader struct {
 }
 
 func (r *reader) Close() error { return r.file.Close() }
+
+// Unchanged is that of [dataset.Witness].
+func (r *reader) Unchanged() error { return r.file.Unchanged() }
 
 // blockEntries bounds the memory of a block, but for its last row.
 const blockEntries = 1 << 14
