@@ -40,6 +40,10 @@ type inputFlags struct {
 	// want to have the file of that name read.
 	told bool
 
+	// seen are the files as they were when the settings of the run were told: what is
+	// read must be what a checkpoint is said to be of.
+	seen map[string]dataset.Stamp
+
 	team *team // nil: this process reads all rows
 }
 
@@ -157,7 +161,7 @@ func (o *inputFlags) options() (opts file.Options, weights []string, err error) 
 	}
 	opts = file.Options{
 		Format: o.format, Target: splitList(o.target.value), Targets: o.targets,
-		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: o.width, OnlyNamed: o.told,
+		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: o.width, OnlyNamed: o.told, Was: o.seen,
 	}
 	if !o.weights.set {
 		return opts, nil, nil
@@ -238,7 +242,7 @@ func (o *inputFlags) open(ctx context.Context) (*file.Opened, dataset.Source, er
 	src := opened.Source
 	switch {
 	case weights != nil:
-		w, err := file.Open(weights, file.Options{})
+		w, err := file.Open(weights, file.Options{Was: o.seen})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -294,8 +298,8 @@ func (o inputFlags) again(prep *preparation, what string, targets int) (*file.Op
 }
 
 // readPenalty reads the d numbers of a file, a row or a column.
-func readPenalty(ctx context.Context, name string, d int) ([]float64, error) {
-	src, err := file.Open([]string{name}, file.Options{})
+func readPenalty(ctx context.Context, name string, seen map[string]dataset.Stamp, d int) ([]float64, error) {
+	src, err := file.Open([]string{name}, file.Options{Was: seen})
 	if err != nil {
 		return nil, err
 	}
@@ -387,7 +391,7 @@ func (d *data) learnScaling(ctx context.Context, o *inputFlags, src dataset.Sour
 		d.counted.progress = nil
 	}
 	if o.penalty != "" {
-		p, err := readPenalty(ctx, o.penalty, d.prep.Inputs)
+		p, err := readPenalty(ctx, o.penalty, o.seen, d.prep.Inputs)
 		if err != nil {
 			return err
 		}
