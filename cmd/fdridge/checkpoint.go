@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -190,22 +190,25 @@ func (k *keeper) begin(run []setting, be engine.Backend) error {
 
 // differences are those between the settings of two runs.
 func differences(was, is []setting) []string {
-	find := func(in []setting, name string) string {
+	find := func(in []setting, name string) (value string, there bool) {
 		i := slices.IndexFunc(in, func(s setting) bool { return s.Name == name })
 		if i < 0 {
-			return "not there"
+			return "", false
 		}
-		return strconv.Quote(in[i].Value)
+		return in[i].Value, true
 	}
 	var out []string
 	for _, s := range is {
-		if before := find(was, s.Name); before != strconv.Quote(s.Value) {
-			out = append(out, fmt.Sprintf("%s was %s, is %q", s.Name, before, s.Value))
+		switch before, there := find(was, s.Name); {
+		case !there:
+			out = append(out, fmt.Sprintf("%s was not there, is %q", s.Name, excerpt.Of(s.Value)))
+		case before != s.Value:
+			out = append(out, fmt.Sprintf("%s was %q, is %q", s.Name, excerpt.Of(before), excerpt.Of(s.Value)))
 		}
 	}
 	for _, s := range was {
-		if find(is, s.Name) == "not there" {
-			out = append(out, fmt.Sprintf("%s was %q, is not there", s.Name, s.Value))
+		if _, there := find(is, s.Name); !there {
+			out = append(out, fmt.Sprintf("%s was %q, is not there", s.Name, excerpt.Of(s.Value)))
 		}
 	}
 	return out

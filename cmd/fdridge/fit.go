@@ -13,6 +13,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -60,7 +61,7 @@ func fitCommand(ranks joiner) *cobra.Command {
 
 func noArguments(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return badInput("unexpected argument %q", args[0])
+		return badInput("unexpected argument %q", excerpt.Of(args[0]))
 	}
 	return nil
 }

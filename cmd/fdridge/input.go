@@ -14,6 +14,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // inputFlags say which rows to read and how to prepare them: for every command
@@ -79,7 +80,7 @@ func (o *inputFlags) check() error {
 		return badInput("--penalty: the penalty is of input columns, and --features makes others of them")
 	}
 	if n := len(splitList(o.target.value)); n > 1 && n != o.targets {
-		return badInput("--target: %d targets are named (%s) where %d is asked for; say --targets %d", n, o.target.value, o.targets, n)
+		return badInput("--target: %d targets are named (%s) where %d is asked for; say --targets %d", n, excerpt.Of(o.target.value), o.targets, n)
 	}
 	if err := o.checkSource(); err != nil {
 		return err
@@ -122,7 +123,7 @@ var headers = map[string]csv.Header{"": csv.Auto, "auto": csv.Auto, "yes": csv.P
 func (o *inputFlags) csvOptions() (csv.Options, error) {
 	header, ok := headers[o.header]
 	if !ok {
-		return csv.Options{}, badInput("--header: %q must be one of auto, yes, no", o.header)
+		return csv.Options{}, badInput("--header: %q must be one of auto, yes, no", excerpt.Of(o.header))
 	}
 	delimiter, err := parseDelimiter(o.delimiter)
 	return csv.Options{Delimiter: delimiter, Header: header}, err
@@ -147,7 +148,7 @@ func parseDelimiter(text string) (rune, error) {
 	case text == "":
 		return 0, nil
 	case size != len(text) || r == utf8.RuneError || strings.ContainsRune("\"\r\n.+-eE0123456789", r):
-		return 0, badInput("--delimiter: %q must be one character, of which no number is made, or tab", text)
+		return 0, badInput("--delimiter: %q must be one character, of which no number is made, or tab", excerpt.Of(text))
 	}
 	return r, nil
 }
@@ -185,7 +186,7 @@ func (o *inputFlags) weightsFiles(opts file.Options) ([]string, error) {
 		case err != nil || where == "" && out == nil:
 			return nil, err
 		case where == "":
-			return nil, badInput("--weights: %s has no array %q, which is in %s", path, o.weights.value, out[0])
+			return nil, badInput("--weights: %s has no array %q, which is in %s", path, excerpt.Of(o.weights.value), out[0])
 		}
 		if out = append(out, where); where == o.weights.value {
 			break

@@ -19,6 +19,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -68,12 +69,13 @@ func execute(ctx context.Context, args []string, ranks joiner, stdout, stderr io
 	return exitCode(err)
 }
 
-// message is what an error says, on one line.
+// message is what an error says, on one line, which is no longer than a screen whatever
+// it quotes.
 func message(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}
-	return printable(strings.ReplaceAll(err.Error(), "\n", "; "))
+	return printable(excerpt.Message(strings.ReplaceAll(err.Error(), "\n", "; ")))
 }
 
 // An interruptedError says how to go on from where a run was interrupted.

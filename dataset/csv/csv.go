@@ -28,6 +28,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/decimal"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // Options says how to read.
@@ -289,19 +290,23 @@ func (r *reader) number(i int) (float64, error) {
 	case err == nil && v-v == 0:
 		return v, nil
 	case err == nil:
-		return 0, r.errorAt(i, true, "column %s: %s is not finite", r.names[i], s)
+		return 0, r.errorAt(i, true, "column %s: %s is not finite", excerpt.Of(r.names[i]), excerpt.Of(s))
 	case errors.Is(err, strconv.ErrRange):
-		return 0, r.errorAt(i, true, "column %s: %s exceeds the range of float64", r.names[i], s)
+		return 0, r.errorAt(i, true, "column %s: %s exceeds the range of float64", excerpt.Of(r.names[i]), excerpt.Of(s))
 	case len(s) == 0:
-		return 0, r.errorAt(i, false, "column %s is empty; fill in what is missing, or leave the column out (--columns)", r.names[i])
+		return 0, r.errorAt(i, false, "column %s is empty; fill in what is missing, or leave the column out (--columns)", excerpt.Of(r.names[i]))
 	case missing(s):
-		return 0, r.errorAt(i, false, "column %s: %s is a missing value; fill it in, or leave the column out (--columns)", r.names[i], s)
+		return 0, r.errorAt(i, false, "column %s: %s is a missing value; fill it in, or leave the column out (--columns)", excerpt.Of(r.names[i]), s)
 	}
-	return 0, r.errorAt(i, false, "column %s: %.40q is not a number; encode the column as numbers, or leave it out (--columns)", r.names[i], s)
+	return 0, r.errorAt(i, false, "column %s: %q is not a number; encode the column as numbers, or leave it out (--columns)", excerpt.Of(r.names[i]), excerpt.Of(s))
 }
 
 // missing recognises what is written for values that are not there.
 func missing(s []byte) bool {
+	const longest = len("<na>")
+	if len(s) > longest {
+		return false
+	}
 	switch strings.ToLower(string(s)) {
 	case "na", "n/a", "<na>", "null", "none", "?", ".":
 		return true

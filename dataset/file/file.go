@@ -12,6 +12,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/dataset/parquet"
 	"github.com/fdridge/fdridge/dataset/svmlight"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // Formats are the names that Options.Format takes.
@@ -172,7 +173,7 @@ func (o *Opened) one(p part, opts Options) (dataset.Source, string, error) {
 		}
 		s, err = svmlight.Open(path, svmlight.Options{Features: opts.Features, Targets: min(opts.Targets, 1), Range: p.bytes()})
 	default:
-		return nil, "", fmt.Errorf("dataset: unknown format %q, must be one of %s", format, strings.Join(Formats, ", "))
+		return nil, "", fmt.Errorf("dataset: unknown format %q, must be one of %s", excerpt.Of(format), strings.Join(Formats, ", "))
 	}
 	if err != nil {
 		return nil, "", err
@@ -197,9 +198,9 @@ func fits(path, format string, opts Options) error {
 	var msg string
 	switch {
 	case format == "svmlight" && len(opts.Target) > 0:
-		msg = fmt.Sprintf("the target of a svmlight file is its label; it has no column %q", opts.Target[0])
+		msg = fmt.Sprintf("the target of a svmlight file is its label; it has no column %q", excerpt.Of(opts.Target[0]))
 	case format == "svmlight" && len(opts.Columns) > 0:
-		msg = fmt.Sprintf("a svmlight file has no columns to choose, such as %q", opts.Columns[0])
+		msg = fmt.Sprintf("a svmlight file has no columns to choose, such as %q", excerpt.Of(opts.Columns[0]))
 	case format != "csv" && opts.Delimiter != 0:
 		msg = fmt.Sprintf("is %s, which has no delimiter; only csv has", format)
 	case format != "csv" && opts.Header != csv.Auto:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // OpenMember returns a source of the rows of one array of a .npz archive, by its
@@ -64,16 +65,16 @@ func features(name string) (string, error) {
 	case len(names) == 0:
 		return "", &dataset.InputError{File: name, Msg: "holds no arrays"}
 	}
-	return "", &dataset.InputError{File: name, Msg: fmt.Sprintf("holds the arrays %s: say which one, as in %s:%s", some(names), name, names[0])}
+	return "", &dataset.InputError{File: name, Msg: fmt.Sprintf("holds the arrays %s: say which one, as in %s:%s", some(names), name, excerpt.Of(names[0]))}
 }
 
 // some are the first names, which may be very many.
 func some(names []string) string {
 	const most = 12
 	if len(names) > most {
-		return strings.Join(names[:most], ", ") + ", …"
+		return strings.Join(excerpt.All(names[:most]), ", ") + ", …"
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(excerpt.All(names), ", ")
 }
 
 func openArchive(name string, was dataset.Stamp) (*rawfile.File, *zip.Reader, error) {
@@ -103,7 +104,7 @@ func openMember(name, member string, was dataset.Stamp) (*input, error) {
 	i := slices.IndexFunc(z.File, func(f *zip.File) bool { return f.Name == member+".npy" })
 	if i < 0 {
 		f.Close() // only its directory was read
-		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has no array %q; it holds %s", member, some(members(z)))}
+		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has no array %q; it holds %s", excerpt.Of(member), some(members(z)))}
 	}
 	in := &input{name: name + ":" + member, stamp: f.Stamp(), unchanged: f.Unchanged}
 	in.wrap = func(err error, row int) error { return wrapMember(in.name, err, row) }

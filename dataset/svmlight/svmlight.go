@@ -19,6 +19,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/decimal"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // MaxIndex is the largest index that is read: column numbers have 32 bits.
@@ -171,7 +172,7 @@ func (r *reader) row(b *dataset.Buffer, text []byte) error {
 	for f, rest := field(rest); len(f) > 0; f, rest = field(rest) {
 		colon := bytes.IndexByte(f, ':')
 		if colon < 0 {
-			return r.errorAt(full, f, fmt.Sprintf("%.40q is not index:value", f), false)
+			return r.errorAt(full, f, fmt.Sprintf("%q is not index:value", excerpt.Of(f)), false)
 		}
 		if string(f[:colon]) == "qid" {
 			continue
@@ -179,7 +180,7 @@ func (r *reader) row(b *dataset.Buffer, text []byte) error {
 		index, err := strconv.Atoi(string(f[:colon]))
 		switch {
 		case err != nil:
-			return r.errorAt(full, f, fmt.Sprintf("%.40q is not an index", f[:colon]), false)
+			return r.errorAt(full, f, fmt.Sprintf("%q is not an index", excerpt.Of(f[:colon])), false)
 		case index < 1:
 			return r.errorAt(full, f, fmt.Sprintf("index %d is less than 1; svmlight counts from 1, scikit-learn writes that with zero_based=False", index), false)
 		case index > r.d:
@@ -225,13 +226,13 @@ func (r *reader) number(line, f []byte, what string) (float64, error) {
 	v, err := decimal.Parse(f)
 	switch {
 	case err != nil && errors.Is(err, strconv.ErrRange):
-		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s exceeds the range of float64", what, f), true)
+		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s exceeds the range of float64", what, excerpt.Of(f)), true)
 	case err != nil && what == "label" && bytes.IndexByte(f, ',') >= 0:
-		return 0, r.errorAt(line, f, fmt.Sprintf("label %.40q is several targets where one is asked for", f), false)
+		return 0, r.errorAt(line, f, fmt.Sprintf("label %q is several targets where one is asked for", excerpt.Of(f)), false)
 	case err != nil:
-		return 0, r.errorAt(line, f, fmt.Sprintf("%s %.40q is not a number", what, f), false)
+		return 0, r.errorAt(line, f, fmt.Sprintf("%s %q is not a number", what, excerpt.Of(f)), false)
 	case math.IsNaN(v) || math.IsInf(v, 0):
-		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s is not finite", what, f), true)
+		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s is not finite", what, excerpt.Of(f)), true)
 	}
 	return v, nil
 }
