@@ -11,7 +11,8 @@
 //
 // Quoted fields, CRLF, a byte order mark, blanks around numbers, empty lines and a
 // missing final newline are understood. Every other cell of a column that is read
-// must be a finite number, which is rounded to the nearest float64.
+// must be a finite decimal number, which is rounded to the nearest float64; 1_000 and
+// 0x1p4 are none.
 //
 // A row has at most 2²⁰ fields and 64 MiB of text, the blank lines before it included.
 package csv
@@ -172,9 +173,10 @@ func (r *records) headed(first []string) bool {
 	return false
 }
 
-// isText is false for numbers, finite or not, and for nothing.
+// isText is false for numbers, finite or not, for those that are refused for how they are
+// written, which as names would be lost without a word, and for nothing.
 func isText(s string) bool {
-	_, err := decimal.Parse([]byte(s))
+	_, err := strconv.ParseFloat(s, 64)
 	return s != "" && err != nil && !errors.Is(err, strconv.ErrRange)
 }
 

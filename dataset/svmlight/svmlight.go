@@ -3,7 +3,8 @@
 //
 //	label index:value index:value … # comment
 //
-// with 1-based, strictly increasing indices. Empty and comment lines are
+// with 1-based, strictly increasing indices and decimal numbers (1_000 and 0x1p4 are
+// none). Empty and comment lines are
 // skipped, and so is a field qid:n. The label is the target. A row has at most 64 MiB
 // of text, the empty and comment lines before it included.
 package svmlight
