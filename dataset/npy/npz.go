@@ -92,6 +92,14 @@ func openArchive(name string, was dataset.Stamp) (*rawfile.File, *zip.Reader, er
 		f.Close() // the error at hand says more
 		return nil, nil, &dataset.InputError{File: name, Msg: "is not a readable .npz archive", Err: err}
 	}
+	seen := map[string]bool{}
+	for _, m := range z.File {
+		if seen[m.Name] {
+			f.Close() // only its directory was read
+			return nil, nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has two members called %q: it does not say which one is meant", excerpt.Of(m.Name))}
+		}
+		seen[m.Name] = true
+	}
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	return f, z, nil
 }
