@@ -273,3 +273,17 @@ func TestMessagesAreCut(t *testing.T) {
 		}
 	}
 }
+
+// TestFoldsBounded: more folds than there is memory for, or rows, are bad usage at once.
+func TestFoldsBounded(t *testing.T) {
+	rows := write(t, "rows.csv", rowsCSV(40))
+	for folds, want := range map[string]string{
+		"1000000000000": "--cv: the sketches of 1000000000000 folds take about ",
+		"41":            "fold 41 of 41 has no rows",
+	} {
+		code, out, errs := call("fit", "--data", rows, "--target", "y", "--gamma", "auto", "--cv", folds, "--size", "2")
+		if code != usage || out != "" || !strings.Contains(errs, want) {
+			t.Errorf("--cv %s: exit %d, %q, %q", folds, code, out, errs)
+		}
+	}
+}
