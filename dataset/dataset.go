@@ -30,7 +30,8 @@ func (b Block) Weight(i int) float64 {
 	return b.W[i]
 }
 
-// Source is a sequence of rows that can be read again from the start.
+// Source is a sequence of rows that can be read again from the start: the same rows each
+// time. One of files that are changed meanwhile ends the pass with a *[ChangedError].
 type Source interface {
 	// Dims returns the number of rows (-1 while unknown), of features and of
 	// targets.

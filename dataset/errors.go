@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // ErrShape reports sources whose dimensions disagree.
@@ -32,7 +34,7 @@ func (e *InputError) Error() string {
 	}
 	s += ": " + e.Msg
 	if e.Err != nil {
-		s += ": " + e.Err.Error()
+		s += ": " + excerpt.Message(e.Err.Error())
 	}
 	return s
 }

@@ -18,12 +18,18 @@ type Reader interface {
 	Close() error
 }
 
-// A Stream is a Source that opens a [Reader] for each pass and reads ahead.
+// A Stream is a Source that opens a [Reader] for each pass and reads ahead. A file that
+// changes under it, between passes or in one, ends the pass with a *[ChangedError]
+// where the Reader is a [Witness], as those of files are.
 type Stream struct {
 	// BlockRows is the most rows of a block; 0 lets the machine decide: as
 	// engine.Tuning.GradientRows has it, or SparseRows for sparse rows. It is set
 	// before the first pass.
 	BlockRows int
+	// Stamp is what the file was when it was opened to make the Stream of, and must be
+	// whenever a pass opens it; none for what is no file. Set to none before the first
+	// pass it lets the file be another one from pass to pass, though not amid one.
+	Stamp Stamp
 
 	d, t   int
 	sparse bool
@@ -86,12 +92,12 @@ func (s *Stream) pass(ctx context.Context, first int64, yield func(Block, error)
 	}
 	n, err := skip(r, first, rows)
 	if err != nil {
-		return false, err
+		return false, unchanged(r, err)
 	}
 	whole := false
 	for b, err := range ahead(ctx, s.d, func(b *Buffer) error {
 		b.first, b.Sparse = n, s.sparse
-		err := r.Read(b, rows)
+		err := unchanged(r, r.Read(b, rows))
 		n += int64(b.N)
 		whole = err == io.EOF
 		return err

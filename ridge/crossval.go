@@ -11,10 +11,13 @@ import (
 	"github.com/fdridge/fdridge/fd"
 )
 
+// defaultGammas is how many γ there are where none are given.
+const defaultGammas = 25
+
 // CrossValidation says how to cross-validate; its zero value is the documented
 // default.
 type CrossValidation struct {
-	Folds  int       // K, at least 2; default 5
+	Folds  int       // K, at least 2 and at most the number of rows; default 5
 	Gammas []float64 // default Grid(25) of all rows
 	// Seed says how rows are dealt to the folds. 0 deals in turn, row i to fold
 	// i mod K: folds of equal size, and each spread over all of a file that is sorted
@@ -25,8 +28,20 @@ type CrossValidation struct {
 	// and folds at once, in place of the brackets that the folds' sketches give. It holds
 	// the K·k·t·d weights of k γ.
 	Exact bool
+	// MaxBytes is the most memory that the folds may take; 0 means 8 GiB.
+	MaxBytes uint64
 	// Progress, if not nil, is told the pass, from 1, and the rows read so far.
 	Progress func(pass int, rows int64)
+}
+
+// A FoldsError reports a cross-validation whose folds need more memory than they may take.
+type FoldsError struct {
+	Folds        int    // K
+	Bytes, Limit uint64 // needed and allowed
+}
+
+func (e *FoldsError) Error() string {
+	return fmt.Sprintf("ridge: the sketches of %d folds need about %d bytes, the limit is %d: take fewer folds or a smaller sketch, or raise MaxBytes", e.Folds, e.Bytes, e.Limit)
 }
 
 // A CVResult is the outcome of K-fold cross-validation: for each γ and target, the
@@ -70,7 +85,8 @@ func (r *CVResult) ChooseRidge(j int) (Choice, error) { return chooseTarget(r.Ri
 //
 // Dimensions override cfg.Dim and cfg.Targets. Errors: those of src and
 // [NewSummary]; *[GammaError]; [ErrShape] for fewer than two folds, or a fold that
-// gets no rows, or none with weight.
+// gets no rows, or none with weight, and at once for more folds than rows, where their
+// number is known; *[FoldsError] before anything is allocated.
 func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, cv CrossValidation) (*CVResult, error) {
 	if cv.Folds == 0 {
 		cv.Folds = 5
@@ -78,23 +94,30 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, c
 	if cv.Folds < 2 {
 		return nil, fmt.Errorf("%w: %d folds, there must be two", ErrShape, cv.Folds)
 	}
-	_, cfg.Dim, cfg.Targets = src.Dims()
+	n, d, t := src.Dims()
+	cfg.Dim, cfg.Targets = d, t
+	if n >= 0 && int64(cv.Folds) > n {
+		return nil, fmt.Errorf("%w: %d folds of %d rows: each needs one", ErrShape, cv.Folds, n)
+	}
 	v := &validation{cv: cv, cfg: cfg}
+	if err := v.room(n); err != nil {
+		return nil, err
+	}
 	if err := v.summarize(ctx, src); err != nil {
 		return nil, err
 	}
-	all, err := v.mergeBut(-1)
+	all, err := v.mergeBut(ctx, -1)
 	if err != nil {
 		return nil, err
 	}
 	if v.cv.Gammas == nil {
-		v.cv.Gammas = all.Grid(25)
+		v.cv.Gammas = all.Grid(defaultGammas)
 	}
 	for k := range v.held {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := v.fit(k); err != nil {
+		if err := v.fit(ctx, k); err != nil {
 			return nil, err
 		}
 	}
@@ -125,6 +148,43 @@ type fold struct {
 	scorer *scorer    // the fits, where they are to be evaluated
 }
 
+// room refuses folds of n rows, -1 if unknown, that take more memory than they may: for
+// each a sketch, with as many vectors and the matrices it is shrunk by, c and the means,
+// and the rows that wait to be handed over or are; and the fits' weights where they are
+// kept.
+func (v *validation) room(n int64) error {
+	tuning, err := engine.DefaultTuning()
+	if err != nil {
+		return err
+	}
+	limit := v.cv.MaxBytes
+	if limit == 0 {
+		limit = 8 << 30
+	}
+	m := max(min(v.cfg.Size, v.cfg.Dim), 0)
+	p := v.cfg.ShrinkRows
+	if p <= 0 {
+		p = tuning.ShrinkRows(m)
+	}
+	d, t, buffer, folds := float64(v.cfg.Dim), float64(v.cfg.Targets), float64(m)+float64(p), float64(v.cv.Folds)
+	waiting := float64(dealtRows(tuning, v.cfg.Dim))
+	if n >= 0 {
+		waiting = math.Min(waiting, math.Ceil(float64(n)/folds))
+	}
+	numbers := (buffer+float64(m))*(d+8) + 4*buffer*buffer + (d+t)*(2*waiting+8) + 4*t*d
+	if v.cv.Exact {
+		numbers += math.Max(float64(len(v.cv.Gammas)), defaultGammas) * t * d
+	}
+	if need := 8 * folds * numbers; need > float64(limit) {
+		return &FoldsError{v.cv.Folds, uint64(math.Min(need, math.MaxInt64)), limit}
+	}
+	return nil
+}
+
+// dealtRows is how many rows of a fold are collected: with an intercept each block costs
+// one more.
+func dealtRows(t engine.Tuning, d int) int { return min(t.GradientRows(d), stageRows) }
+
 // summarize makes the first pass.
 func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
 	for range v.cv.Folds {
@@ -153,8 +213,7 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, tak
 	if err != nil {
 		return err
 	}
-	// Rows are handed over many at a time: with an intercept each block costs one more.
-	hand := dealt{d: v.cfg.Dim, t: v.cfg.Targets, rows: min(tuning.GradientRows(v.cfg.Dim), stageRows), take: take, buffers: make([]dataset.Buffer, v.cv.Folds)}
+	hand := dealt{d: v.cfg.Dim, t: v.cfg.Targets, rows: dealtRows(tuning, v.cfg.Dim), take: take, buffers: make([]dataset.Buffer, v.cv.Folds)}
 	var rows int64
 	var raw float64
 	for b, err := range src.Blocks(ctx) {
@@ -230,12 +289,15 @@ func (h *dealt) flush(k int) error {
 }
 
 // mergeBut merges all folds but k.
-func (v *validation) mergeBut(k int) (*Summary, error) {
+func (v *validation) mergeBut(ctx context.Context, k int) (*Summary, error) {
 	s, err := NewSummary(v.cfg)
 	if err != nil {
 		return nil, err
 	}
 	for i, h := range v.held {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if i != k {
 			if err := s.Merge(h); err != nil {
 				return nil, err
@@ -246,8 +308,8 @@ func (v *validation) mergeBut(k int) (*Summary, error) {
 }
 
 // fit fits every γ without fold k and brackets what the fits miss it by.
-func (v *validation) fit(k int) error {
-	rest, err := v.mergeBut(k)
+func (v *validation) fit(ctx context.Context, k int) error {
+	rest, err := v.mergeBut(ctx, k)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +20,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -94,8 +95,12 @@ type keeper struct {
 	stderr io.Writer
 }
 
+// keptVersion is what this program writes. Version 0 has no digests of the files.
+const keptVersion = 1
+
 // kept is what a state tells of itself.
 type kept struct {
+	Version  int              `json:"version,omitempty"`
 	Run      []setting        `json:"run"`
 	At       position         `json:"at"`
 	Scaling  *dataset.Scaling `json:"scaling,omitempty"`
@@ -167,13 +172,17 @@ func (k *keeper) begin(run []setting, be engine.Backend) error {
 		}
 	}
 	if k.kept.empty() {
-		k.kept = kept{Run: run}
+		k.kept = kept{Version: keptVersion, Run: run}
 		return k.save()
 	}
-	if d := differences(k.kept.Run, run); len(d) > 0 {
+	same := run
+	if k.kept.Version == 0 {
+		same = slices.DeleteFunc(slices.Clone(run), func(s setting) bool { return strings.HasSuffix(s.Name, digested) })
+	}
+	if d := differences(k.kept.Run, same); len(d) > 0 {
 		return badInput("%s is of another run: %s; remove it to begin anew", k.name, strings.Join(d, "; "))
 	}
-	k.saved = k.kept.At
+	k.kept.Version, k.kept.Run, k.saved = keptVersion, run, k.kept.At
 	k.postpone(0)
 	k.tell(slog.LevelInfo, fmt.Sprintf("going on from checkpoint %s, %v", k.name, k.saved))
 	return nil
@@ -181,22 +190,25 @@ func (k *keeper) begin(run []setting, be engine.Backend) error {
 
 // differences are those between the settings of two runs.
 func differences(was, is []setting) []string {
-	find := func(in []setting, name string) string {
+	find := func(in []setting, name string) (value string, there bool) {
 		i := slices.IndexFunc(in, func(s setting) bool { return s.Name == name })
 		if i < 0 {
-			return "not there"
+			return "", false
 		}
-		return strconv.Quote(in[i].Value)
+		return in[i].Value, true
 	}
 	var out []string
 	for _, s := range is {
-		if before := find(was, s.Name); before != strconv.Quote(s.Value) {
-			out = append(out, fmt.Sprintf("%s was %s, is %q", s.Name, before, s.Value))
+		switch before, there := find(was, s.Name); {
+		case !there:
+			out = append(out, fmt.Sprintf("%s was not there, is %q", s.Name, excerpt.Of(s.Value)))
+		case before != s.Value:
+			out = append(out, fmt.Sprintf("%s was %q, is %q", s.Name, excerpt.Of(before), excerpt.Of(s.Value)))
 		}
 	}
 	for _, s := range was {
-		if find(is, s.Name) == "not there" {
-			out = append(out, fmt.Sprintf("%s was %q, is not there", s.Name, s.Value))
+		if _, there := find(is, s.Name); !there {
+			out = append(out, fmt.Sprintf("%s was %q, is not there", s.Name, excerpt.Of(s.Value)))
 		}
 	}
 	return out
@@ -220,6 +232,9 @@ func (k *keeper) read(be engine.Backend) error {
 	}
 	if err := json.Unmarshal(text, &k.kept); err != nil {
 		return err
+	}
+	if v := k.kept.Version; v < 0 || v > keptVersion {
+		return fmt.Errorf("is a checkpoint of version %d, of which this program knows none above %d: go on with the one that wrote it", v, keptVersion)
 	}
 	at := 8 + size
 	if n := k.kept.Summary; n > 0 {
@@ -519,9 +534,34 @@ func (k *keeper) close() error { return errors.Join(k.closeState(), k.file.Close
 // to put results and what to show, and how far to go.
 var unbinding = []string{"out", "coef", "report", "json", "save-sketch", "log-format", "threads", "checkpoint", "checkpoint-every", "tol", "max-passes", "help"}
 
+// digested follows a file's name in the setting that has its digest.
+const digested = ", its first and last 64 KiB"
+
+// digest tells a file of so many bytes from another that has its size and time, as what
+// was copied with its times may have: by the SHA-256 of its first and last 64 KiB. What
+// cannot be read is told when it is opened, if it ever is: it may be a column's name.
+func digest(name string, size int64) string {
+	const end = 64 << 10
+	f, err := open(name)
+	if err != nil {
+		return "not readable"
+	}
+	defer f.Close() // only read
+	h := sha256.New()
+	_, err = io.Copy(h, io.NewSectionReader(f, 0, min(end, size)))
+	if rest := min(end, size-end); err == nil && rest > 0 {
+		_, err = io.Copy(h, io.NewSectionReader(f, size-rest, rest))
+	}
+	if err != nil {
+		return "not readable"
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
 // settings are what two runs must have in common.
 func (o *fitOptions) settings(be engine.Backend) ([]setting, error) {
 	var out []setting
+	o.seen = map[string]dataset.Stamp{}
 	o.runs.cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !slices.Contains(unbinding, f.Name) {
 			out = append(out, setting{"--" + f.Name, f.Value.String()})
@@ -529,8 +569,14 @@ func (o *fitOptions) settings(be engine.Backend) ([]setting, error) {
 	})
 	for _, name := range o.files() {
 		known := slices.ContainsFunc(out, func(s setting) bool { return s.Name == name })
-		if info, err := os.Stat(name); err == nil && !known {
-			out = append(out, setting{name, fmt.Sprintf("%d bytes of %s", info.Size(), info.ModTime().UTC().Format(time.RFC3339Nano))})
+		info, err := os.Stat(name)
+		if err != nil || known { // a column need not be a file
+			continue
+		}
+		stamp := dataset.StampOf(info)
+		out = append(out, setting{name, stamp.String()})
+		if o.seen[name] = stamp; info.Mode().IsRegular() && (o.kept.name != "" || o.mpi) {
+			out = append(out, setting{name + digested, digest(name, info.Size())})
 		}
 	}
 	t, err := engine.DefaultTuning()

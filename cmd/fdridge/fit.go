@@ -13,6 +13,8 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -60,7 +62,7 @@ func fitCommand(ranks joiner) *cobra.Command {
 
 func noArguments(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return badInput("unexpected argument %q", args[0])
+		return badInput("unexpected argument %q", excerpt.Of(args[0]))
 	}
 	return nil
 }
@@ -236,12 +238,16 @@ func (o *fitOptions) summarize(ctx context.Context, r *result, bar *progress) (*
 	if o.cv == 0 {
 		return r.keep.summarize(ctx, r.source, o.config(r.backend), o.team, tell)
 	}
-	cv := ridge.CrossValidation{Folds: o.cv, Gammas: o.gammas}
+	cv := ridge.CrossValidation{Folds: o.cv, Gammas: o.gammas, MaxBytes: uint64(rss.Available())}
 	if tell != nil {
 		cv.Progress = func(_ int, rows int64) { tell(rows) }
 	}
 	var err error
-	if r.cv, err = ridge.CrossValidate(ctx, r.source, o.config(r.backend), cv); err != nil {
+	r.cv, err = ridge.CrossValidate(ctx, r.source, o.config(r.backend), cv)
+	if e, ok := errors.AsType[*ridge.FoldsError](err); ok {
+		return nil, badInput("--cv: the sketches of %d folds take about %.3g GiB, %.3g are available; take fewer, or a smaller --size", e.Folds, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30))
+	}
+	if err != nil {
 		return nil, err
 	}
 	return r.cv.Summary, nil

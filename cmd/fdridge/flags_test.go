@@ -241,3 +241,49 @@ func TestFlagsOfSolvers(t *testing.T) {
 		t.Errorf("sketch: log %q", errs)
 	}
 }
+
+// TestMessagesAreCut: a message quotes no more than the beginning of what is wrong, and
+// none is longer than a screen.
+func TestMessagesAreCut(t *testing.T) {
+	rows := write(t, "rows.csv", rowsCSV(40))
+	x := strings.Repeat("x", 100000)
+	for _, c := range []struct {
+		most int
+		args []string
+	}{
+		{300, []string{"--gamma", x}},
+		{300, []string{"--gamma", "1", "--rows", x}},
+		{300, []string{"--gamma", "1", "--format", x}},
+		{300, []string{"--gamma", "1", "--header", x}},
+		{300, []string{"--gamma", "1", "--delimiter", x}},
+		{500, []string{"--gamma", "1", "--features", "rff:5," + x}},
+		{300, []string{"--gamma", "1", "--features", x}},
+		{500, []string{"--gamma", "1", "--size", x}},
+		{300, []string{"--gamma", "1", x}},
+		{400, []string{"--gamma", "1", "--target", "a," + x}},
+		{5000, []string{"--gamma", x, "--gamma", x}},
+		{400, []string{"--gamma", "1", "--method", x}},
+		{500, []string{"--gamma", "1", "--target", "y", "--columns", x}},
+		{5000, []string{"--gamma", "1", "--" + x}},
+		{5000, []string{"--gamma", "1", "--targets", x}},
+	} {
+		code, _, errs := call(append([]string{"fit", "--data", rows}, c.args...)...)
+		if code != usage || len(errs) > c.most || len(errs) < 20 {
+			t.Errorf("%.30v: exit %d, %d bytes: %.200s", c.args, code, len(errs), errs)
+		}
+	}
+}
+
+// TestFoldsBounded: more folds than there is memory for, or rows, are bad usage at once.
+func TestFoldsBounded(t *testing.T) {
+	rows := write(t, "rows.csv", rowsCSV(40))
+	for folds, want := range map[string]string{
+		"1000000000000": "--cv: the sketches of 1000000000000 folds take about ",
+		"41":            "fold 41 of 41 has no rows",
+	} {
+		code, out, errs := call("fit", "--data", rows, "--target", "y", "--gamma", "auto", "--cv", folds, "--size", "2")
+		if code != usage || out != "" || !strings.Contains(errs, want) {
+			t.Errorf("--cv %s: exit %d, %q, %q", folds, code, out, errs)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // inputFlags say which rows to read and how to prepare them: for every command
@@ -39,6 +40,10 @@ type inputFlags struct {
 	// told says that the target is the sketch's word, not the user's, who might not
 	// want to have the file of that name read.
 	told bool
+
+	// seen are the files as they were when the settings of the run were told: what is
+	// read must be what a checkpoint is said to be of.
+	seen map[string]dataset.Stamp
 
 	team *team // nil: this process reads all rows
 }
@@ -75,7 +80,7 @@ func (o *inputFlags) check() error {
 		return badInput("--penalty: the penalty is of input columns, and --features makes others of them")
 	}
 	if n := len(splitList(o.target.value)); n > 1 && n != o.targets {
-		return badInput("--target: %d targets are named (%s) where %d is asked for; say --targets %d", n, o.target.value, o.targets, n)
+		return badInput("--target: %d targets are named (%s) where %d is asked for; say --targets %d", n, excerpt.Of(o.target.value), o.targets, n)
 	}
 	if err := o.checkSource(); err != nil {
 		return err
@@ -118,7 +123,7 @@ var headers = map[string]csv.Header{"": csv.Auto, "auto": csv.Auto, "yes": csv.P
 func (o *inputFlags) csvOptions() (csv.Options, error) {
 	header, ok := headers[o.header]
 	if !ok {
-		return csv.Options{}, badInput("--header: %q must be one of auto, yes, no", o.header)
+		return csv.Options{}, badInput("--header: %q must be one of auto, yes, no", excerpt.Of(o.header))
 	}
 	delimiter, err := parseDelimiter(o.delimiter)
 	return csv.Options{Delimiter: delimiter, Header: header}, err
@@ -143,7 +148,7 @@ func parseDelimiter(text string) (rune, error) {
 	case text == "":
 		return 0, nil
 	case size != len(text) || r == utf8.RuneError || strings.ContainsRune("\"\r\n.+-eE0123456789", r):
-		return 0, badInput("--delimiter: %q must be one character, of which no number is made, or tab", text)
+		return 0, badInput("--delimiter: %q must be one character, of which no number is made, or tab", excerpt.Of(text))
 	}
 	return r, nil
 }
@@ -157,7 +162,7 @@ func (o *inputFlags) options() (opts file.Options, weights []string, err error) 
 	}
 	opts = file.Options{
 		Format: o.format, Target: splitList(o.target.value), Targets: o.targets,
-		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: o.width, OnlyNamed: o.told,
+		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: o.width, OnlyNamed: o.told, Was: o.seen,
 	}
 	if !o.weights.set {
 		return opts, nil, nil
@@ -181,7 +186,7 @@ func (o *inputFlags) weightsFiles(opts file.Options) ([]string, error) {
 		case err != nil || where == "" && out == nil:
 			return nil, err
 		case where == "":
-			return nil, badInput("--weights: %s has no array %q, which is in %s", path, o.weights.value, out[0])
+			return nil, badInput("--weights: %s has no array %q, which is in %s", path, excerpt.Of(o.weights.value), out[0])
 		}
 		if out = append(out, where); where == o.weights.value {
 			break
@@ -238,7 +243,7 @@ func (o *inputFlags) open(ctx context.Context) (*file.Opened, dataset.Source, er
 	src := opened.Source
 	switch {
 	case weights != nil:
-		w, err := file.Open(weights, file.Options{})
+		w, err := file.Open(weights, file.Options{Was: o.seen})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -294,8 +299,8 @@ func (o inputFlags) again(prep *preparation, what string, targets int) (*file.Op
 }
 
 // readPenalty reads the d numbers of a file, a row or a column.
-func readPenalty(ctx context.Context, name string, d int) ([]float64, error) {
-	src, err := file.Open([]string{name}, file.Options{})
+func readPenalty(ctx context.Context, name string, seen map[string]dataset.Stamp, d int) ([]float64, error) {
+	src, err := file.Open([]string{name}, file.Options{Was: seen})
 	if err != nil {
 		return nil, err
 	}
@@ -387,7 +392,7 @@ func (d *data) learnScaling(ctx context.Context, o *inputFlags, src dataset.Sour
 		d.counted.progress = nil
 	}
 	if o.penalty != "" {
-		p, err := readPenalty(ctx, o.penalty, d.prep.Inputs)
+		p, err := readPenalty(ctx, o.penalty, o.seen, d.prep.Inputs)
 		if err != nil {
 			return err
 		}

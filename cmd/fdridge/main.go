@@ -19,6 +19,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -68,12 +69,13 @@ func execute(ctx context.Context, args []string, ranks joiner, stdout, stderr io
 	return exitCode(err)
 }
 
-// message is what an error says, on one line.
+// message is what an error says, on one line, which is no longer than a screen whatever
+// it quotes.
 func message(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}
-	return printable(strings.ReplaceAll(err.Error(), "\n", "; "))
+	return printable(excerpt.Message(strings.ReplaceAll(err.Error(), "\n", "; ")))
 }
 
 // An interruptedError says how to go on from where a run was interrupted.
@@ -121,6 +123,7 @@ func exitCode(err error) int {
 	var (
 		input    *inputError
 		file     *dataset.InputError
+		changed  *dataset.ChangedError
 		gamma    *ridge.GammaError
 		size     *ridge.SizeError
 		singular *ridge.SingularError
@@ -128,7 +131,7 @@ func exitCode(err error) int {
 		tooLarge *fd.RangeError
 	)
 	switch {
-	case errors.As(err, &input), errors.As(err, &file), errors.As(err, &gamma), errors.As(err, &size),
+	case errors.As(err, &input), errors.As(err, &file), errors.As(err, &changed), errors.As(err, &gamma), errors.As(err, &size),
 		errors.As(err, &singular), errors.As(err, &finite), errors.As(err, &tooLarge),
 		errors.Is(err, dataset.ErrShape), errors.Is(err, ridge.ErrShape), errors.Is(err, ridge.ErrEmpty), errors.Is(err, fd.ErrSize),
 		strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "required flag"):

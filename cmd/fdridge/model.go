@@ -8,10 +8,10 @@ import (
 	"io"
 	"math"
 
-	"github.com/sbinet/npyio"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -194,7 +194,7 @@ func (r *result) writeCoef(name string) error {
 			all.SetRow(i*t+j, append([]float64{w.Intercept[j]}, w.Coef[j]...))
 		}
 	}
-	return atomicfile.Write(name, func(w io.Writer) error { return npyio.Write(w, all) })
+	return atomicfile.Write(name, func(w io.Writer) error { return npy.Write(w, len(r.fits)*t, 1+d, all.RawMatrix().Data) })
 }
 
 // readModel reads and validates a model file.

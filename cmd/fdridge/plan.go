@@ -13,6 +13,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -110,7 +111,7 @@ func (o *planOptions) check() error {
 	for _, s := range splitList(o.sizes) {
 		m, err := strconv.Atoi(s)
 		if err != nil || m < 1 {
-			return badInput("--sizes: %q must be a whole number from 1", s)
+			return badInput("--sizes: %q must be a whole number from 1", excerpt.Of(s))
 		}
 		o.config.Sizes = append(o.config.Sizes, m)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -32,7 +33,7 @@ func (o *sketchFlags) check() error {
 	if e, err := strconv.ParseFloat(o.sizeText, 64); err == nil && e > 0 && e < 1 {
 		o.error = e
 	} else if o.size, err = strconv.Atoi(o.sizeText); err != nil {
-		return badInput("--size: %q is neither a number of rows nor an error between 0 and 1", o.sizeText)
+		return badInput("--size: %q is neither a number of rows nor an error between 0 and 1", excerpt.Of(o.sizeText))
 	} else if o.size < 1 {
 		return badInput("--size: %d, the sketch needs at least one row", o.size)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -254,7 +255,7 @@ func noneTwice(names []string) error {
 func (d *description) join(o *description) error {
 	switch {
 	case d.Target != o.Target:
-		return fmt.Errorf("the target is %q in one and %q in the other", d.Target, o.Target)
+		return fmt.Errorf("the target is %q in one and %q in the other", excerpt.Of(d.Target), excerpt.Of(o.Target))
 	case !reflect.DeepEqual(d.Preparation.Scaling, o.Preparation.Scaling):
 		return errors.New("their columns were standardised by different means and deviations, or other penalties; sketch without --standardize")
 	case !reflect.DeepEqual(d.Preparation, o.Preparation):

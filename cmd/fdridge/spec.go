@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // once is a flag that may be given one time: a second value is an error, where
@@ -21,7 +23,7 @@ func (o *once) Type() string   { return "string" }
 
 func (o *once) Set(s string) error {
 	if o.set {
-		return badInput("given twice (%s, %s)%s", o.value, s, o.hint)
+		return badInput("given twice (%s, %s)%s", excerpt.Of(o.value), excerpt.Of(s), o.hint)
 	}
 	o.value, o.set = s, true
 	return nil
@@ -34,10 +36,10 @@ func parseGammas(text string, zero bool) ([]float64, error) {
 		g, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 		switch {
 		case err != nil:
-			return nil, badInput("--gamma: %q is not a number", s)
+			return nil, badInput("--gamma: %q is not a number", excerpt.Of(s))
 		case g == 0 && zero:
 		case !(g > 0) || math.IsInf(g, 0):
-			return nil, badInput("--gamma: %v must be positive and finite (0 with --method exact alone)", s)
+			return nil, badInput("--gamma: %v must be positive and finite (0 with --method exact alone)", excerpt.Of(s))
 		}
 		out = append(out, g)
 	}
@@ -50,7 +52,7 @@ func parseRows(text string) (lo, hi int64, err error) {
 	lo, err1 := strconv.ParseInt(a, 10, 64)
 	hi, err2 := strconv.ParseInt(b, 10, 64)
 	if !ok || err1 != nil || err2 != nil || lo < 1 || hi < lo {
-		return 0, 0, badInput("--rows: %q must be A:B with 1 <= A <= B", text)
+		return 0, 0, badInput("--rows: %q must be A:B with 1 <= A <= B", excerpt.Of(text))
 	}
 	return lo - 1, hi, nil
 }
@@ -117,7 +119,7 @@ func oneOf(flag, value string, allowed ...string) error {
 			return nil
 		}
 	}
-	return badInput("--%s: %q must be one of %s", flag, value, strings.Join(allowed, ", "))
+	return badInput("--%s: %q must be one of %s", flag, excerpt.Of(value), strings.Join(allowed, ", "))
 }
 
 func splitList(text string) []string {

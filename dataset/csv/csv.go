@@ -11,7 +11,8 @@
 //
 // Quoted fields, CRLF, a byte order mark, blanks around numbers, empty lines and a
 // missing final newline are understood. Every other cell of a column that is read
-// must be a finite number, which is rounded to the nearest float64.
+// must be a finite decimal number, which is rounded to the nearest float64; 1_000 and
+// 0x1p4 are none.
 //
 // A row has at most 2²⁰ fields and 64 MiB of text, the blank lines before it included.
 package csv
@@ -28,6 +29,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/decimal"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // Options says how to read.
@@ -64,16 +66,20 @@ type layout struct {
 	header    bool
 	names     []string // of the columns; their numbers without a header
 	columns.Choice
+	stamp dataset.Stamp // of the file
 }
 
 // Open reads the first line and returns a source of the rest. Errors are
-// *[dataset.InputError].
+// *[dataset.InputError], and in a pass *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	l, err := choose(name, opts)
 	if err != nil {
 		return nil, err
 	}
-	return dataset.NewStream(-1, l.Features, l.Targets, false, func() (dataset.Reader, error) { return l.open(name, opts.Range) }), nil
+	var s *dataset.Stream
+	s = dataset.NewStream(-1, l.Features, l.Targets, false, func() (dataset.Reader, error) { return l.open(name, opts.Range, s.Stamp) })
+	s.Stamp = l.stamp
+	return s, nil
 }
 
 // Columns returns the names in the header, nil where there is none.
@@ -116,7 +122,7 @@ func inspect(name string, opts Options) (*layout, error) {
 	}
 	defer f.Close() // only read
 	f.SkipBOM()
-	l := &layout{delimiter: byte(opts.Delimiter), header: opts.Header == Present}
+	l := &layout{delimiter: byte(opts.Delimiter), header: opts.Header == Present, stamp: f.Stamp()}
 	switch c := opts.Delimiter; {
 	case c == 0:
 		l.delimiter = sniff(f)
@@ -167,9 +173,10 @@ func (r *records) headed(first []string) bool {
 	return false
 }
 
-// isText is false for numbers, finite or not, and for nothing.
+// isText is false for numbers, finite or not, for those that are refused for how they are
+// written, which as names would be lost without a word, and for nothing.
 func isText(s string) bool {
-	_, err := decimal.Parse([]byte(s))
+	_, err := strconv.ParseFloat(s, 64)
 	return s != "" && err != nil && !errors.Is(err, strconv.ErrRange)
 }
 
@@ -211,8 +218,8 @@ func outside(text []byte) (line, rest []byte) {
 	return line, nil
 }
 
-func (l *layout) open(name string, part dataset.Range) (dataset.Reader, error) {
-	f, err := rawfile.Open(name)
+func (l *layout) open(name string, part dataset.Range, was dataset.Stamp) (dataset.Reader, error) {
+	f, err := rawfile.Reopen(name, was)
 	if err != nil {
 		return nil, err
 	}
@@ -240,6 +247,9 @@ type reader struct {
 }
 
 func (r *reader) Close() error { return r.file.Close() }
+
+// Unchanged is that of [dataset.Witness].
+func (r *reader) Unchanged() error { return r.file.Unchanged() }
 
 func (r *reader) Read(b *dataset.Buffer, rows int) error { return r.file.Place(r.read(b, rows)) }
 
@@ -282,19 +292,23 @@ func (r *reader) number(i int) (float64, error) {
 	case err == nil && v-v == 0:
 		return v, nil
 	case err == nil:
-		return 0, r.errorAt(i, true, "column %s: %s is not finite", r.names[i], s)
+		return 0, r.errorAt(i, true, "column %s: %s is not finite", excerpt.Of(r.names[i]), excerpt.Of(s))
 	case errors.Is(err, strconv.ErrRange):
-		return 0, r.errorAt(i, true, "column %s: %s exceeds the range of float64", r.names[i], s)
+		return 0, r.errorAt(i, true, "column %s: %s exceeds the range of float64", excerpt.Of(r.names[i]), excerpt.Of(s))
 	case len(s) == 0:
-		return 0, r.errorAt(i, false, "column %s is empty; fill in what is missing, or leave the column out (--columns)", r.names[i])
+		return 0, r.errorAt(i, false, "column %s is empty; fill in what is missing, or leave the column out (--columns)", excerpt.Of(r.names[i]))
 	case missing(s):
-		return 0, r.errorAt(i, false, "column %s: %s is a missing value; fill it in, or leave the column out (--columns)", r.names[i], s)
+		return 0, r.errorAt(i, false, "column %s: %s is a missing value; fill it in, or leave the column out (--columns)", excerpt.Of(r.names[i]), s)
 	}
-	return 0, r.errorAt(i, false, "column %s: %.40q is not a number; encode the column as numbers, or leave it out (--columns)", r.names[i], s)
+	return 0, r.errorAt(i, false, "column %s: %q is not a number; encode the column as numbers, or leave it out (--columns)", excerpt.Of(r.names[i]), excerpt.Of(s))
 }
 
 // missing recognises what is written for values that are not there.
 func missing(s []byte) bool {
+	const longest = len("<na>")
+	if len(s) > longest {
+		return false
+	}
 	switch strings.ToLower(string(s)) {
 	case "na", "n/a", "<na>", "null", "none", "?", ".":
 		return true

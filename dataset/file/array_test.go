@@ -316,8 +316,8 @@ func TestTruncatedWhileRead(t *testing.T) {
 				}
 			}
 		}
-		var e *dataset.InputError
-		if !errors.As(last, &e) {
+		var e *dataset.ChangedError
+		if !errors.As(last, &e) || e.Is.Size != int64(len(text)/4) {
 			t.Errorf("%s: %v", format, last)
 		}
 	}

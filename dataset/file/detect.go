@@ -15,6 +15,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/dataset/parquet"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // targetIsFile decides whether the target is a file of its own.
@@ -48,7 +49,7 @@ func targetIsFile(path string, opts Options) (bool, error) {
 		return false, nil
 	}
 	if opts.OnlyNamed {
-		return false, &dataset.InputError{File: path, Msg: "has no target column " + strconv.Quote(target) + "; where that is a file of its own, name it (--target)"}
+		return false, &dataset.InputError{File: path, Msg: "has no target column " + strconv.Quote(excerpt.Of(target)) + "; where that is a file of its own, name it (--target)"}
 	}
 	return true, nil
 }
@@ -140,7 +141,7 @@ func Format(path, asked string) (string, error) {
 	name, array := SplitArray(path)
 	format, err := detect(name)
 	if err == nil && array != "" && format != "npz" {
-		return "", &dataset.InputError{File: name, Msg: "is " + format + ", which has no arrays such as " + strconv.Quote(array)}
+		return "", &dataset.InputError{File: name, Msg: "is " + format + ", which has no arrays such as " + strconv.Quote(excerpt.Of(array))}
 	}
 	return format, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/dataset/parquet"
 	"github.com/fdridge/fdridge/dataset/svmlight"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // Formats are the names that Options.Format takes.
@@ -55,6 +56,9 @@ type Options struct {
 	// OnlyNamed says that no file is read but those that Open is given: a target that
 	// would be a file of its own is an error. For a target that is not the user's word.
 	OnlyNamed bool
+	// Was is what files were seen to be before, by their names: for what else was told by
+	// that, or computed of them.
+	Was map[string]dataset.Stamp `json:"-"`
 }
 
 // An Opened is a source and the files under it, which are all of one layout: that of the
@@ -79,7 +83,10 @@ func (o *Opened) Passes() int {
 
 // Open opens one file or several, one after the other; of a .npz archive the array
 // x or X or the only one, or the one said as file.npz:array. Errors are
-// *[dataset.InputError], or [dataset.ErrShape] where files don't go together.
+// *[dataset.InputError], [dataset.ErrShape] where files don't go together, or
+// *[dataset.ChangedError] for a file that is not what it was: between the first look at
+// it and the last row of the last pass none may be written to. Each pass looks when it
+// opens a file and again behind each block of rows.
 func Open(paths []string, opts Options) (*Opened, error) {
 	if len(paths) == 0 {
 		return nil, fmt.Errorf("%w: no files", dataset.ErrShape)
@@ -148,7 +155,7 @@ func (o *Opened) one(p part, opts Options) (dataset.Source, string, error) {
 	case "npy":
 		s, err = npy.Open(path, npy.Options{Targets: opts.Target, Columns: opts.Columns})
 	case "npz":
-		src, err := o.archive(path, opts)
+		src, err := o.archive(p, opts)
 		if err != nil {
 			return nil, "", err
 		}
@@ -166,9 +173,12 @@ func (o *Opened) one(p part, opts Options) (dataset.Source, string, error) {
 		}
 		s, err = svmlight.Open(path, svmlight.Options{Features: opts.Features, Targets: min(opts.Targets, 1), Range: p.bytes()})
 	default:
-		return nil, "", fmt.Errorf("dataset: unknown format %q, must be one of %s", format, strings.Join(Formats, ", "))
+		return nil, "", fmt.Errorf("dataset: unknown format %q, must be one of %s", excerpt.Of(format), strings.Join(Formats, ", "))
 	}
 	if err != nil {
+		return nil, "", err
+	}
+	if err := p.check(s); err != nil {
 		return nil, "", err
 	}
 	o.streams = append(o.streams, s)
@@ -188,9 +198,9 @@ func fits(path, format string, opts Options) error {
 	var msg string
 	switch {
 	case format == "svmlight" && len(opts.Target) > 0:
-		msg = fmt.Sprintf("the target of a svmlight file is its label; it has no column %q", opts.Target[0])
+		msg = fmt.Sprintf("the target of a svmlight file is its label; it has no column %q", excerpt.Of(opts.Target[0]))
 	case format == "svmlight" && len(opts.Columns) > 0:
-		msg = fmt.Sprintf("a svmlight file has no columns to choose, such as %q", opts.Columns[0])
+		msg = fmt.Sprintf("a svmlight file has no columns to choose, such as %q", excerpt.Of(opts.Columns[0]))
 	case format != "csv" && opts.Delimiter != 0:
 		msg = fmt.Sprintf("is %s, which has no delimiter; only csv has", format)
 	case format != "csv" && opts.Header != csv.Auto:
@@ -203,8 +213,8 @@ func fits(path, format string, opts Options) error {
 
 // archive opens the array of the features of a .npz archive and, where the target
 // is another array of it, that one.
-func (o *Opened) archive(path string, opts Options) (dataset.Source, error) {
-	name, array := SplitArray(path)
+func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
+	name, array := SplitArray(p.path)
 	inside, err := targetIsArray(name, opts.Target)
 	if err != nil {
 		return nil, err
@@ -217,12 +227,18 @@ func (o *Opened) archive(path string, opts Options) (dataset.Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.check(x); err != nil {
+		return nil, err
+	}
 	o.streams = append(o.streams, x)
 	if !inside {
 		return x, nil
 	}
 	y, err := npy.OpenMember(name, opts.Target[0], npy.Options{})
 	if err != nil {
+		return nil, err
+	}
+	if err := p.check(y); err != nil {
 		return nil, err
 	}
 	o.streams = append(o.streams, y)
@@ -270,7 +286,7 @@ func (o *Opened) sameWidth(files []part, sources []dataset.Source, opts Options)
 	}
 	for i, s := range sources {
 		if n, di, _ := s.Dims(); di != widest {
-			wide, err := svmlight.Open(files[i].path, svmlight.Options{Features: widest, Targets: min(opts.Targets, 1), Rows: max(n, 0), Range: files[i].bytes()})
+			wide, err := svmlight.Open(files[i].path, svmlight.Options{Features: widest, Targets: min(opts.Targets, 1), Rows: max(n, 0), Range: files[i].bytes(), Stamp: o.streams[i].Stamp})
 			if err != nil {
 				return err
 			}
@@ -293,7 +309,8 @@ func names(path, format string, opts Options) (features, targets []string, err e
 // zip adds targets from a file of their own.
 func (o *Opened) zip(x dataset.Source, opts Options) (dataset.Source, error) {
 	own := opts.Target[0]
-	y, format, err := o.one(part{path: own}, Options{})
+	name, _ := SplitArray(own)
+	y, format, err := o.one(part{path: own, stamp: opts.Was[name]}, Options{})
 	if err != nil {
 		return nil, err
 	}

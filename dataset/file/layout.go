@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // A Layout is what the rows of a file are. One may follow the other where their layouts
@@ -47,7 +48,7 @@ func (l Layout) Agrees(first Layout) error {
 func difference(what string, names, others []string) string {
 	for i, name := range names {
 		if name != others[i] {
-			return fmt.Sprintf("%s %d is %q, not %q", what, i+1, name, others[i])
+			return fmt.Sprintf("%s %d is %q, not %q", what, i+1, excerpt.Of(name), excerpt.Of(others[i]))
 		}
 	}
 	return ""

@@ -13,6 +13,13 @@ type part struct {
 	path         string
 	number       int // from 1
 	lo, hi, size int64
+	stamp        dataset.Stamp // none where the file was not there
+}
+
+// check holds a stream of the file to be of what was divided into parts.
+func (p part) check(s *dataset.Stream) error {
+	name, _ := SplitArray(p.path)
+	return p.stamp.Check(name, s.Stamp)
 }
 
 func (p part) whole() bool { return p.lo == 0 && p.hi == p.size }
@@ -39,7 +46,7 @@ func (p part) rows(src dataset.Source) (dataset.Source, error) {
 // goes to one share as a whole, the one that has its middle. Of a share that has nothing
 // it is nothing of the first file, whose columns it has.
 func parts(paths []string, opts Options) ([]part, error) {
-	all, total := sizes(paths)
+	all, total := sizes(paths, opts.Was)
 	if opts.Share.Whole() {
 		return all, nil
 	}
@@ -58,15 +65,16 @@ func parts(paths []string, opts Options) ([]part, error) {
 	return mine, nil
 }
 
-func sizes(paths []string) (all []part, total int64) {
+// sizes are those of the files as they were seen to be, or else are now.
+func sizes(paths []string, was map[string]dataset.Stamp) (all []part, total int64) {
 	for i, path := range paths {
 		name, _ := SplitArray(path)
-		size := int64(0)
-		if info, err := os.Stat(name); err == nil { // otherwise it is said when the file is opened
-			size = info.Size()
+		stamp, seen := was[name]
+		if info, err := os.Stat(name); err == nil && !seen { // otherwise it is said when the file is opened
+			stamp = dataset.StampOf(info)
 		}
-		all = append(all, part{path, i + 1, 0, size, size})
-		total += size
+		all = append(all, part{path, i + 1, 0, stamp.Size, stamp.Size, stamp})
+		total += stamp.Size
 	}
 	return all, total
 }

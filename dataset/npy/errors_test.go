@@ -46,7 +46,7 @@ func text(version byte, fortran, shape string, entries int) []byte {
 // opened is an array in a text that fails from byte k on.
 func opened(text []byte, k int, seekable bool) (*input, error) {
 	at := failing{text, int64(k)}
-	in := &input{name: "x.npy", close: func() error { return nil }}
+	in := &input{name: "x.npy", close: func() error { return nil }, unchanged: func() error { return nil }}
 	in.wrap = func(err error, row int) error { return wrapMember(in.name, err, row) }
 	section := io.NewSectionReader(at, 0, int64(len(text)))
 	if in.data = section; seekable {
@@ -142,7 +142,7 @@ func TestFailingSkip(t *testing.T) {
 // TestFailingClose: an array that cannot be closed after its header is refused.
 func TestFailingClose(t *testing.T) {
 	whole := text(1, "False", "(4, 1)", 4)
-	_, err := source(func() (*input, error) {
+	_, err := source(func(dataset.Stamp) (*input, error) {
 		in, err := opened(whole, len(whole), true)
 		if err == nil {
 			in.close = func() error { return errDisk }
@@ -168,6 +168,7 @@ func TestChangedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Stamp = dataset.Stamp{}
 	write(text(1, "False", "(2, 2)", 4))
 	for _, want := range []string{": is now 2×2, was 4×1 when it was opened", ": no such file"} {
 		var last error

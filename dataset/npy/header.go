@@ -10,6 +10,8 @@ import (
 	"math/bits"
 
 	"github.com/sbinet/npyio/npy"
+
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // A header is what a file says of itself.
@@ -95,12 +97,12 @@ const maxColumns = 1 << 24
 func parse(text []byte) (h npy.Header, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("has a malformed header: %v", p)
+			err = fmt.Errorf("has a malformed header: %s", excerpt.Of(fmt.Sprint(p)))
 		}
 	}()
 	r, err := npy.NewReader(bytes.NewReader(text))
 	if err != nil {
-		return h, fmt.Errorf("has a malformed header: %w", err)
+		return h, fmt.Errorf("has a malformed header: %s", excerpt.Of(err.Error()))
 	}
 	return r.Header, nil
 }
@@ -110,7 +112,7 @@ func describe(h npy.Header) (header, error) {
 	out := header{cols: 1}
 	var ok bool
 	if out.kind, ok = kindOf(d.Type); !ok {
-		return out, fmt.Errorf("holds entries of type %q; float64, float32, integers and booleans can be read", d.Type)
+		return out, fmt.Errorf("holds entries of type %q; float64, float32, integers and booleans can be read", excerpt.Of(d.Type))
 	}
 	if len(d.Shape) != 1 && len(d.Shape) != 2 {
 		return out, fmt.Errorf("has %d dimensions, must have 1 or 2", len(d.Shape))

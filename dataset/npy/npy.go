@@ -35,9 +35,10 @@ type Options struct {
 }
 
 // Open reads the header and returns a source of the rows. Errors are
-// *[dataset.InputError]; the line they name is the row, from 1.
+// *[dataset.InputError]; the line they name is the row, from 1. A pass over a file that
+// has changed ends in a *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
-	return source(func() (*input, error) { return openFile(name) }, opts)
+	return source(func(was dataset.Stamp) (*input, error) { return openFile(name, was) }, opts)
 }
 
 // An input is an open array.
@@ -49,19 +50,25 @@ type input struct {
 	at    io.ReaderAt
 	wrap  func(err error, row int) error
 	close func() error
+	// Of the file that has the array: what it was, and whether it still is.
+	stamp     dataset.Stamp
+	unchanged func() error
 }
 
-func openFile(name string) (*input, error) {
-	f, err := rawfile.Open(name)
+func openFile(name string, was dataset.Stamp) (*input, error) {
+	f, err := rawfile.Reopen(name, was)
 	if err != nil {
 		return nil, err
 	}
-	in := &input{name: name, data: f, wrap: f.Wrap, close: f.Close}
+	in := &input{name: name, data: f, wrap: f.Wrap, close: f.Close, stamp: f.Stamp(), unchanged: f.Unchanged}
 	if file := f.At(); file != nil {
 		in.at, in.data = file, io.NewSectionReader(file, 0, f.Plain) // which copies nothing twice
 	}
 	return in.begin(f.Plain)
 }
+
+// Unchanged is that of [dataset.Witness].
+func (in *input) Unchanged() error { return in.unchanged() }
 
 // begin reads the header of an array of size bytes; where it fails it closes in.
 func (in *input) begin(size int64) (*input, error) {
@@ -81,12 +88,12 @@ func (in *input) begin(size int64) (*input, error) {
 }
 
 // source returns the rows of an array.
-func source(open func() (*input, error), opts Options) (*dataset.Stream, error) {
-	in, err := open()
+func source(open func(was dataset.Stamp) (*input, error), opts Options) (*dataset.Stream, error) {
+	in, err := open(dataset.Stamp{})
 	if err != nil {
 		return nil, err
 	}
-	h := in.header
+	h, stamp := in.header, in.stamp
 	if err := in.close(); err != nil {
 		return nil, in.wrap(err, 0)
 	}
@@ -94,8 +101,9 @@ func source(open func() (*input, error), opts Options) (*dataset.Stream, error) 
 	if err != nil {
 		return nil, &dataset.InputError{File: in.name, Msg: err.Error()}
 	}
-	return dataset.NewStream(h.rows, choice.Features, choice.Targets, false, func() (dataset.Reader, error) {
-		in, err := open()
+	var s *dataset.Stream
+	s = dataset.NewStream(h.rows, choice.Features, choice.Targets, false, func() (dataset.Reader, error) {
+		in, err := open(s.Stamp)
 		if err != nil {
 			return nil, err
 		}
@@ -107,5 +115,7 @@ func source(open func() (*input, error), opts Options) (*dataset.Stream, error) 
 			return newColumnReader(in, choice), nil
 		}
 		return newRowReader(in, choice), nil
-	}), nil
+	})
+	s.Stamp = stamp
+	return s, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // OpenMember returns a source of the rows of one array of a .npz archive, by its
@@ -25,13 +26,13 @@ func OpenMember(name, member string, opts Options) (*dataset.Stream, error) {
 			return nil, err
 		}
 	}
-	return source(func() (*input, error) { return openMember(name, member) }, opts)
+	return source(func(was dataset.Stamp) (*input, error) { return openMember(name, member, was) }, opts)
 }
 
 // Members returns the names of the arrays of a .npz archive. The error is an
 // *[dataset.InputError].
 func Members(name string) ([]string, error) {
-	f, z, err := openArchive(name)
+	f, z, err := openArchive(name, dataset.Stamp{})
 	if err != nil {
 		return nil, err
 	}
@@ -64,20 +65,20 @@ func features(name string) (string, error) {
 	case len(names) == 0:
 		return "", &dataset.InputError{File: name, Msg: "holds no arrays"}
 	}
-	return "", &dataset.InputError{File: name, Msg: fmt.Sprintf("holds the arrays %s: say which one, as in %s:%s", some(names), name, names[0])}
+	return "", &dataset.InputError{File: name, Msg: fmt.Sprintf("holds the arrays %s: say which one, as in %s:%s", some(names), name, excerpt.Of(names[0]))}
 }
 
 // some are the first names, which may be very many.
 func some(names []string) string {
 	const most = 12
 	if len(names) > most {
-		return strings.Join(names[:most], ", ") + ", …"
+		return strings.Join(excerpt.All(names[:most]), ", ") + ", …"
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(excerpt.All(names), ", ")
 }
 
-func openArchive(name string) (*rawfile.File, *zip.Reader, error) {
-	f, err := rawfile.Open(name)
+func openArchive(name string, was dataset.Stamp) (*rawfile.File, *zip.Reader, error) {
+	f, err := rawfile.Reopen(name, was)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -91,21 +92,29 @@ func openArchive(name string) (*rawfile.File, *zip.Reader, error) {
 		f.Close() // the error at hand says more
 		return nil, nil, &dataset.InputError{File: name, Msg: "is not a readable .npz archive", Err: err}
 	}
+	seen := map[string]bool{}
+	for _, m := range z.File {
+		if seen[m.Name] {
+			f.Close() // only its directory was read
+			return nil, nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has two members called %q: it does not say which one is meant", excerpt.Of(m.Name))}
+		}
+		seen[m.Name] = true
+	}
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	return f, z, nil
 }
 
-func openMember(name, member string) (*input, error) {
-	f, z, err := openArchive(name)
+func openMember(name, member string, was dataset.Stamp) (*input, error) {
+	f, z, err := openArchive(name, was)
 	if err != nil {
 		return nil, err
 	}
 	i := slices.IndexFunc(z.File, func(f *zip.File) bool { return f.Name == member+".npy" })
 	if i < 0 {
 		f.Close() // only its directory was read
-		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has no array %q; it holds %s", member, some(members(z)))}
+		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has no array %q; it holds %s", excerpt.Of(member), some(members(z)))}
 	}
-	in := &input{name: name + ":" + member}
+	in := &input{name: name + ":" + member, stamp: f.Stamp(), unchanged: f.Unchanged}
 	in.wrap = func(err error, row int) error { return wrapMember(in.name, err, row) }
 	entry, err := in.openEntry(z.File[i], f)
 	if err != nil {

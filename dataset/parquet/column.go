@@ -8,6 +8,8 @@ import (
 	pq "github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // A column is one that is read.
@@ -26,7 +28,7 @@ type column struct {
 // column describes column j of the file, or tells why it cannot be read.
 func (f *opened) column(j int) (column, error) {
 	leaf := f.MetaData().Schema.Column(f.leaf[j])
-	c := column{index: j, name: f.names[j], leaf: f.leaf[j], optional: leaf.MaxDefinitionLevel() > 0, whole: signed}
+	c := column{index: j, name: excerpt.Of(f.names[j]), leaf: f.leaf[j], optional: leaf.MaxDefinitionLevel() > 0, whole: signed}
 	refuse := func(holds, hint string) (column, error) {
 		return c, f.fail("column %s holds %s; %s, or leave it out (--columns)", c.name, holds, hint)
 	}

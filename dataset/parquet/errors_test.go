@@ -52,6 +52,7 @@ func TestChangedColumn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Stamp = dataset.Stamp{}
 	text := column{node("a", false, pq.Types.ByteArray, schema.StringLogicalType{}), []pq.ByteArray{[]byte("x"), []byte("y")}, nil}
 	if err := os.WriteFile(path, encode(t, 1, []column{text}), 0o600); err != nil {
 		t.Fatal(err)

@@ -41,9 +41,9 @@ type Options struct {
 
 // Open reads the schema and returns a source of the rows. Errors are
 // *[dataset.InputError]; the line they name is the row, the column its number, both
-// from 1.
+// from 1. A pass over a file that has changed ends in a *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
-	f, err := open(name)
+	f, err := open(name, dataset.Stamp{})
 	if err != nil {
 		return nil, err
 	}
@@ -64,12 +64,15 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	if n == 0 {
 		return nil, f.fail("has no rows")
 	}
-	return dataset.NewStream(n, choice.Features, choice.Targets, false, func() (dataset.Reader, error) { return newReader(name, choice, n) }), nil
+	var s *dataset.Stream
+	s = dataset.NewStream(n, choice.Features, choice.Targets, false, func() (dataset.Reader, error) { return newReader(name, choice, n, s.Stamp) })
+	s.Stamp = f.raw.Stamp()
+	return s, nil
 }
 
 // Columns returns the names of the columns, nested ones by their outermost name.
 func Columns(name string) ([]string, error) {
-	f, err := open(name)
+	f, err := open(name, dataset.Stamp{})
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +82,7 @@ func Columns(name string) ([]string, error) {
 
 // Names returns the names of the features and of the targets, in their order.
 func Names(name string, opts Options) (features, targets []string, err error) {
-	f, err := open(name)
+	f, err := open(name, dataset.Stamp{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -110,8 +113,8 @@ type opened struct {
 	props *pq.ReaderProperties
 }
 
-func open(name string) (out *opened, err error) {
-	raw, err := rawfile.Open(name)
+func open(name string, was dataset.Stamp) (out *opened, err error) {
+	raw, err := rawfile.Reopen(name, was)
 	if err != nil {
 		return nil, err
 	}
@@ -153,6 +156,9 @@ func open(name string) (out *opened, err error) {
 }
 
 func (f *opened) Close() error { return f.raw.Close() }
+
+// Unchanged is that of [dataset.Witness].
+func (f *opened) Unchanged() error { return f.raw.Unchanged() }
 
 // rows is the number of rows in all row groups.
 func (f *opened) rows() int64 {

@@ -407,6 +407,7 @@ func TestChangedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Stamp = dataset.Stamp{}
 	if err := os.WriteFile(path, encode(t, 2, []column{a}), 0o600); err != nil {
 		t.Fatal(err)
 	}

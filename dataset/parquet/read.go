@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // A reader makes one pass, row group by row group.
@@ -26,8 +27,8 @@ type reader struct {
 // them stay in the cache until they are put into rows.
 const tileRows = 1024
 
-func newReader(name string, choice columns.Choice, n int64) (dataset.Reader, error) {
-	f, err := open(name)
+func newReader(name string, choice columns.Choice, n int64, was dataset.Stamp) (dataset.Reader, error) {
+	f, err := open(name, was)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +189,7 @@ func (r *reader) fill(values []float64, c *column) error {
 
 // notFinite reports a number of column j, of a row from 0.
 func (r *reader) notFinite(row int64, j int, v float64) error {
-	out := &dataset.InputError{File: r.name, Line: int(row) + 1, Column: j + 1, Msg: fmt.Sprintf("column %s: %v is not finite", r.names[j], v), NonFinite: true}
+	out := &dataset.InputError{File: r.name, Line: int(row) + 1, Column: j + 1, Msg: fmt.Sprintf("column %s: %v is not finite", excerpt.Of(r.names[j]), v), NonFinite: true}
 	for _, c := range r.used {
 		if c.index == j && c.integers {
 			out.NonFinite, out.Msg = false, fmt.Sprintf("column %s: an integer beyond 2⁵³, which float64 does not hold", c.name)

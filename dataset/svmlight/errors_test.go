@@ -34,6 +34,8 @@ func TestErrors(t *testing.T) {
 		{"several labels", "1,2 1:1\n", label, false, ":1:1: label \"1,2\" is several targets where one is asked for"},
 		{"no label", "x 1:1\n", label, false, ":1:1: label \"x\" is not a number"},
 		{"no value", "1 1:\n", label, false, ":1:5: value \"\" is not a number"},
+		{"underscores", "1 1:1_000\n", label, false, ":1:5: value \"1_000\" is not a number"},
+		{"hexadecimal", "0x1p4 1:1\n", label, false, ":1:1: label \"0x1p4\" is not a number"},
 		{"infinite", "1 1:Inf\n", label, true, ":1:5: value Inf is not finite"},
 	} {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {

@@ -3,7 +3,8 @@
 //
 //	label index:value index:value … # comment
 //
-// with 1-based, strictly increasing indices. Empty and comment lines are
+// with 1-based, strictly increasing indices and decimal numbers (1_000 and 0x1p4 are
+// none). Empty and comment lines are
 // skipped, and so is a field qid:n. The label is the target. A row has at most 64 MiB
 // of text, the empty and comment lines before it included.
 package svmlight
@@ -19,6 +20,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/decimal"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // MaxIndex is the largest index that is read: column numbers have 32 bits.
@@ -35,17 +37,20 @@ type Options struct {
 	// Range is the part of the file that is read, of one that is not compressed. Features
 	// are then found there alone, and there may be none.
 	Range dataset.Range
+	// Stamp is that of the file when Features and Rows were found; none takes what it is.
+	Stamp dataset.Stamp
 }
 
-// Open returns a source of sparse rows. Errors are *[dataset.InputError].
+// Open returns a source of sparse rows. Errors are *[dataset.InputError], and
+// *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	if opts.Targets != 0 && opts.Targets != 1 {
 		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("a svmlight file has one target, its label; %d were asked for", opts.Targets)}
 	}
-	n, d := opts.Rows, opts.Features
+	n, d, stamp := opts.Rows, opts.Features, opts.Stamp
 	if d == 0 {
 		var err error
-		if n, d, err = scan(name, opts.Range); err != nil {
+		if n, d, stamp, err = scan(name, opts.Range, stamp); err != nil {
 			return nil, err
 		}
 		if d == 0 && opts.Range.Whole() {
@@ -55,27 +60,44 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	if n == 0 {
 		n = -1
 	}
-	return dataset.NewStream(n, d, opts.Targets, true, func() (dataset.Reader, error) { return open(name, d, opts.Targets, opts.Range) }), nil
+	if stamp.None() {
+		f, err := rawfile.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		stamp = f.Stamp()
+		if err := f.Close(); err != nil {
+			return nil, f.Wrap(err, 0)
+		}
+	}
+	var s *dataset.Stream
+	s = dataset.NewStream(n, d, opts.Targets, true, func() (dataset.Reader, error) { return open(name, d, opts.Targets, opts.Range, s.Stamp) })
+	s.Stamp = stamp
+	return s, nil
 }
 
 // scan reads the file for the number of rows, of which there must be one, and the
-// largest index, 0 if every row is a label alone.
-func scan(name string, part dataset.Range) (n int64, d int, err error) {
-	r, err := open(name, MaxIndex, 0, part)
+// largest index, 0 if every row is a label alone, and returns what the file then was.
+func scan(name string, part dataset.Range, was dataset.Stamp) (n int64, d int, stamp dataset.Stamp, err error) {
+	r, err := open(name, MaxIndex, 0, part, was)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, stamp, err
 	}
 	defer r.Close() // only read
 	b := dataset.Buffer{Sparse: true}
 	for {
 		b.Reset()
-		switch err := r.Read(&b, dataset.SparseRows); {
+		err := r.Read(&b, dataset.SparseRows)
+		if changed := r.Unchanged(); changed != nil {
+			err = changed
+		}
+		switch {
 		case err == io.EOF && n == 0 && part.Whole():
-			return 0, 0, &dataset.InputError{File: name, Msg: "has no rows"}
+			return 0, 0, stamp, &dataset.InputError{File: name, Msg: "has no rows"}
 		case err == io.EOF:
-			return n, d, nil
+			return n, d, r.file.Stamp(), nil
 		case err != nil:
-			return 0, 0, err
+			return 0, 0, stamp, err
 		}
 		n += int64(b.N)
 		for _, j := range b.CSR.ColIdx {
@@ -84,8 +106,8 @@ func scan(name string, part dataset.Range) (n int64, d int, err error) {
 	}
 }
 
-func open(name string, d, targets int, part dataset.Range) (*reader, error) {
-	f, err := rawfile.Open(name)
+func open(name string, d, targets int, part dataset.Range, was dataset.Stamp) (*reader, error) {
+	f, err := rawfile.Reopen(name, was)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +126,9 @@ type reader struct {
 }
 
 func (r *reader) Close() error { return r.file.Close() }
+
+// Unchanged is that of [dataset.Witness].
+func (r *reader) Unchanged() error { return r.file.Unchanged() }
 
 // blockEntries bounds the memory of a block, but for its last row.
 const blockEntries = 1 << 14
@@ -148,7 +173,7 @@ func (r *reader) row(b *dataset.Buffer, text []byte) error {
 	for f, rest := field(rest); len(f) > 0; f, rest = field(rest) {
 		colon := bytes.IndexByte(f, ':')
 		if colon < 0 {
-			return r.errorAt(full, f, fmt.Sprintf("%.40q is not index:value", f), false)
+			return r.errorAt(full, f, fmt.Sprintf("%q is not index:value", excerpt.Of(f)), false)
 		}
 		if string(f[:colon]) == "qid" {
 			continue
@@ -156,7 +181,7 @@ func (r *reader) row(b *dataset.Buffer, text []byte) error {
 		index, err := strconv.Atoi(string(f[:colon]))
 		switch {
 		case err != nil:
-			return r.errorAt(full, f, fmt.Sprintf("%.40q is not an index", f[:colon]), false)
+			return r.errorAt(full, f, fmt.Sprintf("%q is not an index", excerpt.Of(f[:colon])), false)
 		case index < 1:
 			return r.errorAt(full, f, fmt.Sprintf("index %d is less than 1; svmlight counts from 1, scikit-learn writes that with zero_based=False", index), false)
 		case index > r.d:
@@ -202,13 +227,13 @@ func (r *reader) number(line, f []byte, what string) (float64, error) {
 	v, err := decimal.Parse(f)
 	switch {
 	case err != nil && errors.Is(err, strconv.ErrRange):
-		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s exceeds the range of float64", what, f), true)
+		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s exceeds the range of float64", what, excerpt.Of(f)), true)
 	case err != nil && what == "label" && bytes.IndexByte(f, ',') >= 0:
-		return 0, r.errorAt(line, f, fmt.Sprintf("label %.40q is several targets where one is asked for", f), false)
+		return 0, r.errorAt(line, f, fmt.Sprintf("label %q is several targets where one is asked for", excerpt.Of(f)), false)
 	case err != nil:
-		return 0, r.errorAt(line, f, fmt.Sprintf("%s %.40q is not a number", what, f), false)
+		return 0, r.errorAt(line, f, fmt.Sprintf("%s %q is not a number", what, excerpt.Of(f)), false)
 	case math.IsNaN(v) || math.IsInf(v, 0):
-		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s is not finite", what, f), true)
+		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s is not finite", what, excerpt.Of(f)), true)
 	}
 	return v, nil
 }

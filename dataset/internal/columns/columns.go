@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // A Choice says where each column of a row goes: the features first, in their
@@ -92,7 +94,7 @@ func (t table) features(specs []string) ([]int, error) {
 		return t.list("column", specs)
 	}
 	if len(without) < len(specs) {
-		return nil, fmt.Errorf("the columns are either listed or, each after \"-\", left out: not both, as in %q", strings.Join(specs, ","))
+		return nil, fmt.Errorf("the columns are either listed or, each after \"-\", left out: not both, as in %q", excerpt.Of(strings.Join(specs, ",")))
 	}
 	out, err := t.list("column", without)
 	if err != nil {
@@ -110,7 +112,7 @@ func (t table) list(what string, specs []string) ([]int, error) {
 			return nil, err
 		}
 		if slices.Contains(out, i) {
-			return nil, fmt.Errorf("%s %q is named twice", what, s)
+			return nil, fmt.Errorf("%s %q is named twice", what, excerpt.Of(s))
 		}
 		out = append(out, i)
 	}
@@ -123,7 +125,7 @@ func (t table) find(what, spec string) (int, error) {
 	if t.has(spec) {
 		i := slices.Index(t.names, spec)
 		if slices.Contains(t.names[i+1:], spec) {
-			return 0, fmt.Errorf("more than one column is called %q", spec)
+			return 0, fmt.Errorf("more than one column is called %q", excerpt.Of(spec))
 		}
 		return i, nil
 	}
@@ -134,7 +136,7 @@ func (t table) find(what, spec string) (int, error) {
 	case spec == "last":
 		n = len(t.names)
 	case err != nil || n < 1 || n > len(t.names):
-		return 0, fmt.Errorf("there is no %s %q; the %d columns are %s", what, spec, len(t.names), t)
+		return 0, fmt.Errorf("there is no %s %q; the %d columns are %s", what, excerpt.Of(spec), len(t.names), t)
 	}
 	return n - 1, nil
 }
@@ -145,7 +147,7 @@ func (t table) String() string {
 	case !t.named:
 		return "called by their numbers"
 	case len(t.names) <= most:
-		return strings.Join(t.names, ", ")
+		return strings.Join(excerpt.All(t.names), ", ")
 	}
-	return strings.Join(t.names[:most], ", ") + ", …"
+	return strings.Join(excerpt.All(t.names[:most]), ", ") + ", …"
 }

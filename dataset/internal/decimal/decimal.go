@@ -2,16 +2,27 @@
 // strconv does, the short ones faster.
 package decimal
 
-import "strconv"
+import (
+	"bytes"
+	"strconv"
+)
 
-// Parse reads the number that text is, in any form that strconv.ParseFloat takes.
-// The error is strconv's.
+// Parse reads the decimal number that text is, or Inf, Infinity or NaN, of any case and
+// sign, as np.loadtxt and pandas have it. Numbers as programs have them, with digits set apart by
+// underscores (1_000) or hexadecimal (0x1p4), are none, though strconv.ParseFloat reads
+// them: in a file of data they are text, codes say, or a slip. The error is strconv's.
 func Parse(text []byte) (float64, error) {
 	if v, ok := short(text); ok {
 		return v, nil
 	}
+	if likeCode(text) {
+		return 0, &strconv.NumError{Func: "ParseFloat", Num: string(text), Err: strconv.ErrSyntax}
+	}
 	return strconv.ParseFloat(string(text), 64)
 }
+
+// likeCode tells that text, if it is a number at all, is one as programs have them.
+func likeCode(text []byte) bool { return bytes.ContainsAny(text, "_xX") }
 
 // maxExact is 2⁵³: whole numbers up to it are float64 without rounding.
 const maxExact = 1 << 53

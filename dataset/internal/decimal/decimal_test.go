@@ -12,7 +12,8 @@ func same(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
 }
 
-// TestParse holds Parse to strconv, bit for bit, on the corners of both ways.
+// TestParse holds Parse to strconv, bit for bit, on the corners of both ways, but for
+// numbers as programs have them.
 func TestParse(t *testing.T) {
 	for _, s := range []string{
 		"0", "-0", "0.0", "-0.0", "1", "-1", "0.1", ".5", "5.", "-.5", "3.14159",
@@ -20,7 +21,7 @@ func TestParse(t *testing.T) {
 		"0.9007199254740993", "1234567890123456789", "12345678901234567890", "0000000000000000001",
 		"00000000000000000001", "0.0000000000000000001", "0.00000000000000000000001",
 		"18446744073709551615", "18446744073709551616", "99999999999999999999",
-		"", ".", "-", "-.", "+1", "1e3", "1E-3", "1e400", "1e-400", "0x1p3", "1_0", "nan", "inf", "-Inf",
+		"", ".", "-", "-.", "+1", "1e3", "1E-3", "1e400", "1e-400", "0x1p3", "0X1P3", "1_0", "1_000.5e1_0", "+0x.8p0", "nan", "inf", "-Inf",
 		"1..2", "1.2.3", "--1", "1-", "1 ", " 1", "1,5", "5e-324", "2.2250738585072014e-308", "1.7976931348623157e308",
 	} {
 		check(t, s)
@@ -31,6 +32,9 @@ func check(t *testing.T, s string) {
 	t.Helper()
 	got, err := Parse([]byte(s))
 	want, wantErr := strconv.ParseFloat(s, 64)
+	if strings.ContainsAny(s, "_xX") {
+		want, wantErr = 0, strconv.ErrSyntax
+	}
 	if (err == nil) != (wantErr == nil) || !same(got, want) {
 		t.Errorf("%q: %v, %v; want %v, %v", s, got, err, want, wantErr)
 	}

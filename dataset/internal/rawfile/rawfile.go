@@ -42,10 +42,23 @@ type File struct {
 	size   int    // bytes of the lines since the last EndRow
 	mark   int    // bytes of a byte order mark, which is part of the first line
 	share  share
+	stamp  dataset.Stamp // what the file is to stay
+	status status
+}
+
+// Reopen opens a file that was seen before. It is an *[dataset.ChangedError] that it has
+// changed since; other errors are those of Open.
+func Reopen(name string, was dataset.Stamp) (*File, error) {
+	return open(name, func(now dataset.Stamp) error { return was.Check(name, now) })
 }
 
 // Open opens a regular file. The error is an *[dataset.InputError].
 func Open(name string) (*File, error) {
+	return open(name, func(dataset.Stamp) error { return nil })
+}
+
+// open opens a regular file that check has nothing against.
+func open(name string, check func(dataset.Stamp) error) (*File, error) {
 	// Opening a pipe would wait for its writer: look before.
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, &dataset.InputError{File: name, Msg: "is not a regular file, which can be read more than once"}
@@ -69,7 +82,12 @@ func Open(name string) (*File, error) {
 		file.Close() // nothing was read
 		return fail("is a directory", nil)
 	}
-	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), file: file, close: func() {}, share: whole}
+	stamp := dataset.StampOf(info)
+	if err := check(stamp); err != nil {
+		file.Close() // nothing was read
+		return nil, err
+	}
+	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), file: file, close: func() {}, share: whole, stamp: stamp}
 	if err := f.unpack(); err != nil {
 		file.Close() // the error at hand says more
 		return nil, f.Wrap(err, 0)
@@ -112,6 +130,19 @@ func (f *File) unpack() error {
 func (f *File) Close() error {
 	f.close()
 	return f.file.Close()
+}
+
+// Stamp is what the file was when it was opened.
+func (f *File) Stamp() dataset.Stamp { return f.stamp }
+
+// Unchanged returns an *[dataset.ChangedError] where the file was written to since it
+// was opened. Another that has taken its name is not this one.
+func (f *File) Unchanged() error {
+	now, err := f.status.of(f.file)
+	if err != nil {
+		return f.Wrap(err, 0)
+	}
+	return f.stamp.Check(f.Name, now)
 }
 
 // At returns the file for reading anywhere in it, nil for a compressed one.

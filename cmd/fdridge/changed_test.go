@@ -1,0 +1,132 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/checkpoint"
+)
+
+// TestChangedExit: data that change under a run are bad input.
+func TestChangedExit(t *testing.T) {
+	err := fmt.Errorf("reading: %w", &dataset.ChangedError{File: "rows.csv", Was: dataset.Stamp{Size: 1}, Is: dataset.Stamp{Size: 2}})
+	if code := exitCode(err); code != usage {
+		t.Errorf("exit %d", code)
+	}
+}
+
+// edit writes to a file in place and gives it the times it had.
+func edit(t *testing.T, name string, at int64) {
+	t.Helper()
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if at < 0 {
+		at += info.Size()
+	}
+	b := make([]byte, 1)
+	if _, err := f.ReadAt(b, at); err != nil {
+		t.Fatal(err)
+	}
+	b[0] ^= 1
+	if _, err := f.WriteAt(b, at); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(name, time.Time{}, info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCheckpointDigest: data that were edited since, at either end, are not those of the
+// checkpoint, though they have the size and the time; put back they are.
+func TestCheckpointDigest(t *testing.T) {
+	_, args := unfinished(t)
+	for _, at := range []int64{1 << 15, -1, -1 << 16} {
+		edit(t, "rows.npy", at)
+		code, out, errs := call(args...)
+		if code != usage || out != "" || !strings.Contains(errs, "ck is of another run: rows.npy, its first and last 64 KiB was ") {
+			t.Errorf("byte %d: exit %d, %q, %q", at, code, out, errs)
+		}
+		edit(t, "rows.npy", at)
+	}
+	if code, _, errs := call(args...); code != done {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
+// rewrite changes what a checkpoint tells of itself.
+func rewrite(t *testing.T, name string, change func(k map[string]any)) {
+	t.Helper()
+	f, err := checkpoint.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s, err := f.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := io.ReadAll(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 8 + binary.LittleEndian.Uint64(all)
+	var k map[string]any
+	d := json.NewDecoder(bytes.NewReader(all[8:n]))
+	d.UseNumber()
+	if err := d.Decode(&k); err != nil {
+		t.Fatal(err)
+	}
+	change(k)
+	text, err := json.Marshal(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)
+	out = append(out, all[n:]...)
+	if _, err := f.Save(int64(len(out)), func(w io.Writer) error { _, err := w.Write(out); return err }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCheckpointVersions: a checkpoint without digests, as they were before version 1, is
+// gone on from; one of a later version is not.
+func TestCheckpointVersions(t *testing.T) {
+	_, args := unfinished(t)
+	rewrite(t, "ck", func(k map[string]any) { k["version"] = 2 })
+	if code, _, errs := call(args...); code != usage || !strings.Contains(errs, "ck: is a checkpoint of version 2") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	digests := 0
+	rewrite(t, "ck", func(k map[string]any) {
+		delete(k, "version")
+		var run []any
+		for _, s := range k["run"].([]any) {
+			if strings.HasSuffix(s.(map[string]any)["name"].(string), digested) {
+				digests++
+				continue
+			}
+			run = append(run, s)
+		}
+		k["run"] = run
+	})
+	if code, _, errs := call(args...); code != done || !strings.Contains(errs, "going on from checkpoint ck") || digests != 1 {
+		t.Errorf("exit %d, %d digests: %s", code, digests, errs)
+	}
+}

@@ -1,0 +1,26 @@
+package rawfile
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/fdridge/fdridge/dataset"
+)
+
+// A status is memory for what the system says of a file: os.File.Stat takes new memory
+// each time, and here that is once a block.
+type status struct{ syscall.Stat_t }
+
+func (s *status) of(f *os.File) (dataset.Stamp, error) {
+	for {
+		err := syscall.Fstat(int(f.Fd()), &s.Stat_t)
+		switch {
+		case err == nil:
+			return dataset.Stamp{Size: s.Size, ModTime: time.Unix(s.Mtim.Unix())}, nil
+		case !errors.Is(err, syscall.EINTR):
+			return dataset.Stamp{}, os.NewSyscallError("fstat", err)
+		}
+	}
+}
