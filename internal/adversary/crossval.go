@@ -75,9 +75,12 @@ func (e *evaluation) refitted(cfg ridge.SummaryConfig, folds int) []*big.Float {
 	held := make([]*ridge.Summary, folds)
 	for k := range held {
 		part := *p
-		part.stream = nil
+		part.stream, part.weights = nil, nil
 		for i := k; i < len(p.stream); i += folds {
 			part.stream = append(part.stream, p.stream[i])
+			if p.weights != nil {
+				part.weights = append(part.weights, p.weights[i])
+			}
 		}
 		part.g.Block = 256
 		s, err := ridge.Summarize(context.Background(), &part, cfg, nil)
@@ -119,12 +122,13 @@ func (e *evaluation) refitted(cfg ridge.SummaryConfig, folds int) []*big.Float {
 // squares of what cancels in them.
 func (e *evaluation) missed(score, scale *big.Float, fold, folds, j int, coef []*big.Float, intercept *big.Float) {
 	p := e.p
-	counts := make([]float64, len(p.x))
+	weights := zeros(len(p.x))
 	for i := fold; i < len(p.stream); i += folds {
-		counts[p.stream[i]]++
+		id := p.stream[i]
+		weights[id].Add(weights[id], refbig.Float(p.weight(i)))
 	}
-	for id, n := range counts {
-		if n == 0 {
+	for id, w := range weights {
+		if w.Sign() == 0 {
 			continue
 		}
 		r := new(big.Float).Sub(intercept, refbig.Float(p.y[id][j]))
@@ -134,7 +138,6 @@ func (e *evaluation) missed(score, scale *big.Float, fold, folds, j int, coef []
 			r.Add(r, term)
 			size.Add(size, term.Abs(term))
 		}
-		w := new(big.Float).Mul(refbig.Float(n), refbig.Float(p.w[id]))
 		score.Add(score, r.Mul(r.Mul(r, r), w))
 		scale.Add(scale, size.Mul(size.Mul(size, size), w))
 	}
@@ -143,8 +146,8 @@ func (e *evaluation) missed(score, scale *big.Float, fold, folds, j int, coef []
 // mean divides sums over all rows by their weight.
 func (e *evaluation) mean(x []*big.Float) {
 	total := refbig.Float(0)
-	for _, id := range e.p.stream {
-		total.Add(total, refbig.Float(e.p.w[id]))
+	for i := range e.p.stream {
+		total.Add(total, refbig.Float(e.p.weight(i)))
 	}
 	for j := range x {
 		x[j] = new(big.Float).Quo(x[j], total)

@@ -28,6 +28,10 @@ func Evaluate(g Genome) (r *Report) {
 		}
 	}()
 	p := newProblem(g)
+	e := &evaluation{Report: r, p: p}
+	if e.refused("preparation", p.prepare()) {
+		return r
+	}
 	ref := p.reference(g.Intercept, everything)
 	trace := refbig.Float(0)
 	for j := range ref.K {
@@ -36,14 +40,16 @@ func Evaluate(g Genome) (r *Report) {
 	if trace.Sign() == 0 {
 		trace = refbig.Float(1)
 	}
-	gamma := new(big.Float).Mul(trace, refbig.Float(math.Pow(10, g.Gamma)))
+	gamma := refbig.Float(math.Pow(10, g.Gamma))
+	if !g.Absolute {
+		gamma.Mul(gamma, trace)
+	}
 	p.gamma, _ = gamma.Float64()
 	p.moments = ref
 	if !(p.gamma > 0) || math.IsInf(p.gamma, 0) {
 		r.Refused["γ out of range"]++
 		return r
 	}
-	e := &evaluation{Report: r, p: p}
 	if e.truth = e.solve(p.gamma); e.truth == nil {
 		return r
 	}
@@ -56,8 +62,15 @@ func Evaluate(g Genome) (r *Report) {
 	e.oneShot()
 	e.predictor()
 	e.path()
+	if g.cycles() > 1 {
+		if g.Decays == 0 {
+			e.iterate()
+			e.exact()
+		}
+		return r
+	}
 	e.sizeFor()
-	if g.Decays == 0 {
+	if p.replay() {
 		e.iterate()
 		e.passes()
 		e.exact()
@@ -87,7 +100,7 @@ func (e *evaluation) refused(what string, err error) bool {
 	var gamma *ridge.GammaError
 	var scale *ridge.ScaleError
 	switch {
-	case errors.As(err, &outOfRange), errors.As(err, &singular), errors.As(err, &gamma), errors.As(err, &scale), errors.Is(err, ridge.ErrShape),
+	case badInput(err), errors.As(err, &outOfRange), errors.As(err, &singular), errors.As(err, &gamma), errors.As(err, &scale), errors.Is(err, ridge.ErrShape),
 		strings.Contains(err.Error(), "proves no range for Chebyshev"):
 		e.Refused[what]++
 	default:
@@ -192,7 +205,7 @@ func (e *evaluation) iterate() {
 
 // run is ridge.Solve, or the best that it had.
 func (e *evaluation) run(name string, opts ridge.SolveOptions) *ridge.Fit {
-	f, err := ridge.Solve(context.Background(), e.p, e.sum, e.p.gamma, opts)
+	f, err := ridge.Solve(context.Background(), e.p.source, e.sum, e.p.gamma, opts)
 	var short *ridge.NotConvergedError
 	if errors.As(err, &short) {
 		e.Refused[name+" did not converge"]++
@@ -216,12 +229,15 @@ func (e *evaluation) exact() {
 	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
 		name := factor.String()
 		opts := ridge.ExactOptions{Factor: factor, Intercept: e.p.g.Intercept}
-		fits, err := ridge.Exact(context.Background(), e.p, []float64{e.p.gamma}, opts)
+		fits, err := ridge.Exact(context.Background(), e.p.source, []float64{e.p.gamma}, opts)
 		if !e.refused(name, err) {
 			e.certificate(name, fits[0], e.truth)
 			e.fits = append(e.fits, fits[0])
 		}
-		fits, err = ridge.Exact(context.Background(), e.p, []float64{0}, opts)
+		if e.p.g.cycles() > 1 {
+			continue
+		}
+		fits, err = ridge.Exact(context.Background(), e.p.source, []float64{0}, opts)
 		if e.refused(name+" at 0", err) {
 			continue
 		}
@@ -254,11 +270,15 @@ func (e *evaluation) predictor() {
 func (e *evaluation) predict(name string, pr *ridge.Predictor) {
 	d, t := e.p.g.Cols, e.p.g.Targets
 	var x []float64
-	for i, factor := range []float64{1, -3, 1e6, 0} {
-		for _, v := range e.p.x[i%len(e.p.x)] {
+	add := func(row []float64, factor float64) {
+		for _, v := range row {
 			x = append(x, math.Max(-1e149, math.Min(1e149, v*factor)))
 		}
 	}
+	for i, factor := range []float64{1, -3, 1e6, 0} {
+		add(e.p.x[i%len(e.p.x)], factor)
+	}
+	add(e.p.x[len(e.p.x)-1], 1) // of another level, if any is
 	n := len(x) / d
 	dst := make([]ridge.Interval, n*t)
 	if e.refused(name, pr.Predict(dst, dataset.Block{N: n, X: x})) {
@@ -363,7 +383,7 @@ func (e *evaluation) sizeFor() {
 // random is the preconditioners of randsketch, of the rows as they came.
 func (e *evaluation) random() {
 	g := e.p.g
-	if g.Weights != Unweighted {
+	if e.p.weights != nil {
 		return
 	}
 	raw := e.p.moments

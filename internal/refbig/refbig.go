@@ -32,14 +32,22 @@ type Problem struct {
 
 // New reduces x (n×d), y (n×t) and weights w (nil, or n of them).
 func New(x, y [][]float64, w []float64, intercept bool) *Problem {
+	weights := make([]*big.Float, len(x))
+	for i := range x {
+		weights[i] = Float(1)
+		if w != nil {
+			weights[i] = Float(w[i])
+		}
+	}
+	return NewWeighted(x, y, weights, intercept)
+}
+
+// NewWeighted is [New] with weights that no float64 may hold: sums of them, or what
+// decays left of them.
+func NewWeighted(x, y [][]float64, w []*big.Float, intercept bool) *Problem {
 	p := &Problem{N: len(x), D: len(x[0]), T: len(y[0]), Intercept: intercept}
 	p.MeanX, p.MeanY = vector(p.D), vector(p.T)
-	weight := func(i int) *big.Float {
-		if w == nil {
-			return Float(1)
-		}
-		return Float(w[i])
-	}
+	weight := func(i int) *big.Float { return w[i] }
 	if intercept {
 		total := Float(0)
 		for i := range x {
