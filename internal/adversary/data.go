@@ -47,16 +47,15 @@ func (p *problem) draw(r *rand.Rand) {
 	for k := range sigma {
 		sigma[k] = math.Pow(10, g.Top-g.Span*g.fall(k, d))
 	}
+	if d > mostCols {
+		p.drawMany(r, sigma)
+		return
+	}
 	axes := identity(d)
 	if g.Basis == Rotated {
 		axes = rotation(r, d)
 	}
-	mean := make([]float64, d)
-	if g.Mean > -17 {
-		for j := range mean {
-			mean[j] = math.Pow(10, g.Top+g.Mean) * (0.5 + r.Float64())
-		}
-	}
+	mean := p.mean(r)
 	near := 1 + r.IntN(3)
 	for i := range n {
 		u := normals(r, d)
@@ -82,16 +81,84 @@ func (p *problem) draw(r *rand.Rand) {
 		}
 		p.x, p.y = append(p.x, row), append(p.y, p.targets(r, u, sigma))
 	}
-	for i := range n {
+	p.thin(r)
+}
+
+// mean is what the rows have in common.
+func (p *problem) mean(r *rand.Rand) []float64 {
+	mean := make([]float64, p.g.Cols)
+	if p.g.Mean > -17 {
+		for j := range mean {
+			mean[j] = math.Pow(10, p.g.Top+p.g.Mean) * (0.5 + r.Float64())
+		}
+	}
+	return mean
+}
+
+// thin puts zeros in the rows, and rounds them to float32.
+func (p *problem) thin(r *rand.Rand) {
+	for i := range p.x {
 		for j := range p.x[i] {
-			if r.Float64() < g.Zeros {
+			if r.Float64() < p.g.Zeros {
 				p.x[i][j] = 0
 			}
 		}
-		if g.Single {
+		if p.g.Single {
 			round32(p.x[i])
 			round32(p.y[i])
 		}
+	}
+}
+
+// drawMany makes rows of many columns: three reflections take the place of a random
+// rotation.
+func (p *problem) drawMany(r *rand.Rand, sigma []float64) {
+	g := p.g
+	mirrors := make([][]float64, 3)
+	for k := range mirrors {
+		mirrors[k] = normals(r, g.Cols)
+	}
+	mean := p.mean(r)
+	near := 1 + r.IntN(3)
+	for i := range g.Rows {
+		u := normals(r, g.Cols)
+		p.y = append(p.y, p.targets(r, u, sigma))
+		row := make([]float64, g.Cols)
+		p.x = append(p.x, row)
+		if g.Near < 0 && i >= near {
+			for j, v := range p.x[i%near] {
+				row[j] = v + math.Pow(10, g.Near)*u[j]*v
+			}
+			continue
+		}
+		for j, v := range u {
+			row[j] = v * sigma[j]
+			if g.Basis == Rows {
+				row[j] = v * sigma[i%g.Cols]
+			}
+		}
+		if g.Basis == Rotated {
+			for _, m := range mirrors {
+				reflect(m, row)
+			}
+		}
+		for j, v := range mean {
+			row[j] += v
+		}
+	}
+	p.thin(r)
+}
+
+// reflect overwrites x with (I − 2vvᵀ/vᵀv)x.
+func reflect(v, x []float64) {
+	var vv, vx float64
+	for j, a := range v {
+		vv += a * a
+		vx += a * x[j]
+	}
+	f := 2 * vx / vv
+	for j, a := range v {
+		x[j] -= f * a
 	}
 }
 
