@@ -28,15 +28,19 @@ type problem struct {
 
 func newProblem(g Genome) *problem {
 	r := rand.New(rand.NewPCG(g.Seed, 1))
-	p := &problem{g: g, kept: map[[2]int]dataset.Block{}}
-	p.source = p
+	p := &problem{g: g}
 	p.draw(r)
 	p.weigh(r)
 	p.order(r)
 	p.move(rand.New(rand.NewPCG(g.Seed, 5)))
 	p.weighStream()
-	p.forget()
+	p.finish()
 	return p
+}
+
+func (p *problem) finish() {
+	p.source, p.kept = p, map[[2]int]dataset.Block{}
+	p.forget()
 }
 
 // draw makes the distinct rows.

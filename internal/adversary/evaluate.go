@@ -20,50 +20,29 @@ const mostCondition = 0x1p330
 
 // Evaluate streams the problem of g through the library and compares all that is
 // certified with the truth. A panic is reported as the certificate "panic: …".
-func Evaluate(g Genome) (r *Report) {
+func Evaluate(g Genome) *Report { return evaluate(newProblem(g)) }
+
+func evaluate(p *problem) (r *Report) {
 	r = &Report{Ratios: map[string]float64{}, Refused: map[string]int{}}
 	defer func() {
 		if e := recover(); e != nil {
 			r.worst(fmt.Sprintf("panic: %v", e), math.Inf(1))
 		}
 	}()
-	p := newProblem(g)
 	e := &evaluation{Report: r, p: p}
-	if e.refused("preparation", p.prepare()) {
+	if e.refused("preparation", p.prepare()) || !e.solved() {
 		return r
 	}
-	ref := p.reference(g.Intercept, everything)
-	trace := refbig.Float(0)
-	for j := range ref.K {
-		trace.Add(trace, ref.K[j][j])
-	}
-	if trace.Sign() == 0 {
-		trace = refbig.Float(1)
-	}
-	gamma := refbig.Float(math.Pow(10, g.Gamma))
-	if !g.Absolute {
-		gamma.Mul(gamma, trace)
-	}
-	p.gamma, _ = gamma.Float64()
-	p.moments = ref
-	if !(p.gamma > 0) || math.IsInf(p.gamma, 0) {
-		r.Refused["γ out of range"]++
+	var err error
+	if e.sum, err = p.summary(p.g.Size); e.refused("summary", err) {
 		return r
 	}
-	if e.truth = e.solve(p.gamma); e.truth == nil {
-		return r
-	}
-	sum, err := p.summary(g.Size)
-	if e.refused("summary", err) {
-		return r
-	}
-	e.sum = sum
 	e.sketch()
 	e.oneShot()
 	e.predictor()
 	e.path()
-	if g.cycles() > 1 {
-		if g.Decays == 0 {
+	if p.g.cycles() > 1 {
+		if p.replay() {
 			e.iterate()
 			e.exact()
 		}
@@ -78,6 +57,30 @@ func Evaluate(g Genome) (r *Report) {
 		e.random()
 	}
 	return r
+}
+
+// solved makes the reference and the exact solution at γ, where that is a γ.
+func (e *evaluation) solved() bool {
+	p, g := e.p, e.p.g
+	p.moments = p.reference(g.Intercept, everything)
+	trace := refbig.Float(0)
+	for j := range p.moments.K {
+		trace.Add(trace, p.moments.K[j][j])
+	}
+	if trace.Sign() == 0 {
+		trace = refbig.Float(1)
+	}
+	gamma := refbig.Float(math.Pow(10, g.Gamma))
+	if !g.Absolute {
+		gamma.Mul(gamma, trace)
+	}
+	p.gamma, _ = gamma.Float64()
+	if !(p.gamma > 0) || math.IsInf(p.gamma, 0) {
+		e.Refused["γ out of range"]++
+		return false
+	}
+	e.truth = e.solve(p.gamma)
+	return e.truth != nil
 }
 
 // An evaluation is under way.
