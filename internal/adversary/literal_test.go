@@ -41,11 +41,12 @@ func TestLiteral(t *testing.T) {
 	outlier := func(n int, first, weight float64) (x, y [][]float64, w []float64) {
 		r := rand.New(rand.NewPCG(1, 1))
 		for i := range n {
-			a, b, v := r.NormFloat64(), r.NormFloat64(), 1.0
+			a, v := r.NormFloat64(), 1.0
+			y = append(y, []float64{a + 0.1*r.NormFloat64()})
 			if i == 0 {
 				a, v = first, weight
 			}
-			x, y, w = append(x, []float64{a}), append(y, []float64{a + b}), append(w, v)
+			x, w = append(x, []float64{a}), append(w, v)
 		}
 		return x, y, w
 	}
