@@ -162,7 +162,7 @@ func readSketch(r io.Reader, be engine.Backend) (*Sketch, int64, error) {
 // decode reads a sketch without room for more rows than it has, see reserve.
 func decode(m *wire.Reader, be engine.Backend) *Sketch {
 	var h sketchHeader
-	size := m.Preamble(wire.Sketch)
+	_, size := m.Preamble(wire.Sketch)
 	m.Struct(&h)
 	h.check(m)
 	if m.Err() != nil {

@@ -1,6 +1,7 @@
 package ridge
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -14,17 +15,20 @@ const eps = 0x1p-52
 // whatever order, is off by at most n·eps/2 of the sum of their magnitudes, and rows
 // that are repeated come close to that: all their roundings go the same way.
 const (
+	// lostResidual squared is what the square of an entry of Ax − b loses at most to
+	// underflow.
+	lostResidual = 0x1p-511
+	// weightedRow, in units of one, is for a root and a product: a row times √w.
+	weightedRow = 2 * eps
 	// roundFactor is for a few operations, without a sum over rows.
 	roundFactor = 8
 	// sumFactor is for c and ‖b‖²: sums over sumRows rows and those of compensated
-	// sums; centreFactor for what block means, sums of two such chains, that are not
-	// quite those of their rows add to it.
-	sumFactor    = sumRows/2 + 4
-	centreFactor = 2*sumRows + 12
+	// sums.
+	sumFactor = sumRows/2 + 4
 	// passFactor is for the gradient of a pass, of dense rows and of sparse ones, which
-	// may come after dense ones.
+	// may come after dense ones and from which the mean's share is taken off.
 	passFactor       = (passChain+1)/2 + 4
-	passFactorSparse = (passChain+sparseChain+1)/2 + 4
+	passFactorSparse = (passChain+sparseChain+1)/2 + 8
 )
 
 // dotFactor is for the product of a dense row with weights. Where vectors are few it is
@@ -53,20 +57,25 @@ type knowledge struct {
 	pass    float64   // and for what a pass sums
 	workers float64   // those whose sums were added up, but one
 	dots    float64   // and for the product of a row with weights
-	bound   fd.Bound  // of the sketch, with the round-off of centring
-	frob    float64   // ‖A‖_F, and how far centring moved the rows
+	bound   fd.Bound  // of the sketch, with what rounding has done to the rows before
+	size    float64   // ‖A‖_F of the staged rows
+	frob    float64   // ‖A‖_F as a pass reads the rows
 	columns []float64 // bounds on the norms of the columns of A, as a pass reads them
-	largest float64   // a bound on ‖A‖²₂
+	staged  float64   // a bound on ‖A‖²₂ of the staged rows
+	largest float64   // and of the true ones
 	least   float64   // and from below on the least eigenvalue of K: 0 where the sketch has fewer than d rows
 	root    float64   // √Σw
 	mean    float64   // how far, in norm, the means are off that a pass centres by
 	tss     []float64
-	moved   []float64          // how far centring moved each target
+	off     float64            // how far, in norm, the stage has put the features wrong
+	offs    []float64          // and each target
 	means   []float64          // how far its mean is off
+	some    []bool             // the features, and each target, are not all zero
 	spreads map[float64]spread // by γ
 	cross   []float64          // c, t×d
 	c       []projection       // of c for each target
 	rest    []float64          // c − VᵀVc, t×d
+	witness witness
 }
 
 // A projection is what a certificate needs of a vector g: its coefficients along
@@ -76,53 +85,93 @@ type projection struct {
 	along []float64
 	rest2 float64
 	norm  float64 // ‖g‖
+	floor float64 // the eigenvalue of BᵀB that the rest is taken for, see floor
+}
+
+// floor is the eigenvalue of BᵀB on the complement of V: 0. Where V spans all, what is
+// left there is round-off, to which the least of the eigenvalues does justice.
+func floor(p *fd.Spectrum) float64 {
+	if r := len(p.Sigma2); r == p.Dim {
+		return p.Sigma2[r-1]
+	}
+	return 0
 }
 
 // newKnowledge takes over m.
 func newKnowledge(s *Summary, m *sketched, c []float64) *knowledge {
-	b := m.spec.Bound
+	st, b := s.stage, m.spec.Bound
+	rows := float64(st.rows)
+	long := rows * rows * ulp // of the corrections of compensated sums
 	k := &knowledge{
-		spec: m.spec, be: s.be, bound: b, d: s.cfg.Dim, t: s.cfg.Targets, rows: s.stage.rows, intercept: s.cfg.Intercept, cross: c,
-		sums: sumFactor + 4*float64(s.stage.decays), pass: passFactor, dots: dotFactor(s.cfg.Dim),
-		root: math.Sqrt(s.stage.weight), spreads: map[float64]spread{},
-		largest: math.Min(b.Frobenius2, b.FD()+first(m.spec.Sigma2)) + b.RoundOff,
+		spec: m.spec, be: s.be, bound: b, d: s.cfg.Dim, t: s.cfg.Targets, rows: st.rows, intercept: s.cfg.Intercept, cross: c,
+		sums: sumFactor + long + 4*float64(st.decays), pass: passFactor + long, dots: dotFactor(s.cfg.Dim),
+		root: math.Sqrt(st.weight.Value()), some: st.some, spreads: map[float64]spread{}, witness: s.witness(),
 	}
-	moved, means := s.stage.distance(0, k.d), make([]float64, k.d)
-	if s.cfg.Intercept {
-		means = s.stage.means()
-		k.sums += centreFactor
-		k.mean = s.stage.meanError(0, k.d, b.Frobenius2) + ulp*norm(means[:k.d])
+	k.size = math.Sqrt(b.Frobenius2) * (1 + roundFactor*eps)
+	k.staged = math.Min(b.Frobenius2, b.FD()+first(m.spec.Sigma2)) + b.RoundOff
+	for j := range k.d {
+		k.off = math.Hypot(k.off, st.displaced(j, 0))
 	}
-	if s.cfg.Intercept || s.stage.weighted {
-		k.bound.RoundOff += k.sums * eps * math.Sqrt(b.Frobenius2) * math.Hypot(math.Sqrt(b.Frobenius2), moved)
+	if st.weighted {
+		k.off += weightedRow * k.size
 	}
-	if s.sparse {
-		k.pass, k.dots = passFactorSparse, float64(s.cfg.Dim)/2+roundFactor
-		if s.cfg.Intercept { // a pass centres these from where they are
-			moved = k.root * norm(means[:k.d])
-		}
-	}
-	k.frob = math.Hypot(math.Sqrt(b.Frobenius2), moved)
+	k.largest = math.Pow(math.Sqrt(k.staged)+k.off, 2) * (1 + roundFactor*eps)
+	k.bound.RoundOff += k.off * (2*math.Sqrt(k.staged) + k.off) * inflate
 	for j := range k.t {
 		k.tss = append(k.tss, math.Max(0, s.yy[j].Value()))
-		k.moved = append(k.moved, s.stage.distance(k.d+j, k.d+j+1))
-		k.means = append(k.means, 0)
-		if s.cfg.Intercept {
-			k.means[j] = s.stage.meanError(k.d+j, k.d+j+1, k.tss[j]) + ulp*math.Abs(means[k.d+j])
-		}
+		k.offs = append(k.offs, st.displaced(k.d+j, math.Sqrt(k.tss[j])))
 	}
-	if r := len(k.spec.Sigma2); r == k.d {
-		k.least = math.Max(0, k.spec.Sigma2[r-1]-k.bound.RoundOff)
-	}
-	k.columns = columnNorms(k.spec, k.bound.FD())
-	if s.sparse && s.cfg.Intercept {
-		for j, v := range means[:k.d] {
-			k.columns[j] = math.Hypot(k.columns[j], k.root*v)
-		}
-	}
+	k.least = math.Max(0, floor(k.spec)-k.bound.RoundOff)
+	k.readRows(s)
 	k.c, k.rest = make([]projection, k.t), make([]float64, len(c))
 	m.projections(k.t, c, k.rest, k.c)
 	return k
+}
+
+// readRows is what is known of the rows as a pass reads them: dense ones less the
+// rounded means, sparse ones from where they are.
+func (k *knowledge) readRows(s *Summary) {
+	k.columns = columnNorms(k.spec, k.bound.FD())
+	k.frob = k.size + k.off
+	k.means = make([]float64, k.t)
+	if s.sparse {
+		k.pass += passFactorSparse - passFactor
+		k.dots = 5*float64(k.d)/8 + 2*roundFactor
+	}
+	if !k.intercept {
+		return
+	}
+	means, wrong := s.stage.means(), s.stage.meanErrors()
+	k.mean = norm(wrong[:k.d])
+	copy(k.means, wrong[k.d:])
+	far := k.mean
+	for j := range k.columns {
+		v := wrong[j]
+		if s.sparse {
+			v += math.Abs(means[j])
+		}
+		k.columns[j] = math.Hypot(k.columns[j], k.root*v)
+	}
+	if s.sparse {
+		far += norm(means[:k.d])
+	}
+	k.frob = math.Hypot(k.frob, k.root*far)
+}
+
+// target bounds ‖b‖ for target j, as a pass reads it.
+func (k *knowledge) target(j int) float64 {
+	return math.Hypot(math.Sqrt(k.tss[j])+k.offs[j], k.root*k.means[j])
+}
+
+// inverse bounds ‖H⁻¹‖.
+func (k *knowledge) inverse(gamma float64) float64 { return 1 / (gamma + k.least) }
+
+// through bounds ‖AH⁻¹‖: the largest √λ/(λ+γ) over the eigenvalues λ of K.
+func (k *knowledge) through(gamma float64) float64 {
+	if k.least > gamma {
+		return math.Sqrt(k.least) / (k.least + gamma)
+	}
+	return 1 / (2 * math.Sqrt(gamma))
 }
 
 // addedUp has the certificates account for a pass of W workers, whose sums were added
@@ -137,37 +186,49 @@ func (k *knowledge) addedUp(workers int) {
 	k.pass += k.workers
 }
 
-// A ScaleError reports data or a γ so large or so small that what a certificate is
-// made of, up to ‖A‖²‖b‖²/γ², would leave the range of float64: scale them by powers
-// of two.
+// A ScaleError reports data, their weight or a γ so large or so small that what a
+// certificate is made of, up to ‖A‖²‖b‖²/γ², would leave the range of float64: scale
+// them by powers of two. A square that has underflowed to 0 is too small; rows that are
+// all zero are not.
 type ScaleError struct {
-	What  string  // "‖A‖²", "‖b‖²" or "gamma"
-	Value float64 // outside of 2⁻²⁴⁰ to 2²⁴⁰
+	What  string  // "‖A‖²", "‖b‖²", "gamma", or "Σw" where [Summary.Decay] is refused
+	Value float64 // outside of 2⁻²⁴⁰ to 2²⁴⁰, of Σw below 2⁻⁹⁰⁰
 }
 
 func (e *ScaleError) Error() string {
+	if e.What == "Σw" {
+		return fmt.Sprintf("ridge: after this decay the rows seen would weigh %g, next to nothing: begin a new summary", e.Value)
+	}
 	return fmt.Sprintf("ridge: %s is %g, too large or too small to certify anything; scale the data so that it is within 1e-72 to 1e72", e.What, e.Value)
 }
 
+// ErrUnproven reports a summary with an intercept and weights that an earlier version of
+// this package wrote: it didn't record how far from their means rows were when they
+// came, so that nothing can be certified. Make it anew from the rows.
+var ErrUnproven = errors.New("ridge: the summary was written by a version that did not record how far its weighted rows were moved by centring; nothing can be certified, make it anew")
+
 // inRange refuses what cannot be certified.
 func (k *knowledge) inRange(gammas ...float64) error {
+	if math.IsInf(k.off, 1) {
+		return ErrUnproven
+	}
 	const most = 0x1p240
-	check := func(what string, v float64) error {
-		if v != 0 && !(v >= 1/most && v <= most) {
+	check := func(what string, v, bound float64, some bool) error {
+		if (some && !(v >= 1/most)) || !(bound <= most) {
 			return &ScaleError{what, v}
 		}
 		return nil
 	}
-	if err := check("‖A‖²", k.frob*k.frob); err != nil {
+	if err := check("‖A‖²", k.size*k.size, k.frob*k.frob, k.some[0]); err != nil {
 		return err
 	}
 	for j, v := range k.tss {
-		if err := check("‖b‖²", v+k.moved[j]*k.moved[j]); err != nil {
+		if err := check("‖b‖²", v, k.target(j)*k.target(j), k.some[1+j]); err != nil {
 			return err
 		}
 	}
 	for _, gamma := range gammas {
-		if err := check("gamma", gamma); err != nil {
+		if err := check("gamma", gamma, gamma, true); err != nil {
 			return err
 		}
 	}
@@ -201,7 +262,7 @@ type spread struct {
 
 // spread bounds, for |δ_j| ≤ ‖a_j‖, with L = lower(γ),
 //
-//	‖H^{-½}δ‖ ≤ Σ‖a_j‖√(e_jᵀL⁻¹e_j),   ‖H⁻¹δ‖ ≤ (1 + ρ/γ)·Σ‖a_j‖·‖Ĥ_R⁻¹e_j‖,
+//	‖H^{-½}δ‖ ≤ Σ‖a_j‖√(e_jᵀL⁻¹e_j),   ‖H⁻¹δ‖ ≤ (1 + ρ‖H⁻¹‖)·Σ‖a_j‖·‖Ĥ_R⁻¹e_j‖,
 //
 // neither of which depends on the units of the columns, where ‖A‖_F/√γ and ‖A‖_F/γ
 // are as large as the largest of them.
@@ -209,7 +270,7 @@ func (k *knowledge) spread(gamma float64) spread {
 	if s, ok := k.spreads[gamma]; ok {
 		return s
 	}
-	d, b, e := k.d, k.bound, k.envelope(gamma)
+	d, b, e, floor := k.d, k.bound, k.envelope(gamma), floor(k.spec)
 	shifted := gamma + b.Shift()
 	inverse, solved, along := make([]float64, d), make([]float64, d), make([]float64, d)
 	for i, s2 := range k.spec.Sigma2 {
@@ -224,13 +285,14 @@ func (k *knowledge) spread(gamma float64) spread {
 	var s spread
 	for j, a := range k.columns {
 		rest := math.Max(0, 1-along[j]) + 8*roundFactor*eps
-		s.energy += a * math.Sqrt(inverse[j]+rest*e.above(0))
-		s.weights += a * math.Sqrt(solved[j]+rest/shifted/shifted)
+		s.energy += a * math.Sqrt(inverse[j]+rest*e.above(floor))
+		s.weights += a * math.Sqrt(solved[j]+rest/(shifted+floor)/(shifted+floor))
 	}
 	// As quads has it for the round-off of evaluating these.
-	round := 1 + roundFactor*eps*(1+(k.largest+gamma)/gamma)
-	s.energy = math.Min(s.energy*round, k.frob/math.Sqrt(gamma))
-	s.weights = math.Min(math.Min(s.weights*(1+b.RFD()/gamma)*round, s.energy/math.Sqrt(gamma)), k.frob/gamma)
+	most := k.inverse(gamma)
+	round := 1 + roundFactor*eps*(1+(k.largest+gamma)*most)
+	s.energy = math.Min(s.energy*round, k.frob*math.Sqrt(most))
+	s.weights = math.Min(math.Min(s.weights*(1+b.RFD()*most)*round, s.energy*math.Sqrt(most)), k.frob*most)
 	k.spreads[gamma] = s
 	return s
 }
@@ -250,23 +312,22 @@ func (m *sketched) projections(q int, g, rest []float64, dst []projection) {
 	m.project(q, g, rest)
 	for i := range q {
 		n := norm(rest[i*d : (i+1)*d])
-		dst[i] = projection{along: m.h[i*r : (i+1)*r], rest2: n * n, norm: norm(g[i*d : (i+1)*d])}
+		dst[i] = projection{along: m.h[i*r : (i+1)*r], rest2: n * n, norm: norm(g[i*d : (i+1)*d]), floor: floor(m.spec)}
 	}
 }
 
 // quad is gᵀ(BᵀB + sI)⁻¹g.
 func (p *projection) quad(sigma2 []float64, s float64) float64 {
-	q := p.rest2 / s
+	q := p.rest2 / (p.floor + s)
 	for i, h := range p.along {
 		q += h * h / (sigma2[i] + s)
 	}
 	return q
 }
 
-// weighted is gᵀφ(BᵀB)g for a function φ of the eigenvalues, of which the
-// complement of V has 0.
+// weighted is gᵀφ(BᵀB)g for a function φ of the eigenvalues.
 func (p *projection) weighted(sigma2 []float64, phi func(s2 float64) float64) float64 {
-	q := p.rest2 * phi(0)
+	q := p.rest2 * phi(p.floor)
 	for i, h := range p.along {
 		q += h * h * phi(sigma2[i])
 	}
@@ -275,7 +336,7 @@ func (p *projection) weighted(sigma2 []float64, phi func(s2 float64) float64) fl
 
 // solved is ‖(BᵀB + sI)⁻¹g‖.
 func (p *projection) solved(sigma2 []float64, s float64) float64 {
-	q := p.rest2 / s / s
+	q := p.rest2 / (p.floor + s) / (p.floor + s)
 	for i, h := range p.along {
 		v := h / (sigma2[i] + s)
 		q += v * v
@@ -284,23 +345,24 @@ func (p *projection) solved(sigma2 []float64, s float64) float64 {
 }
 
 // shifts returns the s of lower(γ) and upper(γ). Where lower is not positive
-// definite beyond doubt, all that is known below is H ⪰ γI: ok is false.
+// definite beyond doubt, ok is false and all that is known below is H ⪰ (γ + least)I.
 func (k *knowledge) shifts(gamma float64) (lower, upper float64, ok bool) {
-	b := k.bound
+	b, floor := k.bound, floor(k.spec)
 	lower = gamma - b.RoundOff
-	return lower, gamma + b.FD(), lower > 0.5*gamma
+	return lower, gamma + b.FD(), lower+floor > 0.5*(gamma+floor)
 }
 
 // An envelope is what is known of H(γ)⁻¹: functions of BᵀB, written as those of its
-// eigenvalues (0 off V), with below(BᵀB) ⪯ H⁻¹ ⪯ above(BᵀB).
+// eigenvalues, with below(BᵀB) ⪯ H⁻¹ ⪯ above(BᵀB).
 type envelope struct {
 	gamma, lower, upper float64
-	ok                  bool // lower is of use, see shifts
+	least               float64 // H ⪰ least·I
+	ok                  bool    // lower is of use, see shifts
 }
 
 func (k *knowledge) envelope(gamma float64) envelope {
 	lower, upper, ok := k.shifts(gamma)
-	return envelope{gamma, lower, upper, ok}
+	return envelope{gamma, lower, upper, gamma + k.least, ok}
 }
 
 func (e envelope) below(s2 float64) float64 { return 1 / (s2 + e.upper) }
@@ -309,7 +371,7 @@ func (e envelope) above(s2 float64) float64 {
 	if e.ok {
 		return 1 / (s2 + e.lower)
 	}
-	return 1 / e.gamma
+	return 1 / e.least
 }
 
 func (e envelope) middle(s2 float64) float64 { return (e.below(s2) + e.above(s2)) / 2 }
@@ -319,14 +381,14 @@ func (e envelope) gap(s2 float64) float64 {
 	if e.ok {
 		return (e.upper - e.lower) / (s2 + e.lower) / (s2 + e.upper)
 	}
-	return (s2 + (e.upper - e.gamma)) / e.gamma / (s2 + e.upper)
+	return (s2 + (e.upper - e.least)) / e.least / (s2 + e.upper)
 }
 
 // ball is where x* of target j is. With D = above − below, M = middle and ‖W‖ ≤ 1,
 // H⁻¹ = M + ½D^{½}WD^{½}, so x* is within ½√(‖D‖·cᵀDc) of Mc. Round-off is the
 // caller's to add.
 func (k *knowledge) ball(e envelope, j int) (radius float64) {
-	widest := math.Max(e.gap(0), e.gap(first(k.spec.Sigma2)))
+	widest := math.Max(e.gap(floor(k.spec)), e.gap(first(k.spec.Sigma2)))
 	return math.Sqrt(widest*k.c[j].weighted(k.spec.Sigma2, e.gap)) / 2
 }
 
@@ -341,7 +403,7 @@ func (k *knowledge) apply(phi ...func(s2 float64) float64) []float64 {
 			for l, v := range k.c[j].along {
 				h[row*r+l] = f(k.spec.Sigma2[l]) * v
 			}
-			off := f(0)
+			off := f(floor(k.spec))
 			for l, v := range k.rest[j*d : (j+1)*d] {
 				x[row*d+l] = off * v
 			}
@@ -356,61 +418,73 @@ func (k *knowledge) apply(phi ...func(s2 float64) float64) []float64 {
 // complement of V carries what is left of components along it.
 func (k *knowledge) quads(p *projection, gamma, dg float64) Interval {
 	lower, upper, ok := k.shifts(gamma)
+	most := k.inverse(gamma)
 	lo := p.quad(k.spec.Sigma2, upper)
-	hi := p.norm * p.norm / gamma
+	hi := p.norm * p.norm * most
 	if ok {
 		hi = math.Min(hi, p.quad(k.spec.Sigma2, lower))
 	}
-	// ‖H^{-½}(g+δ)‖ ≤ ‖H^{-½}g‖ + ‖δ‖/√γ.
-	round := roundFactor * eps * (1 + (k.largest+gamma)/gamma)
-	slack := dg / math.Sqrt(gamma)
+	// ‖H^{-½}(g+δ)‖ ≤ ‖H^{-½}g‖ + ‖δ‖·‖H⁻¹‖^{½}.
+	round := roundFactor * eps * (1 + (k.largest+gamma)*most)
+	slack := dg * math.Sqrt(most)
 	lo = math.Max(0, math.Sqrt(lo*math.Max(0, 1-round))-slack)
 	hi = math.Sqrt(hi*(1+round)) + slack
 	return Interval{lo * lo, hi * hi}
 }
 
-// crossError bounds the error of the computed c for target j.
+// crossError bounds the error of the computed c for target j: that of the sums, and
+// what the stage has put wrong. Products with zeros have none.
 func (k *knowledge) crossError(j int) float64 {
-	return k.sums * eps * k.frob * math.Hypot(math.Sqrt(k.tss[j]), k.moved[j])
+	if !k.some[0] || !k.some[1+j] {
+		return 0
+	}
+	b := math.Sqrt(k.tss[j])
+	return (k.sums*eps*k.size*b + k.off*(b+k.offs[j]) + math.Sqrt(k.staged)*k.offs[j]) * inflate
 }
 
 // squaresError bounds the error of the computed ‖b‖² of target j.
 func (k *knowledge) squaresError(j int) float64 {
-	b := math.Sqrt(k.tss[j])
-	return k.sums * eps * b * math.Hypot(b, k.moved[j])
+	return k.sums*eps*k.tss[j] + k.offs[j]*(2*math.Sqrt(k.tss[j])+k.offs[j])*inflate
+}
+
+// witnessError bounds that of Kh, for the h of the witness.
+func (k *knowledge) witnessError() float64 {
+	return k.sums*eps*k.size*k.size + k.off*(2*math.Sqrt(k.staged)+k.off)*inflate
 }
 
 // residualError bounds, in norm, the round-off of Ax − b for target j, r its norm:
-// that of the products, of rows and targets less their means and of r itself, and what means that
-// are off by δ and δ_y do, of which second is W‖δ‖(‖δ‖‖x‖ + |δ_y|), the share in the
-// gradient.
-func (k *knowledge) residualError(j int, x []float64, r float64) (first, second float64) {
-	off := k.root * (k.mean*norm(x) + k.means[j])
-	return eps*(k.dots*weigh(k.columns, x)+roundFactor*math.Sqrt(k.tss[j])+(roundFactor+k.workers/4)*r) + off, k.root * k.mean * off
+// that of the products, of rows and targets less their means and of r itself.
+func (k *knowledge) residualError(j int, x []float64, r float64) float64 {
+	return eps * (k.dots*weigh(k.columns, x) + roundFactor*k.target(j) + (roundFactor+k.workers/4)*r)
 }
+
+// meanShift bounds what means that are off by δ and δ_y do to Ax − b for target j: they
+// add (δᵀx − δ_y)·1 to it, of norm √W·|δᵀx − δ_y|, orthogonal to it.
+func (k *knowledge) meanShift(j int, x float64) float64 { return k.root * (k.mean*x + k.means[j]) }
+
+// centring bounds what they do to the gradient, W·δ(δᵀx − δ_y): the columns of A and
+// Ax − b are orthogonal to 1.
+func (k *knowledge) centring(j int, x float64) float64 { return k.root * k.mean * k.meanShift(j, x) }
 
 // roundOff bounds ‖H⁻¹δg‖ and ‖H^{-½}δg‖ for the round-off δg of a gradient that a
 // pass computed at x, with residual r, for target j. The error of Ax − b reaches x
-// through H⁻¹Aᵀ, whose norm is the largest √λ/(λ+γ) over the eigenvalues λ of K, at
-// most 1/(2√γ). Component i of what it makes of the gradient is at most ‖a_i‖ times its
+// through H⁻¹Aᵀ. Component i of what it makes of the gradient is at most ‖a_i‖ times its
 // norm, and so is that of accumulating Aᵀr a multiple of ‖a_i‖‖r‖.
 func (k *knowledge) roundOff(gamma float64, j int, x []float64, r float64) (weights, energy float64) {
-	s, xn, root := k.spread(gamma), norm(x), math.Sqrt(gamma)
-	residual, centring := k.residualError(j, x, r)
+	s, xn, most := k.spread(gamma), norm(x), k.inverse(gamma)
+	r = math.Hypot(r, math.Sqrt(float64(k.rows))*lostResidual)
+	residual := k.residualError(j, x, r)
 	sums := k.pass * eps * (r + residual)
-	energy = residual + s.energy*sums + roundFactor*eps*root*xn + centring/root
-	through := math.Min(1/(2*root), s.weights)
-	if k.least > gamma {
-		through = math.Min(through, math.Sqrt(k.least)/(k.least+gamma))
-	}
-	weights = residual*through + s.weights*sums + roundFactor*eps*xn + centring/(gamma+k.least)
-	return math.Min(weights, energy/math.Sqrt(gamma+k.least)), energy
+	own := roundFactor*eps*gamma*xn + k.centring(j, xn)
+	energy = residual + s.energy*sums + own*math.Sqrt(most)
+	weights = residual*math.Min(k.through(gamma), s.weights) + s.weights*sums + own*most
+	return math.Min(weights, energy*math.Sqrt(most)), energy
 }
 
 // errorOneShot bounds ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for x̂ = Ĥ⁻¹c of target j,
 // Ĥ = BᵀB + (γ+shift)I. From x̂ − x* = H⁻¹(H − Ĥ)x̂ and = Ĥ⁻¹(H − Ĥ)x*:
 //
-//	‖x̂ − x*‖ ≤ ‖K − BᵀB − shift·I‖/γ·‖x̂‖,   ‖x̂ − x*‖ ≤ q‖x*‖,
+//	‖x̂ − x*‖ ≤ ‖H⁻¹‖·‖K − BᵀB − shift·I‖·‖x̂‖,   ‖x̂ − x*‖ ≤ q‖x*‖,
 //
 // and by way of the middle of ball, which is closer where η > γ.
 func (k *knowledge) errorOneShot(gamma, shift float64, j int, x float64) (abs, rel float64) {
@@ -421,15 +495,16 @@ func (k *knowledge) errorOneShot(gamma, shift float64, j int, x float64) (abs, r
 	s := gamma + shift
 	off := math.Max(shift, b.Shrinkage-shift) + b.RoundOff
 	// What arithmetic adds to x̂: the error of c, and of applying Ĥ⁻¹.
-	round := (k.crossError(j) + roundFactor*eps*(k.largest+s)*x) / gamma
-	abs = off/gamma*x + round
+	most := k.inverse(gamma)
+	round := (k.crossError(j) + roundFactor*eps*(k.largest+s)*x) * most
+	abs = off*most*x + round
 	env := k.envelope(gamma)
 	away := k.c[j].weighted(k.spec.Sigma2, func(s2 float64) float64 {
 		v := 1/(s2+s) - env.middle(s2)
 		return v * v
 	})
 	abs = math.Min(abs, (math.Sqrt(away)+k.ball(env, j))*(1+16*eps)+3*round)
-	q := off / s
+	q := off / (s + floor(k.spec))
 	rel = relative(abs, x)
 	if x > round {
 		rel = math.Min(rel, q+round*(1+q)/(x-round))
@@ -439,19 +514,20 @@ func (k *knowledge) errorOneShot(gamma, shift float64, j int, x float64) (abs, r
 
 // errorFromGradient bounds ‖x − x*‖ = ‖H⁻¹g‖ by the least of
 //
-//	‖g‖/γ,   √(gᵀĤ⁻¹g/γ) for Ĥ ⪯ H,   (1 + ρ/γ)·‖Ĥ_R⁻¹g‖,
+//	‖H⁻¹‖·‖g‖,   √(‖H⁻¹‖·gᵀĤ⁻¹g) for Ĥ ⪯ H,   (1 + ρ‖H⁻¹‖)·‖Ĥ_R⁻¹g‖,
 //
 // plus round, the share of round-off in g.
 func (k *knowledge) errorFromGradient(gamma float64, g *projection, round float64) float64 {
 	b := k.bound
-	e := g.norm / gamma
+	most := k.inverse(gamma)
+	e := g.norm * most
 	if g.norm < 0x1p-400 { // its square may underflow
 		return e*(1+16*eps) + round
 	}
 	if lower, _, ok := k.shifts(gamma); ok {
-		e = math.Min(e, math.Sqrt(g.quad(k.spec.Sigma2, lower)/gamma))
+		e = math.Min(e, math.Sqrt(g.quad(k.spec.Sigma2, lower)*most))
 	}
-	e = math.Min(e, (1+b.RFD()/gamma)*g.solved(k.spec.Sigma2, gamma+b.Shift()))
+	e = math.Min(e, (1+b.RFD()*most)*g.solved(k.spec.Sigma2, gamma+b.Shift()))
 	return e*(1+16*eps) + round
 }
 
@@ -474,7 +550,8 @@ func relative(abs, x float64) float64 {
 func (k *knowledge) effectiveDimension(gamma float64) Interval {
 	b := k.bound
 	rank := float64(k.rank())
-	pad := float64(k.d) * (b.RoundOff/gamma + roundFactor*eps)
+	slope := gamma * k.inverse(gamma) * k.inverse(gamma) // the steepest of φ
+	pad := float64(k.d) * (b.RoundOff*slope + roundFactor*eps)
 	return Interval{
 		Lo: math.Min(rank, math.Max(0, k.leastDimension(gamma)-pad)),
 		Hi: math.Min(rank, k.mostDimension(gamma)+pad),
@@ -550,7 +627,7 @@ func (k *knowledge) certify(gamma, shift float64, x, bx []float64, m []measured)
 	b := k.bound
 	c := Certificate{
 		Shrinkage:          b.FD(),
-		Contraction:        (math.Max(shift, b.Shrinkage-shift) + b.RoundOff) / (gamma + shift),
+		Contraction:        (math.Max(shift, b.Shrinkage-shift) + b.RoundOff) / (gamma + shift + floor(k.spec)),
 		EffectiveDimension: k.effectiveDimension(gamma),
 	}
 	for j := range k.t {
@@ -572,6 +649,7 @@ func (k *knowledge) certify(gamma, shift float64, x, bx []float64, m []measured)
 		c.ErrorBound = append(c.ErrorBound, e)
 		c.RelativeErrorBound = append(c.RelativeErrorBound, rel)
 		c.Objective = append(c.Objective, objective)
+		c.TSS = append(c.TSS, widenBy(k.tss[j], k.squaresError(j)))
 		c.RSS = append(c.RSS, rss)
 		c.GCV = append(c.GCV, k.gcv(c.EffectiveDimension, k.rssAtOptimum(gamma, j, xn, e, move, objective, rss)))
 	}
@@ -602,7 +680,7 @@ func (k *knowledge) objective(gamma float64, j int) Interval {
 // f(x) − f* ∈ ½[gᵀH⁻¹g].
 func (k *knowledge) objectiveMeasured(gamma float64, j int, x []float64, rss Interval, m *measured) Interval {
 	_, energy := k.roundOff(gamma, j, x, math.Sqrt(m.rss))
-	gap := k.quads(&m.gradient, gamma, energy*math.Sqrt(gamma))
+	gap := k.quads(&m.gradient, gamma, energy/math.Sqrt(k.inverse(gamma)))
 	xn := norm(x)
 	f := gamma * xn * xn
 	pad := roundFactor * eps * f
@@ -622,21 +700,21 @@ func (k *knowledge) rssFromSketch(j int, x []float64, xn, bx float64) Interval {
 	return Interval{math.Max(0, base-pad), math.Max(0, base+b.Shrinkage*xn*xn+pad)}
 }
 
-// rssMeasured widens a computed ‖r‖² by the round-off of r = Ax − b.
+// rssMeasured widens a computed ‖r‖² by the round-off of r = Ax − b and of its square.
 func (k *knowledge) rssMeasured(j int, rss float64, x []float64) Interval {
 	r := math.Sqrt(rss)
-	pad, _ := k.residualError(j, x, r)
-	lo := math.Max(0, r-pad)
-	return Interval{lo * lo, (r + pad) * (r + pad)}
+	pad := k.residualError(j, x, r) + math.Sqrt(float64(k.rows))*lostResidual
+	lo, shift := math.Max(0, r-pad), k.meanShift(j, norm(x))
+	return Interval{math.Max(0, lo*lo-shift*shift), (r + pad) * (r + pad)}
 }
 
 // moveOneShot bounds ‖A(x̂ − x*)‖ = ‖AH⁻¹g‖ for x̂ = Ĥ⁻¹c, whose gradient is
-// g = (K − BᵀB − shift·I)x̂ but for round-off: ‖AH⁻¹‖ ≤ 1/(2√γ).
+// g = (K − BᵀB − shift·I)x̂ but for round-off.
 func (k *knowledge) moveOneShot(gamma, shift float64, j int, x float64) float64 {
 	b := k.bound
 	off := math.Max(shift, b.Shrinkage-shift) + b.RoundOff
 	round := k.crossError(j) + roundFactor*eps*(k.largest+gamma+shift)*x
-	return (off*x + round) / (2 * math.Sqrt(gamma))
+	return (off*x + round) * k.through(gamma)
 }
 
 // excess bounds ‖H^{½}(x − x*)‖ by √(2(f(x) − f*)), given ‖x‖ and ‖Ax − b‖².
@@ -673,9 +751,9 @@ func (k *knowledge) rssFromEnvelope(gamma float64, j int) Interval {
 	})
 	half := math.Sqrt(z2) * math.Sqrt(zy2) / 2
 	radius := k.ball(e, j)
-	// cᵀφ(K)c and the bounds, φ ≤ 2/γ, for a c known to δ and evaluated to eps‖c‖.
-	delta := k.crossError(j) + roundFactor*eps*c.norm
-	pad := 16*math.Sqrt(k.tss[j]/gamma)*delta + 8*delta*delta/gamma + k.squaresError(j) + roundFactor*eps*(k.tss[j]+half)
+	// cᵀφ(K)c and the bounds, φ ≤ 2‖H⁻¹‖, for a c known to δ and evaluated to eps‖c‖.
+	delta, most := k.crossError(j)+roundFactor*eps*c.norm, k.inverse(gamma)
+	pad := 16*math.Sqrt(k.tss[j]*most)*delta + 8*delta*delta*most + k.squaresError(j) + roundFactor*eps*(k.tss[j]+half)
 	return Interval{math.Max(0, middle-half-gamma*radius*radius-pad), math.Max(0, middle+half+pad)}
 }
 
@@ -694,6 +772,9 @@ func (k *knowledge) gcv(df, rss Interval) Interval {
 	}
 	return out
 }
+
+// widenBy is what is known of a number that is not negative and known to some error.
+func widenBy(x, off float64) Interval { return Interval{math.Max(0, x-off), x + off} }
 
 // intersect returns what two intervals that hold the same number share. Where
 // round-off leaves them a hair apart, the gap between them is returned.

@@ -20,45 +20,79 @@ const (
 // no sum can, and returns raw plus the weighted sum of its squares. Errors count
 // rows from first.
 func checkBlock(b dataset.Block, d, t int, first int, raw float64) (float64, error) {
-	dense, sparse := b.Sparse == nil, b.Sparse
-	switch {
-	case b.N < 0 || !isProduct(len(b.Y), b.N, t) || (b.W != nil && len(b.W) != b.N),
-		dense && !isProduct(len(b.X), b.N, d),
-		!dense && (sparse.Rows != b.N || sparse.Cols != d || len(sparse.RowPtr) != b.N+1):
-		return 0, fmt.Errorf("%w: block of %d rows at row %d, with %d weights, is not of %d features and %d targets", ErrShape, b.N, first, len(b.W), d, t)
+	if err := checkShape(b, d, t, first); err != nil {
+		return 0, err
 	}
 	for i := range b.N {
-		row, w := first+i, 1.0
-		if b.W != nil {
-			if w = b.W[i]; !(w >= 0) || math.IsInf(w, 0) {
-				return 0, &fd.NonFiniteError{Row: row, Col: d + t, Value: w}
-			}
-			if w > maxWeight {
-				return 0, &fd.RangeError{Row: row}
-			}
+		row := first + i
+		if err := checkWeight(b, i, row, d+t); err != nil {
+			return 0, err
 		}
-		var idx []int32
-		val := b.Y[i*t : (i+1)*t]
-		qy, err := fd.SquaredNorm(row, d, nil, val)
+		qy, err := fd.SquaredNorm(row, d, nil, b.Y[i*t:(i+1)*t])
 		if err != nil {
 			return 0, err
 		}
-		if dense {
-			val = b.X[i*d : (i+1)*d]
-		} else {
-			if idx, val, err = fd.CheckRow(i, sparse); err != nil {
-				return 0, fmt.Errorf("%w: %w", ErrShape, err)
-			}
+		idx, val, err := features(b, i, d)
+		if err != nil {
+			return 0, err
 		}
 		q, err := fd.SquaredNorm(row, 0, idx, val)
 		if err != nil {
 			return 0, err
 		}
-		if raw += w * (q + qy); !(raw <= maxSquares) || !(q+qy <= maxSquares) {
+		if raw += b.Weight(i) * (q + qy); !(raw <= maxSquares) || !(q+qy <= maxSquares) {
 			return 0, &fd.RangeError{Row: row}
 		}
 	}
 	return raw, nil
+}
+
+// checkShape refuses a block that is not of d features and t targets, or whose rows are
+// not all there.
+func checkShape(b dataset.Block, d, t, first int) error {
+	dense, sparse := b.Sparse == nil, b.Sparse
+	if b.N < 0 || !isProduct(len(b.Y), b.N, t) || (b.W != nil && len(b.W) != b.N) ||
+		(dense && !isProduct(len(b.X), b.N, d)) ||
+		(!dense && (sparse.Rows != b.N || sparse.Cols != d || len(sparse.RowPtr) != b.N+1)) {
+		return fmt.Errorf("%w: block of %d rows at row %d, with %d weights, is not of %d features and %d targets", ErrShape, b.N, first, len(b.W), d, t)
+	}
+	return nil
+}
+
+// checkWeight refuses the weight of row i of a block, called row and col in errors.
+func checkWeight(b dataset.Block, i, row, col int) error {
+	w := b.Weight(i)
+	if !(w >= 0) || math.IsInf(w, 0) {
+		return &fd.NonFiniteError{Row: row, Col: col, Value: w}
+	}
+	if w > maxWeight {
+		return &fd.RangeError{Row: row}
+	}
+	return nil
+}
+
+// features returns those of row i of a block of d, and their columns if they are sparse,
+// once these are known to be columns.
+func features(b dataset.Block, i, d int) (idx []int32, val []float64, err error) {
+	if b.Sparse == nil {
+		return nil, b.X[i*d : (i+1)*d], nil
+	}
+	if idx, val, err = fd.CheckRow(i, b.Sparse); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrShape, err)
+	}
+	return idx, val, nil
+}
+
+// checkFinite looks for an entry of row i that is not finite.
+func checkFinite(b dataset.Block, i, d, t, row int) error {
+	if _, err := fd.SquaredNorm(row, d, nil, b.Y[i*t:(i+1)*t]); err != nil {
+		return err
+	}
+	idx, val, err := features(b, i, d)
+	if err == nil {
+		_, err = fd.SquaredNorm(row, 0, idx, val)
+	}
+	return err
 }
 
 // isProduct reports n = a·b for a, b >= 0, whatever their size.

@@ -48,7 +48,8 @@ func TestCodecState(t *testing.T) {
 			s.delta, s.sketch = nil, nil
 			st := s.stage
 			st.x, st.y, st.root, st.view, st.own = nil, nil, nil, engine.CSR{}, engine.CSR{}
-			clear(st.block)
+			st.block, st.spread = nil, nil
+			s.probe, s.yh = nil, nil
 		}
 		if !reflect.DeepEqual(r, s) {
 			t.Errorf("read %+v of %+v, written %+v of %+v", r, r.stage, s, s.stage)

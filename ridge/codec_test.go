@@ -237,7 +237,8 @@ func TestCodecHostile(t *testing.T) {
 	f := math.Float64bits
 	nan, inf := f(math.NaN()), f(math.Inf(1))
 	sketch := len(b) - 4 - int(receiver.Sketch().BinarySize())
-	const sums = 96 + 4 // origin 40, sum 80, yy 32, cross 96 bytes
+	const sums = 112 + 4       // origin 40, sum 80, its error 40, moved 40, some 3 bytes
+	const squares = sums + 203 // yy 32, cross and witness 144 bytes
 	for _, c := range []struct {
 		what   string
 		offset int // of the field changed
@@ -253,7 +254,7 @@ func TestCodecHostile(t *testing.T) {
 		{"t = 0", 32, 0, 32},
 		{"t large", 32, 1 << 24, 16},
 		{"t·d that overflows", 32, math.MaxUint64, 32},
-		{"flags", 40, 8, 40},
+		{"flags", 40, 16, 40},
 		{"rows negative", 48, 1 << 63, 48},
 		{"rows beyond the sketch", 48, 90, sketch},
 		{"no rows", 48, 0, 56},
@@ -263,7 +264,10 @@ func TestCodecHostile(t *testing.T) {
 		{"raw < 0", 64, f(-1), 64},
 		{"raw NaN", 64, nan, 64},
 		{"raw too large", 64, f(1e307), 64},
-		{"Meta too long", 80, 1<<20 + 1, 80},
+		{"Meta too long", 80, 1<<30 + 1, 80},
+		{"correction of the weight", 96, f(1e9), 96},
+		{"weight off by less than nothing", 104, f(-1e-9), 96},
+		{"weight off by NaN", 104, nan, 96},
 		{"Meta without end", 80, math.MaxUint64, 80},
 		{"decays without end", 72, math.MaxUint64, 72},
 		{"sketch without end", 88, math.MaxUint64, 88},
@@ -272,10 +276,14 @@ func TestCodecHostile(t *testing.T) {
 		{"origin Inf", sums + 32, inf, sums + 32},
 		{"sum Inf", sums + 40, inf, sums + 40},
 		{"correction NaN", sums + 48, nan, sums + 40},
-		{"‖Y‖² < 0", sums + 120, f(-1), sums + 120},
-		{"‖Y‖² NaN", sums + 136, nan, sums + 136},
-		{"c Inf", sums + 152, inf, sums + 152},
-		{"c NaN", sums + 240, nan, sums + 232},
+		{"a sum off by NaN", sums + 128, nan, sums + 128},
+		{"moved by less than nothing", sums + 192, f(-1), sums + 192},
+		{"neither zero nor not", sums + 195, 0x0101020101010101, sums + 200},
+		{"‖Y‖² < 0", squares, f(-1), squares},
+		{"‖Y‖² NaN", squares + 16, nan, squares + 16},
+		{"c Inf", squares + 32, inf, squares + 32},
+		{"c NaN", squares + 120, nan, squares + 112},
+		{"witness NaN", squares + 160, nan, squares + 160},
 		{"d of the sketch", sketch + 24, 1, sketch + 56},
 		{"η of the sketch", sketch + 88, nan, sketch + 88},
 		{"rows of the sketch", sketch + 72, 6, sketch},
@@ -449,7 +457,7 @@ func goldenSummaries(t testing.TB) map[string]*ridge.Summary {
 
 func TestCodecGolden(t *testing.T) {
 	for name, s := range goldenSummaries(t) {
-		path := filepath.Join("testdata", "summary-v1-"+name+".bin")
+		path := filepath.Join("testdata", "summary-v2-"+name+".bin")
 		if *update {
 			check(t, os.WriteFile(path, marshal(t, s), 0o644))
 		}
@@ -465,16 +473,73 @@ func TestCodecGolden(t *testing.T) {
 				}
 				return
 			}
-			src := goldenTable()
-			f := must(r.Fit(0.5))(t)
-			ridgetest.Certificate(t, refbig.New(src.x, src.y, nil, true), f)
-			g := must(s.Fit(0.5))(t)
-			for j, v := range f.Certificate.ErrorBound {
-				if w := g.Certificate.ErrorBound[j]; !(math.Abs(v-w) <= 1e-9*w) {
-					t.Errorf("target %d: error bound %g from the file, %g from the rows", j, v, w)
+			goldenFit(t, r, s, 1e-9)
+		})
+	}
+}
+
+// TestCodecOld: messages of format version 1 are read, for what they prove, and written
+// as ones of version 2. With an intercept that is less than the rows themselves do.
+func TestCodecOld(t *testing.T) {
+	for name, s := range goldenSummaries(t) {
+		b := must(os.ReadFile(filepath.Join("testdata", "summary-v1-"+name+".bin")))(t)
+		r := must(ridge.ReadSummary(bytes.NewReader(b), nil))(t)
+		if r.Rows() != s.Rows() || !bytes.Equal(r.Meta, s.Meta) {
+			t.Errorf("%s: %d rows and %q, written %d and %q", name, r.Rows(), r.Meta, s.Rows(), s.Meta)
+		}
+		again := new(ridge.Summary)
+		check(t, again.UnmarshalBinary(marshal(t, r)))
+		if name == "empty" {
+			continue
+		}
+		if name == "shrunk" {
+			goldenFit(t, r, s, 1e-3)
+			for j, v := range must(s.Fit(0.5))(t).Certificate.ErrorBound {
+				if w := must(r.Fit(0.5))(t).Certificate.ErrorBound[j]; !(w > v) {
+					t.Errorf("target %d: the bound is %g, of the rows %g", j, w, v)
 				}
 			}
-		})
+		}
+		want, got := must(r.Fit(0.5))(t), must(again.Fit(0.5))(t)
+		for j, v := range want.Certificate.ErrorBound {
+			if got.Certificate.ErrorBound[j] != v {
+				t.Errorf("%s: error bound %g, written and read again %g", name, v, got.Certificate.ErrorBound[j])
+			}
+		}
+	}
+}
+
+// TestCodecOldWeighted: of weighted rows with an intercept version 1 proves nothing, and
+// what is merged with it neither.
+func TestCodecOldWeighted(t *testing.T) {
+	old := must(ridge.ReadSummary(bytes.NewReader(must(os.ReadFile(filepath.Join("testdata", "summary-v1-weighted.bin")))(t)), nil))(t)
+	if _, err := old.Fit(1); !errors.Is(err, ridge.ErrUnproven) {
+		t.Errorf("Fit: %v", err)
+	}
+	again := new(ridge.Summary)
+	check(t, again.UnmarshalBinary(marshal(t, old)))
+	fresh := must(ridge.NewSummary(old.Config()))(t)
+	check(t, fresh.Append(mat.NewDense(2, 2, []float64{1, 2, 3, 5}), mat.NewDense(2, 1, []float64{1, 2}), nil))
+	check(t, fresh.Merge(again))
+	if _, err := fresh.Predictor(1); !errors.Is(err, ridge.ErrUnproven) {
+		t.Errorf("Predictor: %v", err)
+	}
+	if _, err := ridge.Solve(t.Context(), table{x: [][]float64{{1, 2}}, y: [][]float64{{1}}}, again, 1, ridge.SolveOptions{}); err == nil {
+		t.Error("Solve from an unproven summary")
+	}
+}
+
+// goldenFit holds what r, a summary read, certifies of the golden table, and to what s,
+// of its rows, does.
+func goldenFit(t *testing.T, r, s *ridge.Summary, tol float64) {
+	src := goldenTable()
+	f := must(r.Fit(0.5))(t)
+	ridgetest.Certificate(t, refbig.New(src.x, src.y, nil, true), f)
+	g := must(s.Fit(0.5))(t)
+	for j, v := range f.Certificate.ErrorBound {
+		if w := g.Certificate.ErrorBound[j]; !(math.Abs(v-w) <= tol*w) {
+			t.Errorf("target %d: error bound %g from the file, %g from the rows", j, v, w)
+		}
 	}
 }
 

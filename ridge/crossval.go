@@ -105,7 +105,7 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, c
 			return nil, err
 		}
 	}
-	r.Fitted, r.Ridge = v.scores(all.stage.weight, all.stage.weightError())
+	r.Fitted, r.Ridge = v.scores(all.stage.weight.Value(), all.stage.relativeWeight(all.stage.weight.Value()))
 	return r, nil
 }
 
@@ -140,7 +140,7 @@ func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
 		return err
 	}
 	for k, s := range v.held {
-		if !(s.stage.weight > 0) {
+		if !(s.stage.weight.Value() > 0) {
 			return fmt.Errorf("%w: fold %d of %d has no rows, or none with weight", ErrShape, k+1, v.cv.Folds)
 		}
 	}
@@ -352,7 +352,7 @@ type offset struct {
 func newOffset(held, rest *Summary, h, k *knowledge) *offset {
 	d, t := h.d, h.t
 	o := &offset{
-		intercept: h.intercept, root: math.Sqrt(held.stage.weight), x: make([]float64, d), y: make([]float64, t),
+		intercept: h.intercept, root: h.root, x: make([]float64, d), y: make([]float64, t),
 		yError: make([]float64, t), rawX: math.Sqrt(h.bound.Frobenius2), rawY: make([]float64, t), errorY: make([]float64, t),
 	}
 	for j := range t {
@@ -363,8 +363,8 @@ func newOffset(held, rest *Summary, h, k *knowledge) *offset {
 	}
 	near, far := held.stage.means(), rest.stage.means()
 	o.meanX = norm(far[:d])
-	o.errorX = rest.stage.meanError(0, d, k.bound.Frobenius2)
-	o.xError = o.errorX + held.stage.meanError(0, d, h.bound.Frobenius2) + 2*eps*(o.meanX+norm(near[:d]))
+	o.errorX = k.mean
+	o.xError = o.errorX + h.mean + 2*eps*(o.meanX+norm(near[:d]))
 	o.rawX = math.Hypot(o.rawX, o.root*norm(near[:d]))
 	for j := range d {
 		o.x[j] = near[j] - far[j]
@@ -372,8 +372,8 @@ func newOffset(held, rest *Summary, h, k *knowledge) *offset {
 	for j := range t {
 		a, b := near[d+j], far[d+j]
 		o.y[j] = a - b
-		o.errorY[j] = rest.stage.meanError(d+j, d+j+1, k.tss[j]) + 2*eps*math.Abs(b)
-		o.yError[j] = o.errorY[j] + held.stage.meanError(d+j, d+j+1, h.tss[j]) + 2*eps*math.Abs(a)
+		o.errorY[j] = k.means[j] + 2*eps*math.Abs(b)
+		o.yError[j] = o.errorY[j] + h.means[j] + 2*eps*math.Abs(a)
 		o.rawY[j] = math.Hypot(o.rawY[j], o.root*a)
 	}
 	return o
@@ -441,7 +441,7 @@ func (u *outside) norm(gamma float64) (float64, error) {
 		}
 	}
 	copy(u.m, u.gram)
-	u.know.be.Syrk(false, rh, r, 1, u.scaled, max(r, 1), e.above(0), u.m, max(rh, 1))
+	u.know.be.Syrk(false, rh, r, 1, u.scaled, max(r, 1), e.above(floor(u.know.spec)), u.m, max(rh, 1))
 	var most float64
 	if rh > 0 {
 		if !u.know.be.SymEig(rh, 0, u.m, rh, u.w, nil, rh, u.work) {
@@ -449,7 +449,7 @@ func (u *outside) norm(gamma float64) (float64, error) {
 		}
 		most = math.Max(0, u.w[0])
 	}
-	most += (u.held.bound.FD() + 4*roundFactor*eps*u.held.largest) / gamma
-	centre := math.Sqrt(u.shift.weighted(s2, e.above)) + u.shiftError/math.Sqrt(gamma)
+	most += (u.held.bound.FD() + 4*roundFactor*eps*u.held.largest) * u.know.inverse(gamma)
+	centre := math.Sqrt(u.shift.weighted(s2, e.above)) + u.shiftError*math.Sqrt(u.know.inverse(gamma))
 	return math.Sqrt(most+centre*centre) * (1 + 16*eps), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
@@ -145,8 +146,7 @@ type exact struct {
 	raw  float64 // sum of squares of all that was read, against overflow
 	tss  []neumaier.Sum
 
-	col    []float64 // ‖column‖ of the staged [A Y]
-	centre []float64 // bound on what centring did to each column, in norm
+	col []float64 // ‖column‖ of the staged [A Y]
 }
 
 func newExact(src dataset.Source, opts ExactOptions) (*exact, error) {
@@ -205,6 +205,9 @@ func (e *exact) read(ctx context.Context, src dataset.Source) error {
 		if e.raw, err = checkBlock(b, e.d, e.t, int(e.stage.rows), e.raw); err != nil {
 			return err
 		}
+		if e.stage.overflows(b) {
+			return &fd.RangeError{Row: int(e.stage.rows) + b.N - 1}
+		}
 		var view engine.CSR
 		for lo := 0; lo < b.N; lo += stageRows {
 			e.append(e.stage.load(b.Cut(lo, min(lo+stageRows, b.N), e.d, e.t, &view)))
@@ -220,7 +223,6 @@ func (e *exact) read(ctx context.Context, src dataset.Source) error {
 		e.f.fold(e.fill)
 	}
 	e.col = e.f.columns()
-	e.centre = e.centring()
 	return nil
 }
 

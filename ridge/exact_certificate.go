@@ -27,7 +27,7 @@ type solution struct {
 	data     []float64 // bounds, in norm, on the perturbation of each column, q
 	residual []float64 // bounds on the elements of Hx̂ − c of the perturbed data, t×d
 	rssRound []float64 // bound on the error of rss, for the perturbed data
-	stacked  []float64 // bounds, in norm, on the perturbation of each column of [A; √γI] in R
+	stacked  []float64 // bounds, in norm, on a further perturbation of each column of [A; √γI] in R; nil for none
 	gram     float64   // |RᵀR − H|ᵢⱼ of the matrix so perturbed, relative to √HᵢᵢHⱼⱼ
 	lost     float64   // and what underflow adds to ‖RᵀR − H‖
 }
@@ -39,23 +39,6 @@ func weigh(w, x []float64) float64 {
 		s += w[j] * math.Abs(v)
 	}
 	return s
-}
-
-// centring bounds, in norm, what rounding in the stage did to each column of
-// [A Y]: the rows are taken relative to an origin, and the mean of a block is then
-// the end of a chain of stageRows additions.
-func (e *exact) centring() []float64 {
-	out := make([]float64, len(e.col))
-	n := math.Sqrt(e.stage.weight)
-	for j, v := range e.col {
-		if e.opts.Intercept {
-			out[j] = ulp * (stageRows + 16) * math.Hypot(v, n*e.stage.mean[j])
-		}
-		if e.stage.weighted {
-			out[j] += 4 * ulp * v
-		}
-	}
-	return out
 }
 
 // certificate bounds the error of a solution. With σ² ≤ λ_min(H), E the columnwise
@@ -76,11 +59,11 @@ func (e *exact) certificate(s *solution) Certificate {
 	// 1.01 is for the rounding of the bounds themselves.
 	pert := make([]float64, d+t)
 	for j := range pert {
-		pert[j] = 1.01*(s.data[j]+e.centre[j]) + float64(d+t)*lost
+		pert[j] = 1.01*(s.data[j]+e.stage.displaced(j, e.col[j])) + float64(d+t)*lost
 	}
-	stacked := make([]float64, d)
+	stacked := slices.Clone(pert[:d])
 	for j, v := range s.stacked {
-		stacked[j] = 1.01*v + pert[j]
+		stacked[j] += 1.01 * v
 	}
 	sigma, inverse, df := e.spectrum(s, stacked)
 
@@ -103,11 +86,20 @@ func (e *exact) certificate(s *solution) Certificate {
 
 		c.ErrorBound = append(c.ErrorBound, bound)
 		c.RelativeErrorBound = append(c.RelativeErrorBound, relative(bound, xn*(1-float64(d+2)*eps)))
+		c.TSS = append(c.TSS, e.totalSquares(j, lost))
 		c.RSS = append(c.RSS, rss)
 		c.Objective = append(c.Objective, objectiveAt(s.gamma, xn, inH, float64(d), rss))
 		c.GCV = append(c.GCV, e.gcv(df, rssNear(s.gamma, inH, rss)))
 	}
 	return c
+}
+
+// totalSquares brackets ‖b‖² of target j, whose squares lose so much to underflow: a
+// compensated sum of squares of rows that the stage has put a little wrong.
+func (e *exact) totalSquares(j int, lost float64) Interval {
+	n, tss, off := float64(e.stage.rows), e.tss[j].Value(), e.stage.displaced(e.d+j, e.col[e.d+j])
+	round := (4 + n*n*ulp) * ulp * tss
+	return widenBy(tss, 1.01*(round+off*(2*math.Sqrt(tss)+off))+lost)
 }
 
 // spectrum returns σ > 0 with σ² ≤ λ_min(H), or 0 where rounding leaves no such

@@ -61,6 +61,9 @@ type Certificate struct {
 	EffectiveDimension Interval
 	// Objective brackets, for each target, f* = ½‖Ax* − b‖² + γ/2·‖x*‖².
 	Objective []Interval
+	// TSS brackets, for each target, ‖b‖²; of the centred target where an intercept was
+	// fitted.
+	TSS []Interval
 	// RSS brackets, for each target, ‖Ax̂ − b‖² of the fit x̂ at hand.
 	RSS []Interval
 	// GCV brackets, for each target, n·RSS(x*)/(n − df)² at the exact solution,
@@ -76,8 +79,8 @@ type Fit struct {
 
 	Certificate Certificate
 
-	// TSS is, for each target, ‖b‖²; of the centred target where an intercept
-	// was fitted.
+	// TSS is, for each target, ‖b‖² as computed; of the centred target where an
+	// intercept was fitted.
 	TSS []float64
 	// GradientNorm is, for each target, ‖Aᵀ(Ax̂ − b) + γx̂‖₂ as computed in the
 	// last pass; nil for a method that made none at x̂.
@@ -94,11 +97,12 @@ type Fit struct {
 // R2 brackets the coefficient of determination 1 − RSS/TSS of target j on the
 // data of the fit; NaN where the target is constant.
 func (f *Fit) R2(j int) Interval {
-	rss, tss := f.Certificate.RSS[j], f.TSS[j]
-	if !(tss > 0) {
+	rss, tss := f.Certificate.RSS[j], f.Certificate.TSS[j]
+	if !(f.TSS[j] > 0) {
 		return Interval{math.NaN(), math.NaN()}
 	}
-	return Interval{1 - rss.Hi/tss, 1 - rss.Lo/tss}
+	const round = 4 * eps
+	return Interval{1 - rss.Hi/tss.Lo*(1+round) - round, 1 - rss.Lo/tss.Hi*(1-round) + round}
 }
 
 // Predict overwrites yhat (length t) with Coef·x + Intercept for one sample x

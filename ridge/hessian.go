@@ -98,12 +98,14 @@ func (m *sketched) resolvent(q int, s, g, dst []float64) {
 // invert is the second half of resolvent, for the h = Vg that project left in m.h
 // and the complement that it left in rest, which the result overwrites:
 //
-//	Vᵀ(h/(σ² + s)) + (g − Vᵀh)/s.
+//	Vᵀ(h/(σ² + s)) + (g − Vᵀh)/s,
+//
+// or, where V spans all, what round-off has left of the complement by σ_d² + s.
 func (m *sketched) invert(q int, s, rest []float64) {
-	d, r := m.spec.Dim, len(m.spec.Sigma2)
+	d, r, floor := m.spec.Dim, len(m.spec.Sigma2), floor(m.spec)
 	for i := range q {
 		h := m.h[i*r : (i+1)*r]
-		scale(1/s[i], rest[i*d:(i+1)*d])
+		scale(1/(floor+s[i]), rest[i*d:(i+1)*d])
 		for j, s2 := range m.spec.Sigma2 {
 			h[j] /= s2 + s[i]
 		}

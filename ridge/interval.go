@@ -26,7 +26,7 @@ type Predictor struct {
 	env       envelope
 	mean      []float64 // of the features, nil without intercept
 	meanNorm  float64
-	meanError float64   // in norm
+	meanError float64   // how far that is off, in norm
 	meanAlong []float64 // V times the mean
 
 	targets      []float64 // means of the targets, zero without intercept
@@ -74,7 +74,7 @@ func (s *Summary) Predictor(gamma float64) (*Predictor, error) {
 	if k.intercept {
 		p.centreBy(s.stage)
 	}
-	p.gapRest, p.inverseRest = p.env.gap(0), p.env.above(0)
+	p.gapRest, p.inverseRest = p.env.gap(floor(k.spec)), p.env.above(floor(k.spec))
 	for _, s2 := range k.spec.Sigma2 {
 		p.gap, p.inverse = append(p.gap, p.env.gap(s2)), append(p.inverse, p.env.above(s2))
 	}
@@ -83,10 +83,10 @@ func (s *Summary) Predictor(gamma float64) (*Predictor, error) {
 		g := &k.c[j]
 		// What evaluating Mc adds: the complement of V carries 1/γ.
 		round := roundFactor * eps * g.norm
-		c := p.newCentre(j, p.weights[j*k.d:(j+1)*k.d], k.ball(p.env, j)+(round+k.crossError(j))/gamma)
+		c := p.newCentre(j, p.weights[j*k.d:(j+1)*k.d], k.ball(p.env, j)+(round+k.crossError(j))*k.inverse(gamma))
 		c.gap = math.Sqrt(g.weighted(k.spec.Sigma2, p.env.gap))/2*(1+16*eps) + round*math.Sqrt(math.Max(p.gapRest, p.env.gap(first(k.spec.Sigma2))))
-		c.energy = k.crossError(j) / math.Sqrt(gamma)
-		c.round += round / gamma
+		c.energy = k.crossError(j) * math.Sqrt(k.inverse(gamma))
+		c.round += round * k.inverse(gamma)
 		p.centres = append(p.centres, c)
 	}
 	return p, nil
@@ -97,25 +97,10 @@ func (p *Predictor) centreBy(st *stage) {
 	k, mean := p.k, st.means()
 	p.mean = mean[:k.d]
 	p.meanNorm = norm(p.mean)
-	p.meanError = st.meanError(0, k.d, k.bound.Frobenius2)
+	p.meanError = k.mean
 	k.be.Gemv(false, len(p.meanAlong), k.d, 1, k.spec.V, k.d, p.mean, 0, p.meanAlong)
-	for j := range k.t {
-		p.targets[j] = mean[k.d+j]
-		p.targetsError[j] = st.meanError(k.d+j, k.d+j+1, k.tss[j])
-	}
-}
-
-// meanError bounds, in norm, the round-off of the means of entries lo to hi of a
-// row, whose scatter is given: each block's mean is a chain of stageRows additions
-// relative to the origin, which itself is some row, each decay rounds them twice, and
-// the weight that they are divided by is rounded.
-func (s *stage) meanError(lo, hi int, scatter float64) float64 {
-	if !(s.weight > 0) {
-		return 0
-	}
-	spread := math.Hypot(math.Sqrt(scatter), s.distance(lo, hi))
-	round := ulp * (spread*(4+(stageRows+16+4*float64(s.decays))/math.Sqrt(s.weight)) + 4*norm(s.origin[lo:hi]))
-	return round + s.weightError()*norm(s.mean[lo:hi])
+	copy(p.targets, mean[k.d:])
+	copy(p.targetsError, k.means)
 }
 
 // newCentre prepares weights of which it is known that ‖x − x*‖ ≤ radius.
@@ -166,7 +151,7 @@ func (k *knowledge) energy(f *Fit, j int, x []float64) float64 {
 	e := math.Sqrt(math.Max(0, c.RSS[j].Hi+fx*(1+roundFactor*eps)-2*c.Objective[j].Lo))
 	if f.GradientNorm != nil {
 		_, round := k.roundOff(gamma, j, x, math.Sqrt(c.RSS[j].Hi))
-		e = math.Min(e, f.GradientNorm[j]/math.Sqrt(gamma)*(1+16*eps)+round)
+		e = math.Min(e, f.GradientNorm[j]*math.Sqrt(k.inverse(gamma))*(1+16*eps)+round)
 	}
 	return e
 }

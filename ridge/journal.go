@@ -180,7 +180,7 @@ func (p *pass) recall(out, rss []float64) (finished bool, err error) {
 	}
 	m := wire.NewReader(bytes.NewReader(state))
 	var h passHeader
-	size := m.Preamble(wire.Pass)
+	_, size := m.Preamble(wire.Pass)
 	m.Struct(&h)
 	if m.Err() == nil && h.Question != p.question {
 		return false, nil

@@ -52,11 +52,13 @@ type pass struct {
 	// The run under way. visit is p.block, bound once: ranging over the source
 	// would make a closure for every pass.
 	visit    func(dataset.Block, error) bool
+	ctx      context.Context
 	qs       []query
 	v        []float64
 	n        int64
 	w        neumaier.Sum
 	err      error
+	finite   bool // no residual was other than finite so far
 	progress func(rows int64)
 
 	// Where the run goes on from, see Journal.
@@ -92,7 +94,7 @@ func newPass(src dataset.Source, s *Summary, opts *SolveOptions) (*pass, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &pass{src: src, be: s.be, d: s.cfg.Dim, t: s.cfg.Targets, rows: passRows, want: s.stage.rows, weight: s.stage.weight}
+	p := &pass{src: src, be: s.be, d: s.cfg.Dim, t: s.cfg.Targets, rows: passRows, want: s.stage.rows, weight: s.stage.weight.Value()}
 	p.journal, p.reducer = opts.Journal, opts.Reducer
 	p.recalling = p.journal != nil
 	if tuning.Gradient.Value > 0 {
@@ -116,7 +118,7 @@ type query struct {
 func (p *pass) run(ctx context.Context, qs []query, v, out, rss []float64, progress func(rows int64)) error {
 	q := len(qs)
 	p.reset(qs, v)
-	p.qs, p.v, p.n, p.w, p.err, p.progress = qs, v, 0, neumaier.Sum{}, nil, progress
+	p.ctx, p.qs, p.v, p.n, p.w, p.err, p.finite, p.progress = ctx, qs, v, 0, neumaier.Sum{}, nil, true, progress
 	p.number++
 	p.from = 0
 	finished, err := p.recall(out, rss)
@@ -162,11 +164,16 @@ func (p *pass) block(b dataset.Block, err error) bool {
 		p.err = err
 		return false
 	}
+	if p.err = p.check(b); p.err != nil {
+		return false
+	}
 	b = since(p.from, b, p.d, p.t)
 	p.from = 0
 	for lo := 0; lo < b.N; {
 		hi := lo + p.stride(b.N-lo, b.Sparse != nil)
-		p.add(b.Cut(lo, hi, p.d, p.t, &p.view), p.qs, p.v)
+		if p.err = p.add(b.Cut(lo, hi, p.d, p.t, &p.view), p.qs, p.v, int(p.n)+lo); p.err != nil {
+			return false
+		}
 		lo = hi
 	}
 	p.n += int64(b.N)
@@ -177,6 +184,29 @@ func (p *pass) block(b dataset.Block, err error) bool {
 		p.err = p.record(false, nil, nil)
 	}
 	return p.err == nil
+}
+
+// check refuses a block as a summary does, but for its entries, at which add looks where
+// they do harm; and the end of the context, which a source need not notice.
+func (p *pass) check(b dataset.Block) error {
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	first := int(b.First)
+	if err := checkShape(b, p.d, p.t, first); err != nil {
+		return err
+	}
+	for i := range b.N {
+		if err := checkWeight(b, i, first+i, p.d+p.t); err != nil {
+			return err
+		}
+		if b.Sparse != nil {
+			if _, _, err := features(b, i, p.d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // stride is how many of n rows are taken at a time.
@@ -213,8 +243,11 @@ func (p *pass) reset(qs []query, v []float64) {
 	}
 }
 
-// add accumulates a block of at most passRows rows.
-func (p *pass) add(b dataset.Block, qs []query, v []float64) {
+// add accumulates a block of at most passRows rows, the first of which is row first. A
+// residual that is not finite is that of an entry that isn't, or of an iteration that
+// has diverged.
+func (p *pass) add(b dataset.Block, qs []query, v []float64, first int) error {
+	read := b
 	q, d := len(qs), p.d
 	longer, longest := 1, manyCalls
 	if b.Sparse != nil {
@@ -235,11 +268,18 @@ func (p *pass) add(b dataset.Block, qs []query, v []float64) {
 		axpy(1, p.call, p.g)
 	}
 	for i, x := range p.r[:b.N*q] {
+		if p.finite && !(math.Abs(x) <= math.MaxFloat64) {
+			if err := checkFinite(read, i/q, d, p.t, first+i/q); err != nil {
+				return err
+			}
+			p.finite = false
+		}
 		p.rss[i%q].Add(x * x)
 		if b.Sparse != nil && p.mean != nil {
 			p.ones[i%q].Add(p.scaled(i/q, x))
 		}
 	}
+	return nil
 }
 
 // fold adds the plain sums to the compensated ones.

@@ -388,8 +388,8 @@ func (r *refinement) iterate(ctx context.Context, pass int) error {
 	return nil
 }
 
-// read makes a pass for q queries on the rows of v. The first one also sees to it
-// that the rows read are those of the summary.
+// read makes a pass for q queries on the rows of v, and sees to it that the rows read
+// are those of the summary. The first one asks for AᵀY too.
 func (r *refinement) read(ctx context.Context, pass, q int, v, hv []float64) error {
 	asked := q
 	if pass == 1 {
@@ -398,7 +398,7 @@ func (r *refinement) read(ctx context.Context, pass, q int, v, hv []float64) err
 	if err := r.pass.run(ctx, r.queries[:asked], v, hv, r.rss, r.progress(pass)); err != nil {
 		return err
 	}
-	return r.checkWitness(q, asked, hv)
+	return r.checkWitness(q, asked, v, hv)
 }
 
 // askForWitness adds, behind q queries, those for the gradients at zero, −AᵀY, and
@@ -412,21 +412,20 @@ func (r *refinement) askForWitness(q int, v []float64) int {
 	return t
 }
 
-// sameRows is how far, relative to ‖A‖_F·‖Y‖, the AᵀY of a pass may be from the
-// summary's. Other rows, or the same in another order, differ by more, or by
-// round-off.
-const sameRows = 1e-9
-
 // checkWitness refuses rows that are not those of the summary: nothing certified by
 // both would be true of either.
-func (r *refinement) checkWitness(q, asked int, hv []float64) error {
+func (r *refinement) checkWitness(q, asked int, v, hv []float64) error {
 	d, k := r.sum.cfg.Dim, r.know
+	if err := k.agree(r.queries[:asked], v, hv); err != nil {
+		return err
+	}
 	for i := q; i < asked; i++ {
 		j := r.queries[i].target
-		b := math.Hypot(math.Sqrt(k.tss[j]), k.moved[j])
+		b := k.target(j)
 		got := hv[i*d : (i+1)*d]
 		axpy(1, k.cross[j*d:(j+1)*d], got)
-		if off := norm(got); !(off <= sameRows*k.frob*b) || !(math.Abs(r.rss[i]-k.tss[j]) <= sameRows*b*b) {
+		squares := sameRows*b*b + k.squaresError(j) + math.Pow(k.root*k.means[j], 2)
+		if off := norm(got); !(off <= k.crossSlack(j)) || !(math.Abs(r.rss[i]-k.tss[j]) <= squares) {
 			return fmt.Errorf("%w: the rows of this pass are not those of the summary: of target %d ‖Y‖² is %.6g where it was %.6g, and AᵀY is %.3g away", ErrShape, j, r.rss[i], k.tss[j], off)
 		}
 	}

@@ -38,12 +38,15 @@ type Summary struct {
 	sketch *fd.Sketch
 	stage  *stage
 
-	cross []neumaier.Sum // c, t×d
-	delta []float64      // a block's share of c, t×d
+	cross []neumaier.Sum // c, t×d, and Kh for the h of the witness, 1×d
+	delta []float64      // a block's share of it
 	yy    []neumaier.Sum // ‖Y‖² of each target
 	raw   float64        // sum of squares of all that was read, against overflow
 
-	sparse bool // some rows came sparse, and are centred only implicitly
+	sparse    bool      // some rows came sparse, and are centred only implicitly
+	unwatched bool      // some rows came without a witness: read from format version 1
+	probe     []float64 // h
+	yh        []float64 // targets and, behind them, hᵀa of some rows
 
 	// Meta is the caller's own, at most [MaxMeta] bytes, written and read along with
 	// the summary and otherwise left alone, by Merge too.
@@ -72,8 +75,9 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	td := cfg.Targets * cfg.Dim
-	if td/cfg.Targets != cfg.Dim || uint64(td) > 1<<44 {
+	rows := cfg.Targets + 1
+	td := rows * cfg.Dim
+	if rows < 0 || td/rows != cfg.Dim || uint64(td) > 1<<44 {
 		return nil, fmt.Errorf("%w: t·d = %d·%d", fd.ErrSize, cfg.Targets, cfg.Dim)
 	}
 	return &Summary{
@@ -147,6 +151,9 @@ func (s *Summary) AppendBlock(b dataset.Block) error {
 	if err != nil {
 		return err
 	}
+	if s.stage.overflows(b) {
+		return &fd.RangeError{Row: max(b.N-1, 0)}
+	}
 	rows := rowsPerStage(s.cfg.Dim)
 	for lo := 0; lo < b.N; lo += rows {
 		part := b.Cut(lo, min(lo+rows, b.N), s.cfg.Dim, s.cfg.Targets, &s.stage.view)
@@ -167,7 +174,7 @@ const sumRows = 32
 func (s *Summary) accumulate(st staged) error {
 	s.spec = nil
 	d, t := s.cfg.Dim, s.cfg.Targets
-	s.delta = grow(s.delta, t*d)
+	s.delta = grow(s.delta, (t+1)*d)
 	if st.sparse != nil {
 		if err := s.sketch.AppendSparse(st.sparse); err != nil {
 			return err
@@ -178,7 +185,9 @@ func (s *Summary) accumulate(st staged) error {
 			return err
 		}
 		for lo := 0; lo < st.n; lo += sumRows {
-			s.be.Gemm(true, false, t, d, min(sumRows, st.n-lo), 1, st.y[lo*t:], t, st.x[lo*d:], d, 0, s.delta, d)
+			n := min(sumRows, st.n-lo)
+			x := st.x[lo*d : (lo+n)*d]
+			s.be.Gemm(true, false, t+1, d, n, 1, s.watched(n, st.y[lo*t:], x), t+1, x, d, 0, s.delta, d)
 			for i, v := range s.delta {
 				s.cross[i].Add(v)
 			}
@@ -190,17 +199,44 @@ func (s *Summary) accumulate(st staged) error {
 	return nil
 }
 
-// accumulateSparse adds the share of sparse rows to c.
+// watched returns the targets y (n×t) of n rows x with hᵀa behind those of each,
+// n×(t+1).
+func (s *Summary) watched(n int, y, x []float64) []float64 {
+	d, t := s.cfg.Dim, s.cfg.Targets
+	s.watch()
+	s.yh = grow(s.yh, n*(t+2))
+	ah := s.yh[n*(t+1):]
+	s.be.Gemv(false, n, d, 1, x, d, s.probe, 0, ah)
+	for i := range n {
+		copy(s.yh[i*(t+1):], y[i*t:(i+1)*t])
+		s.yh[i*(t+1)+t] = ah[i]
+	}
+	return s.yh[:n*(t+1)]
+}
+
+// watch makes h where there is none yet.
+func (s *Summary) watch() {
+	if s.probe == nil {
+		s.probe = probe(s.cfg.Dim)
+	}
+}
+
+// accumulateSparse adds the share of sparse rows to c and the witness.
 func (s *Summary) accumulateSparse(st staged) {
 	d, t := s.cfg.Dim, s.cfg.Targets
+	add := func(j int, y float64, idx []int32, val []float64) {
+		c := s.cross[j*d : (j+1)*d]
+		for k, col := range idx {
+			c[col].Add(y * val[k])
+		}
+	}
+	s.watch()
 	for i := range st.n {
 		idx, val := st.sparse.Row(i)
 		for j := range t {
-			y, c := st.y[i*t+j], s.cross[j*d:(j+1)*d]
-			for k, col := range idx {
-				c[col].Add(y * val[k])
-			}
+			add(j, st.y[i*t+j], idx, val)
 		}
+		add(t, sparseDot(idx, val, s.probe), idx, val)
 	}
 }
 
@@ -208,9 +244,13 @@ func (s *Summary) accumulateSparse(st staged) {
 // 0 < beta <= 1, so that a row seen k decays ago counts betaᵏ times. A, c, ‖Y‖² and
 // the means are then those of the weighted rows and every certificate is about
 // them; n, as in GCV, stays the number of rows seen. A source has no such weights,
-// so that a decayed summary cannot be refined by passes. Another beta is an error,
-// and nothing is changed.
+// so that a decayed summary cannot be refined by passes. Another beta is an error, and
+// so is one that leaves the rows next to no weight, below 2⁻⁹⁰⁰ together (*[ScaleError]):
+// begin a new summary then. Nothing is changed by either.
 func (s *Summary) Decay(beta float64) error {
+	if w := s.stage.weight.Value(); beta > 0 && w > 0 && !(beta*w >= leastWeight) {
+		return &ScaleError{"Σw", beta * w}
+	}
 	if err := s.sketch.Decay(beta); err != nil {
 		return err
 	}
@@ -226,16 +266,22 @@ func (s *Summary) Decay(beta float64) error {
 	return nil
 }
 
+// leastWeight is the least weight that decays may leave.
+const leastWeight = 0x1p-900
+
 // Merge adds the rows that o has seen. Summaries of different dimensions, size
-// or intercept, and s itself, are refused with [ErrShape]; a sum of squares
+// or intercept, s itself and nil are refused with [ErrShape]; a sum of squares
 // beyond range with *[fd.RangeError]; s is then unchanged. o is never changed.
 func (s *Summary) Merge(o *Summary) error {
+	if o == nil || o.sketch == nil || s.sketch == nil {
+		return fmt.Errorf("%w: merging a summary that is nil or was never made", ErrShape)
+	}
 	a, b := s.cfg, o.cfg
 	if s == o || a.Dim != b.Dim || a.Targets != b.Targets || a.Size != b.Size || a.Intercept != b.Intercept {
 		return fmt.Errorf("%w: merging summaries of %d×%d and %d×%d, size %d and %d, intercept %v and %v, which must differ in nothing but their rows",
 			ErrShape, a.Dim, a.Targets, b.Dim, b.Targets, a.Size, b.Size, a.Intercept, b.Intercept)
 	}
-	if !(s.raw+o.raw <= maxSquares) {
+	if !(s.raw+o.raw <= maxSquares) || s.stage.separates(o.stage) {
 		return &fd.RangeError{}
 	}
 	if err := s.sketch.Merge(o.sketch); err != nil {
@@ -249,6 +295,7 @@ func (s *Summary) Merge(o *Summary) error {
 	}
 	s.raw += o.raw
 	s.sparse = s.sparse || o.sparse
+	s.unwatched = s.unwatched || o.unwatched
 	return s.accumulate(s.stage.merge(o.stage))
 }
 
@@ -268,11 +315,23 @@ func (s *Summary) spectrum() (*fd.Spectrum, error) {
 
 // c returns AᵀY as t contiguous rows.
 func (s *Summary) c() []float64 {
-	c := make([]float64, len(s.cross))
-	for i := range c {
-		c[i] = s.cross[i].Value()
+	return values(s.cross[:s.cfg.Targets*s.cfg.Dim])
+}
+
+// witness returns what rows of a pass are to agree with.
+func (s *Summary) witness() witness {
+	if s.unwatched {
+		return witness{}
 	}
-	return c
+	return witness{h: probe(s.cfg.Dim), kh: values(s.cross[s.cfg.Targets*s.cfg.Dim:])}
+}
+
+func values(sums []neumaier.Sum) []float64 {
+	out := make([]float64, len(sums))
+	for i := range out {
+		out[i] = sums[i].Value()
+	}
+	return out
 }
 
 // intercepts returns ȳ − coef·x̄ for each row of coef (q×d), of targets target.

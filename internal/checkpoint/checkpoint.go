@@ -143,7 +143,7 @@ func newState(file *os.File, size int64) *State {
 // verify reads a state through and returns how many bytes it has.
 func verify(file *os.File) (int64, error) {
 	m := wire.NewReader(file)
-	size := m.Preamble(wire.Checkpoint)
+	_, size := m.Preamble(wire.Checkpoint)
 	if m.Err() == nil {
 		io.CopyN(io.Discard, m, size) // m keeps the error
 	}

@@ -76,25 +76,25 @@ func (r *Reader) Stop(err error) {
 	}
 }
 
-// Preamble reads the start of a message of the kind and returns the size of its
-// content.
-func (r *Reader) Preamble(kind Kind) int64 {
+// Preamble reads the start of a message of the kind and returns its format version and
+// the size of its content.
+func (r *Reader) Preamble(kind Kind) (version uint32, size int64) {
 	var p preamble
 	r.Struct(&p)
 	switch {
 	case r.err != nil:
 	case p.Magic != magic:
 		r.Fail(0, nil, "not a message of fdridge")
-	case p.Version > Version:
-		r.Fail(8, ErrVersion, "format version %d is newer than %d, the newest that this program reads", p.Version, Version)
 	case p.Version == 0:
 		r.Fail(8, nil, "format version 0")
+	case p.Version > kind.Version() && (p.Kind == kind || p.Version > p.Kind.Version()):
+		r.Fail(8, ErrVersion, "format version %d is newer than %d, the newest that this program reads", p.Version, kind.Version())
 	case p.Kind != kind:
 		r.Fail(12, nil, "holds %v, not %v", p.Kind, kind)
 	case p.Length < Frame || p.Length > math.MaxInt64:
 		r.Fail(16, nil, "message of %d bytes", p.Length)
 	}
-	return int64(p.Length) - Frame
+	return p.Version, int64(p.Length) - Frame
 }
 
 // Struct reads the value of fixed size, at most a chunk, that v points to.

@@ -3,7 +3,7 @@
 //
 //	offset  bytes
 //	0       8      magic: 89 'F' 'D' 'R' 0D 0A 1A 0A
-//	8       4      format version, 1
+//	8       4      format version, of that kind
 //	12      4      kind of message
 //	16      8      length of the whole message
 //	24      …      content
@@ -20,9 +20,6 @@ import (
 	"hash/crc32"
 )
 
-// Version is the format version written, and the newest one read.
-const Version = 1
-
 // A Kind says what a message holds.
 type Kind uint32
 
@@ -33,6 +30,14 @@ const (
 	Checkpoint Kind = 3
 	Pass       Kind = 4
 )
+
+// Version is the format version of the kind that is written, and the newest one read.
+func (k Kind) Version() uint32 {
+	if k == Summary {
+		return 2
+	}
+	return 1
+}
 
 func (k Kind) String() string {
 	switch k {
@@ -69,7 +74,7 @@ const chunk = 8 << 10
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrVersion is in the chain of an Error about a version newer than [Version].
+// ErrVersion is in the chain of an Error about a version newer than [Kind.Version].
 var ErrVersion = errors.New("newer format version")
 
 // An Error says at which byte of a message it turned out to be none. The packages

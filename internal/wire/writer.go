@@ -21,7 +21,7 @@ type Writer struct {
 // NewWriter starts a message with size bytes of content.
 func NewWriter(w io.Writer, kind Kind, size int64) *Writer {
 	m := &Writer{dst: w, buf: make([]byte, 0, chunk)}
-	m.Struct(preamble{magic, Version, kind, uint64(size + Frame)})
+	m.Struct(preamble{magic, kind.Version(), kind, uint64(size + Frame)})
 	return m
 }
 

@@ -85,9 +85,9 @@ func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.
 		} else {
 			Inside(t, "GCV", c.GCV[j], want.GCV[j], p.YY[j])
 		}
-		tss, _ := p.YY[j].Float64()
-		if !(math.Abs(f.TSS[j]-tss) <= 1e-13*tss+1e-300) {
-			t.Errorf("TSS %g, want %g", f.TSS[j], tss)
+		Inside(t, "TSS", c.TSS[j], p.YY[j], p.YY[j])
+		if v := f.TSS[j]; !(v >= c.TSS[j].Lo && v <= c.TSS[j].Hi) {
+			t.Errorf("TSS %g is not in its own bracket %v", v, c.TSS[j])
 		}
 	}
 	return worst

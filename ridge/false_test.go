@@ -1,0 +1,251 @@
+package ridge_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/internal/refbig"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/ridgetest"
+)
+
+// Here is what an attack from outside has found false: certificates that took how far
+// rows were moved by centring from the end of the stream, and squares that underflow.
+
+// outlier is a table of one feature, n rows of N(0, 1), the first of which is far away
+// and has next to no weight.
+func outlier(n int, far, weight float64) table {
+	r := rand.New(rand.NewPCG(15, 1))
+	var p table
+	for i := range n {
+		x, w := r.NormFloat64(), 1.0
+		if i == 0 {
+			x, w = far, weight
+		}
+		p.x, p.y, p.w = append(p.x, []float64{x}), append(p.y, []float64{0.5*x + r.NormFloat64()}), append(p.w, w)
+	}
+	return p
+}
+
+func (p table) truth(intercept bool) *refbig.Problem {
+	return refbig.New(p.x, p.y, p.w, intercept)
+}
+
+// TestFirstRowFar: Cholesky and QR count what centring by way of a first row far away
+// does to the effective dimension.
+func TestFirstRowFar(t *testing.T) {
+	ageing := table{}
+	r := rand.New(rand.NewPCG(15, 2))
+	for i := range 400 {
+		level := 0.0
+		if i < 40 {
+			level = 3e4
+		}
+		x := level + r.NormFloat64()
+		ageing.x, ageing.y, ageing.w = append(ageing.x, []float64{x}), append(ageing.y, []float64{x + r.NormFloat64()}), append(ageing.w, math.Pow(0.9, float64(399-i)))
+	}
+	for name, c := range map[string]struct {
+		p     table
+		gamma float64
+	}{
+		"tiny weight":  {outlier(50, 1e6, 1e-30), 20},
+		"wild weights": {outlier(50, 1e12, 1e-60), 20},
+		"forgetting":   {ageing, 3},
+	} {
+		for _, block := range []int{1, 7, 0} { // in one of its own, the first row is the origin
+			c.p.block = block
+			farAway(t, fmt.Sprintf("%s, blocks of %d", name, block), c.p, c.gamma)
+		}
+	}
+}
+
+func farAway(t *testing.T, name string, p table, gamma float64) {
+	truth := p.truth(true)
+	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+		fits := must(ridge.Exact(t.Context(), p, []float64{gamma}, ridge.ExactOptions{Factor: factor, Intercept: true}))(t)
+		t.Run(name+" "+factor.String(), func(t *testing.T) { ridgetest.Certificate(t, truth, fits[0]) })
+	}
+	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+	t.Run(name+" one-shot", func(t *testing.T) { ridgetest.Certificate(t, truth, must(sum.Fit(gamma))(t)) })
+}
+
+// TestSparseFirstRowFar: the same for sparse rows, which a pass reads from where they
+// are and a summary from the first row.
+func TestSparseFirstRowFar(t *testing.T) {
+	const gamma = 1e12
+	for _, block := range []int{1, 7, 0} {
+		p := outlier(500, 1e7, 1e-30)
+		p.sparse, p.block = true, block
+		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+		truth := p.truth(true)
+		ridgetest.Certificate(t, truth, must(sum.Fit(gamma))(t))
+		f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Tol: 1e-6})
+		if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
+			f, err = short.Fits[0], nil
+		}
+		check(t, err)
+		ridgetest.Certificate(t, truth, f)
+	}
+}
+
+// TestMergeDrifted: a stream that began far away and has forgotten it, merged into a
+// summary of one row.
+func TestMergeDrifted(t *testing.T) {
+	for _, level := range []float64{1e4, 1e7} {
+		const blocks, rows, gamma = 100, 16, 3
+		r := rand.New(rand.NewPCG(15, 3))
+		cfg := ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: true}
+		tiny, drifted := must(ridge.NewSummary(cfg))(t), must(ridge.NewSummary(cfg))(t)
+		var p table
+		row := func(at float64) ([]float64, []float64) {
+			x := at + r.NormFloat64()
+			return []float64{x}, []float64{x - at + r.NormFloat64()}
+		}
+		x, y := row(0)
+		check(t, tiny.Append(mat.NewDense(1, 1, x), mat.NewDense(1, 1, y), nil))
+		p.x, p.y, p.w = append(p.x, x), append(p.y, y), append(p.w, 1)
+		for k := range blocks {
+			at := 0.0
+			if k < blocks/10 {
+				at = level
+			}
+			var xs, ys []float64
+			for range rows {
+				x, y := row(at)
+				xs, ys = append(xs, x...), append(ys, y...)
+				p.x, p.y, p.w = append(p.x, x), append(p.y, y), append(p.w, math.Ldexp(1, -(blocks-k)))
+			}
+			check(t, drifted.Append(mat.NewDense(rows, 1, xs), mat.NewDense(rows, 1, ys), nil))
+			check(t, drifted.Decay(0.5))
+		}
+		check(t, tiny.Merge(drifted))
+		truth := p.truth(true)
+		truth.N = int(tiny.Rows())
+		ridgetest.Certificate(t, truth, must(tiny.Fit(gamma))(t))
+		s := must(truth.Solve(gamma))(t)
+		for _, at := range []float64{0, 0.3, -2} {
+			v := must(tiny.PredictInterval(gamma, []float64{at}))(t)[0]
+			want := refbig.Float(at)
+			want.Mul(want, s.Coef[0][0]).Add(want, s.Intercept[0])
+			if want.Cmp(refbig.Float(v.Lo)) < 0 || want.Cmp(refbig.Float(v.Hi)) > 0 {
+				t.Errorf("level %g: %.17g is not in [%.17g, %.17g]", level, want, v.Lo, v.Hi)
+			}
+		}
+	}
+}
+
+// TestSecondOrder: the square of what rounding does is counted, where it is all there is.
+func TestSecondOrder(t *testing.T) {
+	x := table{x: [][]float64{{1e18}, {20}, {-20}}, y: [][]float64{{1}, {1}, {2}}, w: []float64{1e-60, 1, 1}}
+	y := table{x: [][]float64{{1}, {1}, {2}}, y: [][]float64{{1e18}, {20}, {-20}}, w: []float64{1e-60, 1, 1}}
+	x1, y1 := x, y
+	x1.block, y1.block = 1, 1
+	for name, p := range map[string]table{"features": x, "target": y, "features in blocks of one": x1, "target in blocks of one": y1} {
+		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+		t.Run(name, func(t *testing.T) { ridgetest.Certificate(t, p.truth(true), must(sum.Fit(800))(t)) })
+		for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+			f := must(ridge.Exact(t.Context(), p, []float64{800}, ridge.ExactOptions{Factor: factor, Intercept: true}))(t)[0]
+			t.Run(name+" "+factor.String(), func(t *testing.T) { ridgetest.Certificate(t, p.truth(true), f) })
+		}
+	}
+}
+
+// TestUnderflow: squares that underflow to zero are not taken for zero, and what is zero
+// is certified to be.
+func TestUnderflow(t *testing.T) {
+	tiny := table{x: [][]float64{{1e-170}, {1e-170}, {1e-170}}, y: [][]float64{{1e30}, {1}, {-1e30}}}
+	target := table{x: [][]float64{{1}, {2}, {3}}, y: [][]float64{{1e-170}, {0}, {-1e-170}}}
+	weights := table{x: [][]float64{{1e-20}, {2e-20}, {3e-20}}, y: [][]float64{{1}, {1}, {1}}, w: []float64{1e-305, 1e-305, 1e-305}}
+	for name, p := range map[string]table{"features": tiny, "target": target, "weights": weights} {
+		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1}, nil))(t)
+		var scale *ridge.ScaleError
+		if _, err := sum.Fit(1e-72); !errors.As(err, &scale) {
+			t.Errorf("%s: Fit: %v", name, err)
+		}
+		if _, err := ridge.Solve(t.Context(), p, sum, 1e-72, ridge.SolveOptions{}); !errors.As(err, &scale) {
+			t.Errorf("%s: Solve: %v", name, err)
+		}
+		again := new(ridge.Summary)
+		check(t, again.UnmarshalBinary(marshal(t, sum)))
+		if _, err := again.Fit(1e-72); !errors.As(err, &scale) {
+			t.Errorf("%s: Fit of what was written: %v", name, err)
+		}
+		f, err := ridge.Exact(t.Context(), p, []float64{1e-72}, ridge.ExactOptions{})
+		check(t, err)
+		ridgetest.Certificate(t, p.truth(false), f[0])
+	}
+	zero := table{x: [][]float64{{0}, {0}, {5}}, y: [][]float64{{1}, {0}, {3}}, w: []float64{1, 2, 0}}
+	sum := must(ridge.Summarize(t.Context(), zero, ridge.SummaryConfig{Size: 1}, nil))(t)
+	f := must(sum.Fit(1))(t)
+	if v := f.Certificate.ErrorBound[0]; v != 0 {
+		t.Errorf("rows of zeros: the error is at most %g", v)
+	}
+}
+
+// TestDecayToNothing: a decay that leaves no weight is refused, and nothing is changed.
+func TestDecayToNothing(t *testing.T) {
+	sum := must(ridge.Summarize(t.Context(), outlier(20, 1, 1), ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+	for range 1200 {
+		before := marshal(t, sum)
+		err := sum.Decay(0.5)
+		if err == nil {
+			continue
+		}
+		if scale, ok := errors.AsType[*ridge.ScaleError](err); !ok || scale.What != "Σw" {
+			t.Errorf("Decay: %v", err)
+		}
+		if string(marshal(t, sum)) != string(before) {
+			t.Error("a decay that is refused changes the summary")
+		}
+		return
+	}
+	t.Error("1200 halvings are accepted")
+}
+
+// TestTinyWeights: weights whose sum has no reciprocal are taken, with an intercept too.
+func TestTinyWeights(t *testing.T) {
+	p := outlier(12, 1, 1)
+	for i := range p.w {
+		p.w[i] = 1e-310
+	}
+	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+	var scale *ridge.ScaleError
+	if _, err := sum.Fit(1e-60); !errors.As(err, &scale) {
+		t.Errorf("Fit: %v", err)
+	}
+	more := outlier(30, 2, 1)
+	check(t, sum.Append(mat.NewDense(30, 1, column(more.x)), mat.NewDense(30, 1, column(more.y)), more.w))
+	all := table{x: append(p.x, more.x...), y: append(p.y, more.y...), w: append(p.w, more.w...)}
+	ridgetest.Certificate(t, all.truth(true), must(sum.Fit(2))(t))
+}
+
+func column(x [][]float64) []float64 {
+	var out []float64
+	for _, row := range x {
+		out = append(out, row...)
+	}
+	return out
+}
+
+// TestHeavyFarWeights: a first row and weights whose products would overflow are refused
+// before anything is changed.
+func TestHeavyFarWeights(t *testing.T) {
+	cfg := ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: true}
+	sum := must(ridge.NewSummary(cfg))(t)
+	check(t, sum.Append(mat.NewDense(1, 1, []float64{0x1p498}), mat.NewDense(1, 1, []float64{1}), []float64{0x1p-300}))
+	before := marshal(t, sum)
+	one := mat.NewDense(1, 1, []float64{1})
+	if err := sum.Append(one, one, []float64{0x1p400}); err == nil || string(marshal(t, sum)) != string(before) {
+		t.Errorf("Append: %v", err)
+	}
+	heavy := must(ridge.NewSummary(cfg))(t)
+	check(t, heavy.Append(one, one, []float64{0x1p400}))
+	if err := sum.Merge(heavy); err == nil || string(marshal(t, sum)) != string(before) {
+		t.Errorf("Merge: %v", err)
+	}
+}
