@@ -143,7 +143,7 @@ func (p *problem) drawMany(r *rand.Rand, sigma []float64) {
 		}
 		if g.Basis == Rotated {
 			for _, m := range mirrors {
-				reflect(m, row)
+				mirror(m, row)
 			}
 		}
 		for j, v := range mean {
@@ -153,8 +153,8 @@ func (p *problem) drawMany(r *rand.Rand, sigma []float64) {
 	p.thin(r)
 }
 
-// reflect overwrites x with (I − 2vvᵀ/vᵀv)x.
-func reflect(v, x []float64) {
+// mirror overwrites x with (I − 2vvᵀ/vᵀv)x.
+func mirror(v, x []float64) {
 	var vv, vx float64
 	for j, a := range v {
 		vv += a * a

@@ -21,6 +21,10 @@ var elsewhere = []finding{
 	{"one-shot FD: objective", "squares of the targets underflow", Genome{Seed: 1, Rows: 48, Cols: 1, Targets: 1, Repeat: 1, Mean: -20, Scale: -165, Noise: -1, Block: 16, Parts: 1, Size: 2, Shrink: 2, Tol: -8, Passes: 60, Folds: 3, Absolute: true}},
 	{"prediction", "squares of the rows underflow", Genome{Seed: 1, Rows: 48, Cols: 1, Targets: 1, Top: -165, Repeat: 1, Mean: -20, Noise: -1, Block: 16, Parts: 1, Size: 2, Shrink: 2, Tol: -8, Passes: 60, Folds: 3, Absolute: true}},
 	{"the summary", "1/Σw overflows: a refusal that left its trace", Genome{Seed: 1, Rows: 48, Cols: 1, Targets: 1, Repeat: 1, Mean: -20, Noise: -1, Intercept: true, Block: 16, Parts: 1, Size: 2, Shrink: 2, Tol: -8, Passes: 60, Folds: 3, WeightTop: -310}},
+	{"qr: weights", "weights below the normal numbers, QR and Cholesky: squares of what centring moved underflow", Genome{Rows: 2, Cols: 1, Targets: 1, Top: 20, Repeat: 1, Intercept: true, Block: 1, Parts: 1, Size: 2, Shrink: 1, Tol: -8, Passes: 1, Folds: 3, WeightTop: -320}},
+	{"qr: effective dimension", "the same in the features", Genome{Rows: 2, Cols: 1, Targets: 1, Repeat: 1, Intercept: true, Block: 1, Parts: 1, Size: 3, Shrink: 1, Tol: -8, Passes: 1, Folds: 3, WeightTop: -320}},
+	{"proved size", "targets cancel: the rounding of c is no part of what is proved of a size", Genome{Rows: 1, Cols: 1, Targets: 1, Repeat: 3, Block: 2, Parts: 1, Size: 5, Shrink: 1, Tol: -8, Passes: 1, Folds: 3, LevelY: 30, LevelRows: 2, Alternate: true}},
+	{"Nyström: Over", "squares of the rows underflow in randsketch", Genome{Rows: 1, Cols: 1, Targets: 1, Top: -170, Repeat: 1, Block: 1, Parts: 1, Size: 2, Shrink: 2, Tol: -8, Passes: 1, Folds: 3, Absolute: true}},
 }
 
 // often are those that need many rows.

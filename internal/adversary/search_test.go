@@ -59,6 +59,9 @@ func (b budget) spend(t *testing.T, s *Search) {
 		t.Logf("%-45s %.6g", name, f.Ratio)
 		if !(f.Ratio <= 1) {
 			t.Errorf("%s: error/bound = %g, first false at case %d, for\n%v", name, f.Ratio, f.First, f.Genome)
+			if g, ok := f.Genome.(Genome); ok && g.cycles() == 1 {
+				t.Logf("smaller: %v", Smaller(g, func(g Genome) bool { return !(Evaluate(g).Ratios[name] <= 1) }))
+			}
 		}
 	}
 	for _, what := range slices.Sorted(maps.Keys(s.Refused)) {
