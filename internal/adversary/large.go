@@ -18,24 +18,24 @@ func (g Large) String() string { return literal("Large", fmt.Sprintf("%#v", g)) 
 const (
 	leastLarge = 70
 	mostLarge  = 600
-	mostGram   = 6e8
+	mostGram   = 1e9
 	mostTall   = 6000
 )
 
 // RandomLarge draws a large genome, log-uniform in the number of columns, of which
 // there are more than rows at times.
 func RandomLarge(r *rand.Rand) Large {
-	d := int(leastLarge * math.Pow(mostLarge/leastLarge, r.Float64()))
+	d := int(leastLarge * math.Pow(float64(mostLarge)/leastLarge, r.Float64()))
 	ratio := []float64{0.3 + 0.7*r.Float64(), 1 + r.Float64(), 2 + 8*r.Float64(), 2 + 8*r.Float64()}[r.IntN(4)]
 	g := Genome{
 		Seed: r.Uint64(), Rows: int(ratio * float64(d)), Cols: d, Targets: 1 + r.IntN(3),
 		Span: 3 * r.Float64(), Shape: Shape(r.IntN(3)), Basis: Basis(r.IntN(2)), Repeat: 1, Mean: -20, Noise: -3 * r.Float64(), Along: r.Float64(),
-		Block: []int{64, 256, 1000, 2048}[r.IntN(4)], Parts: 1, Gamma: -8 * r.Float64(), Method: ridge.Method(r.IntN(4)),
+		Block: []int{64, 256, 1000, 2048}[r.IntN(4)], Parts: 1, Gamma: 3 - 11*r.Float64(), Method: ridge.Method(r.IntN(4)),
 		Tol: -4 - 9*r.Float64(), Passes: 5 + r.IntN(25), Intercept: r.IntN(2) == 0, PlainFD: r.IntN(4) == 0,
 	}
 	g.Size = max(1, int(float64(d)*math.Pow(r.Float64(), 2)))
 	g.Shrink = 1 + g.Size/2 + r.IntN(2*g.Size)
-	for range r.IntN(3) {
+	for range r.IntN(4) {
 		largeRecipes[r.IntN(len(largeRecipes))](&g, r)
 	}
 	return Large(g).clip()
