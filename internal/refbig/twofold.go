@@ -99,20 +99,27 @@ func columnsOf(x [][]float64, w []Pair, centred bool) (mean []Pair, columns []pa
 		return mean, columns
 	}
 	var total Pair
-	for _, v := range w {
+	heaviest := 0
+	for i, v := range w {
 		total = total.Add(v)
+		if v.Hi > w[heaviest].Hi {
+			heaviest = i
+		}
 	}
 	if !(total.Hi > 0) {
 		return mean, columns
 	}
 	for j, c := range columns {
+		// Relative to the heaviest row: what rows have in common goes exactly.
+		origin := c.hi[heaviest]
 		var s Pair
 		for i, v := range c.hi {
-			s = s.Add(w[i].Mul(Pair{Hi: v}))
+			s = s.Add(w[i].Mul(twoSum(v, -origin)))
 		}
-		mean[j] = s.Quo(total)
+		delta := s.Quo(total)
+		mean[j] = Pair{Hi: origin}.Add(delta)
 		for i, v := range c.hi {
-			c.set(i, Pair{Hi: v}.Sub(mean[j]))
+			c.set(i, twoSum(v, -origin).Sub(delta))
 		}
 	}
 	return mean, columns
