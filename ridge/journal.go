@@ -50,6 +50,9 @@ func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress fun
 	}
 	from := s.Rows()
 	for b, err := range dataset.From(ctx, src, from) {
+		if err == nil {
+			err = ctx.Err() // a source need not notice
+		}
 		if err != nil {
 			return err
 		}

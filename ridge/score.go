@@ -42,6 +42,9 @@ func Score(ctx context.Context, src dataset.Source, fits []*Fit) (*HoldOut, erro
 	h := &HoldOut{}
 	spread, raw := make([]welford, t), 0.0
 	for b, err := range src.Blocks(ctx) {
+		if err == nil {
+			err = ctx.Err()
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -77,11 +77,11 @@ func solveBytes(m, d, q float64) float64 { return 8 * (m*d + 13*q*d) }
 // summaryBytes is ridge.Summary.BinarySize, the wire format's length, where the sketch
 // has live rows, of which kept are orthogonal, and there is no Meta:
 //
-//	100 + 24(d+t) + 16t + 16td + 124 + 8·kept + 8d·live.
+//	117 + 40(d+t) + 17t + 16(t+1)d + 124 + 8·kept + 8d·live.
 //
 // live is between 0 and m+p; it is m+p/2 in the mean.
 func summaryBytes(d, t, live, kept float64) float64 {
-	return 100 + 24*(d+t) + 16*t + 16*t*d + 124 + 8*kept + 8*d*live
+	return 117 + 40*(d+t) + 17*t + 16*(t+1)*d + 124 + 8*kept + 8*d*live
 }
 
 // meanSummaryBytes is summaryBytes of a sketch between two shrinks.
