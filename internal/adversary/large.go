@@ -34,11 +34,22 @@ func RandomLarge(r *rand.Rand) Large {
 		Tol: -4 - 9*r.Float64(), Passes: 5 + r.IntN(25), Intercept: r.IntN(2) == 0, PlainFD: r.IntN(4) == 0,
 	}
 	g.Size = max(1, int(float64(d)*math.Pow(r.Float64(), 2)))
+	if r.IntN(4) == 0 { // nothing is lost but to rounding
+		g.Size = d + r.IntN(3)
+	}
 	g.Shrink = 1 + g.Size/2 + r.IntN(2*g.Size)
 	for range r.IntN(4) {
 		largeRecipes[r.IntN(len(largeRecipes))](&g, r)
 	}
 	return Large(g).clip()
+}
+
+// farAway is an outlier or two that weigh nothing, and an intercept.
+func farAway(g *Genome, r *rand.Rand) {
+	g.LevelRows, g.Level, g.LevelY = 1+r.IntN(2), 14*r.Float64(), 14*r.Float64()
+	g.LevelWeight = -math.Max(g.Level, g.LevelY) * (2 + 2*r.Float64())
+	g.Intercept = true
+	g.Sparse = g.Sparse || r.IntN(3) == 0
 }
 
 var largeRecipes = []func(g *Genome, r *rand.Rand){
@@ -51,9 +62,9 @@ var largeRecipes = []func(g *Genome, r *rand.Rand){
 	},
 	func(g *Genome, r *rand.Rand) {
 		g.LevelRows, g.Level, g.LevelY = 1+r.IntN(3)*r.IntN(20), 7*r.Float64(), 7*r.Float64()
-		g.LevelWeight = -g.Level * 4 * r.Float64() * float64(r.IntN(2))
 		g.Sparse = g.Sparse || r.IntN(3) == 0
 	},
+	farAway, farAway,
 	func(g *Genome, r *rand.Rand) {
 		g.Decays, g.Beta = 1+r.IntN(mostDecays/2), []float64{0.5, 0.25}[r.IntN(2)]
 		g.LevelRows, g.Level, g.LevelY = 1+r.IntN(100), 7*r.Float64(), 7*r.Float64()
@@ -128,8 +139,8 @@ func (g Large) clip() Large {
 	number(&out.Gamma, -9, 6)
 	number(&out.Span, 0, 8)
 	number(&out.Mean, -20, 8)
-	number(&out.Level, 0, 8)
-	number(&out.LevelY, 0, 8)
+	number(&out.Level, 0, 14)
+	number(&out.LevelY, 0, 14)
 	number(&out.LevelWeight, -60, 10)
 	number(&out.WeightTop, -60, 60)
 	number(&out.Forget, 0, 60)
