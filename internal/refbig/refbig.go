@@ -59,7 +59,9 @@ func NewWeighted(x, y [][]float64, w []*big.Float, intercept bool) *Problem {
 				heaviest = i
 			}
 		}
-		originX, originY = vectorOf(x[heaviest]), vectorOf(y[heaviest])
+		if total.Sign() > 0 {
+			originX, originY = vectorOf(x[heaviest]), vectorOf(y[heaviest])
+		}
 		for i := range x {
 			for j, v := range x[i] {
 				deltaX[j] = add(deltaX[j], mul(weight(i), sub(Float(v), originX[j])))
