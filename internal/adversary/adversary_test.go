@@ -28,16 +28,26 @@ func TestOften(t *testing.T) {
 	hold(t, often)
 }
 
+// TestWide is TestFindings for many features.
+func TestWide(t *testing.T) {
+	for _, f := range wideOnes {
+		holds(t, finding{f.certificate, f.what, Genome(f.genome)}, EvaluateLarge(f.genome))
+	}
+}
+
 func hold(t *testing.T, found []finding) {
 	for _, f := range found {
-		r := Evaluate(f.genome)
-		for _, name := range r.Names() {
-			if !(r.Ratios[name] <= 1) {
-				t.Errorf("%s (%s): %s: error/bound = %g", f.certificate, f.what, name, r.Ratios[name])
-			}
-		}
-		t.Logf("%-40s %.3g (%s)", f.certificate, r.Ratios[f.certificate], f.what)
+		holds(t, f, Evaluate(f.genome))
 	}
+}
+
+func holds(t *testing.T, f finding, r *Report) {
+	for _, name := range r.Names() {
+		if !(r.Ratios[name] <= 1) {
+			t.Errorf("%s (%s): %s: error/bound = %g", f.certificate, f.what, name, r.Ratios[name])
+		}
+	}
+	t.Logf("%-40s %.3g (%s)", f.certificate, r.Ratios[f.certificate], f.what)
 }
 
 // TestProperty: no certificate is exceeded on random genomes, which rapid makes

@@ -23,8 +23,19 @@ var elsewhere = []finding{
 	{"the summary", "1/Σw overflows: a refusal that left its trace", Genome{Seed: 1, Rows: 48, Cols: 1, Targets: 1, Repeat: 1, Mean: -20, Noise: -1, Intercept: true, Block: 16, Parts: 1, Size: 2, Shrink: 2, Tol: -8, Passes: 60, Folds: 3, WeightTop: -310}},
 	{"qr: weights", "weights below the normal numbers, QR and Cholesky: squares of what centring moved underflow", Genome{Rows: 2, Cols: 1, Targets: 1, Top: 20, Repeat: 1, Intercept: true, Block: 1, Parts: 1, Size: 2, Shrink: 1, Tol: -8, Passes: 1, Folds: 3, WeightTop: -320}},
 	{"qr: effective dimension", "the same in the features", Genome{Rows: 2, Cols: 1, Targets: 1, Repeat: 1, Intercept: true, Block: 1, Parts: 1, Size: 3, Shrink: 1, Tol: -8, Passes: 1, Folds: 3, WeightTop: -320}},
+	{"qr: weights", "the same where the targets are small", Genome{Rows: 2, Cols: 1, Targets: 1, Repeat: 2, Scale: -160, Order: 1, Intercept: true, Block: 2, Parts: 1, Size: 4, Shrink: 4, Tol: -8, Passes: 1, Folds: 3, LevelY: 10, LevelRows: 1, Decays: 2, Beta: 0x1p-20}},
+	{"cross-validation: two passes", "w·r² underflows", Genome{Seed: 0x5, Rows: 2, Cols: 1, Targets: 3, Repeat: 1, Zeros: 1, Intercept: true, Block: 1, Parts: 1, Size: 2, Shrink: 1, Tol: -8, Passes: 1, Folds: 2, WeightTop: -320}},
 	{"proved size", "targets cancel: the rounding of c is no part of what is proved of a size", Genome{Rows: 1, Cols: 1, Targets: 1, Repeat: 3, Block: 2, Parts: 1, Size: 5, Shrink: 1, Tol: -8, Passes: 1, Folds: 3, LevelY: 30, LevelRows: 2, Alternate: true}},
 	{"Nyström: Over", "squares of the rows underflow in randsketch", Genome{Rows: 1, Cols: 1, Targets: 1, Top: -170, Repeat: 1, Block: 1, Parts: 1, Size: 2, Shrink: 2, Tol: -8, Passes: 1, Folds: 3, Absolute: true}},
+}
+
+// wideOnes are those of many features.
+var wideOnes = []struct {
+	certificate, what string
+	genome            Large
+}{
+	{"cholesky: effective dimension", "an outlier far away, of no weight", Large{Seed: 0xe28e3067c2fcffe7, Rows: 234, Cols: 149, Targets: 2, Span: 2.0534446926087595, Shape: 1, Repeat: 1, Mean: -20, Noise: -0.6886714129110018, Along: 0.26298735147559216, Intercept: true, Block: 2048, Parts: 1, Size: 95, Shrink: 191, Gamma: -4.276208446941263, Method: 1, PlainFD: true, Tol: -10.671173812112592, Passes: 15, Folds: 2, Level: 13.954347343899398, LevelY: 3.1889428022392527, LevelRows: 1, LevelWeight: -43.41401440643785, Beta: 0.5}},
+	{"prediction by cg", "a level that was left, decayed, and merged into single rows", Large{Seed: 0xaffd97dd8c010644, Rows: 750, Cols: 182, Targets: 3, Span: 1.8350935110504598, Shape: 2, Repeat: 1, Mean: -20, Noise: -2.104161460469567, Along: 0.23045300404807667, Intercept: true, Block: 1000, Parts: 4, Decays: 30, Size: 11, Shrink: 17, Gamma: 2.1137273364827998, Tol: -5.243261714411147, Passes: 13, Folds: 2, Level: 2.8205068679822567, LevelY: 6.085667757250444, LevelRows: 26, Beta: 0.25, Deal: 2, Merging: 1}},
 }
 
 // often are those that need many rows.
