@@ -1,6 +1,7 @@
 package adversary
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/fdridge/fdridge/ridge"
@@ -33,7 +34,7 @@ func Ordinary(r *rand.Rand) Genome {
 
 // recipes are data from elsewhere.
 var recipes = []func(g *Genome, r *rand.Rand){
-	outlier, outlier, forgetting, drift, drift, cancelling, tinyWeights, longStream, prepared,
+	outlier, outlier, forgetting, drift, drift, cancelling, tinyWeights, vanishing, longStream, prepared,
 }
 
 // outlier is one row or a few far from the others, first, with a weight at which it
@@ -42,12 +43,20 @@ func outlier(g *Genome, r *rand.Rand) {
 	g.Intercept = true
 	g.Cols = 1 + r.IntN(3)
 	g.LevelRows = 1 + r.IntN(2)*r.IntN(40)
-	g.Level = 20 * r.Float64()
-	if r.IntN(2) == 0 {
-		g.LevelY = 20 * r.Float64()
+	far := []float64{8, 20, 25}[r.IntN(3)]
+	switch r.IntN(4) {
+	case 0:
+		g.LevelY = far * r.Float64()
+	case 1:
+		g.Level, g.LevelY = far*r.Float64(), far*r.Float64()
+	default:
+		g.Level = far * r.Float64()
 	}
 	if r.IntN(3) > 0 {
-		g.LevelWeight = -g.Level * (1.5 + 3*r.Float64())
+		g.LevelWeight = -math.Max(g.Level, g.LevelY) * (1.5 + 3*r.Float64())
+	}
+	if r.IntN(3) == 0 {
+		g.Gamma = 2 - 4*r.Float64()
 	}
 	g.Sparse = r.IntN(3) == 0
 	g.Codec = r.IntN(2)
@@ -84,6 +93,24 @@ func tinyWeights(g *Genome, r *rand.Rand) {
 	g.WeightTop = -325 + 30*r.Float64()
 	g.Weights = Weighting(r.IntN(3))
 	g.Top = 100 * r.Float64()
+}
+
+// vanishing is rows, targets or what decays leave of them whose squares underflow.
+func vanishing(g *Genome, r *rand.Rand) {
+	g.Absolute, g.Gamma = r.IntN(3) > 0, 40*(1-2*r.Float64())
+	low := func() float64 { return leastSize + 40*r.Float64() }
+	switch r.IntN(4) {
+	case 0:
+		g.Top = low()
+	case 1:
+		g.Scale = low()
+	case 2:
+		g.Top, g.Scale = low(), low()
+	case 3:
+		g.Top, g.Scale = -30*r.Float64(), -30*r.Float64()
+		g.Decays, g.Beta = 1+r.IntN(3), 0x1p-1000
+	}
+	g.Intercept = r.IntN(3) == 0
 }
 
 // longStream is some thousands of rows that round alike.
