@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/refbig"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -72,6 +73,10 @@ func (e *evaluation) refits(folds int) (scores, scale []*big.Float) {
 func (e *evaluation) refitted(cfg ridge.SummaryConfig, folds int) []*big.Float {
 	p := e.p
 	cfg.Dim, cfg.Targets = p.g.Cols, p.g.Targets
+	tuning, err := engine.DefaultTuning()
+	if e.refused("cross-validation", err) {
+		return nil
+	}
 	held := make([]*ridge.Summary, folds)
 	for k := range held {
 		part := *p
@@ -82,7 +87,7 @@ func (e *evaluation) refitted(cfg ridge.SummaryConfig, folds int) []*big.Float {
 				part.weights = append(part.weights, p.weights[i])
 			}
 		}
-		part.g.Block = 256
+		part.g.Block = min(tuning.GradientRows(p.g.Cols), 256)
 		s, err := ridge.Summarize(context.Background(), &part, cfg, nil)
 		if e.refused("cross-validation", err) {
 			return nil
