@@ -72,6 +72,30 @@ func BenchmarkShrink(b *testing.B) {
 	}
 }
 
+// BenchmarkSummarize is all that a summary keeps of rows in memory, with and without an
+// intercept, for which they are centred.
+func BenchmarkSummarize(b *testing.B) {
+	for _, c := range []struct{ n, d, m int }{{20000, 1024, 64}, {20000, 64, 16}} {
+		a, y := Rows(c.n, c.d), Numbers(c.n)
+		src, err := dataset.FromDense(c.n, c.d, 1, a, y)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, intercept := range []bool{false, true} {
+			b.Run(fmt.Sprintf("n=%d,d=%d,m=%d,intercept=%v", c.n, c.d, c.m, intercept), func(b *testing.B) {
+				onEachBackend(b, func(b *testing.B, be engine.Backend) {
+					for b.Loop() {
+						if _, err := ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: c.m, Intercept: intercept, Backend: be}, nil); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(float64(c.n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+				})
+			})
+		}
+	}
+}
+
 // BenchmarkPass is one refining pass of CG over rows in memory, for one and for
 // three systems.
 func BenchmarkPass(b *testing.B) {

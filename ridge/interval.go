@@ -1,8 +1,10 @@
 package ridge
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
@@ -23,6 +25,7 @@ import (
 // It keeps workspace: one goroutine at a time may use it.
 type Predictor struct {
 	k         *knowledge
+	alone     bool // there is no summary: k is but dimensions
 	env       envelope
 	mean      []float64 // of the features, nil without intercept
 	meanNorm  float64
@@ -45,14 +48,17 @@ type Predictor struct {
 
 // A centre is weights x near x*, and what is known of the distance: for a row a
 //
-//	|aᵀ(x − x*)| ≤ min(√(aᵀDa)·gap + √(aᵀH⁻¹a)·energy, ‖a‖·distance) + ‖a‖·round + fixed.
+//	|aᵀ(x − x*)| ≤ min(√(aᵀDa)·gap + √(aᵀH⁻¹a)·energy, ‖a‖·distance) + ‖a‖·(round + chain·eps·size) + fixed,
+//
+// chain·eps‖a‖‖x‖ being the round-off of a product.
 type centre struct {
 	base     float64 // what the mean of the rows predicts
 	mean     float64 // x times that mean
 	gap      float64
 	energy   float64
 	distance float64
-	round    float64 // of the evaluation
+	size     float64 // ‖x‖
+	round    float64 // of x
 	fixed    float64 // of the means
 }
 
@@ -111,8 +117,7 @@ func (p *Predictor) newCentre(j int, x []float64, radius float64) centre {
 		mean = dot(p.mean, x)
 	}
 	return centre{
-		base: p.targets[j], mean: mean, distance: radius,
-		round: roundFactor * eps * xn,
+		base: p.targets[j], mean: mean, distance: radius, size: xn,
 		fixed: p.targetsError[j] + p.meanError*(xn+radius) + roundFactor*eps*math.Abs(p.targets[j]),
 	}
 }
@@ -124,36 +129,135 @@ func (p *Predictor) newCentre(j int, x []float64, radius float64) centre {
 //	|aᵀ(x̂ − x*)| ≤ min(‖a‖·‖x̂ − x*‖, √(aᵀĤ_F⁻¹a)·‖H^{½}(x̂ − x*)‖),
 //
 // where the last norm is at most ‖g‖/√γ and, squared, at most 2(f(x̂) − f*), all from
-// its certificate. An interval is then what both allow. A fit at another γ or of other
-// dimensions is [ErrShape].
+// its certificate. An interval is then what both allow. Bounds that are not finite
+// narrow nothing. f takes the place of a fit given before.
+//
+// A fit at another γ or of other dimensions is [ErrShape]; one that cannot be of the
+// summary's rows, by their number, ‖b‖², its intercept or cᵀx̂, is [ErrOtherRows]. What
+// is proved of other rows that agree in all these would be combined in error. The
+// predictor of a fit alone ([Fit.Predictor]) takes no other, [ErrShape].
 func (p *Predictor) Narrow(f *Fit) error {
 	k := p.k
+	if p.alone {
+		return fmt.Errorf("%w: there is no summary, the predictions are those of a fit alone", ErrShape)
+	}
 	t, d := f.Coef.Dims()
 	c := f.Certificate
 	if t != k.t || d != k.d || f.Gamma != p.env.gamma || len(c.ErrorBound) != t || len(c.RSS) != t || len(c.Objective) != t ||
 		(f.GradientNorm != nil && len(f.GradientNorm) != t) {
 		return fmt.Errorf("%w: a %d×%d fit at γ = %g and its certificate cannot narrow %d×%d predictions at γ = %g", ErrShape, t, d, f.Gamma, k.t, k.d, p.env.gamma)
 	}
+	for j := range k.t {
+		if err := p.agree(f, j); err != nil {
+			return err
+		}
+	}
 	p.centres, p.weights = p.centres[:k.t], p.weights[:k.t*k.d]
 	for j := range k.t {
 		x := f.Coef.RawRowView(j)
-		c := p.newCentre(j, x, f.Certificate.ErrorBound[j])
-		c.energy = k.energy(f, j, x)
+		distance, energy := bounded(c.ErrorBound[j]), k.energy(f, j, x)
+		c := p.newCentre(j, x, math.Min(distance, energy*math.Sqrt(k.inverse(f.Gamma))*(1+16*eps)))
+		c.energy = energy
 		p.centres, p.weights = append(p.centres, c), append(p.weights, x...)
 	}
 	return nil
+}
+
+// bounded is a bound on a norm, +Inf for what is none.
+func bounded(v float64) float64 {
+	if v >= 0 {
+		return v
+	}
+	return math.Inf(1)
 }
 
 // energy bounds ‖H^{½}(x̂ − x*)‖ for target j of a fit.
 func (k *knowledge) energy(f *Fit, j int, x []float64) float64 {
 	gamma, c, xn := f.Gamma, f.Certificate, norm(x)
 	fx := gamma * xn * xn
-	e := math.Sqrt(math.Max(0, c.RSS[j].Hi+fx*(1+roundFactor*eps)-2*c.Objective[j].Lo))
+	e := bounded(math.Sqrt(math.Max(0, c.RSS[j].Hi+fx*(1+roundFactor*eps)-2*c.Objective[j].Lo)))
 	if f.GradientNorm != nil {
 		_, round := k.roundOff(gamma, j, x, math.Sqrt(c.RSS[j].Hi))
-		e = math.Min(e, f.GradientNorm[j]*math.Sqrt(k.inverse(gamma))*(1+16*eps)+round)
+		e = math.Min(e, bounded(f.GradientNorm[j]*math.Sqrt(k.inverse(gamma))*(1+16*eps)+round))
 	}
 	return e
+}
+
+// ErrOtherRows reports a fit that cannot be of the rows of the summary that it is to
+// be used with.
+var ErrOtherRows = errors.New("ridge: the fit is not of the rows of the summary")
+
+// agree refuses a fit whose target j shows that it is of other rows. Of the summary's
+// own rows its numbers agree to round-off, for which sameRows leaves much room, and to
+// what centring has moved here and, presumably, no more there, and with
+// Hx* = c, so that ‖b‖² − 2f* = cᵀx*, its certificate says what cᵀx̂ is:
+//
+//	|cᵀx̂ − (‖b‖² − 2f*)| ≤ ‖c‖·‖x̂ − x*‖.
+func (p *Predictor) agree(f *Fit, j int) error {
+	k, x := p.k, f.Coef.RawRowView(j)
+	xn := norm(x)
+	if f.Rows != 0 && f.Rows != k.rows {
+		return fmt.Errorf("%w: it is of %d, they are %d", ErrOtherRows, f.Rows, k.rows)
+	}
+	squares, wrong := k.target(j)*k.target(j), 2*k.squaresError(j)
+	if len(f.Certificate.TSS) == k.t {
+		wrong += f.Certificate.TSS[j].Hi - f.Certificate.TSS[j].Lo
+	}
+	if len(f.TSS) == k.t && !(math.Abs(f.TSS[j]-k.tss[j]) <= sameRows*squares+wrong) {
+		return fmt.Errorf("%w: of target %d its ‖b‖² is %.9g, theirs is %.9g", ErrOtherRows, j, f.TSS[j], k.tss[j])
+	}
+	if len(f.Intercept) == k.t {
+		var want, size float64
+		if p.mean != nil {
+			want = p.targets[j] - dot(p.mean, x)
+			size = k.root*(math.Abs(p.targets[j])+p.meanNorm*xn) + math.Sqrt(k.tss[j]) + math.Sqrt(k.bound.Frobenius2)*xn
+		}
+		if !(k.root*math.Abs(f.Intercept[j]-want) <= sameRows*size+4*k.meanShift(j, xn)) {
+			return fmt.Errorf("%w: of target %d its intercept is %.9g, and their means make %.9g of its weights", ErrOtherRows, j, f.Intercept[j], want)
+		}
+	}
+	v, bound := f.Certificate.Objective[j], bounded(f.Certificate.ErrorBound[j])
+	cx := dot(k.cross[j*k.d:(j+1)*k.d], x)
+	slack := k.c[j].norm*bound + sameRows*(squares+k.c[j].norm*xn) + wrong + 4*k.crossError(j)*xn
+	if cx < k.tss[j]-2*v.Hi-slack || cx > k.tss[j]-2*v.Lo+slack {
+		return fmt.Errorf("%w: of target %d their cᵀx̂ is %.9g, where its certificate has %.9g to %.9g", ErrOtherRows, j, cx, k.tss[j]-2*v.Hi-slack, k.tss[j]-2*v.Lo+slack)
+	}
+	return nil
+}
+
+// Predictor returns intervals for the same predictions as [Summary.Predictor] from f
+// alone, without a sketch: in place of quadratic forms there is its ErrorBound,
+//
+//	aᵀx* ∈ aᵀx̂ ± ‖a‖·‖x̂ − x*‖,
+//
+// and round-off. γ may be 0. f must have been fitted without an intercept: with one, a is
+// the row less the mean of the features, which a summary knows and f doesn't. A fit
+// whose Intercept isn't zero, or without a bound for each target, is [ErrShape].
+func (f *Fit) Predictor() (*Predictor, error) {
+	t, d := f.Coef.Dims()
+	if len(f.Certificate.ErrorBound) != t || slices.ContainsFunc(f.Intercept, func(b float64) bool { return b != 0 }) {
+		return nil, fmt.Errorf("%w: a fit that is to predict alone must have %d bounds and no intercept, it has %d and %v", ErrShape, t, len(f.Certificate.ErrorBound), f.Intercept)
+	}
+	be, err := engine.Default()
+	if err != nil {
+		return nil, err
+	}
+	tuning, err := engine.DefaultTuning()
+	if err != nil {
+		return nil, err
+	}
+	p := &Predictor{
+		k: &knowledge{spec: &fd.Spectrum{Dim: d}, be: be, d: d, t: t}, alone: true, rows: min(tuning.GradientRows(d), stageRows),
+		targets: make([]float64, t), targetsError: make([]float64, t),
+		inverseRest: 1, // so that the form is ‖a‖, and the energy the distance
+	}
+	for j := range t {
+		x := f.Coef.RawRowView(j)
+		c := p.newCentre(j, x, bounded(f.Certificate.ErrorBound[j]))
+		c.energy = c.distance
+		p.centres, p.weights = append(p.centres, c), append(p.weights, x...)
+	}
+	return p, nil
 }
 
 // Predict overwrites dst[i·t + j] with the interval of row i for target j, for the
@@ -163,7 +267,8 @@ func (k *knowledge) energy(f *Fit, j int, x []float64) float64 {
 //
 // A block of other dimensions, or a dst that is not N·t long, is [ErrShape]; entries
 // that are not finite are *[fd.NonFiniteError], and rows whose squares sum to more
-// than 2⁹⁹⁸ *[fd.RangeError]; dst is then partly written.
+// than 2⁹⁹⁸ *[fd.RangeError]; a row for which the summary and a fit that narrows prove
+// what cannot both be is [ErrOtherRows]. dst is then partly written.
 func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
 	k := p.k
 	if s := b.Sparse; b.N < 0 || !isProduct(len(dst), b.N, k.t) || (s == nil && !isProduct(len(b.X), b.N, k.d)) || (s != nil && (s.Rows != b.N || s.Cols != k.d || len(s.RowPtr) != b.N+1)) {
@@ -210,10 +315,19 @@ func (p *Predictor) block(dst []Interval, b dataset.Block, first int) error {
 	}
 	for i := range b.N {
 		f := p.forms(p.along[i*r:(i+1)*r], p.size[2*i], p.size[2*i+1])
+		f.chain = dotFactor(p.k.d)
+		if b.Sparse != nil { // one sum over the entries, and the mean's product
+			idx, _ := b.Sparse.Row(i)
+			f.chain += float64(len(idx)) / 2
+		}
 		for j := range t {
 			v := p.centres[j].interval(p.product[i*q+j], f)
 			if q > t {
-				v = intersect(v, p.centres[t+j].interval(p.product[i*q+t+j], f))
+				w := p.centres[t+j].interval(p.product[i*q+t+j], f)
+				if w.Lo > v.Hi || w.Hi < v.Lo {
+					return fmt.Errorf("%w: for row %d (0-based, of those predicted together) it proves %v, and they prove %v", ErrOtherRows, first+i, w, v)
+				}
+				v = intersect(v, w)
 			}
 			dst[i*t+j] = v
 		}
@@ -297,6 +411,7 @@ func sparseDot(idx []int32, val, x []float64) float64 {
 type forms struct {
 	gap, inverse float64 // √(aᵀDa) and √(aᵀH⁻¹a) at most
 	norm         float64 // ‖a‖, or what it was the difference of
+	chain        float64 // of a product with weights, in units of eps
 }
 
 // forms evaluates the quadratic forms of a row from Va and ‖a‖². size is the norm of
@@ -313,7 +428,7 @@ func (p *Predictor) forms(along []float64, norm2, size float64) forms {
 	rest := math.Max(0, norm2-inV) + 8*roundFactor*eps*size*size
 	gap += rest * p.gapRest
 	inverse += rest * p.inverseRest
-	return forms{math.Sqrt(gap) * (1 + 16*eps), math.Sqrt(inverse) * (1 + 16*eps), size * (1 + 16*eps)}
+	return forms{gap: math.Sqrt(gap) * (1 + 16*eps), inverse: math.Sqrt(inverse) * (1 + 16*eps), norm: size * (1 + 16*eps)}
 }
 
 // interval brackets the prediction for a row of the given forms whose product with
@@ -321,6 +436,9 @@ func (p *Predictor) forms(along []float64, norm2, size float64) forms {
 func (c *centre) interval(product float64, f forms) Interval {
 	y := c.base + product
 	radius := math.Min(f.gap*c.gap+f.inverse*c.energy, f.norm*c.distance)
-	radius += f.norm*c.round + c.fixed + 4*eps*math.Abs(y)
+	radius += f.norm*(c.round+f.chain*eps*c.size) + c.fixed + 4*eps*math.Abs(y)
+	if !(math.Abs(y)+radius <= math.MaxFloat64) { // of what isn't finite there may be 0·∞
+		return Interval{math.Inf(-1), math.Inf(1)}
+	}
 	return Interval{y - radius, y + radius}
 }

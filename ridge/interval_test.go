@@ -6,8 +6,11 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -92,6 +95,10 @@ func TestPredictIntervals(t *testing.T) {
 						t.Errorf("%s: narrowed from %g to %g", name, alone[i], w)
 					}
 				}
+				if p.ref.Intercept {
+					return
+				}
+				hold(name+", alone", must(f.Predictor())(t))
 			}
 			narrow("one-shot", oneShot)
 			f, err := ridge.Solve(context.Background(), p.table, p.sum, gamma, ridge.SolveOptions{Tol: rapid.SampledFrom([]float64{1e-1, 1e-6, 1e-12}).Draw(t, "tol"), MaxPasses: 50})
@@ -150,6 +157,195 @@ func TestPredictIntervalRealData(t *testing.T) {
 		}
 		t.Logf("γ %-5g mean width %.3g from the sketch, %.3g with a fit refined to 1e-3 in %d passes (targets have standard deviation %.3g)",
 			gamma, alone, mean(), refined.Passes, math.Sqrt(refined.TSS[0]/4000))
+	}
+}
+
+// without returns a copy of f whose certificate lacks something.
+func without(f *ridge.Fit, change func(*ridge.Fit)) *ridge.Fit {
+	g := *f
+	g.Certificate.ErrorBound = slices.Clone(g.Certificate.ErrorBound)
+	g.Certificate.RSS = slices.Clone(g.Certificate.RSS)
+	g.Certificate.Objective = slices.Clone(g.Certificate.Objective)
+	g.GradientNorm = slices.Clone(g.GradientNorm)
+	g.TSS, g.Intercept = slices.Clone(g.TSS), slices.Clone(g.Intercept)
+	g.Coef = mat.DenseCopyOf(f.Coef)
+	change(&g)
+	return &g
+}
+
+// TestNarrowByWhatIsFinite: what is not finite in a certificate narrows nothing, of that
+// target alone, and gives no NaN, at the row of zeros neither; what is finite does.
+func TestNarrowByWhatIsFinite(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	bound := func(v float64) func(*ridge.Fit) { return func(f *ridge.Fit) { f.Certificate.ErrorBound[0] = v } }
+	energy := func(v float64) func(*ridge.Fit) {
+		return func(f *ridge.Fit) {
+			f.Certificate.RSS[0], f.Certificate.Objective[0], f.GradientNorm[0] = ridge.Interval{Lo: -v, Hi: v}, ridge.Interval{Lo: -v, Hi: v}, v
+		}
+	}
+	for _, intercept := range []bool{false, true} {
+		s := problem(rand.New(rand.NewPCG(3, 1)), "gaussian", 60, 9, 2, 1)
+		sum := summarize(t, s, ridge.SummaryConfig{Size: 3, Intercept: intercept})
+		fit := must(ridge.Solve(context.Background(), s, sum, 1, ridge.SolveOptions{Tol: 1e-10}))(t)
+		rows := append([][]float64{make([]float64, 9)}, s.x[:20]...)
+		predict := func(p *ridge.Predictor) []ridge.Interval {
+			dst := make([]ridge.Interval, 2*len(rows))
+			if err := p.Predict(dst, dataset.Block{N: len(rows), X: flat(rows)}); err != nil {
+				t.Fatal(err)
+			}
+			return dst
+		}
+		sketch := predict(must(sum.Predictor(1))(t))
+		for name, c := range map[string]struct {
+			narrows bool
+			change  func(*ridge.Fit)
+		}{
+			"all":                  {true, func(*ridge.Fit) {}},
+			"no bound":             {true, bound(nan)},
+			"an infinite bound":    {true, bound(inf)},
+			"a negative bound":     {true, bound(-1)},
+			"no energy":            {true, energy(nan)},
+			"an infinite energy":   {true, energy(inf)},
+			"nothing":              {false, func(f *ridge.Fit) { bound(nan)(f); energy(nan)(f) }},
+			"nothing but infinity": {false, func(f *ridge.Fit) { bound(inf)(f); energy(inf)(f) }},
+			"a weight is NaN":      {false, func(f *ridge.Fit) { f.Coef.Set(0, 3, nan); f.Intercept = nil }},
+		} {
+			p := must(sum.Predictor(1))(t)
+			if err := p.Narrow(without(fit, c.change)); err != nil {
+				t.Fatalf("intercept %v, %s: %v", intercept, name, err)
+			}
+			for i, v := range predict(p) {
+				before, after := sketch[i].Hi-sketch[i].Lo, v.Hi-v.Lo
+				switch {
+				case i < 2 && !intercept: // aᵀx* = 0 at the row of zeros, for all that is known
+					if v != (ridge.Interval{}) {
+						t.Errorf("%s: %v for a row of zeros", name, v)
+					}
+				case c.narrows || i%2 == 1:
+					if !(after <= 1e-4*before) {
+						t.Errorf("intercept %v, %s: %d is narrowed from %g to %g", intercept, name, i, before, after)
+					}
+				case v != sketch[i]:
+					t.Errorf("intercept %v, %s: %d is %v, by the sketch %v", intercept, name, i, v, sketch[i])
+				}
+			}
+		}
+		if intercept {
+			continue
+		}
+		p := must(without(fit, bound(nan)).Predictor())(t)
+		for i, v := range predict(p) {
+			if i%2 == 0 && v != (ridge.Interval{Lo: math.Inf(-1), Hi: inf}) || i%2 == 1 && !(v.Hi-v.Lo < 1e-6) {
+				t.Errorf("alone: %d is %v", i, v)
+			}
+		}
+	}
+}
+
+// TestNarrowRefusesOtherRows: a fit of rows that differ a little in what a certificate is
+// made of is not combined with the summary, by Narrow or, where it could not tell, where
+// the two contradict each other.
+func TestNarrowRefusesOtherRows(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(5, 1)), "gaussian", 60, 9, 1, 1)
+	ctx := context.Background()
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 9, Intercept: true})
+	exact := func(change func(x [][]float64, y []float64)) *ridge.Fit {
+		x, y := make([][]float64, 60), make([]float64, 60)
+		for i := range x {
+			x[i], y[i] = slices.Clone(s.x[i]), s.y[i][0]
+		}
+		change(x, y)
+		src := must(dataset.FromDense(len(x), 9, 1, flat(x), y))(t)
+		return must(ridge.Exact(ctx, src, []float64{1}, ridge.ExactOptions{Factor: ridge.QR, Intercept: true}))(t)[0]
+	}
+	same := exact(func([][]float64, []float64) {})
+	reversed := exact(func(x [][]float64, y []float64) { slices.Reverse(x); slices.Reverse(y) })
+	for _, f := range []*ridge.Fit{same, reversed} {
+		if err := must(sum.Predictor(1))(t).Narrow(f); err != nil {
+			t.Errorf("of the same rows: %v", err)
+		}
+	}
+	for name, f := range map[string]*ridge.Fit{
+		"number of rows": without(same, func(f *ridge.Fit) { f.Rows-- }),
+		"a target":       exact(func(_ [][]float64, y []float64) { y[7] += 1e-6 }),
+		"targets moved":  exact(func(_ [][]float64, y []float64) { floats.AddConst(1e-6, y) }),
+		"a feature": exact(func(x [][]float64, _ []float64) {
+			for i := range x {
+				x[i][3] *= 1 + 1e-6
+			}
+		}),
+		"‖b‖²":           without(same, func(f *ridge.Fit) { f.TSS[0] *= 1 + 1e-6 }),
+		"an intercept":   without(same, func(f *ridge.Fit) { f.Intercept[0] += 1e-6 }),
+		"longer weights": without(same, func(f *ridge.Fit) { f.Coef.Scale(1+1e-6, f.Coef); f.Intercept = nil }),
+		"less weights":   without(same, func(f *ridge.Fit) { f.Coef.Scale(1-1e-6, f.Coef); f.Intercept = nil }),
+	} {
+		if err := must(sum.Predictor(1))(t).Narrow(f); !errors.Is(err, ridge.ErrOtherRows) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	plain := summarize(t, s, ridge.SummaryConfig{Size: 9})
+	if err := must(plain.Predictor(1))(t).Narrow(without(same, func(f *ridge.Fit) { f.TSS = nil })); !errors.Is(err, ridge.ErrOtherRows) {
+		t.Errorf("with an intercept, the summary without: %v", err)
+	}
+	// Weights that differ in a direction along which cᵀx̂ and the intercept say nothing.
+	free := must(plain.Predictor(1))(t)
+	fit := must(plain.Fit(1))(t)
+	wrong := without(fit, func(f *ridge.Fit) {
+		c, v := make([]float64, 9), make([]float64, 9)
+		for i, x := range s.x {
+			floats.AddScaled(c, s.y[i][0], x)
+		}
+		v[0], v[1] = c[1], -c[0]
+		floats.AddScaled(f.Coef.RawRowView(0), 1e-3/floats.Norm(v, 2), v)
+	})
+	if err := free.Narrow(wrong); err != nil {
+		t.Fatal(err)
+	}
+	if err := free.Predict(make([]ridge.Interval, 60), dataset.Block{N: 60, X: flat(s.x)}); !errors.Is(err, ridge.ErrOtherRows) {
+		t.Errorf("intervals apart: %v", err)
+	}
+}
+
+// TestPredictorOfFitAlone: at γ = 0 too there are intervals, which hold; what they cannot
+// be made of is refused.
+func TestPredictorOfFitAlone(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(4, 1)), "gaussian", 60, 9, 2, 1)
+	ctx := context.Background()
+	for _, gamma := range []float64{0, 1} {
+		truth := must(ridge.Exact(ctx, s, []float64{gamma}, ridge.ExactOptions{Factor: ridge.QR}))(t)[0]
+		fit := without(truth, func(f *ridge.Fit) {
+			for j := range 2 {
+				f.Coef.RawRowView(j)[j] += 1e-3
+				f.Certificate.ErrorBound[j] += 1e-3
+			}
+		})
+		dst, want := make([]ridge.Interval, 2*60), make([]float64, 2)
+		if err := must(fit.Predictor())(t).Predict(dst, dataset.Block{N: 60, Sparse: compress(s.x)}); err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range s.x {
+			if err := truth.Predict(want, x); err != nil {
+				t.Fatal(err)
+			}
+			for j, y := range want {
+				v, half := dst[2*i+j], floats.Norm(x, 2)*fit.Certificate.ErrorBound[j]
+				if !(v.Lo <= y && y <= v.Hi) || !(v.Hi-v.Lo <= 2*half*(1+1e-6)) {
+					t.Errorf("γ = %g, row %d, target %d: %g in %v, ‖a‖·bound is %g", gamma, i, j, y, v, half)
+				}
+			}
+		}
+		if err := must(fit.Predictor())(t).Narrow(fit); !errors.Is(err, ridge.ErrShape) {
+			t.Errorf("narrowed: %v", err)
+		}
+	}
+	fit := must(ridge.Exact(ctx, s, []float64{1}, ridge.ExactOptions{Intercept: true}))(t)[0]
+	for name, f := range map[string]*ridge.Fit{
+		"an intercept": fit,
+		"no bound":     without(fit, func(f *ridge.Fit) { f.Intercept = nil; f.Certificate.ErrorBound = nil }),
+	} {
+		if _, err := f.Predictor(); !errors.Is(err, ridge.ErrShape) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package ridge_test
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -42,23 +43,73 @@ func TestLeastEigenvalue(t *testing.T) {
 	}
 }
 
-// TestOffset: means that are rounded move the gradient of a pass to second order only.
+// TestOffset: means that are rounded move the gradient of a pass to second order only,
+// and so much is counted.
 func TestOffset(t *testing.T) {
-	p := tall(2000, 4, 1e8)
-	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 4, Intercept: true}, nil))(t)
-	truth := p.truth(true)
-	f, err := ridge.Solve(t.Context(), p, sum, 1, ridge.SolveOptions{Tol: 1e-13})
-	if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
-		f, err = short.Fits[0], nil
+	for _, c := range []struct{ offset, tol float64 }{{1e8, 1e-13}, {1e12, 1e-6}} {
+		p := tall(2000, 4, c.offset)
+		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 4, Intercept: true}, nil))(t)
+		truth := p.truth(true)
+		f, err := ridge.Solve(t.Context(), p, sum, 1, ridge.SolveOptions{Tol: 1e-14})
+		if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
+			f, err = short.Fits[0], nil
+		}
+		check(t, err)
+		ridgetest.Certificate(t, truth, f)
+		ridgetest.Certificate(t, truth, must(sum.Fit(1))(t))
+		if v := f.Certificate.RelativeErrorBound[0]; !(v <= c.tol) {
+			t.Errorf("offset %g: a relative error of %g is certified", c.offset, v)
+		}
+		ridgetest.Certificate(t, truth, must(ridge.Exact(t.Context(), p, []float64{1}, ridge.ExactOptions{Intercept: true}))(t)[0])
 	}
-	check(t, err)
-	ridgetest.Certificate(t, truth, f)
-	if v := f.Certificate.RelativeErrorBound[0]; !(v <= 1e-12) {
-		t.Errorf("a relative error of %g is certified", v)
-	} else {
-		t.Logf("%g", v)
+}
+
+// TestNearlySingular: where the sketch spans all features and K is singular but for
+// round-off, its least eigenvalue is no more certain than that.
+func TestNearlySingular(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 1))
+	for range 400 {
+		d := 2 + r.IntN(3)
+		apart := math.Pow(10, -9+5*r.Float64())
+		if r.IntN(3) == 0 {
+			apart = 0
+		}
+		var p table
+		for range d + 5 + r.IntN(40) {
+			row, u := make([]float64, d), r.NormFloat64()
+			for j := range row {
+				row[j] = u*float64(1+j%2)/3 + apart*r.NormFloat64()
+			}
+			p.x, p.y = append(p.x, row), append(p.y, []float64{u + r.NormFloat64()})
+		}
+		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: d}, nil))(t)
+		truth := p.truth(false)
+		for _, gamma := range []float64{1e-20, 1e-16, 1e-13, 1e-9} {
+			ridgetest.Certificate(t, truth, must(sum.Fit(gamma))(t))
+			if t.Failed() {
+				t.Fatalf("γ = %g, apart %g, rows %v", gamma, apart, p.x)
+			}
+		}
 	}
-	g := must(ridge.Exact(t.Context(), p, []float64{1}, ridge.ExactOptions{Intercept: true}))(t)[0]
-	ridgetest.Certificate(t, truth, g)
-	t.Logf("exact: %g", g.Certificate.RelativeErrorBound[0])
+}
+
+// TestSparseFar: a pass centres sparse rows from where they are, so that their distance
+// from zero counts.
+func TestSparseFar(t *testing.T) {
+	for _, offset := range []float64{1e5, 1e8} {
+		p := tall(600, 3, offset)
+		p.sparse = true
+		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+		truth := p.truth(true)
+		for _, gamma := range []float64{1, 1e4} {
+			for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
+				f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Tol: 1e-14, Method: method, MaxPasses: 40})
+				if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
+					f, err = short.Fits[0], nil
+				}
+				check(t, err)
+				ridgetest.Certificate(t, truth, f)
+			}
+		}
+	}
 }

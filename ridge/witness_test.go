@@ -117,9 +117,13 @@ func TestConstantRows(t *testing.T) {
 				p.y = append(p.y, []float64{0.7 * (1 + jitter*float64(r.IntN(3)))})
 			}
 			sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 2, Intercept: true}, nil))(t)
-			_, err := ridge.Solve(t.Context(), p, sum, 1, ridge.SolveOptions{})
-			if _, ok := errors.AsType[*ridge.NotConvergedError](err); err != nil && !ok {
-				t.Errorf("sparse %v, jitter %g: %v", sparse, jitter, err)
+			for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
+				for _, start := range []*mat.Dense{nil, mat.NewDense(1, 2, []float64{1, 1})} {
+					_, err := ridge.Solve(t.Context(), p, sum, 1, ridge.SolveOptions{Method: method, Start: start})
+					if _, ok := errors.AsType[*ridge.NotConvergedError](err); err != nil && !ok {
+						t.Errorf("sparse %v, jitter %g, %v: %v", sparse, jitter, method, err)
+					}
+				}
 			}
 		}
 	}

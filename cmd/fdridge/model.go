@@ -45,10 +45,74 @@ type model struct {
 // embedded.)
 type Weights struct {
 	Gamma       float64    `json:"gamma"`
-	Coef        perTarget2 `json:"coef"`        // d numbers, or t lists of d
-	Intercept   perTarget1 `json:"intercept"`   // a number, or t of them
-	TSS         perTarget1 `json:"tss"`         // ‖b‖² of the targets, centred where an intercept was fitted
-	Certificate any        `json:"certificate"` // a fitRecord, of which prediction needs nothing
+	Coef        perTarget2 `json:"coef"`      // d numbers, or t lists of d
+	Intercept   perTarget1 `json:"intercept"` // a number, or t of them
+	TSS         perTarget1 `json:"tss"`       // ‖b‖² of the targets, centred where an intercept was fitted
+	Certificate proof      `json:"certificate"`
+	Fitted      *fitted    `json:"fitted,omitempty"`
+}
+
+// fitted is what the certificate is about, bit for bit, where that is not in the fields
+// beside it. Models that were written before have none: nothing says that their weights
+// are those of their certificate, and they narrow no interval.
+type fitted struct {
+	Coef      perTarget2 `json:"coef,omitempty"`      // of the scaled columns, where coef is in the units of the file
+	Intercept perTarget1 `json:"intercept,omitempty"` // to go with them
+	// That of the last pass, of one process, over rows in this format: what its round-off
+	// is depends on both.
+	GradientNorm bounds `json:"gradient_norm,omitempty"`
+	Format       string `json:"format,omitempty"`
+}
+
+// A proof is a fitRecord in a file. Of what was read nothing is decoded until an
+// interval needs it.
+type proof struct {
+	record fitRecord
+	text   json.RawMessage
+}
+
+func (c proof) MarshalJSON() ([]byte, error) { return json.Marshal(c.record) }
+
+func (c *proof) UnmarshalJSON(b []byte) error {
+	c.text = bytes.Clone(b)
+	return nil
+}
+
+// certificate decodes what [ridge.Predictor.Narrow] takes of it.
+func (c *proof) certificate() (ridge.Certificate, error) {
+	var v struct {
+		ErrorBound bounds   `json:"error_bound"`
+		Objective  brackets `json:"objective"`
+		RSS        brackets `json:"rss"`
+	}
+	var text bytes.Buffer // without the spaces that tell brackets one from several
+	if err := json.Compact(&text, c.text); err != nil {
+		return ridge.Certificate{}, err
+	}
+	if err := json.Unmarshal(text.Bytes(), &v); err != nil {
+		return ridge.Certificate{}, err
+	}
+	return ridge.Certificate{ErrorBound: v.ErrorBound, Objective: v.Objective, RSS: v.RSS}, nil
+}
+
+// bounds are an upper bound for each target, in JSON one number where t = 1, and null
+// where they are not finite.
+type bounds []float64
+
+func (x bounds) MarshalJSON() ([]byte, error) { return numbers(x).MarshalJSON() }
+
+func (x *bounds) UnmarshalJSON(b []byte) error {
+	list := make([]number, 1)
+	if err := json.Unmarshal(b, &list[0]); err != nil {
+		if err := json.Unmarshal(b, &list); err != nil {
+			return err
+		}
+	}
+	*x = nil
+	for _, v := range list {
+		*x = append(*x, float64(v))
+	}
+	return nil
 }
 
 // perTarget2 is t lists of d numbers, in JSON one list where t = 1.
@@ -109,12 +173,22 @@ func (r *result) writeModel(name string) error {
 
 // weights are a fit's, in the units of the file where they can be.
 func (r *result) weights(f *ridge.Fit) Weights {
-	out := Weights{Gamma: f.Gamma, TSS: f.TSS, Certificate: r.record(f)}
+	out := Weights{Gamma: f.Gamma, TSS: f.TSS, Certificate: proof{record: r.record(f)}, Fitted: &fitted{}}
 	t, _ := f.Coef.Dims()
 	for j := range t {
 		coef, b := r.prep.unscale(f.Coef.RawRowView(j), f.Intercept[j])
 		out.Coef = append(out.Coef, coef)
 		out.Intercept = append(out.Intercept, b)
+		if r.prep.Scaling != nil && r.prep.expansion() == nil {
+			out.Fitted.Coef = append(out.Fitted.Coef, f.Coef.RawRowView(j))
+			out.Fitted.Intercept = append(out.Fitted.Intercept, f.Intercept[j])
+		}
+	}
+	if r.team == nil {
+		out.Fitted.GradientNorm, out.Fitted.Format = f.GradientNorm, r.format
+		if r.read != "" {
+			out.Fitted.Format = r.read
+		}
 	}
 	return out
 }
@@ -183,6 +257,26 @@ func (m *model) valid(w Weights) error {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return fmt.Errorf("a weight is %v", v)
 			}
+		}
+	}
+	return w.Fitted.valid(m.D, len(w.Coef), m.Folded != nil)
+}
+
+// valid checks what intervals are narrowed by, for d features and t targets.
+func (f *fitted) valid(d, t int, folded bool) error {
+	if f == nil {
+		return nil
+	}
+	scaled := 0 // targets with weights of scaled columns
+	if folded {
+		scaled = t
+	}
+	if len(f.Coef) != scaled || len(f.Intercept) != scaled || (f.GradientNorm != nil && len(f.GradientNorm) != t) {
+		return fmt.Errorf("of what was fitted there are %d lists of weights, %d intercepts and %d gradients for %d targets", len(f.Coef), len(f.Intercept), len(f.GradientNorm), t)
+	}
+	for _, c := range f.Coef {
+		if len(c) != d {
+			return fmt.Errorf("%d weights were fitted to %d features", len(c), d)
 		}
 	}
 	return nil

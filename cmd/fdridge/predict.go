@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -49,7 +50,7 @@ func predictCommand() *cobra.Command {
 	f.Var(&o.gamma, "gamma", "which γ of a model with several")
 	f.Var(&o.in.target, "target", "the target column, where the file has one: it is left out of the features, and R² and RMSE on it are reported (svmlight: the label, always)")
 	f.StringVar(&o.in.rows, "rows", "", "A:B: only rows A to B, from 1, inclusive")
-	f.StringVar(&o.interval, "interval", "", "the sketch that fit --save-sketch, sketch or merge wrote: print prediction,low,high with a proved interval for what the exact ridge solution at the model's γ predicts")
+	f.StringVar(&o.interval, "interval", "", "the sketch that fit --save-sketch, sketch or merge wrote of the rows of the fit: print prediction,low,high with a proved interval for what the exact ridge solution at the model's γ predicts, by the sketch and by the model's certificate, whichever is narrower; the model itself, where it was fitted with --intercept=false: by its certificate alone")
 	f.StringVar(&o.out, "out", "", "write the predictions here (default: standard output)")
 	f.BoolVar(&o.json, "json", false, "print one JSON object in place of lines")
 	return c
@@ -99,10 +100,18 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		return &inputError{err}
 	}
 	p := &predictor{fit: fitOf(w), asJSON: o.json}
-	if o.interval != "" {
-		if err := p.bracket(o.interval, m, w.TSS, be); err != nil {
-			return err
-		}
+	switch {
+	case o.interval == "":
+	case sameFile(o.interval, o.model):
+		err = p.bracketAlone(m, w)
+	default:
+		err = p.bracket(o.interval, m, w, be)
+	}
+	if err != nil {
+		return err
+	}
+	if p.source == fromSketch {
+		fmt.Fprintf(stderr, "intervals: by the sketch alone; %s was written before models kept what narrows them: fit once more for narrower ones\n", o.model)
 	}
 	src, err := o.open(m, len(w.Coef), be)
 	if err != nil {
@@ -161,9 +170,17 @@ func (o *predictOptions) open(m *model, targets int, be engine.Backend) (dataset
 	return src, nil
 }
 
+// What intervals follow from.
+const (
+	fromSketch = "sketch"
+	fromModel  = "model"
+	fromBoth   = "sketch and model"
+)
+
 // bracket prepares for intervals by the sketch in a file, which must be of rows
-// prepared as the model's were. The rows are scaled then, and so the weights.
-func (p *predictor) bracket(name string, m *model, tss []float64, be engine.Backend) error {
+// prepared as the model's were, and by the model's certificate. The rows are scaled
+// then, and so the weights.
+func (p *predictor) bracket(name string, m *model, w Weights, be engine.Backend) error {
 	sum, d, err := load(name, be)
 	if err != nil {
 		return err
@@ -172,29 +189,84 @@ func (p *predictor) bracket(name string, m *model, tss []float64, be engine.Back
 	if cfg := sum.Config(); cfg.Dim != m.D || cfg.Targets != t {
 		return badInput("--interval: the sketch in %s is of %d features and %d targets, the model of %d and %d", name, cfg.Dim, cfg.Targets, m.D, t)
 	}
-	scaling := d.Preparation.Scaling
-	fitted := m.Preparation
+	fit := m.Preparation
 	if m.Folded != nil {
-		fitted.Scaling = m.Folded
+		fit.Scaling = m.Folded
 	}
-	if !reflect.DeepEqual(d.Preparation, fitted) {
+	if !reflect.DeepEqual(d.Preparation, fit) {
 		return badInput("--interval: the rows of %s were prepared in another way than the model's", name)
 	}
-	if err := sameRows(sum, m, tss); err != nil {
+	if err := sameRows(sum, m, w.TSS); err != nil {
 		return badInput("--interval: %s: %w", name, err)
 	}
-	if m.Preparation.Scaling == nil && scaling != nil {
-		m.Preparation.Scaling = scaling
-		for j := range t {
-			coef := p.fit.Coef.RawRowView(j)
-			for i := range coef {
-				p.fit.Intercept[j] += coef[i] * scaling.Mean[i]
-				coef[i] *= scaling.Scale[i]
-			}
+	p.asFitted(m, w)
+	if p.intervals, err = sum.Predictor(p.fit.Gamma); err != nil {
+		return err
+	}
+	if p.source = fromSketch; w.Fitted == nil {
+		return nil
+	}
+	p.source = fromBoth
+	if err := p.certify(m, w); err != nil {
+		return err
+	}
+	if d.Format != w.Fitted.Format { // its round-off is then not what the sketch knows of
+		p.fit.GradientNorm = nil
+	}
+	if err := p.intervals.Narrow(p.fit); err != nil {
+		return badInput("--interval: %s: %w", name, err)
+	}
+	return nil
+}
+
+// bracketAlone prepares for intervals by the model's certificate alone.
+func (p *predictor) bracketAlone(m *model, w Weights) error {
+	switch {
+	case w.Fitted == nil:
+		return badInput("--interval: the model was written before models kept what an interval needs; fit once more, or name a sketch")
+	case m.FitsCentre:
+		return badInput("--interval: the model has an intercept, for which an interval needs the means of the rows too; name a sketch of them")
+	}
+	p.asFitted(m, w)
+	if err := p.certify(m, w); err != nil {
+		return err
+	}
+	var err error
+	if p.intervals, err = p.fit.Predictor(); err != nil {
+		return badInput("--interval: %w", err)
+	}
+	p.source = fromModel
+	return nil
+}
+
+// asFitted takes the weights back to the scaled columns that they were fitted to, and
+// has the rows scaled.
+func (p *predictor) asFitted(m *model, w Weights) {
+	if m.Folded == nil {
+		return
+	}
+	m.Preparation.Scaling = m.Folded
+	if w.Fitted != nil {
+		p.fit = fitOf(Weights{Gamma: w.Gamma, Coef: w.Fitted.Coef, Intercept: w.Fitted.Intercept})
+		return
+	}
+	for j := range p.fit.Intercept {
+		coef := p.fit.Coef.RawRowView(j)
+		for i := range coef {
+			p.fit.Intercept[j] += coef[i] * m.Folded.Mean[i]
+			coef[i] *= m.Folded.Scale[i]
 		}
 	}
-	p.intervals, err = sum.Predictor(p.fit.Gamma)
-	return err
+}
+
+// certify completes the fit by what the model says of it.
+func (p *predictor) certify(m *model, w Weights) error {
+	c, err := w.Certificate.certificate()
+	if err != nil {
+		return badInput("--model: its certificate cannot be read: %w", err)
+	}
+	p.fit.Certificate, p.fit.GradientNorm, p.fit.TSS, p.fit.Rows = c, w.Fitted.GradientNorm, w.TSS, m.N
+	return nil
 }
 
 // sameRows refuses a sketch that is not of the rows the model was fitted to, as far
@@ -219,6 +291,7 @@ func sameRows(sum *ridge.Summary, m *model, tss []float64) error {
 type predictor struct {
 	fit       *ridge.Fit
 	intervals *ridge.Predictor // nil: none are asked for
+	source    string           // what they follow from
 	asJSON    bool
 	scores    []score
 }
@@ -239,7 +312,11 @@ func (p *predictor) run(ctx context.Context, src dataset.Source, w io.Writer) er
 		}
 		if p.intervals != nil {
 			within = slices.Grow(within[:0], b.N*k)[:b.N*k]
-			if err := p.intervals.Predict(within, b); err != nil {
+			err := p.intervals.Predict(within, b)
+			if errors.Is(err, ridge.ErrOtherRows) {
+				return badInput("--interval: %w", err)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -297,7 +374,7 @@ func (p *predictor) writeJSON(w io.Writer, all [][]float64, brackets []ridge.Int
 		for i := range rows {
 			rows[i] = brackets[i*k : (i+1)*k]
 		}
-		report["intervals"] = rows
+		report["intervals"], report["intervals_from"] = rows, p.source
 	}
 	var r2, rmse []float64
 	for _, s := range p.scores {

@@ -26,6 +26,7 @@ type result struct {
 	data           string // the files, or the sketch
 	format, target string
 	targetNames    []string // where there are any
+	read           string   // the format of the rows that passes read, where it may be another than that of the sketch's
 	columns        []string // of a csv header
 	nnz            int64
 	scans, reads   int // reads before the method itself, and in all

@@ -100,6 +100,7 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 		if r.source, err = d.Preparation.apply(opened.counted, be); err != nil {
 			return err
 		}
+		r.read = opened.opened.Format
 	}
 	if err := r.solve(ctx, sum, bar); err != nil {
 		return about(o.in.data.value, err)

@@ -1,0 +1,470 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// A truth is what the exact solution predicts for the rows that a model was fitted to.
+type truth struct {
+	y     []float64 // n×t
+	slack []float64 // what that may be off by, by its own certificate
+	norm  []float64 // of the rows, less their mean where an intercept was fitted, n; of sparse ones and of it
+	size  []float64 // and as they are
+}
+
+// truthOf solves by QR for the prepared rows that the flags in say how to read.
+func truthOf(t *testing.T, model string, gamma float64, in func(*inputFlags)) truth {
+	t.Helper()
+	m, err := readModel(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Folded != nil {
+		m.Preparation.Scaling = m.Folded
+	}
+	o := predictOptions{in: newInputFlags(), model: model}
+	in(&o.in)
+	be, err := engine.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := o.open(m, len(m.Models[0].Coef), be)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fits, err := ridge.Exact(t.Context(), src, []float64{gamma}, ridge.ExactOptions{Factor: ridge.QR, Intercept: m.FitsCentre})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, d, k := src.Dims()
+	var rows [][]float64
+	sparse := false
+	mean, out, yhat := make([]float64, d), truth{}, make([]float64, k)
+	for b, err := range src.Blocks(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		sparse = b.Sparse != nil
+		for i := range b.N {
+			rows = append(rows, slices.Clone(rowOf(b, i, make([]float64, d))))
+			floats.Add(mean, rows[len(rows)-1])
+			if err := fits[0].Predict(yhat, rows[len(rows)-1]); err != nil {
+				t.Fatal(err)
+			}
+			out.y = append(out.y, yhat...)
+		}
+	}
+	floats.Scale(1/float64(len(rows)), mean)
+	for _, a := range rows {
+		out.size = append(out.size, floats.Norm(a, 2))
+		switch {
+		case m.FitsCentre && sparse:
+			out.norm = append(out.norm, floats.Norm(a, 2)+floats.Norm(mean, 2))
+		case m.FitsCentre:
+			out.norm = append(out.norm, floats.Distance(a, mean, 2))
+		default:
+			out.norm = append(out.norm, floats.Norm(a, 2))
+		}
+		for j := range k {
+			y := out.y[len(out.slack)]
+			out.slack = append(out.slack, out.norm[len(out.norm)-1]*fits[0].Certificate.ErrorBound[j]+1e-15*float64(d)*(math.Abs(y)+math.Abs(fits[0].Intercept[j])))
+		}
+	}
+	return out
+}
+
+// intervalsOf are what predict says, all targets of a row after another, and what
+// from.
+func intervalsOf(t *testing.T, args []string, more ...string) (v []ridge.Interval, from, stderr string) {
+	t.Helper()
+	code, out, stderr := call(slices.Concat([]string{"predict", "--json"}, args, more)...)
+	if code != done {
+		t.Fatalf("%v: exit %d: %s", more, code, stderr)
+	}
+	var p struct {
+		Intervals []brackets `json:"intervals"`
+		From      string     `json:"intervals_from"`
+	}
+	if err := json.Unmarshal([]byte(out), &p); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range p.Intervals {
+		v = append(v, b...)
+	}
+	return v, p.From, stderr
+}
+
+// change edits the JSON of a model, for each of its γ.
+func change(t *testing.T, model string, edit func(weights map[string]any)) string {
+	t.Helper()
+	var m map[string]any
+	d := json.NewDecoder(strings.NewReader(contents(t, model)))
+	d.UseNumber()
+	if err := d.Decode(&m); err != nil {
+		t.Fatal(err)
+	}
+	list, several := m["models"].([]any)
+	if !several {
+		list = []any{m}
+	}
+	for _, w := range list {
+		edit(w.(map[string]any))
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return write(t, "changed.json", string(text))
+}
+
+// TestIntervalsNarrow: intervals are as narrow as the model's certificate says, hold what
+// the exact solution predicts, and are those of the sketch for a model that was written
+// before it kept what narrows them.
+func TestIntervalsNarrow(t *testing.T) {
+	file := func(path, rows, target string) func(*inputFlags) {
+		return func(in *inputFlags) {
+			in.data.value, in.data.set, in.rows = path, true, rows
+			if target != "" {
+				in.target.value, in.target.set = target, true
+			}
+		}
+	}
+	const features = "rff:64,gamma=0.05,seed=1"
+	methods := map[string][]string{
+		"one-shot": {"--method", "one-shot", "--gamma", "2"}, "cg": {"--method", "cg", "--gamma", "2"}, "galerkin": {"--method", "galerkin", "--gamma", "2,20"},
+		"cholesky": {"--method", "exact", "--gamma", "2"}, "qr": {"--method", "exact", "--gamma", "0,2"},
+	}
+	for name, c := range map[string]struct {
+		path, rows, target string
+		prepared           []string
+		singular           bool // at γ = 0
+	}{
+		"Fourier features":       {w8a, "1:1000", "", []string{"--features", features, "--size", "16"}, false},
+		"without intercept":      {w8a, "1:1000", "", []string{"--features", features, "--size", "16", "--intercept=false"}, false},
+		"sparse rows":            {w8a, "1:1000", "", []string{"--size", "16"}, true},
+		"standardised":           {housing, "1:1000", "last", []string{"--standardize", "--size", "3"}, false},
+		"standardised, plain":    {housing, "1:1000", "last", []string{"--standardize", "--size", "3", "--intercept=false"}, false},
+		"two targets":            {housing, "1:1000", "3,last", []string{"--targets", "2", "--standardize", "--size", "3"}, false},
+		"standardised, features": {housing, "1:1000", "last", []string{"--standardize", "--features", "rff:30,gamma=0.1", "--size", "8"}, false},
+	} {
+		dir := t.TempDir()
+		in := func(name string) string { return filepath.Join(dir, name) }
+		args := []string{"--data", c.path, "--rows", c.rows}
+		if c.target != "" {
+			args = append(args, "--target", c.target)
+		}
+		must(t, slices.Concat([]string{"sketch", "-o", in("sketch")}, args, c.prepared[:len(c.prepared):len(c.prepared)])...)
+		var exact truth
+		for method, flags := range methods {
+			t.Run(name+", "+method, func(t *testing.T) {
+				if c.singular && method == "qr" {
+					t.Skip("singular at γ = 0, which is what asks for QR")
+				}
+				model := in(method)
+				must(t, slices.Concat([]string{"fit", "--out", model}, args, flags, c.prepared)...)
+				if exact.y == nil {
+					exact = truthOf(t, model, 2, file(c.path, c.rows, c.target))
+				}
+				m, err := readModel(model)
+				if err != nil {
+					t.Fatal(err)
+				}
+				gamma := once{value: "2", set: true}
+				w, err := m.at(gamma)
+				if err != nil {
+					t.Fatal(err)
+				}
+				certificate, err := w.Certificate.certificate()
+				if err != nil {
+					t.Fatal(err)
+				}
+				k := len(w.Coef)
+				predict := slices.Concat(args, []string{"--gamma", "2", "--model"})
+				narrow, from, stderr := intervalsOf(t, predict, model, "--interval", in("sketch"))
+				if from != "sketch and model" || strings.Contains(stderr, "intervals") {
+					t.Errorf("from %q, %q", from, stderr)
+				}
+				old := change(t, model, func(w map[string]any) { delete(w, "fitted") })
+				wide, from, stderr := intervalsOf(t, predict, old, "--interval", in("sketch"))
+				if from != "sketch" || !strings.Contains(stderr, "intervals: by the sketch alone; "+old+" was written before") {
+					t.Errorf("old: from %q, %q", from, stderr)
+				}
+				if len(narrow) != len(exact.y) || len(wide) != len(exact.y) {
+					t.Fatalf("%d and %d intervals for %d", len(narrow), len(wide), len(exact.y))
+				}
+				holds := func(what string, all []ridge.Interval) {
+					for i, v := range all {
+						if y, s := exact.y[i], exact.slack[i]; !(v.Lo-s <= y && y <= v.Hi+s) {
+							t.Fatalf("%s: row %d, target %d: %v is outside of %v", what, i/k+1, i%k+1, y, v)
+						}
+					}
+				}
+				holds("narrow", narrow)
+				holds("wide", wide)
+				// round is room for round-off, which is proved too.
+				round := func(i int) float64 {
+					coef := w.Coef[i%k]
+					if w.Fitted.Coef != nil {
+						coef = w.Fitted.Coef[i%k]
+					}
+					return 1e-12 * (math.Abs(exact.y[i]) + exact.size[i/k]*floats.Norm(coef, 2) + math.Abs(w.Intercept[i%k]))
+				}
+				least := math.Inf(1) // of the sketch's alone
+				for i, v := range narrow {
+					half, sketched := (v.Hi-v.Lo)/2, (wide[i].Hi-wide[i].Lo)/2
+					least = math.Min(least, sketched/half)
+					if says := exact.norm[i/k] * certificate.ErrorBound[i%k]; !(half <= says*(1+1e-9)+round(i)) || !(half <= sketched*(1+1e-9)) {
+						t.Fatalf("row %d, target %d: half width %.3g, the certificate says %.3g, the sketch %.3g", i/k+1, i%k+1, half, says, sketched)
+					}
+				}
+				if method != "one-shot" && !(least > 100) {
+					t.Errorf("the sketch's intervals are but %.3g times as wide", least)
+				}
+				code, _, errs := call(slices.Concat([]string{"predict"}, predict, []string{model, "--interval", model})...)
+				if m.FitsCentre {
+					if code != usage || !strings.Contains(errs, "the model has an intercept") {
+						t.Errorf("by the model alone: exit %d, %s", code, errs)
+					}
+					return
+				}
+				alone, from, _ := intervalsOf(t, predict, model, "--interval", model)
+				if holds("alone", alone); from != "model" {
+					t.Errorf("alone: from %q", from)
+				}
+				for i, v := range alone {
+					if half, says := (v.Hi-v.Lo)/2, exact.norm[i/k]*certificate.ErrorBound[i%k]; !(math.Abs(half-says) <= 1e-9*says+round(i)) {
+						t.Fatalf("alone: row %d: half width %.3g, the certificate says %.3g", i+1, half, says)
+					}
+				}
+				if code, _, errs := call(slices.Concat([]string{"predict"}, predict, []string{old, "--interval", old})...); code != usage || !strings.Contains(errs, "was written before") {
+					t.Errorf("by an old model alone: exit %d, %s", code, errs)
+				}
+			})
+		}
+	}
+}
+
+// TestModelIsExact: a model file holds, to the last bit, the weights that its certificate
+// is about, and what is not finite is read as that.
+func TestModelIsExact(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	be, err := engine.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const d = 50
+	draw := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = r.NormFloat64() * math.Exp2(float64(r.IntN(200)-100))
+		}
+		return x
+	}
+	for _, scaled := range []bool{false, true} {
+		for _, targets := range []int{1, 2} {
+			coef := draw(targets * d)
+			coef[0], coef[1], coef[2] = math.Copysign(0, -1), 0x1p-1074, math.Nextafter(1, 2)
+			bracket := func() []ridge.Interval {
+				v := slices.Repeat([]ridge.Interval{{Lo: math.Abs(r.NormFloat64()), Hi: 1e3 * r.Float64()}}, targets)
+				v[0].Hi = math.Inf(1)
+				return v
+			}
+			f := &ridge.Fit{
+				Gamma: 0.1, Coef: mat.NewDense(targets, d, coef), Intercept: draw(targets), TSS: draw(targets), GradientNorm: draw(targets), Rows: 9,
+				Certificate: ridge.Certificate{
+					ErrorBound: draw(targets), RelativeErrorBound: draw(targets), Objective: bracket(), RSS: bracket(), GCV: bracket(),
+				},
+			}
+			f.GradientNorm[targets-1], f.Certificate.ErrorBound[targets-1] = math.Inf(1), math.NaN()
+			res := &result{o: &solveFlags{}, backend: be, prep: preparation{Inputs: d}, format: "csv", fits: []*ridge.Fit{f}, intercept: true}
+			if scaled {
+				res.prep.Scaling = &dataset.Scaling{Mean: draw(d), Scale: slices.Repeat([]float64{3.7}, d)}
+			}
+			name := filepath.Join(t.TempDir(), "model")
+			if err := res.writeModel(name); err != nil {
+				t.Fatal(err)
+			}
+			m, err := readModel(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := m.Models[0]
+			p := &predictor{fit: fitOf(w)}
+			p.asFitted(m, w)
+			if err := p.certify(m, w); err != nil {
+				t.Fatal(err)
+			}
+			same := func(what string, got, want []float64) {
+				if len(got) != len(want) {
+					t.Errorf("%s: %d of %d", what, len(got), len(want))
+					return
+				}
+				for i, v := range want {
+					if math.IsNaN(v) {
+						v = math.Inf(1) // null, what is no bound
+					}
+					if math.Float64bits(got[i]) != math.Float64bits(v) {
+						t.Errorf("scaled %v, %d targets, %s %d: %x, want %x", scaled, targets, what, i, got[i], v)
+					}
+				}
+			}
+			got, ends := p.fit, func(v []ridge.Interval) (x []float64) {
+				for _, v := range v {
+					x = append(x, v.Lo, v.Hi)
+				}
+				return x
+			}
+			same("weight", got.Coef.RawMatrix().Data, coef)
+			same("intercept", got.Intercept, f.Intercept)
+			same("‖b‖²", got.TSS, f.TSS)
+			same("gradient", got.GradientNorm, f.GradientNorm)
+			same("bound", got.Certificate.ErrorBound, f.Certificate.ErrorBound)
+			same("objective", ends(got.Certificate.Objective), ends(f.Certificate.Objective))
+			same("RSS", ends(got.Certificate.RSS), ends(f.Certificate.RSS))
+			same("γ and n", []float64{got.Gamma, float64(got.Rows)}, []float64{f.Gamma, 9})
+			if w.Fitted.Format != "csv" {
+				t.Errorf("of rows of format %q", w.Fitted.Format)
+			}
+			// What the round-off of several ranks' gradient is, no sketch tells.
+			res.team = &team{}
+			if w := res.weights(f); w.Fitted.GradientNorm != nil {
+				t.Errorf("the gradient of ranks is kept: %v", w.Fitted.GradientNorm)
+			}
+		}
+	}
+}
+
+// TestIntervalModels: what a model's certificate does not say narrows nothing; what
+// contradicts itself or the sketch is refused.
+func TestIntervalModels(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	text := rowsCSV(40)
+	data := write(t, "data.csv", text)
+	args := []string{"--data", data, "--target", "y"}
+	model, sketch := in("m"), in("s")
+	must(t, slices.Concat([]string{"fit", "--gamma", "1", "--method", "cg", "--size", "1", "--out", model, "--save-sketch", sketch}, args)...)
+	predict := func(model string) []string {
+		return slices.Concat(args, []string{"--interval", sketch, "--model", model})
+	}
+	wide, _, _ := intervalsOf(t, predict(change(t, model, func(w map[string]any) { delete(w, "fitted") })))
+	narrow, from, _ := intervalsOf(t, predict(model))
+	if from != "sketch and model" || !(narrow[0].Hi-narrow[0].Lo < 1e-3*(wide[0].Hi-wide[0].Lo)) {
+		t.Fatalf("%v by %s, %v by the sketch", narrow[0], from, wide[0])
+	}
+	certificate := func(edit func(c map[string]any)) func(map[string]any) {
+		return func(w map[string]any) { edit(w["certificate"].(map[string]any)) }
+	}
+	nothing := certificate(func(c map[string]any) {
+		c["error_bound"], c["objective"], c["rss"] = nil, []any{nil, nil}, []any{nil, nil}
+	})
+	null, _, _ := intervalsOf(t, predict(change(t, model, func(w map[string]any) {
+		nothing(w)
+		w["fitted"].(map[string]any)["gradient_norm"] = nil
+	})))
+	if !slices.Equal(null, wide) {
+		t.Errorf("by no numbers %v, by the sketch %v", null[0], wide[0])
+	}
+	for name, c := range map[string]struct {
+		edit func(map[string]any)
+		want string
+	}{
+		"no certificate":         {func(w map[string]any) { delete(w, "certificate") }, "its certificate cannot be read"},
+		"a certificate of words": {func(w map[string]any) { w["certificate"] = "yes" }, "its certificate cannot be read"},
+		"no bounds":              {certificate(func(c map[string]any) { delete(c, "error_bound") }), "cannot narrow"},
+		"two bounds":             {certificate(func(c map[string]any) { c["error_bound"] = []any{1, 1} }), "cannot narrow"},
+		"two gradients":          {func(w map[string]any) { w["fitted"].(map[string]any)["gradient_norm"] = []any{1, 1} }, "2 gradients for 1 targets"},
+		"scaled weights":         {func(w map[string]any) { w["fitted"].(map[string]any)["coef"] = []any{1, 1} }, "1 lists of weights"},
+		"another ‖b‖²":           {func(w map[string]any) { w["tss"] = 1.0000001 * number1(t, w["tss"]) }, "is not of the rows"},
+		"another intercept":      {func(w map[string]any) { w["intercept"] = 1.0000001 * number1(t, w["intercept"]) }, "is not of the rows"},
+	} {
+		if code, out, errs := call(append([]string{"predict"}, predict(change(t, model, c.edit))...)...); code != usage || out != "" || !strings.Contains(errs, c.want) {
+			t.Errorf("%s: exit %d, %s", name, code, errs)
+		}
+	}
+	// A feature is another one, of all rows a little: n and the targets are the same.
+	var other strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		if x, rest, _ := strings.Cut(line, ","); i > 0 {
+			line = fmt.Sprint(parse(t, x)*1.00001, ",", rest)
+		}
+		fmt.Fprintln(&other, line)
+	}
+	must(t, "sketch", "--data", write(t, "other.csv", other.String()), "--target", "y", "--size", "1", "-o", in("other"))
+	if code, out, errs := call("predict", "--data", data, "--target", "y", "--model", model, "--interval", in("other")); code != usage || out != "" || !strings.Contains(errs, in("other")+": ridge: the fit is not of the rows of the summary") {
+		t.Errorf("of another feature: exit %d, %s", code, errs)
+	}
+	// Weights off along what cᵀx̂ says nothing of: the intervals of a row don't meet.
+	free, lossless := in("free"), in("lossless")
+	must(t, slices.Concat([]string{"fit", "--intercept=false", "--gamma", "1", "--method", "cg", "--out", free, "--save-sketch", lossless}, args)...)
+	var cross [2]float64
+	for line := range strings.Lines(text[strings.Index(text, "\n")+1:]) {
+		v := strings.Split(strings.TrimSpace(line), ",")
+		for j := range cross {
+			cross[j] += parse(t, v[2]) * parse(t, v[j])
+		}
+	}
+	off := change(t, free, func(w map[string]any) {
+		coef := w["coef"].([]any)
+		w["coef"] = []float64{number1(t, coef[0]) - 1e-3, number1(t, coef[1]) + 1e-3*cross[0]/cross[1]}
+	})
+	if code, out, errs := call("predict", "--data", data, "--target", "y", "--model", off, "--interval", lossless); code != usage || out != "" || !strings.Contains(errs, "--interval: ridge: the fit is not of the rows of the summary: for row 0") {
+		t.Errorf("intervals apart: exit %d, %s", code, errs)
+	}
+	// Passes over rows in another format round otherwise.
+	var sparse bytes.Buffer
+	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		if v := strings.Split(line, ","); i > 0 {
+			fmt.Fprintf(&sparse, "%s 1:%s 2:%s\n", v[2], v[0], v[1])
+		}
+	}
+	svm, plain, solved := write(t, "rows.svm", sparse.String()), in("plain"), in("solved")
+	must(t, "sketch", "--data", svm, "--size", "1", "-o", plain)
+	bare := write(t, "bare.csv", text[strings.Index(text, "\n")+1:])
+	must(t, "solve", plain, "--data", bare, "--target", "last", "--gamma", "1", "--method", "cg", "--out", solved)
+	m, err := readModel(solved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := m.Models[0].Fitted; f.Format != "csv" || f.GradientNorm == nil {
+		t.Errorf("%+v", f)
+	}
+	_, with, _ := intervalsOf(t, []string{"--data", svm, "--model", solved, "--interval", plain})
+	if with != "sketch and model" {
+		t.Errorf("from %q", with)
+	}
+	be, err := engine.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &predictor{fit: fitOf(m.Models[0])}
+	if err := p.bracket(plain, m, m.Models[0], be); err != nil || p.fit.GradientNorm != nil {
+		t.Errorf("the gradient over dense rows is used with a sketch of sparse ones: %v, %v", p.fit.GradientNorm, err)
+	}
+	if _, err := os.Stat(plain); err != nil {
+		t.Error(err)
+	}
+}
+
+// number1 is a number of a model.
+func number1(t *testing.T, v any) float64 {
+	t.Helper()
+	return parse(t, v.(json.Number).String())
+}

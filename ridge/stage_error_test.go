@@ -1,0 +1,171 @@
+package ridge
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/refbig"
+)
+
+// A tracked stage knows the rows that it has seen, at the weights that decays have left
+// them, and the exact scatter of what it staged.
+type tracked struct {
+	*stage
+	x, y    [][]float64
+	w       []float64
+	scatter [][]*big.Float // (d+t)²
+}
+
+func track(d, t int) *tracked {
+	out := &tracked{stage: newStage(d, t, true)}
+	for range d + t {
+		row := make([]*big.Float, d+t)
+		for j := range row {
+			row[j] = refbig.Float(0)
+		}
+		out.scatter = append(out.scatter, row)
+	}
+	return out
+}
+
+func (s *tracked) take(st staged) {
+	for i := range st.n {
+		row := append(append([]float64(nil), st.x[i*s.d:(i+1)*s.d]...), st.y[i*s.t:(i+1)*s.t]...)
+		for a, v := range row {
+			for b, u := range row {
+				s.scatter[a][b].Add(s.scatter[a][b], new(big.Float).Mul(refbig.Float(v), refbig.Float(u)))
+			}
+		}
+	}
+}
+
+func (s *tracked) append(x, y [][]float64, w []float64) {
+	b := block(x, y, false)
+	b.W = w
+	s.take(s.load(b))
+	s.x, s.y = append(s.x, x...), append(s.y, y...)
+	for i := range x {
+		s.w = append(s.w, dataset.Block{W: w}.Weight(i))
+	}
+}
+
+func (s *tracked) forget(beta float64) {
+	s.decay(beta)
+	for i := range s.w {
+		s.w[i] *= beta
+	}
+	for _, row := range s.scatter {
+		for _, v := range row {
+			v.Mul(v, refbig.Float(beta))
+		}
+	}
+}
+
+func (s *tracked) join(o *tracked) {
+	for a, row := range o.scatter {
+		for b, v := range row {
+			s.scatter[a][b].Add(s.scatter[a][b], v)
+		}
+	}
+	s.take(s.merge(o.stage))
+	s.x, s.y, s.w = append(s.x, o.x...), append(s.y, o.y...), append(s.w, o.w...)
+}
+
+// TestStageErrors: the means and the scatter of staged rows are off by no more than the
+// stage says, however levels drift, rows are weighted, forgotten and merged.
+func TestStageErrors(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 15))
+	worst := map[string]float64{}
+	for range 600 {
+		parts := []*tracked{track(2, 1), track(2, 1), track(2, 1)}
+		n := 1 + r.IntN(3)
+		far := math.Pow(10, 12*r.Float64())
+		for _, s := range parts[:n] {
+			at := far * r.NormFloat64() * float64(r.IntN(2))
+			for range 1 + r.IntN(12) {
+				drift(r, s, at)
+				if r.IntN(3) == 0 {
+					at *= 0.1
+				}
+				if r.IntN(3) == 0 {
+					s.forget(math.Ldexp(1, -r.IntN(12)))
+				}
+			}
+		}
+		if n > 1 && r.IntN(2) == 0 { // parts of much more weight are merged into it
+			parts[0] = track(2, 1)
+			parts[0].append([][]float64{{r.NormFloat64(), 1}}, [][]float64{{2}}, []float64{0x1p-70})
+		}
+		for _, o := range parts[1:n] {
+			parts[0].join(o)
+		}
+		parts[0].holds(t, worst)
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("largest error/bound: %v", worst)
+	for what, v := range worst {
+		if !(v > 1e-4) {
+			t.Errorf("%s: the bound is never within 10⁴ times the error", what)
+		}
+	}
+}
+
+// drift appends a block near a level; its first row may be far away and next to weightless.
+func drift(r *rand.Rand, s *tracked, at float64) {
+	var x, y [][]float64
+	var w []float64
+	for i := range 1 + r.IntN(20) {
+		level, weight := at, float64(1+r.IntN(7))
+		if i == 0 && r.IntN(4) == 0 {
+			level, weight = at+1e9*r.NormFloat64(), 0x1p-80
+		}
+		x = append(x, []float64{level + r.NormFloat64(), r.NormFloat64() - level})
+		y, w = append(y, []float64{level/3 + r.NormFloat64()}), append(w, weight)
+	}
+	if r.IntN(3) == 0 {
+		w = nil
+	}
+	s.append(x, y, w)
+}
+
+// holds compares with the exact means and scatter.
+func (s *tracked) holds(t *testing.T, worst map[string]float64) {
+	p := refbig.New(s.x, s.y, s.w, true)
+	held := func(what string, off *big.Float, bound float64) {
+		ratio, _ := new(big.Float).Quo(new(big.Float).Abs(off), refbig.Float(bound)).Float64()
+		if worst[what] = math.Max(worst[what], ratio); !(ratio <= 1) {
+			t.Errorf("%s: off by %.3g, bound %.3g", what, off, bound)
+		}
+	}
+	means, wrong := s.means(), s.meanErrors()
+	for j, m := range append(append([]*big.Float(nil), p.MeanX...), p.MeanY...) {
+		held("mean", new(big.Float).Sub(refbig.Float(means[j]), m), wrong[j]+1e-300)
+	}
+	size, off := make([]float64, s.d+s.t), make([]float64, s.d+s.t)
+	for j := range size {
+		v, _ := s.scatter[j][j].Float64()
+		size[j] = math.Sqrt(v)
+		off[j] = s.displaced(j, size[j]) + 1e-150
+	}
+	for a := range size {
+		for b := range size {
+			var truth *big.Float
+			switch {
+			case a < s.d && b < s.d:
+				truth = p.K[a][b]
+			case a < s.d:
+				truth = p.C[b-s.d][a]
+			case b < s.d:
+				truth = p.C[a-s.d][b]
+			default:
+				truth = p.YY[a-s.d]
+			}
+			held("scatter", new(big.Float).Sub(s.scatter[a][b], truth), size[a]*off[b]+size[b]*off[a]+off[a]*off[b])
+		}
+	}
+}
