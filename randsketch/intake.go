@@ -72,3 +72,6 @@ func (in *intake) add(i int, idx []int32, val, y []float64) error {
 	}
 	return nil
 }
+
+// underflow bounds what ‖A‖²_F lost of squares below the smallest normal number.
+func (in *intake) underflow() float64 { return float64(in.rows) * float64(in.dim) * 0x1p-1022 }

@@ -232,7 +232,7 @@ func (a *Nystrom) bound(p *Spectrum, alpha2 float64) {
 	if r := len(p.Lambda); r == a.m && r < p.Dim {
 		p.Floor = p.Lambda[r-1]
 	}
-	frob := a.frob.Value()
+	frob := a.frob.Value() + a.underflow()
 	p.Under = roundOff * eps * alpha2 * frob
 	p.Over = max(0, frob-floats.Sum(p.Lambda)) + float64(p.Dim)*p.Under
 }

@@ -82,7 +82,7 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	}
 	// Both are attained, by a K of rank one that S almost misses: V is orthonormal and
 	// the sum exact only to round-off.
-	p.Over = s.frob.Value() * (1 + 16*eps)
+	p.Over = s.frob.Value()*(1+16*eps) + s.underflow()
 	if len(p.Lambda) > 0 {
 		p.Under = p.Lambda[0] * (1 + 64*float64(d)*eps)
 	}

@@ -106,7 +106,7 @@ func (s *Summary) BinarySize() int64 {
 //	        8·(d+t)   origin of the means
 //	        16·(d+t)  Σw·(row − origin)
 //	        8·(d+t)   bounds on what these are off by
-//	        8·(d+t)   bounds, squared, on the norm of what centring has put wrong in each column
+//	        8·(d+t)   bounds on the norm of what centring has put wrong in each column
 //	        1+t       1 where an entry of the features, of each target, wasn't zero, else 0
 //	        16·t      ‖Y‖² of each target
 //	        16·t·d    c = AᵀY, one target after the other
@@ -312,7 +312,7 @@ func (s *Summary) assumeWorst() {
 		off = math.Inf(1)
 	}
 	for j := range st.moved {
-		st.moved[j], st.sumError[j] = off*off, off*math.Sqrt(n)
+		st.moved[j], st.sumError[j] = off, off*math.Sqrt(n)
 	}
 }
 

@@ -158,6 +158,9 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, tak
 	var rows int64
 	var raw float64
 	for b, err := range src.Blocks(ctx) {
+		if err == nil {
+			err = ctx.Err()
+		}
 		if err != nil {
 			return err
 		}
@@ -297,10 +300,11 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range v.folds {
+	for k, f := range v.folds {
+		lost := math.Sqrt(float64(v.held[k].Rows())) * 0x1p-536 // of squares times weights, which underflow
 		for i, pad := range f.round {
 			r := math.Sqrt(f.scorer.rss[i].Value()) * (1 + 4*eps)
-			f.missed[i] = widen(Interval{r * r, r * r}, pad+4*eps*r)
+			f.missed[i] = widen(Interval{r * r, r * r}, pad+4*eps*r+lost)
 		}
 	}
 	return nil
@@ -328,11 +332,13 @@ func (v *validation) scores(n, round float64) (fitted, ridge [][]Interval) {
 	return fitted, ridge
 }
 
-// widen brackets the square of a norm that is within by of one whose square is in v.
+// widen brackets the square of a norm that is within by of one whose square is in v, but
+// for some products that lose as little to underflow as there is.
 func widen(v Interval, by float64) Interval {
-	lo := math.Max(0, math.Sqrt(v.Lo)-by)
-	hi := math.Sqrt(v.Hi) + by
-	return Interval{lo * lo, hi * hi}
+	const lost = 8 * underflow
+	lo := math.Max(0, math.Sqrt(math.Max(0, v.Lo-lost))-by)
+	hi := math.Sqrt(v.Hi+lost) + by
+	return Interval{math.Max(0, lo*lo-lost), hi*hi + lost}
 }
 
 // An offset is how far the means of the rows held out are from those of the others,

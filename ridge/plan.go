@@ -189,8 +189,8 @@ func (o PlanOption) describe() string {
 // proved by the bound on η, and estimated by what η is expected to be; see
 // [Summary.Plan]. For n rows like those seen, of which there are r, ask for γ·r/n.
 //
-// It is d at most, where nothing is shrunk. relErr must be positive, and above what
-// round-off leaves to certify at this γ.
+// It is d at most, where nothing is shrunk. relErr must be above what round-off leaves to
+// certify at this γ, that of AᵀY included, beside which the weights may be small.
 func (s *Summary) SizeFor(relErr, gamma float64) (proved, estimated int, err error) {
 	if err := checkGamma(gamma, "one-shot"); err != nil {
 		return 0, 0, err
@@ -199,9 +199,11 @@ func (s *Summary) SizeFor(relErr, gamma float64) (proved, estimated int, err err
 	if err != nil {
 		return 0, 0, err
 	}
-	if !(relErr > o.roundOff/gamma) {
-		return 0, 0, fmt.Errorf("ridge: a relative error of %g is below round-off, %g at gamma = %g", relErr, o.roundOff/gamma, gamma)
+	lost := o.know.lost(gamma)
+	if !(relErr > o.roundOff/gamma+lost) {
+		return 0, 0, fmt.Errorf("ridge: a relative error of %g is below round-off, %g at gamma = %g", relErr, o.roundOff/gamma+lost, gamma)
 	}
+	relErr -= lost
 	least := func(eta func(m int) float64) int {
 		return 1 + sort.Search(o.d-1, func(i int) bool {
 			rho := eta(i+1) / 2
@@ -211,9 +213,23 @@ func (s *Summary) SizeFor(relErr, gamma float64) (proved, estimated int, err err
 	return least(o.bound), least(o.estimate), nil
 }
 
+// lost bounds what the round-off of AᵀY makes of the weights at γ, relative to those of
+// x*, whose norm is at least cᵀH⁻¹c/‖c‖.
+func (k *knowledge) lost(gamma float64) float64 {
+	var most float64
+	for j := range k.t {
+		if off := k.crossError(j); off > 0 {
+			c := &k.c[j]
+			most = math.Max(most, (off+roundFactor*eps*c.norm)*k.inverse(gamma)*(c.norm+off)/k.quads(c, gamma, off).Lo)
+		}
+	}
+	return 2 * most // what it is relative to is a bound itself
+}
+
 // An outlook is what a summary says of sketches of other sizes.
 type outlook struct {
 	s        *Summary
+	know     *knowledge
 	d, t     int
 	rows     int64
 	mean     float64   // eigenvalue of K
@@ -233,7 +249,7 @@ func (s *Summary) outlook() (*outlook, error) {
 	}
 	b := k.bound
 	o := &outlook{
-		s: s, d: k.d, t: k.t, rows: k.rows, mean: s.Grid(1)[0], sigma2: k.spec.Sigma2,
+		s: s, know: k, d: k.d, t: k.t, rows: k.rows, mean: s.Grid(1)[0], sigma2: k.spec.Sigma2,
 		eta: b.Shrinkage, roundOff: b.RoundOff, total: b.Frobenius2, fraction: 1,
 	}
 	o.captured, o.expected = []float64{0}, []float64{0}

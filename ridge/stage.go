@@ -41,7 +41,7 @@ type stage struct {
 	sum      []neumaier.Sum // Σw·(row − origin), d+t
 	sumError []float64      // bounds on what these are off by
 	mean     []float64      // sum/weight
-	// moved bounds, squared, the norm of what centring has put wrong in each column of
+	// moved bounds the norm of what centring has put wrong in each column of
 	// the staged rows, d+t: the rounding of differences from the origin and from means,
 	// and of the means themselves.
 	moved []float64
@@ -330,7 +330,7 @@ func (s *stage) count(n int, weight float64) {
 		far := math.Sqrt(v+rows*lostSpread) * inflate
 		lost := rows * lostSum
 		off := blockRow*ulp*far + lost/root
-		s.moved[j] += off * off
+		s.moved[j] = math.Hypot(s.moved[j], off)
 		s.spread[j] = (blockMean*ulp*far + lost/root) / root
 	}
 }
@@ -353,7 +353,7 @@ func (s *stage) join(w2, weightError float64, mu, muError []float64, n int) int 
 				s.y[n*s.t+j-s.d] = f * gap
 			}
 			wrong := f * inflate * (s.meanError(j) + muError[j] + off*math.Abs(gap))
-			s.moved[j] += wrong * wrong
+			s.moved[j] = math.Hypot(s.moved[j], wrong)
 		}
 		added = 1
 	}
@@ -397,7 +397,7 @@ func (s *stage) meanErrors() []float64 {
 // displaced bounds, in norm, what rounding in the stage has done to column j of the
 // staged rows, whose own norm is given.
 func (s *stage) displaced(j int, norm float64) float64 {
-	off := math.Sqrt(s.moved[j])
+	off := s.moved[j]
 	if s.weighted { // the root and the product
 		off += 4 * ulp * norm
 	}
@@ -410,10 +410,11 @@ func (s *stage) decay(beta float64) {
 	s.decays++
 	s.weightError = beta*(s.weightError+4*ulp*s.weight.Value()) + lostSum
 	s.weight.Scale(beta)
+	root := math.Sqrt(beta) * (1 + 4*ulp)
 	for j := range s.sum {
 		s.sumError[j] = beta*(s.sumError[j]+4*ulp*math.Abs(s.sum[j].Value())) + 2*lostSum
 		s.sum[j].Scale(beta)
-		s.moved[j] *= beta
+		s.moved[j] *= root
 	}
 	if s.intercept && s.weight.Value() > 0 {
 		s.average()
@@ -461,7 +462,7 @@ func (s *stage) merge(o *stage) staged {
 			apart := o.origin[j] - s.origin[j]
 			s.block[j] = apart + v
 			s.spread[j] = o.meanError(j) + ulp*(math.Abs(apart)+math.Abs(s.block[j]))
-			s.moved[j] += o.moved[j]
+			s.moved[j] = math.Hypot(s.moved[j], o.moved[j])
 		}
 		n = s.join(w2, o.relativeWeight(w2)*w2, s.block, s.spread, 0)
 	}
