@@ -32,8 +32,7 @@ func (e *evaluation) sketch() {
 	e.atMost("fd: above", most, b.FD())
 	e.atMost("fd: below", new(big.Float).Neg(least), b.RoundOff)
 	// Promised for ten shrinks and decays, growing with their number: the SVD driver rounds
-	// repeated rows all the same way, up to −0.5·eps·‖A‖² for each of them; squares that underflow are lost whatever
-	// their sum.
+	// repeated rows all the same way. Squares that underflow are lost whatever their sum.
 	promised, _ := frob.Float64()
 	promised *= math.Max(1, float64(e.p.rows())/float64(10*g.Shrink)) * float64(1+g.Decays/10)
 	e.atMost("fd: λmin ≥ −100·eps·‖A‖²", new(big.Float).Neg(least), 100*eps*promised+float64(e.p.rows()*s.Dim)*0x1p-1022)
