@@ -108,6 +108,8 @@ func badCalls(t *testing.T, cfg ridge.SummaryConfig) []badCall {
 			return err
 		}, isRange},
 
+		{"shapes", "a merge with nothing", func(s *ridge.Summary) error { return s.Merge(nil) }, isShape},
+		{"shapes", "a merge with the zero value", func(s *ridge.Summary) error { return s.Merge(new(ridge.Summary)) }, isShape},
 		{"shapes", "more targets than rows", func(s *ridge.Summary) error { return s.Append(mat.NewDense(n-1, badDim, nil), ones(2), nil) }, isShape},
 		{"shapes", "another d", func(s *ridge.Summary) error { return s.Append(ones(badDim+1), ones(2), nil) }, isShape},
 		{"shapes", "another t", func(s *ridge.Summary) error { return s.Append(ones(badDim), ones(1), nil) }, isShape},

@@ -20,7 +20,9 @@ const (
 	lostResidual = 0x1p-511
 	// weightedRow, in units of one, is for a root and a product: a row times √w.
 	weightedRow = 2 * eps
-	// roundFactor is for a few operations, without a sum over rows.
+	// roundFactor is for a few operations. It is for products with V too, sums over a
+	// row, of which it is calibrated: they are off by some √d·eps/2 of the norms, and
+	// by no more than d·eps/2.
 	roundFactor = 8
 	// sumFactor is for c and ‖b‖²: sums over sumRows rows and those of compensated
 	// sums.
@@ -52,9 +54,11 @@ type knowledge struct {
 	d, t      int
 	rows      int64
 	intercept bool
+	sparse    bool // a pass reads sparse rows, see reads
 
 	sums    float64   // the factor for what was summed over the rows, and rounded by each decay
-	pass    float64   // and for what a pass sums
+	long    float64   // what the number of rows adds to any factor for sums
+	pass    float64   // the factor for what a pass sums
 	workers float64   // those whose sums were added up, but one
 	dots    float64   // and for the product of a row with weights
 	bound   fd.Bound  // of the sketch, with what rounding has done to the rows before
@@ -104,7 +108,7 @@ func newKnowledge(s *Summary, m *sketched, c []float64) *knowledge {
 	long := rows * rows * ulp // of the corrections of compensated sums
 	k := &knowledge{
 		spec: m.spec, be: s.be, bound: b, d: s.cfg.Dim, t: s.cfg.Targets, rows: st.rows, intercept: s.cfg.Intercept, cross: c,
-		sums: sumFactor + long + 4*float64(st.decays), pass: passFactor + long, dots: dotFactor(s.cfg.Dim),
+		sums: sumFactor + long + 4*float64(st.decays), long: long,
 		root: math.Sqrt(st.weight.Value()), some: st.some, spreads: map[float64]spread{}, witness: s.witness(),
 	}
 	k.size = math.Sqrt(b.Frobenius2) * (1 + roundFactor*eps)
@@ -122,21 +126,24 @@ func newKnowledge(s *Summary, m *sketched, c []float64) *knowledge {
 		k.offs = append(k.offs, st.displaced(k.d+j, math.Sqrt(k.tss[j])))
 	}
 	k.least = math.Max(0, floor(k.spec)-k.bound.RoundOff)
-	k.readRows(s)
+	k.reads(s, s.sparse)
 	k.c, k.rest = make([]projection, k.t), make([]float64, len(c))
 	m.projections(k.t, c, k.rest, k.c)
 	return k
 }
 
-// readRows is what is known of the rows as a pass reads them: dense ones less the
-// rounded means, sparse ones from where they are.
-func (k *knowledge) readRows(s *Summary) {
+// reads is what is known of the rows as a pass reads them: dense ones less the rounded
+// means, sparse ones from where they are. Passes may read other ones than the summary has
+// seen.
+func (k *knowledge) reads(s *Summary, sparse bool) {
+	k.sparse = sparse
+	clear(k.spreads)
 	k.columns = columnNorms(k.spec, k.bound.FD())
 	k.frob = k.size + k.off
 	k.means = make([]float64, k.t)
-	if s.sparse {
-		k.pass += passFactorSparse - passFactor
-		k.dots = 5*float64(k.d)/8 + 2*roundFactor
+	k.pass, k.dots = passFactor+k.long+k.workers, dotFactor(k.d)
+	if sparse {
+		k.pass, k.dots = passFactorSparse+k.long+k.workers, 5*float64(k.d)/8+2*roundFactor
 	}
 	if !k.intercept {
 		return
@@ -147,12 +154,12 @@ func (k *knowledge) readRows(s *Summary) {
 	far := k.mean
 	for j := range k.columns {
 		v := wrong[j]
-		if s.sparse {
+		if sparse {
 			v += math.Abs(means[j])
 		}
 		k.columns[j] = math.Hypot(k.columns[j], k.root*v)
 	}
-	if s.sparse {
+	if sparse {
 		far += norm(means[:k.d])
 	}
 	k.frob = math.Hypot(k.frob, k.root*far)
@@ -248,7 +255,7 @@ func columnNorms(p *fd.Spectrum, eta float64) []float64 {
 		}
 	}
 	for j, v := range norms {
-		norms[j] = math.Sqrt(v) * (1 + roundFactor*eps)
+		norms[j] = math.Sqrt(v) * (1 + float64(len(p.Sigma2)+8)*eps)
 	}
 	return norms
 }

@@ -77,17 +77,23 @@ func since(first int64, b dataset.Block, d, t int) dataset.Block {
 
 // passHeader is the message of a pass from byte 24 on.
 type passHeader struct {
-	Finished, Vectors, Dim uint64
-	Question               [sha256.Size]byte
-	Rows, Plain            uint64
-	Weight, WeightLow      float64
+	State, Vectors, Dim uint64
+	Question            [sha256.Size]byte
+	Rows, Plain         uint64
+	Weight, WeightLow   float64
 }
+
+// Bits of State.
+const (
+	passEnded = 1 << iota
+	passSparse
+)
 
 const passHeaderSize = 3*8 + sha256.Size + 4*8
 
 func (h *passHeader) content() int64 {
 	q, d := int64(h.Vectors), int64(h.Dim)
-	if h.Finished != 0 {
+	if h.State&passEnded != 0 {
 		return passHeaderSize + 8*q*d + 8*q
 	}
 	return passHeaderSize + 24*q*d + 32*q
@@ -120,7 +126,7 @@ func question(qs []query, v []float64) (out [sha256.Size]byte) {
 // messages (see [Summary.MarshalBinary]), of kind 4:
 //
 //	offset  bytes
-//	24      8       1 where the pass has ended, else 0
+//	24      8       1 where the pass has ended, plus 2 where rows were sparse
 //	32      8       q, vectors
 //	40      8       d, their length
 //	48      32      SHA-256 of the vectors and their targets
@@ -147,7 +153,10 @@ func (p *pass) record(finished bool, out, rss []float64) error {
 	h := passHeader{Vectors: uint64(q), Dim: uint64(p.d), Question: p.question, Rows: uint64(p.n), Plain: uint64(p.plain)}
 	h.Weight, h.WeightLow = p.w.Parts()
 	if finished {
-		h.Finished = 1
+		h.State |= passEnded
+	}
+	if p.sparse {
+		h.State |= passSparse
 	}
 	var b bytes.Buffer
 	b.Grow(int(h.content()) + wire.Frame)
@@ -189,12 +198,12 @@ func (p *pass) recall(out, rss []float64) (finished bool, err error) {
 		return false, nil
 	}
 	q := len(p.qs)
-	if m.Err() == nil && (h.Vectors != uint64(q) || h.Dim != uint64(p.d) || h.content() != size || h.Rows > uint64(p.want) || h.Plain > h.Rows) {
+	if m.Err() == nil && (h.State > passEnded|passSparse || h.Vectors != uint64(q) || h.Dim != uint64(p.d) || h.content() != size || h.Rows > uint64(p.want) || h.Plain > h.Rows) {
 		m.Fail(wire.Start, nil, "a pass of %d vectors of %d after %d rows, it is one of %d of %d and %d rows", h.Vectors, h.Dim, h.Rows, q, p.d, p.want)
 	}
 	var numbers [2][]float64
 	var sums [3][]neumaier.Sum
-	if h.Finished != 0 {
+	if h.State&passEnded != 0 {
 		numbers[0], numbers[1] = m.Float64s(q*p.d), m.Float64s(q)
 	} else {
 		sums[0], numbers[0] = m.Sums(q*p.d), m.Float64s(q*p.d)
@@ -209,7 +218,8 @@ func (p *pass) recall(out, rss []float64) (finished bool, err error) {
 		}
 		return false, fmt.Errorf("ridge: what the journal has of pass %d: %w", p.number, err)
 	}
-	if h.Finished != 0 {
+	p.sparse = p.sparse || h.State&passSparse != 0
+	if h.State&passEnded != 0 {
 		copy(out, numbers[0])
 		copy(rss, numbers[1])
 		return true, nil

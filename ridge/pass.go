@@ -59,6 +59,7 @@ type pass struct {
 	w        neumaier.Sum
 	err      error
 	finite   bool // no residual was other than finite so far
+	sparse   bool // some rows were sparse, in this run or one before, of any worker
 	progress func(rows int64)
 
 	// Where the run goes on from, see Journal.
@@ -148,6 +149,7 @@ func (p *pass) run(ctx context.Context, qs []query, v, out, rss []float64, progr
 	case !(math.Abs(w-p.weight) <= 1e-9*p.weight):
 		return fmt.Errorf("%w: the rows of this pass weigh %g, those of the summary %g", ErrShape, w, p.weight)
 	}
+	p.sparse = p.sparse || found[2*q+2] > 0
 	copy(out, p.found[:q*d])
 	for i := range q {
 		rss[i] = math.Max(0, found[i])
@@ -167,6 +169,7 @@ func (p *pass) block(b dataset.Block, err error) bool {
 	if p.err = p.check(b); p.err != nil {
 		return false
 	}
+	p.sparse = p.sparse || b.Sparse != nil
 	b = since(p.from, b, p.d, p.t)
 	p.from = 0
 	for lo := 0; lo < b.N; {

@@ -13,10 +13,10 @@ import (
 // same summary of all rows, bit for bit, the same γ and the same options. After a pass
 // over its share it calls Sum once with
 //
-//	q·(d + 2) + 10
+//	q·(d + 2) + 11
 //
 // numbers, for q vectors: the products, ‖Av − b‖² and 1ᵀ(Av − b) of each, rows, weight,
-// and the SHA-256 of the question as eight whole numbers, by whose sum a worker sees
+// whether there were sparse rows, and the SHA-256 of the question as eight whole numbers, by whose sum a worker sees
 // whether the others ask the same. The first pass asks for AᵀY too, which is one more
 // vector for each target. The solver's next step is a function of these sums
 // and of the summary, so that all workers take the same one and stop together; their
@@ -37,8 +37,9 @@ type Reducer interface {
 	Workers() int
 }
 
-// tail is what follows the q·(d+2) sums of a pass: rows, weight and the question.
-const tail = 2 + questionWords
+// tail is what follows the q·(d+2) sums of a pass: rows, weight, whether some were sparse,
+// and the question.
+const tail = 3 + questionWords
 
 // questionWords are the 32-bit words of a question: the sum of as many as 2²¹ workers
 // has no round-off.
@@ -69,6 +70,11 @@ func (p *pass) total(ctx context.Context) error {
 	}
 	put(float64(p.n))
 	put(p.w.Value())
+	sparse := 0.0
+	if p.sparse {
+		sparse = 1
+	}
+	put(sparse)
 	if p.reducer == nil {
 		return nil
 	}
@@ -80,7 +86,7 @@ func (p *pass) total(ctx context.Context) error {
 		p.room(q)
 		return errors.Join(err, p.record(false, nil, nil))
 	}
-	asked := p.found[q*(p.d+2)+2:]
+	asked := p.found[q*(p.d+2)+tail-questionWords:]
 	for i := range questionWords {
 		if asked[i] != float64(p.reducer.Workers())*p.word(i) {
 			return fmt.Errorf("ridge: the %d workers do not ask the same in pass %d: their summaries, gammas or options differ", p.reducer.Workers(), p.number)

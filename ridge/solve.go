@@ -398,6 +398,9 @@ func (r *refinement) read(ctx context.Context, pass, q int, v, hv []float64) err
 	if err := r.pass.run(ctx, r.queries[:asked], v, hv, r.rss, r.progress(pass)); err != nil {
 		return err
 	}
+	if r.pass.sparse && !r.know.sparse {
+		r.know.reads(r.sum, true)
+	}
 	return r.checkWitness(q, asked, v, hv)
 }
 

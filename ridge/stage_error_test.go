@@ -169,3 +169,28 @@ func (s *tracked) holds(t *testing.T, worst map[string]float64) {
 		}
 	}
 }
+
+// TestStageWeight: the weight is what weights and decays make it, to what the stage says,
+// and its round-off doesn't grow with decays that are forgotten themselves.
+func TestStageWeight(t *testing.T) {
+	s := newStage(1, 1, true)
+	truth, worst := refbig.Float(0), 0.0
+	for range 3000 {
+		b := block([][]float64{{1}, {2}}, [][]float64{{1}, {3}}, false)
+		b.W = []float64{0.1, 0.7}
+		s.load(b)
+		s.decay(0.9)
+		truth.Add(truth, refbig.Float(0.1))
+		truth.Add(truth, refbig.Float(0.7))
+		truth.Mul(truth, refbig.Float(0.9))
+		w := s.weight.Value()
+		off, _ := new(big.Float).Sub(refbig.Float(w), truth).Float64()
+		bound := s.relativeWeight(w) * w
+		if worst = math.Max(worst, math.Abs(off)/bound); !(math.Abs(off) <= bound) {
+			t.Fatalf("the weight %g is off by %g, bound %g", w, off, bound)
+		}
+	}
+	if v := s.relativeWeight(s.weight.Value()); !(v <= 100*ulp) || !(worst > 1e-3) {
+		t.Errorf("after 3000 decays the weight may be off by %g of itself; it was by %g of the bound", v, worst)
+	}
+}

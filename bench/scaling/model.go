@@ -90,7 +90,7 @@ func meanSummaryBytes(m, d, t float64) float64 {
 }
 
 // reduceNumbers is how many float64 the ranks add up after a pass: ridge.Reducer.
-func reduceNumbers(d, q float64) float64 { return q*(d+2) + 10 }
+func reduceNumbers(d, q float64) float64 { return q*(d+2) + 11 }
 
 // solveNumbers is that of a solve's passes while no system has converged. The first
 // one also asks for Aᵀy of the t targets.

@@ -333,7 +333,7 @@ func TestRanksNames(t *testing.T) {
 	}
 }
 
-// TestRanksTraffic: a pass costs each rank what ridge.Reducer says, 8·(q·(d+2)+10) bytes
+// TestRanksTraffic: a pass costs each rank what ridge.Reducer says, 8·(q·(d+2)+11) bytes
 // for q systems, counted by the transport.
 func TestRanksTraffic(t *testing.T) {
 	const d = 12
@@ -358,7 +358,7 @@ func TestRanksTraffic(t *testing.T) {
 				t.Fatalf("%d numbers of %d ranks", len(two), n)
 			}
 			for i := range two {
-				if got, want := three[i]-two[i], int64(8*(q*(d+2)+10)); got != want {
+				if got, want := three[i]-two[i], int64(8*(q*(d+2)+11)); got != want {
 					t.Errorf("%d systems: a pass costs rank %d of %d %d bytes, not %d", q, i/2, n, got, want)
 				}
 			}

@@ -1,0 +1,26 @@
+package ridge_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/ridgetest"
+)
+
+// TestDenseThenSparse: a pass over sparse rows of which the summary has seen dense ones
+// is certified as what it is.
+func TestDenseThenSparse(t *testing.T) {
+	p := tall(600, 3, 1e8)
+	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3, Intercept: true}, nil))(t)
+	truth := p.truth(true)
+	p.sparse = true
+	for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin, ridge.Newton} {
+		f, err := ridge.Solve(t.Context(), p, sum, 1, ridge.SolveOptions{Tol: 1e-14, Method: method, MaxPasses: 40})
+		if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
+			f, err = short.Fits[0], nil
+		}
+		check(t, err)
+		ridgetest.Certificate(t, truth, f)
+	}
+}
