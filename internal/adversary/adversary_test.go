@@ -4,11 +4,9 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -17,47 +15,39 @@ import (
 )
 
 // TestFindings: what was once false no longer is.
-func TestFindings(t *testing.T) {
-	for _, f := range findings {
-		r := Evaluate(f.genome)
-		for _, name := range r.Names() {
-			if !(r.Ratios[name] <= 1) {
-				t.Errorf("%s (%s): %s: error/bound = %g", f.certificate, f.what, name, r.Ratios[name])
-			}
-		}
-		t.Logf("%-40s %.3g (%s)", f.certificate, r.Ratios[f.certificate], f.what)
+func TestFindings(t *testing.T) { hold(t, findings) }
+
+// TestElsewhere is TestFindings for data from elsewhere.
+func TestElsewhere(t *testing.T) { hold(t, elsewhere) }
+
+// TestOften is TestFindings for data that need many rows.
+func TestOften(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million rows")
+	}
+	hold(t, often)
+}
+
+// TestWide is TestFindings for many features.
+func TestWide(t *testing.T) {
+	for _, f := range wideOnes {
+		holds(t, finding{f.certificate, f.what, Genome(f.genome)}, EvaluateLarge(f.genome))
 	}
 }
 
-// TestSearch climbs from the findings for 150 cases, or for as long as the variable
-// FDRIDGE_ADVERSARY says (30m), from another start each time: no certificate is ever
-// exceeded.
-func TestSearch(t *testing.T) {
-	cases, limit, seed := 150, time.Duration(0), uint64(1)
-	if v := os.Getenv("FDRIDGE_ADVERSARY"); v != "" {
-		var err error
-		if limit, err = time.ParseDuration(v); err != nil {
-			t.Fatal(err)
-		}
-		seed = uint64(time.Now().UnixNano())
+func hold(t *testing.T, found []finding) {
+	for _, f := range found {
+		holds(t, f, Evaluate(f.genome))
 	}
-	start := time.Now()
-	var seeds []Genome
-	for _, f := range findings {
-		seeds = append(seeds, f.genome)
-	}
-	s := NewSearch(seed, seeds...)
-	for s.Cases < cases || time.Since(start) < limit {
-		s.Step()
-	}
-	t.Logf("%d cases from seed %d; the largest error/bound of each certificate:", s.Cases, seed)
-	for _, name := range s.Names() {
-		f := s.Worst[name]
-		t.Logf("%-45s %.6g", name, f.Ratio)
-		if !(f.Ratio <= 1) {
-			t.Errorf("%s: error/bound = %g for\n%v", name, f.Ratio, f.Genome)
+}
+
+func holds(t *testing.T, f finding, r *Report) {
+	for _, name := range r.Names() {
+		if !(r.Ratios[name] <= 1) {
+			t.Errorf("%s (%s): %s: error/bound = %g", f.certificate, f.what, name, r.Ratios[name])
 		}
 	}
+	t.Logf("%-40s %.3g (%s)", f.certificate, r.Ratios[f.certificate], f.what)
 }
 
 // TestProperty: no certificate is exceeded on random genomes, which rapid makes

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/refbig"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -72,14 +73,21 @@ func (e *evaluation) refits(folds int) (scores, scale []*big.Float) {
 func (e *evaluation) refitted(cfg ridge.SummaryConfig, folds int) []*big.Float {
 	p := e.p
 	cfg.Dim, cfg.Targets = p.g.Cols, p.g.Targets
+	tuning, err := engine.DefaultTuning()
+	if e.refused("cross-validation", err) {
+		return nil
+	}
 	held := make([]*ridge.Summary, folds)
 	for k := range held {
 		part := *p
-		part.stream = nil
+		part.stream, part.weights = nil, nil
 		for i := k; i < len(p.stream); i += folds {
 			part.stream = append(part.stream, p.stream[i])
+			if p.weights != nil {
+				part.weights = append(part.weights, p.weights[i])
+			}
 		}
-		part.g.Block = 256
+		part.g.Block = min(tuning.GradientRows(p.g.Cols), 256)
 		s, err := ridge.Summarize(context.Background(), &part, cfg, nil)
 		if e.refused("cross-validation", err) {
 			return nil
@@ -119,12 +127,13 @@ func (e *evaluation) refitted(cfg ridge.SummaryConfig, folds int) []*big.Float {
 // squares of what cancels in them.
 func (e *evaluation) missed(score, scale *big.Float, fold, folds, j int, coef []*big.Float, intercept *big.Float) {
 	p := e.p
-	counts := make([]float64, len(p.x))
+	weights := zeros(len(p.x))
 	for i := fold; i < len(p.stream); i += folds {
-		counts[p.stream[i]]++
+		id := p.stream[i]
+		weights[id].Add(weights[id], refbig.Float(p.weight(i)))
 	}
-	for id, n := range counts {
-		if n == 0 {
+	for id, w := range weights {
+		if w.Sign() == 0 {
 			continue
 		}
 		r := new(big.Float).Sub(intercept, refbig.Float(p.y[id][j]))
@@ -134,7 +143,6 @@ func (e *evaluation) missed(score, scale *big.Float, fold, folds, j int, coef []
 			r.Add(r, term)
 			size.Add(size, term.Abs(term))
 		}
-		w := new(big.Float).Mul(refbig.Float(n), refbig.Float(p.w[id]))
 		score.Add(score, r.Mul(r.Mul(r, r), w))
 		scale.Add(scale, size.Mul(size.Mul(size, size), w))
 	}
@@ -143,8 +151,8 @@ func (e *evaluation) missed(score, scale *big.Float, fold, folds, j int, coef []
 // mean divides sums over all rows by their weight.
 func (e *evaluation) mean(x []*big.Float) {
 	total := refbig.Float(0)
-	for _, id := range e.p.stream {
-		total.Add(total, refbig.Float(e.p.w[id]))
+	for i := range e.p.stream {
+		total.Add(total, refbig.Float(e.p.weight(i)))
 	}
 	for j := range x {
 		x[j] = new(big.Float).Quo(x[j], total)

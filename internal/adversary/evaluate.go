@@ -20,44 +20,36 @@ const mostCondition = 0x1p330
 
 // Evaluate streams the problem of g through the library and compares all that is
 // certified with the truth. A panic is reported as the certificate "panic: …".
-func Evaluate(g Genome) (r *Report) {
+func Evaluate(g Genome) *Report { return evaluate(newProblem(g)) }
+
+func evaluate(p *problem) (r *Report) {
 	r = &Report{Ratios: map[string]float64{}, Refused: map[string]int{}}
 	defer func() {
 		if e := recover(); e != nil {
 			r.worst(fmt.Sprintf("panic: %v", e), math.Inf(1))
 		}
 	}()
-	p := newProblem(g)
-	ref := p.reference(g.Intercept, everything)
-	trace := refbig.Float(0)
-	for j := range ref.K {
-		trace.Add(trace, ref.K[j][j])
-	}
-	if trace.Sign() == 0 {
-		trace = refbig.Float(1)
-	}
-	gamma := new(big.Float).Mul(trace, refbig.Float(math.Pow(10, g.Gamma)))
-	p.gamma, _ = gamma.Float64()
-	p.moments = ref
-	if !(p.gamma > 0) || math.IsInf(p.gamma, 0) {
-		r.Refused["γ out of range"]++
-		return r
-	}
 	e := &evaluation{Report: r, p: p}
-	if e.truth = e.solve(p.gamma); e.truth == nil {
+	if e.refused("preparation", p.prepare()) || !e.solved() {
 		return r
 	}
-	sum, err := p.summary(g.Size)
-	if e.refused("summary", err) {
+	var err error
+	if e.sum, err = p.summary(p.g.Size); e.refused("summary", err) {
 		return r
 	}
-	e.sum = sum
 	e.sketch()
 	e.oneShot()
 	e.predictor()
 	e.path()
+	if p.g.cycles() > 1 {
+		if p.replay() {
+			e.iterate()
+			e.exact()
+		}
+		return r
+	}
 	e.sizeFor()
-	if g.Decays == 0 {
+	if p.replay() {
 		e.iterate()
 		e.passes()
 		e.exact()
@@ -65,6 +57,30 @@ func Evaluate(g Genome) (r *Report) {
 		e.random()
 	}
 	return r
+}
+
+// solved makes the reference and the exact solution at γ, where that is a γ.
+func (e *evaluation) solved() bool {
+	p, g := e.p, e.p.g
+	p.moments = p.reference(g.Intercept, everything)
+	trace := refbig.Float(0)
+	for j := range p.moments.K {
+		trace.Add(trace, p.moments.K[j][j])
+	}
+	if trace.Sign() == 0 {
+		trace = refbig.Float(1)
+	}
+	gamma := refbig.Float(math.Pow(10, g.Gamma))
+	if !g.Absolute {
+		gamma.Mul(gamma, trace)
+	}
+	p.gamma, _ = gamma.Float64()
+	if !(p.gamma > 0) || math.IsInf(p.gamma, 0) {
+		e.Refused["γ out of range"]++
+		return false
+	}
+	e.truth = e.solve(p.gamma)
+	return e.truth != nil
 }
 
 // An evaluation is under way.
@@ -87,7 +103,7 @@ func (e *evaluation) refused(what string, err error) bool {
 	var gamma *ridge.GammaError
 	var scale *ridge.ScaleError
 	switch {
-	case errors.As(err, &outOfRange), errors.As(err, &singular), errors.As(err, &gamma), errors.As(err, &scale), errors.Is(err, ridge.ErrShape),
+	case badInput(err), errors.As(err, &outOfRange), errors.As(err, &singular), errors.As(err, &gamma), errors.As(err, &scale), errors.Is(err, ridge.ErrShape),
 		strings.Contains(err.Error(), "proves no range for Chebyshev"):
 		e.Refused[what]++
 	default:
@@ -192,7 +208,7 @@ func (e *evaluation) iterate() {
 
 // run is ridge.Solve, or the best that it had.
 func (e *evaluation) run(name string, opts ridge.SolveOptions) *ridge.Fit {
-	f, err := ridge.Solve(context.Background(), e.p, e.sum, e.p.gamma, opts)
+	f, err := ridge.Solve(context.Background(), e.p.source, e.sum, e.p.gamma, opts)
 	var short *ridge.NotConvergedError
 	if errors.As(err, &short) {
 		e.Refused[name+" did not converge"]++
@@ -216,12 +232,15 @@ func (e *evaluation) exact() {
 	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
 		name := factor.String()
 		opts := ridge.ExactOptions{Factor: factor, Intercept: e.p.g.Intercept}
-		fits, err := ridge.Exact(context.Background(), e.p, []float64{e.p.gamma}, opts)
+		fits, err := ridge.Exact(context.Background(), e.p.source, []float64{e.p.gamma}, opts)
 		if !e.refused(name, err) {
 			e.certificate(name, fits[0], e.truth)
 			e.fits = append(e.fits, fits[0])
 		}
-		fits, err = ridge.Exact(context.Background(), e.p, []float64{0}, opts)
+		if e.p.g.cycles() > 1 {
+			continue
+		}
+		fits, err = ridge.Exact(context.Background(), e.p.source, []float64{0}, opts)
 		if e.refused(name+" at 0", err) {
 			continue
 		}
@@ -254,11 +273,15 @@ func (e *evaluation) predictor() {
 func (e *evaluation) predict(name string, pr *ridge.Predictor) {
 	d, t := e.p.g.Cols, e.p.g.Targets
 	var x []float64
-	for i, factor := range []float64{1, -3, 1e6, 0} {
-		for _, v := range e.p.x[i%len(e.p.x)] {
+	add := func(row []float64, factor float64) {
+		for _, v := range row {
 			x = append(x, math.Max(-1e149, math.Min(1e149, v*factor)))
 		}
 	}
+	for i, factor := range []float64{1, -3, 1e6, 0} {
+		add(e.p.x[i%len(e.p.x)], factor)
+	}
+	add(e.p.x[len(e.p.x)-1], 1) // of another level, if any is
 	n := len(x) / d
 	dst := make([]ridge.Interval, n*t)
 	if e.refused(name, pr.Predict(dst, dataset.Block{N: n, X: x})) {
@@ -363,7 +386,7 @@ func (e *evaluation) sizeFor() {
 // random is the preconditioners of randsketch, of the rows as they came.
 func (e *evaluation) random() {
 	g := e.p.g
-	if g.Weights != Unweighted {
+	if e.p.weights != nil {
 		return
 	}
 	raw := e.p.moments

@@ -2,12 +2,22 @@
 // a [Genome] describes a ridge problem and how it is streamed, [Evaluate] compares
 // every bound that fd, ridge and randsketch then report with 512-bit arithmetic, and
 // a [Search] mutates genomes to make (true error)/(reported bound) as large as it
-// can. A ratio above 1 is a false certificate.
+// can. A ratio above 1 is a false certificate. A [Large] problem has up to 600
+// features, and twofold arithmetic for a reference.
+//
+// The tests are the searches:
+//
+//	TestSearch   up to 12 features
+//	TestLarge    70 to 600 features
+//	TestLong     up to 10⁷ rows, when FDRIDGE_ADVERSARY_LONG is set
+//	TestSettings the first two under extreme FDRIDGE_* variables
+//
+// FDRIDGE_ADVERSARY_CASES=N makes N problems each, FDRIDGE_ADVERSARY=30m goes on for
+// that long, both from another start every time unless FDRIDGE_ADVERSARY_SEED is set.
 package adversary
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 
 	"github.com/fdridge/fdridge/ridge"
@@ -50,8 +60,40 @@ const (
 	Uneven               // 0 to 7 times powers of two from 2⁻³⁰ to 2³⁰
 )
 
+// Deal is how rows are dealt to the summaries that are merged.
+type Deal int
+
+const (
+	InTurn     Deal = iota // block by block
+	Contiguous             // equal runs of rows
+	Lopsided               // all to the first, but for one of the last rows to each other
+)
+
+// Merging is who takes in whom.
+type Merging int
+
+const (
+	IntoFirst Merging = iota
+	IntoLast          // from the one before it to the first
+	Chain             // each into the next
+	Tree              // neighbours in pairs, into the first of each
+	BackTree          // into the second
+)
+
+// Preparation is what is done to the rows before anything else.
+type Preparation int
+
+const (
+	Raw Preparation = iota
+	Standardised
+	Monomials             // of degree 2
+	Waves                 // random Fourier features
+	StandardisedMonomials // monomials of standardised rows
+	StandardisedWaves
+)
+
 // A Genome describes a problem and what is done to it. Numbers that are sizes are
-// powers of ten.
+// powers of ten. The zero value of a gene below Folds leaves it out.
 type Genome struct {
 	Seed                uint64
 	Rows, Cols, Targets int // distinct rows, d, t
@@ -75,7 +117,7 @@ type Genome struct {
 	Sparse    bool
 	Block     int // rows of a block
 	Parts     int // summaries that are merged
-	Decays    int // up to 3
+	Decays    int // at equal distances
 	Size      int // m
 	Shrink    int // p
 	SVD       bool
@@ -86,187 +128,55 @@ type Genome struct {
 	Tol     float64
 	Passes  int
 	Folds   int
+
+	Level, LevelY float64 // how far some rows and targets are off, relative to Top and Scale
+	LevelRows     int     // how many: outliers, or another level
+	LevelEvery    int     // each k-th row is one of them; 0: the first are
+	LevelWeight   float64 // of these rows
+	Alternate     bool    // they are off to one side and the other in turn
+
+	WeightTop float64 // of all weights
+	Forget    float64 // decades by which weights rise from the first row to the last
+
+	Beta    float64 // of each decay, the last at the end; 0: drawn, none at the end
+	Deal    Deal
+	Merging Merging
+	Codec   int // summaries are written and read back after every k-th block
+	Cycles  int // how often the stream comes, unweighted and with its level but once
+
+	Absolute    bool // Gamma is that of γ itself
+	Preparation Preparation
+	Components  int // Fourier features
 }
 
-// Random draws a genome; half of the genes are ordinary.
-func Random(r *rand.Rand) Genome {
-	g := Ordinary(r)
-	for range 8 {
-		g = g.Mutate(r)
-	}
-	return g
+// weighted reports whether rows come with weights.
+func (g *Genome) weighted() bool {
+	return g.Weights != Unweighted || g.LevelWeight != 0 || g.WeightTop != 0 || g.Forget != 0
 }
 
-// Ordinary draws a genome of well-behaved data, of which certificates should say
-// something.
-func Ordinary(r *rand.Rand) Genome {
-	d := 2 + r.IntN(6)
-	return Genome{
-		Seed: r.Uint64(), Rows: 20 + r.IntN(40), Cols: d, Targets: 1 + r.IntN(2),
-		Span: r.Float64(), Repeat: 1, Mean: -20, Noise: -1, Along: r.Float64(),
-		Block: 16, Parts: 1, Size: 1 + r.IntN(d+1), Shrink: 1 + r.IntN(d+1), Gamma: -3 + 3*r.Float64(),
-		Method: ridge.Method(r.IntN(4)), Tol: -8, Passes: 60, Folds: 3, Intercept: r.IntN(2) == 0,
-	}
-}
+// levelled reports whether there are rows of another level.
+func (g *Genome) levelled() bool { return g.LevelRows > 0 }
 
-// Mutate returns g with one to three genes changed.
-func (g Genome) Mutate(r *rand.Rand) Genome {
-	for range 1 + r.IntN(3) {
-		g.change(r)
-	}
-	return g.clip()
-}
-
-// change moves one gene, half of the time by little.
-func (g *Genome) change(r *rand.Rand) {
-	near := r.IntN(2) == 0
-	number := func(x *float64, lo, hi float64) {
-		if near {
-			*x += 0.1 * r.NormFloat64() * (1 + 0.05*(hi-lo))
-		} else {
-			*x = lo + (hi-lo)*r.Float64()
-		}
-	}
-	count := func(x *int, lo, hi int) {
-		if near {
-			*x += r.IntN(3) - 1
-		} else {
-			*x = lo + r.IntN(hi-lo+1)
-		}
-	}
-	flip := func(x *bool) { *x = !*x }
-	switch r.IntN(30) {
-	case 0, 1:
-		g.Seed = r.Uint64()
-	case 2:
-		count(&g.Rows, 1, mostRows)
-	case 3:
-		count(&g.Cols, 1, mostCols)
-	case 4:
-		count(&g.Targets, 1, 3)
-	case 5:
-		number(&g.Top, -150, 150)
-	case 6:
-		if near {
-			number(&g.Span, 0, 12)
-		} else {
-			g.Span = []float64{0, 1, 4, 8, 16, 40, 150, 450}[r.IntN(8)] * r.Float64()
-		}
-	case 7:
-		g.Shape = Shape(r.IntN(3))
-	case 8:
-		g.Basis = Basis(r.IntN(3))
-	case 9:
-		if near {
-			g.Repeat = g.Repeat + 1 + r.IntN(100)
-		} else {
-			g.Repeat = []int{1, 1, 2, 40, 256, 1024}[r.IntN(6)]
-		}
-	case 10:
-		number(&g.Near, -17, 0)
-	case 11:
-		number(&g.Mean, -20, 9)
-	case 12:
-		number(&g.Zeros, 0, 1)
-	case 13:
-		flip(&g.Single)
-	case 14:
-		number(&g.Scale, -150, 150)
-	case 15:
-		number(&g.Noise, -18, 6)
-	case 16:
-		number(&g.Along, 0, 1)
-	case 17:
-		g.Order = Order(r.IntN(4))
-	case 18:
-		g.Weights = Weighting(r.IntN(3))
-	case 19:
-		flip(&g.Intercept)
-	case 20:
-		flip(&g.Sparse)
-	case 21:
-		g.Block = []int{1, 7, 16, 256, 257, 2048}[r.IntN(6)]
-	case 22:
-		count(&g.Parts, 1, 4)
-	case 23:
-		g.Decays = r.IntN(4)
-	case 24:
-		count(&g.Size, 1, mostCols+2)
-		count(&g.Shrink, 1, mostCols+2)
-		g.SVD = r.IntN(2) == 0
-	case 25, 26:
-		if near {
-			number(&g.Gamma, -12, 6)
-		} else {
-			g.Gamma = []float64{3, 12, 18, 60}[r.IntN(4)] * (2*r.Float64() - 1.4)
-		}
-	case 27:
-		g.Method = ridge.Method(r.IntN(4))
-		g.PlainFD = r.IntN(3) == 0
-	case 28:
-		number(&g.Tol, -14, -1)
-	case 29:
-		count(&g.Passes, 1, 60)
-		count(&g.Folds, 2, 5)
-	}
-}
-
-// Most distinct rows, columns and rows of a stream, and the largest power of ten of
-// entries and of γ relative to ‖A‖²_F.
-const (
-	mostRows   = 48
-	mostCols   = 8
-	mostStream = 6000
-	mostSize   = 150.0
-	mostGamma  = 90.0
-)
-
-// clip brings genes back to where they mean something, and the reference is exact
-// enough: data of float32 must fit it.
-func (g Genome) clip() Genome {
-	between := func(x *int, lo, hi int) { *x = min(max(*x, lo), hi) }
-	number := func(x *float64, lo, hi float64) { *x = min(max(*x, lo), hi) }
-	between(&g.Rows, 1, mostRows)
-	between(&g.Cols, 1, mostCols)
-	between(&g.Targets, 1, 3)
-	between(&g.Repeat, 1, mostStream/g.Rows)
-	between(&g.Parts, 1, 4)
-	between(&g.Decays, 0, 3)
-	between(&g.Size, 1, mostCols+2)
-	between(&g.Shrink, 1, mostCols+2)
-	between(&g.Passes, 1, 60)
-	between(&g.Folds, 2, 5)
-	top := mostSize
-	if g.Single {
-		top = 28
-	}
-	number(&g.Top, -top, top)
-	number(&g.Scale, -top, top)
-	number(&g.Span, 0, 450)
-	number(&g.Near, -17, 0)
-	number(&g.Mean, -20, 9)
-	number(&g.Zeros, 0, 1)
-	number(&g.Noise, -18, 6)
-	number(&g.Along, 0, 1)
-	number(&g.Gamma, -mostGamma, mostGamma)
-	number(&g.Tol, -15, -1)
-	return g
-}
+// cycles is how often the stream comes, at least once.
+func (g *Genome) cycles() int { return max(g.Cycles, 1) }
 
 // String is g as a composite literal of this package, without the genes that are
 // zero.
-func (g Genome) String() string {
+func (g Genome) String() string { return literal("Genome", fmt.Sprintf("%#v", g)) }
+
+// literal is what %#v makes of a flat struct of this package, without the fields that
+// are zero.
+func literal(name, text string) string {
 	var b strings.Builder
-	b.WriteString("Genome{")
-	for _, f := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", g), "adversary.Genome{"), "}"), ", ") {
-		name, value, _ := strings.Cut(f, ":")
+	for _, f := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(text, "adversary."+name+"{"), "}"), ", ") {
+		field, value, _ := strings.Cut(f, ":")
 		if value == "0" || value == "0x0" || value == "false" {
 			continue
 		}
-		if b.Len() > len("Genome{") {
+		if b.Len() > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(name + ": " + value)
+		b.WriteString(field + ": " + value)
 	}
-	return b.String() + "}"
+	return name + "{" + b.String() + "}"
 }

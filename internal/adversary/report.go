@@ -14,14 +14,16 @@ import (
 // ratio of true error to reported bound; +Inf where a bound is NaN or the call
 // panicked. Refused counts typed errors.
 type Report struct {
-	Ratios  map[string]float64
-	Refused map[string]int
+	Ratios   map[string]float64
+	Refused  map[string]int
+	Compared int // bounds
 }
 
 // Names of the certificates, sorted.
 func (r *Report) Names() []string { return slices.Sorted(maps.Keys(r.Ratios)) }
 
 func (r *Report) worst(name string, ratio float64) {
+	r.Compared++
 	if math.IsNaN(ratio) {
 		ratio = math.Inf(1)
 	}

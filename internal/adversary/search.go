@@ -1,60 +1,78 @@
 package adversary
 
 import (
+	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 )
 
+// mutable is a genome: it mutates, and is printed as a literal.
+type mutable[G any] interface {
+	fmt.Stringer
+	Mutate(r *rand.Rand) G
+}
+
 // A Find is the worst that is known of one certificate.
 type Find struct {
 	Ratio  float64
-	Genome Genome
+	Genome fmt.Stringer
+	First  int // the case of the first ratio above 1, counted from 1
 }
 
 // A Search keeps the worst genome for every certificate and looks for worse ones
 // near it: a hill climb for each, which share what they come across.
 type Search struct {
-	Worst map[string]Find
-	Cases int // evaluated
+	Worst    map[string]Find
+	Refused  map[string]int
+	Cases    int // evaluated
+	Compared int // bounds
 
-	rng *rand.Rand
+	step func()
 }
 
 // NewSearch begins with the seeds given.
-func NewSearch(seed uint64, seeds ...Genome) *Search {
-	s := &Search{Worst: map[string]Find{}, rng: rand.New(rand.NewPCG(seed, 2))}
-	for _, g := range seeds {
-		s.try(g)
+func NewSearch[G mutable[G]](seed uint64, random func(*rand.Rand) G, evaluate func(G) *Report, seeds ...G) *Search {
+	s := &Search{Worst: map[string]Find{}, Refused: map[string]int{}}
+	rng := rand.New(rand.NewPCG(seed, 2))
+	next := 0
+	s.step = func() {
+		var g G
+		switch names := s.Names(); {
+		case next < len(seeds):
+			g = seeds[next]
+			next++
+		case len(names) == 0 || rng.IntN(3) == 0:
+			g = random(rng)
+		default:
+			g = s.Worst[names[rng.IntN(len(names))]].Genome.(G).Mutate(rng)
+		}
+		s.add(g, evaluate(g))
 	}
 	return s
 }
 
-// Step tries one more genome: mostly a mutant of the worst for some certificate, now
-// and then a random one.
-func (s *Search) Step() {
-	if len(s.Worst) == 0 || s.rng.IntN(5) == 0 {
-		s.try(Random(s.rng))
-		return
-	}
-	names := s.Names()
-	s.try(s.Worst[names[s.rng.IntN(len(names))]].Genome.Mutate(s.rng))
-}
+// Step tries one more genome: a seed, then mostly a mutant of the worst for some
+// certificate, and now and then a random one.
+func (s *Search) Step() { s.step() }
 
-func (s *Search) try(g Genome) {
+func (s *Search) add(g fmt.Stringer, r *Report) {
 	s.Cases++
-	for name, ratio := range Evaluate(g).Ratios {
-		if old, ok := s.Worst[name]; !ok || ratio > old.Ratio {
-			s.Worst[name] = Find{ratio, g}
+	s.Compared += r.Compared
+	for what, n := range r.Refused {
+		s.Refused[what] += n
+	}
+	for name, ratio := range r.Ratios {
+		old, ok := s.Worst[name]
+		if ok && !(ratio > old.Ratio) {
+			continue
 		}
+		if first := !ok || old.Ratio <= 1; first && !(ratio <= 1) {
+			old.First = s.Cases
+		}
+		s.Worst[name] = Find{ratio, g, old.First}
 	}
 }
 
 // Names of the certificates met so far, sorted.
-func (s *Search) Names() []string {
-	names := make([]string, 0, len(s.Worst))
-	for name := range s.Worst {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func (s *Search) Names() []string { return slices.Sorted(maps.Keys(s.Worst)) }

@@ -16,7 +16,7 @@ const eps = 0x1p-52
 // rows the sketch has seen what rounding made of them, for which ridge answers.
 func (e *evaluation) sketch() {
 	g := e.p.g
-	if g.Intercept || g.Weights != Unweighted {
+	if g.Intercept || e.p.weights != nil {
 		return
 	}
 	s, err := e.sum.Sketch().Spectrum()
@@ -31,11 +31,11 @@ func (e *evaluation) sketch() {
 	least, most := extremes(combine(k, gram(s.Dim, s.Sigma2, s.V), -1), k)
 	e.atMost("fd: above", most, b.FD())
 	e.atMost("fd: below", new(big.Float).Neg(least), b.RoundOff)
-	// Promised for some dozens of shrinks; squares that underflow are lost whatever
-	// their sum.
+	// Promised for ten shrinks and decays, growing with their number: the SVD driver rounds
+	// repeated rows all the same way. Squares that underflow are lost whatever their sum.
 	promised, _ := frob.Float64()
-	promised *= math.Max(1, float64(len(e.p.stream))/float64(40*g.Shrink))
-	e.atMost("fd: λmin ≥ −100·eps·‖A‖²", new(big.Float).Neg(least), 100*eps*promised+float64(len(e.p.stream)*s.Dim)*0x1p-1022)
+	promised *= math.Max(1, float64(e.p.rows())/float64(10*g.Shrink)) * float64(1+g.Decays/10)
+	e.atMost("fd: λmin ≥ −100·eps·‖A‖²", new(big.Float).Neg(least), 100*eps*promised+float64(e.p.rows()*s.Dim)*0x1p-1022)
 	rho := refbig.Float(b.Shift())
 	robust := new(big.Float).Sub(most, rho)
 	if other := new(big.Float).Sub(rho, least); other.Cmp(robust) > 0 {
@@ -61,7 +61,7 @@ func extremes(gap, k [][]*big.Float) (least, most *big.Float) {
 // sketch's own Ĥ.
 func (e *evaluation) contraction(name string, robust bool, f *ridge.Fit) {
 	g := e.p.g
-	if g.Intercept || g.Weights != Unweighted {
+	if g.Intercept || e.p.weights != nil {
 		return
 	}
 	s, err := e.sum.Sketch().Spectrum()
@@ -118,7 +118,7 @@ func (e *evaluation) eta(k [][]*big.Float, b fd.Bound, frob *big.Float) {
 func (e *evaluation) passes() {
 	const tol, fewest, most = 1e-3, 1, 40
 	g := e.p.g
-	if g.Gamma < -5 || g.Mean > -1 || g.Near < 0 || math.Abs(g.Top) > 30 || math.Abs(g.Scale) > 30 {
+	if g.levelled() || g.Forget > 0 || g.Decays > 0 || g.WeightTop != 0 || g.Absolute || g.Preparation != Raw || g.Gamma < -5 || g.Mean > -1 || g.Near < 0 || math.Abs(g.Top) > 30 || math.Abs(g.Scale) > 30 {
 		return
 	}
 	predicted, err := e.sum.PredictedPasses(e.p.gamma, tol, g.Method)
@@ -135,7 +135,7 @@ func (e *evaluation) passes() {
 			first[it.Target] = last[it.Target]
 		}
 	}}
-	if _, err := ridge.Solve(context.Background(), e.p, e.sum, e.p.gamma, opts); err != nil {
+	if _, err := ridge.Solve(context.Background(), e.p.source, e.sum, e.p.gamma, opts); err != nil {
 		e.Refused["predicted passes did not converge to 1e-15"]++
 	}
 	for j := range first {

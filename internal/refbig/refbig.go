@@ -32,41 +32,65 @@ type Problem struct {
 
 // New reduces x (n×d), y (n×t) and weights w (nil, or n of them).
 func New(x, y [][]float64, w []float64, intercept bool) *Problem {
+	weights := make([]*big.Float, len(x))
+	for i := range x {
+		weights[i] = Float(1)
+		if w != nil {
+			weights[i] = Float(w[i])
+		}
+	}
+	return NewWeighted(x, y, weights, intercept)
+}
+
+// NewWeighted is [New] with weights that no float64 may hold: sums of them, or what
+// decays left of them.
+func NewWeighted(x, y [][]float64, w []*big.Float, intercept bool) *Problem {
 	p := &Problem{N: len(x), D: len(x[0]), T: len(y[0]), Intercept: intercept}
 	p.MeanX, p.MeanY = vector(p.D), vector(p.T)
-	weight := func(i int) *big.Float {
-		if w == nil {
-			return Float(1)
-		}
-		return Float(w[i])
-	}
+	weight := func(i int) *big.Float { return w[i] }
+	// Rows are taken relative to the heaviest: what they have in common goes exactly.
+	originX, originY := vector(p.D), vector(p.T)
+	deltaX, deltaY := vector(p.D), vector(p.T)
 	if intercept {
-		total := Float(0)
-		for i := range x {
-			total = add(total, weight(i))
-			for j, v := range x[i] {
-				p.MeanX[j] = add(p.MeanX[j], mul(weight(i), Float(v)))
-			}
-			for j, v := range y[i] {
-				p.MeanY[j] = add(p.MeanY[j], mul(weight(i), Float(v)))
+		heaviest, total := 0, Float(0)
+		for i := range w {
+			total = add(total, w[i])
+			if w[i].Cmp(w[heaviest]) > 0 {
+				heaviest = i
 			}
 		}
 		if total.Sign() > 0 {
-			for _, m := range [][]*big.Float{p.MeanX, p.MeanY} {
-				for j := range m {
-					m[j] = quo(m[j], total)
-				}
+			originX, originY = vectorOf(x[heaviest]), vectorOf(y[heaviest])
+		}
+		for i := range x {
+			for j, v := range x[i] {
+				deltaX[j] = add(deltaX[j], mul(weight(i), sub(Float(v), originX[j])))
 			}
+			for j, v := range y[i] {
+				deltaY[j] = add(deltaY[j], mul(weight(i), sub(Float(v), originY[j])))
+			}
+		}
+		for j := range deltaX {
+			if total.Sign() > 0 {
+				deltaX[j] = quo(deltaX[j], total)
+			}
+			p.MeanX[j] = add(originX[j], deltaX[j])
+		}
+		for j := range deltaY {
+			if total.Sign() > 0 {
+				deltaY[j] = quo(deltaY[j], total)
+			}
+			p.MeanY[j] = add(originY[j], deltaY[j])
 		}
 	}
 	p.K, p.C, p.YY = matrix(p.D, p.D), matrix(p.T, p.D), vector(p.T)
 	for i := range x {
 		cx, cy := vector(p.D), vector(p.T)
 		for j, v := range x[i] {
-			cx[j] = sub(Float(v), p.MeanX[j])
+			cx[j] = sub(sub(Float(v), originX[j]), deltaX[j])
 		}
 		for j, v := range y[i] {
-			cy[j] = sub(Float(v), p.MeanY[j])
+			cy[j] = sub(sub(Float(v), originY[j]), deltaY[j])
 		}
 		for a := range p.D {
 			wa := mul(weight(i), cx[a])

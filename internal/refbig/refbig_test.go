@@ -106,3 +106,18 @@ func TestSingular(t *testing.T) {
 		}
 	}
 }
+
+// TestConstant: rows that are the same have no scatter, whatever they weigh.
+func TestConstant(t *testing.T) {
+	p := New([][]float64{{0.1, 3}, {0.1, 3}, {0.1, 3}}, [][]float64{{1}, {2}, {3}}, []float64{1e-200, 1e-30, 7}, true)
+	for i := range p.K {
+		if p.C[0][i].Sign() != 0 {
+			t.Errorf("c[%d] is %g", i, p.C[0][i])
+		}
+		for j, v := range p.K[i] {
+			if v.Sign() != 0 {
+				t.Errorf("K[%d][%d] is %g", i, j, v)
+			}
+		}
+	}
+}
