@@ -75,7 +75,7 @@ func (e *exact) certificate(s *solution) Certificate {
 		round := 1.01*s.rssRound[j] + lost*(1+xn)*(1+xn)
 		low := math.Max(0, math.Sqrt(math.Max(0, s.rss[j]-round))-moved)
 		high := math.Sqrt(math.Max(0, s.rss[j])+round) + moved
-		rss := Interval{low * low, high * high}
+		rss := squared(low, high)
 
 		v, size := make([]float64, d), math.Hypot(high, root*xn)
 		for i, g := range s.residual[j*d : (j+1)*d] {
@@ -162,11 +162,12 @@ func (e *exact) spectrum(s *solution, pert []float64) (sigma float64, inverse []
 
 // objectiveAt brackets f* by f(x̂) − f* = ½‖H^{½}(x̂ − x*)‖² ∈ [0, ½inH²].
 func objectiveAt(gamma, xn, inH, d float64, rss Interval) Interval {
+	const lost = 8 * underflow // of the products here
 	f := gamma * xn * xn
 	round := (d + 4) * eps
 	return Interval{
-		math.Max(0, (rss.Lo+f*(1-round)-inH*inH)/2),
-		(rss.Hi + f*(1+round)) / 2 * (1 + 4*eps),
+		math.Max(0, (rss.Lo+f*(1-round)-inH*inH-lost)/2),
+		(rss.Hi+f*(1+round)+lost)/2*(1+4*eps) + lost,
 	}
 }
 
@@ -175,10 +176,11 @@ func objectiveAt(gamma, xn, inH, d float64, rss Interval) Interval {
 func rssNear(gamma, inH float64, rss Interval) Interval {
 	lo := math.Max(0, math.Sqrt(rss.Lo)-inH)
 	hi := math.Sqrt(rss.Hi) + inH
+	near := squared(lo, hi)
 	if gamma == 0 {
-		return Interval{lo * lo, rss.Hi}
+		near.Hi = rss.Hi
 	}
-	return Interval{lo * lo, hi * hi}
+	return near
 }
 
 // gcv brackets n·RSS/(n − df)², the intercept counting as one more degree of
@@ -191,10 +193,10 @@ func (e *exact) gcv(df, rss Interval) Interval {
 	}
 	out := Interval{0, math.Inf(1)}
 	if free.Hi > 0 {
-		out.Lo = n * rss.Lo / free.Hi / free.Hi * (1 - 8*eps)
+		out.Lo = math.Max(0, n*rss.Lo/free.Hi/free.Hi*(1-8*eps)-4*underflow)
 	}
 	if free.Lo > 0 {
-		out.Hi = n * rss.Hi / free.Lo / free.Lo * (1 + 8*eps)
+		out.Hi = n*rss.Hi/free.Lo/free.Lo*(1+8*eps) + 4*underflow
 	}
 	return out
 }

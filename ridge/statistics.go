@@ -343,10 +343,14 @@ func (e *Estimator) Bounds(gamma float64) (RiskBounds, error) {
 	return r, nil
 }
 
-// squared brackets x² for lo <= x <= hi and x >= 0.
+// squared brackets x² for lo <= x <= hi and x >= 0, underflow included.
 func squared(lo, hi float64) Interval {
 	lo = math.Max(0, lo)
-	return Interval{lo * lo, hi * hi}
+	out := Interval{math.Max(0, lo*lo-underflow), hi * hi}
+	if hi > 0 {
+		out.Hi += underflow
+	}
+	return out
 }
 
 // mean is ‖E x*‖ = ‖H⁻¹Kx₀‖ of the exact estimator.

@@ -27,6 +27,8 @@ func TestLacks(t *testing.T) {
 		{"TSS", func() { f.TSS = []float64{0, 0} }},
 		{"Certificate.ErrorBound", func() { c.ErrorBound = []float64{0, 0} }},
 		{"Certificate.RelativeErrorBound", func() { c.RelativeErrorBound = []float64{0, 0} }},
+		{"Certificate.EnergyBound", func() { c.EnergyBound = []float64{0, 0} }},
+		{"Certificate.TSS", func() { c.TSS = two }},
 		{"Certificate.RSS", func() { c.RSS = two }},
 		{"Certificate.Objective", func() { c.Objective = two }},
 		{"Certificate.GCV", func() { c.GCV = two }},
