@@ -136,9 +136,7 @@ func inspect(name string, opts Options) (*layout, error) {
 	case err != nil:
 		return nil, err
 	}
-	for _, s := range r.fields {
-		l.names = append(l.names, string(bytes.TrimSpace(s)))
-	}
+	l.names = r.trimmed()
 	if opts.Header == Auto {
 		l.header = r.headed(l.names)
 	}
@@ -146,6 +144,26 @@ func inspect(name string, opts Options) (*layout, error) {
 		l.names = columns.Numbers(len(l.names))
 	}
 	return l, nil
+}
+
+// trimmed are the fields of the record at hand, without blanks around them. There may be a
+// million: they are parts of one string.
+func (r *records) trimmed() []string {
+	size := 0
+	for _, s := range r.fields {
+		size += len(s)
+	}
+	var all strings.Builder
+	all.Grow(size)
+	for _, s := range r.fields {
+		all.Write(bytes.TrimSpace(s))
+	}
+	names, rest := make([]string, len(r.fields)), all.String()
+	for i, s := range r.fields {
+		n := len(bytes.TrimSpace(s))
+		names[i], rest = rest[:n], rest[n:]
+	}
+	return names
 }
 
 // headed tells whether the fields of the first record are names.
@@ -176,6 +194,10 @@ func (r *records) headed(first []string) bool {
 // isText is false for numbers, finite or not, for those that are refused for how they are
 // written, which as names would be lost without a word, and for nothing.
 func isText(s string) bool {
+	// Most names begin as no number does, and to say so strconv takes memory.
+	if s != "" && strings.IndexByte("+-.0123456789iInN", s[0]) < 0 {
+		return true
+	}
 	_, err := strconv.ParseFloat(s, 64)
 	return s != "" && err != nil && !errors.Is(err, strconv.ErrRange)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
@@ -72,7 +73,9 @@ func (r *records) tooMany() error {
 // split cuts a line at its delimiters; of blanks, any number make one.
 func (r *records) split() error {
 	rest := bytes.TrimSuffix(bytes.TrimSuffix(r.text, []byte("\n")), []byte("\r"))
-	r.fields = r.fields[:0]
+	if r.fields = r.fields[:0]; cap(r.fields) == 0 {
+		r.fields = make([][]byte, 0, min(bytes.Count(rest, []byte{r.delimiter}), maxFields)+1)
+	}
 	if r.delimiter == ' ' {
 		rest = bytes.Trim(rest, " ")
 	}
@@ -112,6 +115,11 @@ func (r *records) unquote() error {
 	if last := len(record) - 1; r.delimiter == ' ' && last > 0 && record[last] == "" {
 		record = record[:last] // blanks at the end of the line
 	}
+	size := 0
+	for _, s := range record {
+		size += len(s)
+	}
+	r.fields, r.copied = slices.Grow(r.fields, len(record)), slices.Grow(r.copied, size)
 	for _, s := range record {
 		r.copied = append(r.copied, s...)
 	}

@@ -27,7 +27,7 @@ type Choice struct {
 // not just numbers.
 func Choose(names []string, named bool, targets, features []string) (Choice, error) {
 	c := Choice{To: make([]int, len(names))}
-	t := table{names: names, named: named}
+	t := &table{names: names, named: named}
 	target, err := t.list("target column", targets)
 	if err != nil {
 		return c, err
@@ -36,18 +36,30 @@ func Choose(names []string, named bool, targets, features []string) (Choice, err
 	if err != nil {
 		return c, err
 	}
-	feature = slices.DeleteFunc(feature, func(i int) bool { return slices.Contains(target, i) })
+	feature = without(feature, target, len(names))
 	if len(feature) == 0 {
 		return c, fmt.Errorf("no column is left for the features")
 	}
 	for i := range c.To {
 		c.To[i] = -1
 	}
-	for k, i := range append(feature, target...) {
+	for k, i := range feature {
 		c.To[i] = k
+	}
+	for k, i := range target {
+		c.To[i] = len(feature) + k
 	}
 	c.Features, c.Targets = len(feature), len(target)
 	return c, nil
+}
+
+// without deletes those of n columns that are in out.
+func without(all, out []int, n int) []int {
+	gone := make([]bool, n)
+	for _, i := range out {
+		gone[i] = true
+	}
+	return slices.DeleteFunc(all, func(i int) bool { return gone[i] })
 }
 
 // Pick returns the names of the features and of the targets, in their order.
@@ -73,10 +85,47 @@ func Numbers(n int) []string {
 type table struct {
 	names []string
 	named bool
+	// places are where names stand, -1 for more than once; nil where they are looked
+	// through instead, as for few columns to be found.
+	places map[string]int
+}
+
+// index makes places where so many columns are to be found that looking through all for
+// each would take long.
+func (t *table) index(specs int) {
+	const few = 16
+	if !t.named || specs <= few || t.places != nil {
+		return
+	}
+	t.places = make(map[string]int, len(t.names))
+	for i, name := range t.names {
+		if _, twice := t.places[name]; twice {
+			i = -1
+		}
+		t.places[name] = i
+	}
+}
+
+// place is where a name stands, -1 for more than once; ok is false for nowhere.
+func (t *table) place(name string) (i int, ok bool) {
+	if !t.named {
+		return 0, false
+	}
+	if t.places != nil {
+		i, ok = t.places[name]
+		return i, ok
+	}
+	if i = slices.Index(t.names, name); i < 0 {
+		return 0, false
+	}
+	if slices.Contains(t.names[i+1:], name) {
+		i = -1
+	}
+	return i, true
 }
 
 // features resolves the list of features, which may say what is left out.
-func (t table) features(specs []string) ([]int, error) {
+func (t *table) features(specs []string) ([]int, error) {
 	all := make([]int, len(t.names))
 	for i := range all {
 		all[i] = i
@@ -84,47 +133,51 @@ func (t table) features(specs []string) ([]int, error) {
 	if len(specs) == 0 {
 		return all, nil
 	}
-	var without []string
+	t.index(len(specs))
+	var left []string
 	for _, s := range specs {
-		if rest, ok := strings.CutPrefix(s, "-"); ok && !t.has(s) {
-			without = append(without, rest)
+		rest, cut := strings.CutPrefix(s, "-")
+		if !cut {
+			continue
+		}
+		if _, is := t.place(s); !is {
+			left = append(left, rest)
 		}
 	}
-	if len(without) == 0 {
+	if len(left) == 0 {
 		return t.list("column", specs)
 	}
-	if len(without) < len(specs) {
+	if len(left) < len(specs) {
 		return nil, fmt.Errorf("the columns are either listed or, each after \"-\", left out: not both, as in %q", excerpt.Of(strings.Join(specs, ",")))
 	}
-	out, err := t.list("column", without)
+	out, err := t.list("column", left)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(i int) bool { return slices.Contains(out, i) }), nil
+	return without(all, out, len(t.names)), nil
 }
 
 // list resolves specifications, each of another column.
-func (t table) list(what string, specs []string) ([]int, error) {
+func (t *table) list(what string, specs []string) ([]int, error) {
+	t.index(len(specs))
 	var out []int
+	taken := map[int]bool{}
 	for _, s := range specs {
 		i, err := t.find(what, s)
 		if err != nil {
 			return nil, err
 		}
-		if slices.Contains(out, i) {
+		if taken[i] {
 			return nil, fmt.Errorf("%s %q is named twice", what, excerpt.Of(s))
 		}
-		out = append(out, i)
+		out, taken[i] = append(out, i), true
 	}
 	return out, nil
 }
 
-func (t table) has(name string) bool { return t.named && slices.Contains(t.names, name) }
-
-func (t table) find(what, spec string) (int, error) {
-	if t.has(spec) {
-		i := slices.Index(t.names, spec)
-		if slices.Contains(t.names[i+1:], spec) {
+func (t *table) find(what, spec string) (int, error) {
+	if i, ok := t.place(spec); ok {
+		if i < 0 {
 			return 0, fmt.Errorf("more than one column is called %q", excerpt.Of(spec))
 		}
 		return i, nil
@@ -141,7 +194,7 @@ func (t table) find(what, spec string) (int, error) {
 	return n - 1, nil
 }
 
-func (t table) String() string {
+func (t *table) String() string {
 	const most = 12
 	switch {
 	case !t.named:

@@ -1,0 +1,70 @@
+package columns
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestChooseMany: of very many columns as many are found, in another order or all but a
+// few, in a time that does not grow with the square of their number; and of few specs and
+// of many the same is said.
+func TestChooseMany(t *testing.T) {
+	const n = 100000
+	names := make([]string, n)
+	for i, s := range Numbers(n) {
+		names[i] = "column" + s
+	}
+	reversed := slices.Clone(names[1:])
+	slices.Reverse(reversed)
+	begin := time.Now()
+	c, err := Choose(names, true, names[:1], reversed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("%v for %d columns", took, n)
+	}
+	if c.Features != n-1 || c.Targets != 1 || c.To[0] != n-1 || c.To[1] != n-2 || c.To[n-1] != 0 {
+		t.Errorf("%d features, %d targets; to %v…", c.Features, c.Targets, c.To[:3])
+	}
+	var left []string
+	for _, s := range names[10:] {
+		left = append(left, "-"+s)
+	}
+	begin = time.Now()
+	if c, err = Choose(names, true, nil, left); err != nil || c.Features != 10 || c.To[9] != 9 || c.To[10] != -1 {
+		t.Errorf("%d features, %v", c.Features, err)
+	}
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("%v to leave out %d columns", took, n-10)
+	}
+	for _, more := range []int{0, 40} { // looked through, or by an index
+		specs := slices.Clone(names[100 : 100+more])
+		twins := append(slices.Clone(names[:200]), "twin", "a", "twin", "-b", "twin", "7")
+		for _, c := range []struct {
+			spec []string
+			want string
+		}{
+			{[]string{"twin"}, `more than one column is called "twin"`},
+			{[]string{"a", "a"}, `column "a" is named twice`},
+			{[]string{"a", "202"}, `column "202" is named twice`},
+			{[]string{"nobody"}, `there is no column "nobody"`},
+			{[]string{"-b", "-a"}, "are either listed or"},
+			{[]string{"-b", "a", "7", "last"}, `column "last" is named twice`},
+			{[]string{"-b", "a", "7", "first"}, ""},
+		} {
+			choice, err := Choose(twins, true, nil, append(slices.Clone(specs), c.spec...))
+			if c.want == "" {
+				if err != nil || choice.Features != more+4 || choice.To[203] != more || choice.To[205] != more+2 || choice.To[0] != more+3 {
+					t.Errorf("%d and %q: %d features, %v", more, c.spec, choice.Features, err)
+				}
+				continue
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%d and %q: %v", more, c.spec, err)
+			}
+		}
+	}
+}
