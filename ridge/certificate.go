@@ -20,9 +20,7 @@ const (
 	lostResidual = 0x1p-511
 	// weightedRow, in units of one, is for a root and a product: a row times √w.
 	weightedRow = 2 * eps
-	// roundFactor is for a few operations. It is for products with V too, sums over a
-	// row, of which it is calibrated: they are off by some √d·eps/2 of the norms, and
-	// by no more than d·eps/2.
+	// roundFactor is for a few operations, dot and norm.
 	roundFactor = 8
 	// sumFactor is for c and ‖b‖²: sums over sumRows rows and those of compensated
 	// sums.
@@ -32,6 +30,9 @@ const (
 	passFactor       = (passChain+1)/2 + 4
 	passFactorSparse = (passChain+sparseChain+1)/2 + 8
 )
+
+// skewV is for the rows of V, which are orthonormal to so many eps.
+const skewV = 32
 
 // dotFactor is for the product of a dense row with weights. Where vectors are few it is
 // made of four sums or more; where they are many, backends add up a strip of columns one
@@ -61,6 +62,8 @@ type knowledge struct {
 	pass    float64   // the factor for what a pass sums
 	workers float64   // those whose sums were added up, but one
 	dots    float64   // and for the product of a row with weights
+	onto    float64   // and for a projection onto V, twice, relative to a vector's norm
+	along   float64   // and for a sum over the rows of V
 	bound   fd.Bound  // of the sketch, with what rounding has done to the rows before
 	size    float64   // ‖A‖_F of the staged rows
 	frob    float64   // ‖A‖_F as a pass reads the rows
@@ -109,6 +112,7 @@ func newKnowledge(s *Summary, m *sketched, c []float64) *knowledge {
 	k := &knowledge{
 		spec: m.spec, be: s.be, bound: b, d: s.cfg.Dim, t: s.cfg.Targets, rows: st.rows, intercept: s.cfg.Intercept, cross: c,
 		sums: sumFactor + long + 4*float64(st.decays), long: long,
+		onto: 2*dotFactor(s.cfg.Dim) + skewV, along: float64(len(m.spec.Sigma2))/2 + roundFactor,
 		root: math.Sqrt(st.weight.Value()), some: st.some, spreads: map[float64]spread{}, witness: s.witness(),
 	}
 	k.size = math.Sqrt(b.Frobenius2) * (1 + roundFactor*eps)
@@ -291,7 +295,7 @@ func (k *knowledge) spread(gamma float64) spread {
 	}
 	var s spread
 	for j, a := range k.columns {
-		rest := math.Max(0, 1-along[j]) + 8*roundFactor*eps
+		rest := math.Max(0, 1-along[j]) + (k.along+2*skewV)*eps
 		s.energy += a * math.Sqrt(inverse[j]+rest*e.above(floor))
 		s.weights += a * math.Sqrt(solved[j]+rest/(shifted+floor)/(shifted+floor))
 	}
@@ -420,9 +424,8 @@ func (k *knowledge) apply(phi ...func(s2 float64) float64) []float64 {
 	return x
 }
 
-// quads brackets gᵀH⁻¹g, for a g known up to an error of norm dg, widened by the
-// round-off of its own evaluation, which is relative to (σ₁²+s)/s: the
-// complement of V carries what is left of components along it.
+// quads brackets gᵀH⁻¹g, for a g known up to an error of norm dg, to which the round-off
+// of its projection onto V adds.
 func (k *knowledge) quads(p *projection, gamma, dg float64) Interval {
 	lower, upper, ok := k.shifts(gamma)
 	most := k.inverse(gamma)
@@ -432,10 +435,13 @@ func (k *knowledge) quads(p *projection, gamma, dg float64) Interval {
 		hi = math.Min(hi, p.quad(k.spec.Sigma2, lower))
 	}
 	// ‖H^{-½}(g+δ)‖ ≤ ‖H^{-½}g‖ + ‖δ‖·‖H⁻¹‖^{½}.
-	round := roundFactor * eps * (1 + (k.largest+gamma)*most)
-	slack := dg * math.Sqrt(most)
-	lo = math.Max(0, math.Sqrt(lo*math.Max(0, 1-round))-slack)
-	hi = math.Sqrt(hi*(1+round)) + slack
+	round := 1 + 2*k.along*eps
+	slack := (dg + k.onto*eps*p.norm) * math.Sqrt(most)
+	lo = math.Max(0, math.Sqrt(lo)/round-slack)
+	hi = math.Sqrt(hi)*round + slack
+	if !(hi <= math.MaxFloat64) { // squares overflow
+		return Interval{0, math.Inf(1)}
+	}
 	return Interval{lo * lo, hi * hi}
 }
 
@@ -503,7 +509,7 @@ func (k *knowledge) errorOneShot(gamma, shift float64, j int, x float64) (abs, r
 	off := math.Max(shift, b.Shrinkage-shift) + b.RoundOff
 	// What arithmetic adds to x̂: the error of c, and of applying Ĥ⁻¹.
 	most := k.inverse(gamma)
-	round := (k.crossError(j) + roundFactor*eps*(k.largest+s)*x) * most
+	round := (k.crossError(j)+k.onto*eps*k.c[j].norm)*most + k.along*eps*x
 	abs = off*most*x + round
 	env := k.envelope(gamma)
 	away := k.c[j].weighted(k.spec.Sigma2, func(s2 float64) float64 {
@@ -531,11 +537,13 @@ func (k *knowledge) errorFromGradient(gamma float64, g *projection, round float6
 	if g.norm < 0x1p-400 { // its square may underflow
 		return e*(1+16*eps) + round
 	}
+	onto := k.onto * eps * g.norm // what the projection is off by
 	if lower, _, ok := k.shifts(gamma); ok {
-		e = math.Min(e, math.Sqrt(g.quad(k.spec.Sigma2, lower)*most))
+		e = math.Min(e, math.Sqrt(g.quad(k.spec.Sigma2, lower)*most)+onto*most)
 	}
-	e = math.Min(e, (1+b.RFD()*most)*g.solved(k.spec.Sigma2, gamma+b.Shift()))
-	return e*(1+16*eps) + round
+	s := gamma + b.Shift()
+	e = math.Min(e, (1+b.RFD()*most)*(g.solved(k.spec.Sigma2, s)+onto/(s+floor(k.spec))))
+	return e*(1+2*k.along*eps) + round
 }
 
 // relative turns a bound on ‖x̂ − x*‖ into one on ‖x̂ − x*‖/‖x*‖, given ‖x̂‖.
@@ -710,7 +718,12 @@ func (k *knowledge) rssFromSketch(j int, x []float64, xn, bx float64) Interval {
 	b := k.bound
 	cx := dot(k.cross[j*k.d:(j+1)*k.d], x)
 	base := k.tss[j] - 2*cx + bx
-	pad := k.squaresError(j) + roundFactor*eps*(2*k.c[j].norm*xn+bx) + 2*k.crossError(j)*xn + b.RoundOff*xn*xn
+	own := k.onto * eps * math.Sqrt(k.largest) * xn // what ‖Bx‖ is off by
+	pad := k.squaresError(j) + 2*roundFactor*eps*(k.c[j].norm*xn+k.tss[j]) + own*(2*math.Sqrt(bx)+own) + 2*k.along*eps*bx
+	pad += 2*k.crossError(j)*xn + b.RoundOff*xn*xn
+	if !(pad <= math.MaxFloat64) || !(bx <= math.MaxFloat64) {
+		return Interval{0, math.Inf(1)}
+	}
 	return Interval{math.Max(0, base-pad), math.Max(0, base+b.Shrinkage*xn*xn+pad)}
 }
 
@@ -737,7 +750,7 @@ func (k *knowledge) energyOneShot(gamma, shift float64, j int, x float64) float6
 func (k *knowledge) gradientOneShot(gamma, shift float64, j int, x float64) float64 {
 	b := k.bound
 	off := math.Max(shift, b.Shrinkage-shift) + b.RoundOff
-	return off*x + k.crossError(j) + roundFactor*eps*(k.largest+gamma+shift)*x
+	return off*x + k.crossError(j) + k.onto*eps*k.c[j].norm + k.along*eps*(k.largest+gamma+shift)*x
 }
 
 // excess bounds ‖H^{½}(x − x*)‖ by √(2(f(x) − f*)), given ‖x‖, ‖Ax − b‖² and f*.
@@ -774,9 +787,9 @@ func (k *knowledge) rssFromEnvelope(gamma float64, j int) Interval {
 	})
 	half := math.Sqrt(z2) * math.Sqrt(zy2) / 2
 	radius := k.ball(e, j)
-	// cᵀφ(K)c and the bounds, φ ≤ 2‖H⁻¹‖, for a c known to δ and evaluated to eps‖c‖.
-	delta, most := k.crossError(j)+roundFactor*eps*c.norm, k.inverse(gamma)
-	pad := 16*math.Sqrt(k.tss[j]*most)*delta + 8*delta*delta*most + k.squaresError(j) + roundFactor*eps*(k.tss[j]+half)
+	// cᵀφ(K)c and the bounds, φ ≤ 2‖H⁻¹‖, for a c known to δ and projected.
+	delta, most := k.crossError(j)+k.onto*eps*c.norm, k.inverse(gamma)
+	pad := 16*math.Sqrt(k.tss[j]*most)*delta + 8*delta*delta*most + k.squaresError(j) + 2*k.along*eps*(k.tss[j]+half)
 	return Interval{math.Max(0, middle-half-gamma*radius*radius-pad), math.Max(0, middle+half+pad)}
 }
 
@@ -800,11 +813,15 @@ func (k *knowledge) gcv(df, rss Interval) Interval {
 func widenBy(x, off float64) Interval { return Interval{math.Max(0, x-off), x + off} }
 
 // intersect returns what two intervals that hold the same number share. Where
-// round-off leaves them a hair apart, the gap between them is returned.
+// round-off leaves them a hair apart it is what both span; one that is none says nothing.
 func intersect(a, b Interval) Interval {
-	lo, hi := math.Max(a.Lo, b.Lo), math.Min(a.Hi, b.Hi)
-	if lo > hi {
-		return Interval{hi, lo}
+	switch {
+	case math.IsNaN(a.Lo) || math.IsNaN(a.Hi):
+		return b
+	case math.IsNaN(b.Lo) || math.IsNaN(b.Hi):
+		return a
+	case a.Lo > b.Hi || b.Lo > a.Hi:
+		return Interval{math.Min(a.Lo, b.Lo), math.Max(a.Hi, b.Hi)}
 	}
-	return Interval{lo, hi}
+	return Interval{math.Max(a.Lo, b.Lo), math.Min(a.Hi, b.Hi)}
 }

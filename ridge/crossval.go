@@ -9,6 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
 // defaultGammas is how many γ there are where none are given.
@@ -358,15 +359,31 @@ func (v *validation) fit(ctx context.Context, k int) error {
 
 // evaluate makes the second pass.
 func (v *validation) evaluate(ctx context.Context, src dataset.Source) error {
-	err := v.deal(ctx, src, 2, func(k int, b dataset.Block) error { return v.folds[k].scorer.add(b, 0) })
+	rows, weight := make([]int64, len(v.folds)), make([]neumaier.Sum, len(v.folds))
+	err := v.deal(ctx, src, 2, func(k int, b dataset.Block) error {
+		rows[k] += int64(b.N)
+		for i := range b.N {
+			weight[k].Add(b.Weight(i))
+		}
+		return v.folds[k].scorer.add(b, 0)
+	})
 	if err != nil {
 		return err
+	}
+	for k, h := range v.held {
+		if w := h.stage.weight.Value(); rows[k] != h.Rows() || !(math.Abs(weight[k].Value()-w) <= sameRows*w) {
+			return fmt.Errorf("%w: fold %d has %d rows of weight %g in the second pass, in the first it had %d of %g", ErrShape, k+1, rows[k], weight[k].Value(), h.Rows(), w)
+		}
 	}
 	for k, f := range v.folds {
 		lost := math.Sqrt(float64(v.held[k].Rows())) * 0x1p-536 // of squares times weights, which underflow
 		for i, pad := range f.round {
 			r := math.Sqrt(f.scorer.rss[i].Value()) * (1 + 4*eps)
-			f.missed[i] = widen(Interval{r * r, r * r}, pad+4*eps*r+lost)
+			seen := widen(Interval{r * r, r * r}, pad+4*eps*r+lost)
+			if seen.Lo > f.missed[i].Hi || seen.Hi < f.missed[i].Lo {
+				return fmt.Errorf("%w: the rows of the second pass are not those of the first: those of fold %d are missed by %.6g in squares, where they prove %.6g to %.6g", ErrShape, k+1, r*r, f.missed[i].Lo, f.missed[i].Hi)
+			}
+			f.missed[i] = intersect(f.missed[i], seen)
 		}
 	}
 	return nil
@@ -408,6 +425,7 @@ func widen(v Interval, by float64) Interval {
 type offset struct {
 	intercept     bool
 	root          float64   // √n of the rows held out
+	dots          float64   // the factor for the round-off of their products with weights
 	x, y          []float64 // x̄ − μ and ȳ − ν
 	xError        float64   // round-off of the former, in norm
 	yError        []float64
@@ -420,7 +438,7 @@ type offset struct {
 func newOffset(held, rest *Summary, h, k *knowledge) *offset {
 	d, t := h.d, h.t
 	o := &offset{
-		intercept: h.intercept, root: h.root, x: make([]float64, d), y: make([]float64, t),
+		intercept: h.intercept, root: h.root, dots: h.dots, x: make([]float64, d), y: make([]float64, t),
 		yError: make([]float64, t), rawX: math.Sqrt(h.bound.Frobenius2), rawY: make([]float64, t), errorY: make([]float64, t),
 	}
 	for j := range t {
@@ -461,7 +479,7 @@ func (o *offset) missed(j int, x []float64, xn float64) Interval {
 // weights of norm x.
 func (o *offset) round(j int, x, intercept float64) float64 {
 	own := o.errorY[j] + o.errorX*x + roundFactor*eps*(o.meanX*x+math.Abs(intercept))
-	return roundFactor*eps*(o.rawX*x+o.rawY[j]) + o.root*own
+	return eps*(o.dots*o.rawX*x+roundFactor*o.rawY[j]) + o.root*own
 }
 
 // An outside bounds ‖AH⁻¹Aᵀ‖ for rows A that were held out of H and are centred by
@@ -517,7 +535,7 @@ func (u *outside) norm(gamma float64) (float64, error) {
 		}
 		most = math.Max(0, u.w[0])
 	}
-	most += (u.held.bound.FD() + 4*roundFactor*eps*u.held.largest) * u.know.inverse(gamma)
+	most += (u.held.bound.FD() + 4*u.know.onto*eps*u.held.largest) * u.know.inverse(gamma)
 	centre := math.Sqrt(u.shift.weighted(s2, e.above)) + u.shiftError*math.Sqrt(u.know.inverse(gamma))
 	return math.Sqrt(most+centre*centre) * (1 + 16*eps), nil
 }

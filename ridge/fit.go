@@ -47,11 +47,11 @@ func (v Interval) Mid() float64 { return v.Lo + (v.Hi-v.Lo)/2 }
 //
 // Round-off is included. What it may do is proved, from the longest chain of additions
 // that an entry goes through, for everything that is summed over rows: AᵀY, ‖Y‖²,
-// gradients, residuals, means, what centring moves, Cholesky. Three figures rest on
-// calibration instead, for what is proved of them is a hundred times what is ever seen:
-// the arithmetic of shrinks ([fd.Bound].RoundOff), products with the right singular
-// vectors of the sketch (8 eps of a vector's norm), and the backward error of the
-// streamed QR. Each is held, by tests, to streams made to exceed it.
+// gradients, residuals, means, what centring moves, Cholesky, and for products over the
+// features. Two figures rest on calibration instead, for what is proved of them is many
+// times what is ever seen: the arithmetic of shrinks and how orthogonal the sketch's
+// singular vectors are ([fd.Bound].RoundOff), and the backward error of the streamed QR.
+// Each is held, by tests, to streams made to exceed it.
 type Certificate struct {
 	// Shrinkage is η, the bound on ‖AᵀA − BᵀB‖₂ of the sketch used, round-off
 	// included; 0 for an exact method.

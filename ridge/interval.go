@@ -88,7 +88,7 @@ func (s *Summary) Predictor(gamma float64) (*Predictor, error) {
 	for j := range k.t {
 		g := &k.c[j]
 		// What evaluating Mc adds: the complement of V carries 1/γ.
-		round := roundFactor * eps * g.norm
+		round := k.onto * eps * g.norm
 		c := p.newCentre(j, p.weights[j*k.d:(j+1)*k.d], k.ball(p.env, j)+(round+k.crossError(j))*k.inverse(gamma))
 		c.gap = math.Sqrt(g.weighted(k.spec.Sigma2, p.env.gap))/2*(1+16*eps) + round*math.Sqrt(math.Max(p.gapRest, p.env.gap(first(k.spec.Sigma2))))
 		c.energy = k.crossError(j) * math.Sqrt(k.inverse(gamma))
@@ -300,12 +300,12 @@ func (p *Predictor) block(dst []Interval, b dataset.Block, first int) error {
 		p.sparse(b)
 	}
 	for i := range b.N {
-		f := p.forms(p.along[i*r:(i+1)*r], p.size[2*i], p.size[2*i+1])
-		f.chain = dotFactor(p.k.d)
+		chain := dotFactor(p.k.d)
 		if b.Sparse != nil { // one sum over the entries, and the mean's product
 			idx, _ := b.Sparse.Row(i)
-			f.chain += float64(len(idx)) / 2
+			chain += float64(len(idx)) / 2
 		}
+		f := p.forms(p.along[i*r:(i+1)*r], p.size[2*i], p.size[2*i+1], chain)
 		for j := range t {
 			v := p.centres[j].interval(p.product[i*q+j], f)
 			if q > t {
@@ -403,7 +403,7 @@ type forms struct {
 // forms evaluates the quadratic forms of a row from Va and ‖a‖². size is the norm of
 // what a was computed from: to eps times its square, the forms are uncertain by
 // round-off.
-func (p *Predictor) forms(along []float64, norm2, size float64) forms {
+func (p *Predictor) forms(along []float64, norm2, size, chain float64) forms {
 	var gap, inverse, inV float64
 	for l, v := range along {
 		v *= v
@@ -411,10 +411,10 @@ func (p *Predictor) forms(along []float64, norm2, size float64) forms {
 		gap += v * p.gap[l]
 		inverse += v * p.inverse[l]
 	}
-	rest := math.Max(0, norm2-inV) + 8*roundFactor*eps*size*size
+	rest := math.Max(0, norm2-inV) + (4*chain+2*skewV)*eps*size*size
 	gap += rest * p.gapRest
 	inverse += rest * p.inverseRest
-	return forms{gap: math.Sqrt(gap) * (1 + 16*eps), inverse: math.Sqrt(inverse) * (1 + 16*eps), norm: size * (1 + 16*eps)}
+	return forms{gap: math.Sqrt(gap) * (1 + 16*eps), inverse: math.Sqrt(inverse) * (1 + 16*eps), norm: size * (1 + 16*eps), chain: chain}
 }
 
 // interval brackets the prediction for a row of the given forms whose product with

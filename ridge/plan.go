@@ -220,7 +220,7 @@ func (k *knowledge) lost(gamma float64) float64 {
 	for j := range k.t {
 		if off := k.crossError(j); off > 0 {
 			c := &k.c[j]
-			most = math.Max(most, (off+roundFactor*eps*c.norm)*k.inverse(gamma)*(c.norm+off)/k.quads(c, gamma, off).Lo)
+			most = math.Max(most, (off+k.onto*eps*c.norm)*k.inverse(gamma)*(c.norm+off)/k.quads(c, gamma, off).Lo)
 		}
 	}
 	return 2 * most // what it is relative to is a bound itself

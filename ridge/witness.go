@@ -36,7 +36,7 @@ const sameRows = 1e-9
 
 // agree refuses products of a pass (q×d), for the rows of v, that the rows of the summary
 // do not have. Where an iteration has diverged there is nothing to compare.
-func (k *knowledge) agree(qs []query, v, out []float64) error {
+func (k *knowledge) agree(qs []query, v, out, rss []float64) error {
 	if k.witness.kh == nil {
 		return nil
 	}
@@ -48,11 +48,35 @@ func (k *knowledge) agree(qs []query, v, out []float64) error {
 			want -= dot(k.witness.h, k.cross[q.target*k.d:(q.target+1)*k.d])
 			slack += k.crossSlack(q.target)
 		}
-		if off := math.Abs(got - want); off <= math.MaxFloat64 && slack <= math.MaxFloat64 && !(off <= slack) {
+		if off := math.Abs(got - want); differs(off, slack) {
 			return fmt.Errorf("%w: the rows of this pass are not those of the summary: one of their products is %.3g away", ErrShape, off)
 		}
 	}
+	return k.agreeSquares(qs, v, out, rss)
+}
+
+// agreeSquares refuses residuals of a pass that the targets of the summary do not have:
+// of gradients, out = Kx − c, they are ‖Ax − b‖² = ‖b‖² − cᵀx + xᵀ(Kx − c).
+func (k *knowledge) agreeSquares(qs []query, v, out, rss []float64) error {
+	for i, q := range qs {
+		if !q.affine {
+			continue
+		}
+		j, x := q.target, v[i*k.d:(i+1)*k.d]
+		want := k.tss[j] - dot(k.cross[j*k.d:(j+1)*k.d], x) + dot(x, out[i*k.d:(i+1)*k.d])
+		xn := norm(x)
+		size := k.frob*xn + k.target(j)
+		slack := sameRows*size*size + k.squaresError(j) + 2*k.crossError(j)*xn + math.Pow(k.meanShift(j, xn), 2)
+		if off := math.Abs(rss[i] - want); differs(off, slack) {
+			return fmt.Errorf("%w: the rows of this pass are not those of the summary: of target %d ‖Ax − b‖² is %.6g where they make it %.6g", ErrShape, j, rss[i], want)
+		}
+	}
 	return nil
+}
+
+// differs reports a difference beyond the slack; an iteration that has diverged has none.
+func differs(off, slack float64) bool {
+	return off <= math.MaxFloat64 && slack <= math.MaxFloat64 && !(off <= slack)
 }
 
 // productSlack is how far apart hᵀ(Kv) may be that a summary and a pass have of the same
