@@ -77,6 +77,7 @@ type knowledge struct {
 	off     float64            // how far, in norm, the stage has put the features wrong
 	offs    []float64          // and each target
 	means   []float64          // how far its mean is off
+	centre  []float64          // the means themselves, d+t; nil without intercept
 	some    []bool             // the features, and each target, are not all zero
 	spreads map[float64]spread // by γ
 	cross   []float64          // c, t×d
@@ -153,7 +154,7 @@ func (k *knowledge) reads(s *Summary, sparse bool) {
 		return
 	}
 	means, wrong := s.stage.means(), s.stage.meanErrors()
-	k.mean = norm(wrong[:k.d])
+	k.mean, k.centre = norm(wrong[:k.d]), means
 	copy(k.means, wrong[k.d:])
 	far := k.mean
 	for j := range k.columns {
@@ -667,12 +668,31 @@ func (k *knowledge) certify(gamma, shift float64, x, bx []float64, m []measured)
 		c.ErrorBound = append(c.ErrorBound, e)
 		c.RelativeErrorBound = append(c.RelativeErrorBound, rel)
 		c.EnergyBound = append(c.EnergyBound, math.Min(energy, k.excess(gamma, xn, rss, objective)))
+		c.InterceptBound = append(c.InterceptBound, k.interceptError(j, xn, e))
 		c.Objective = append(c.Objective, objective)
 		c.TSS = append(c.TSS, widenBy(k.tss[j], k.squaresError(j)))
 		c.RSS = append(c.RSS, rss)
 		c.GCV = append(c.GCV, k.gcv(c.EffectiveDimension, k.rssAtOptimum(gamma, j, xn, e, move, objective, rss)))
 	}
 	return c
+}
+
+// interceptError bounds how far ȳ − x̂ᵀx̄ is from that of the exact solution for target j,
+// given ‖x̂‖ and a bound on ‖x̂ − x*‖.
+func (k *knowledge) interceptError(j int, x, e float64) float64 {
+	if !k.intercept {
+		return 0
+	}
+	return interceptOff(norm(k.centre[:k.d]), k.mean, k.centre[k.d+j], k.means[j], x, e)
+}
+
+// interceptOff is interceptError for means of norm far, of the features, and level, of the
+// target, that are off by so much each.
+func interceptOff(far, farError, level, levelError, x, e float64) float64 {
+	if math.IsInf(e, 1) {
+		return e
+	}
+	return (levelError + farError*(x+e) + far*e + 2*roundFactor*eps*(math.Abs(level)+far*x)) * inflate
 }
 
 // sketchNorms returns ‖Bx‖² for each row of x (q×d).

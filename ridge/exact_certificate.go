@@ -89,10 +89,20 @@ func (e *exact) certificate(s *solution) Certificate {
 		c.TSS = append(c.TSS, e.totalSquares(j, lost))
 		c.RSS = append(c.RSS, rss)
 		c.EnergyBound = append(c.EnergyBound, inH)
+		c.InterceptBound = append(c.InterceptBound, e.interceptError(j, xn, bound))
 		c.Objective = append(c.Objective, objectiveAt(s.gamma, xn, inH, float64(d), rss))
 		c.GCV = append(c.GCV, e.gcv(df, rssNear(s.gamma, inH, rss)))
 	}
 	return c
+}
+
+// interceptError is as of a knowledge.
+func (e *exact) interceptError(j int, x, bound float64) float64 {
+	if !e.opts.Intercept {
+		return 0
+	}
+	means, wrong := e.stage.means(), e.stage.meanErrors()
+	return interceptOff(norm(means[:e.d]), norm(wrong[:e.d]), means[e.d+j], wrong[e.d+j], x, bound)
 }
 
 // totalSquares brackets ‖b‖² of target j, whose squares lose so much to underflow: a

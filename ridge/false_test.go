@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/refbig"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
@@ -134,6 +135,65 @@ func TestMergeDrifted(t *testing.T) {
 			want.Mul(want, s.Coef[0][0]).Add(want, s.Intercept[0])
 			if want.Cmp(refbig.Float(v.Lo)) < 0 || want.Cmp(refbig.Float(v.Hi)) > 0 {
 				t.Errorf("level %g: %.17g is not in [%.17g, %.17g]", level, want, v.Lo, v.Hi)
+			}
+		}
+	}
+}
+
+// TestNarrowByFirstRowFar: a fit of the very rows of a summary narrows its predictions, if
+// the one of them had a first row far away for the origin of its means and the other not.
+func TestNarrowByFirstRowFar(t *testing.T) {
+	one := outlier(20, 1e13, 1e-30)
+	each := one
+	each.block = 1
+	truth := must(one.truth(true).Solve(2))(t)
+	for _, p := range [][2]table{{one, each}, {each, one}} {
+		sum := must(ridge.Summarize(t.Context(), p[0], ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+		predictor := must(sum.Predictor(2))(t)
+		check(t, predictor.Narrow(must(ridge.Exact(t.Context(), p[1], []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0]))
+		v := make([]ridge.Interval, 1)
+		check(t, predictor.Predict(v, dataset.Block{N: 1, X: []float64{0.5}}))
+		want := refbig.Float(0.5)
+		want.Mul(want, truth.Coef[0][0]).Add(want, truth.Intercept[0])
+		ridgetest.Inside(t, "prediction", v[0], want, refbig.Float(1))
+	}
+}
+
+// TestInterceptBound: a target that was far away at first leaves the intercept in doubt
+// where the weights are in none that counts, for the features have no mean.
+func TestInterceptBound(t *testing.T) {
+	p := table{block: 1, x: [][]float64{{0}}, y: [][]float64{{1e13}}, w: []float64{1e-30}}
+	for i := range 40 {
+		p.x, p.y, p.w = append(p.x, []float64{float64(1 - 2*(i%2))}), append(p.y, []float64{float64(i) / 7}), append(p.w, 1)
+	}
+	truth := p.truth(true)
+	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+	f := must(sum.Fit(2))(t)
+	ridgetest.Certificate(t, truth, f)
+	ridgetest.Certificate(t, truth, must(ridge.Exact(t.Context(), p, []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0])
+	if v := f.Certificate.InterceptBound[0]; !(v > 1e-4 && v < 1) {
+		t.Errorf("the intercept is off by %g at most", v)
+	}
+}
+
+// TestLargeScales: where squares of squares overflow, brackets are wide and not NaN.
+func TestLargeScales(t *testing.T) {
+	const large = 0x1p119
+	p := table{x: [][]float64{{large, 0.3 * large}, {0.9 * large, -0.4 * large}, {0.1 * large, 0.3 * large}}, y: [][]float64{{0.7 * large}, {0.5 * large}, {-0.4 * large}}}
+	truth := p.truth(false)
+	for size := 1; size <= 2; size++ {
+		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: size}, nil))(t)
+		for _, gamma := range []float64{1e-70, 1e-60, 1e-30} {
+			ridgetest.Certificate(t, truth, must(sum.FitFD(gamma))(t))
+			for _, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
+				for _, start := range []*mat.Dense{nil, mat.NewDense(1, 2, []float64{1e60, -1e60})} {
+					f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Method: method, MaxPasses: 3, Start: start})
+					if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
+						f, err = short.Fits[0], nil
+					}
+					check(t, err)
+					ridgetest.Certificate(t, truth, f)
+				}
 			}
 		}
 	}

@@ -69,6 +69,9 @@ type Certificate struct {
 	// f(x̂) is above f*, at most. Predictions for a row a are off by no more than
 	// √(aᵀH⁻¹a) times it.
 	EnergyBound []float64
+	// InterceptBound is, for each target, a bound on how far the intercept is from that of
+	// the exact solution; zero where none was fitted.
+	InterceptBound []float64
 	// EffectiveDimension brackets tr(H⁻¹K).
 	EffectiveDimension Interval
 	// Objective brackets, for each target, f* = ½‖Ax* − b‖² + γ/2·‖x*‖².

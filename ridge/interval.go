@@ -175,7 +175,7 @@ var ErrOtherRows = errors.New("ridge: the fit is not of the rows of the summary"
 
 // agree refuses a fit whose target j shows that it is of other rows. Of the summary's
 // own rows its numbers agree to round-off, for which sameRows leaves much room, and to
-// what centring has moved here and, presumably, no more there, and with
+// what centring has moved here and there, and with
 // Hx* = c, so that ‖b‖² − 2f* = cᵀx*, its certificate says what cᵀx̂ is:
 //
 //	|cᵀx̂ − (‖b‖² − 2f*)| ≤ ‖c‖·‖x̂ − x*‖.
@@ -198,7 +198,11 @@ func (p *Predictor) agree(f *Fit, j int) error {
 			want = p.targets[j] - dot(p.mean, x)
 			size = k.root*(math.Abs(p.targets[j])+p.meanNorm*xn) + math.Sqrt(k.tss[j]) + math.Sqrt(k.bound.Frobenius2)*xn
 		}
-		if !(k.root*math.Abs(f.Intercept[j]-want) <= sameRows*size+4*k.meanShift(j, xn)) {
+		off := 4 * k.meanShift(j, xn)
+		if bounds := f.Certificate.InterceptBound; len(bounds) == k.t {
+			off += k.root * bounds[j]
+		}
+		if !(k.root*math.Abs(f.Intercept[j]-want) <= sameRows*size+off) {
 			return fmt.Errorf("%w: of target %d its intercept is %.9g, and their means make %.9g of its weights", ErrOtherRows, j, f.Intercept[j], want)
 		}
 	}

@@ -19,7 +19,7 @@ func (f *Fit) Target(j int) (*Fit, error) {
 	out.Intercept, out.TSS, out.GradientNorm = only(f.Intercept, j), only(f.TSS, j), only(f.GradientNorm, j)
 	c := &out.Certificate
 	c.ErrorBound, c.RelativeErrorBound = only(c.ErrorBound, j), only(c.RelativeErrorBound, j)
-	c.EnergyBound = only(c.EnergyBound, j)
+	c.EnergyBound, c.InterceptBound = only(c.EnergyBound, j), only(c.InterceptBound, j)
 	c.Objective, c.TSS, c.RSS, c.GCV = only(c.Objective, j), only(c.TSS, j), only(c.RSS, j), only(c.GCV, j)
 	return &out, nil
 }

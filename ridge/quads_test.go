@@ -23,3 +23,14 @@ func TestQuads(t *testing.T) {
 		}
 	}
 }
+
+// TestQuadsOverflow: a bracket whose squares overflow says nothing, and isn't NaN.
+func TestQuadsOverflow(t *testing.T) {
+	k := &knowledge{spec: &fd.Spectrum{Dim: 2, Sigma2: []float64{4}, V: []float64{1, 0}}, largest: 4}
+	for _, size := range []float64{1e170, math.Inf(1)} {
+		p := projection{along: []float64{size}, rest2: size * size, norm: size}
+		if v := k.quads(&p, 1, size); v.Lo != 0 || !math.IsInf(v.Hi, 1) {
+			t.Errorf("of size %g: %v", size, v)
+		}
+	}
+}

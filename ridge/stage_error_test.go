@@ -107,6 +107,18 @@ func TestStageErrors(t *testing.T) {
 			return
 		}
 	}
+	for range 100 { // each near its own origin, which are far apart
+		near, far := track(2, 1), track(2, 1)
+		for _, s := range []*tracked{near, far} {
+			at := 0.0
+			if s == far {
+				at = 1e9 * r.NormFloat64()
+			}
+			s.append([][]float64{{at, 1}, {at + r.NormFloat64(), 2}, {at, 3}}, [][]float64{{at}, {at + r.NormFloat64()}, {1 - at}}, nil)
+		}
+		near.join(far)
+		near.holds(t, worst)
+	}
 	t.Logf("largest error/bound: %v", worst)
 	for what, v := range worst {
 		if !(v > 1e-4) {

@@ -106,6 +106,46 @@ func TestTargetsChange(t *testing.T) {
 	}
 }
 
+// TestLoneTargetChanges: a target changes where the row has no features, so that all
+// products stay as they are.
+func TestLoneTargetChanges(t *testing.T) {
+	p := hard(false, false)
+	clear(p.x[0])
+	for _, intercept := range []bool{false, true} {
+		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3, Intercept: intercept}, nil))(t)
+		for _, method := range []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton, ridge.Galerkin} {
+			src := changing{p, 2, func(b *dataset.Block) {
+				if b.First == 0 {
+					b.Y[0] += 20
+				}
+			}, new(int)}
+			if _, err := ridge.Solve(t.Context(), src, sum, 0.01, ridge.SolveOptions{Method: method, Tol: 1e-10}); !errors.Is(err, ridge.ErrShape) {
+				t.Errorf("%v, intercept %v: %v", method, intercept, err)
+			}
+		}
+	}
+}
+
+// TestFoldsChange: what changes before the second pass of a cross-validation is noticed.
+func TestFoldsChange(t *testing.T) {
+	p := hard(false, false)
+	cv := ridge.CrossValidation{Folds: 3, Gammas: []float64{5}, Exact: true}
+	for name, change := range map[string]func(b *dataset.Block){
+		"a target":  func(b *dataset.Block) { b.Y[0] += 300 },
+		"a weight":  func(b *dataset.Block) { b.W = slices.Repeat([]float64{1}, b.N); b.W[1] = 1.001 },
+		"rows lack": func(b *dataset.Block) { b.N--; b.X, b.Y = b.X[:12*b.N], b.Y[:b.N] },
+	} {
+		src := changing{p, 2, func(b *dataset.Block) {
+			if b.First == 100 {
+				change(b)
+			}
+		}, new(int)}
+		if _, err := ridge.CrossValidate(t.Context(), src, ridge.SummaryConfig{Size: 12}, cv); !errors.Is(err, ridge.ErrShape) || *src.passes != 2 {
+			t.Errorf("%s, after %d passes: %v", name, *src.passes, err)
+		}
+	}
+}
+
 // TestConstantRows: data that are constant but for round-off are those of the summary.
 func TestConstantRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))

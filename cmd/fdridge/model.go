@@ -77,9 +77,10 @@ func (c *proof) UnmarshalJSON(b []byte) error {
 // certificate decodes what [ridge.Predictor.Narrow] takes of it.
 func (c *proof) certificate() (ridge.Certificate, error) {
 	var v struct {
-		ErrorBound  bounds   `json:"error_bound"`
-		EnergyBound bounds   `json:"energy_bound"`
-		Objective   brackets `json:"objective"`
+		ErrorBound     bounds   `json:"error_bound"`
+		EnergyBound    bounds   `json:"energy_bound"`
+		InterceptBound bounds   `json:"intercept_bound"`
+		Objective      brackets `json:"objective"`
 	}
 	var text bytes.Buffer // without the spaces that tell brackets one from several
 	if err := json.Compact(&text, c.text); err != nil {
@@ -88,7 +89,7 @@ func (c *proof) certificate() (ridge.Certificate, error) {
 	if err := json.Unmarshal(text.Bytes(), &v); err != nil {
 		return ridge.Certificate{}, err
 	}
-	return ridge.Certificate{ErrorBound: v.ErrorBound, EnergyBound: v.EnergyBound, Objective: v.Objective}, nil
+	return ridge.Certificate{ErrorBound: v.ErrorBound, EnergyBound: v.EnergyBound, InterceptBound: v.InterceptBound, Objective: v.Objective}, nil
 }
 
 // bounds are an upper bound for each target, in JSON one number where t = 1, and null

@@ -51,6 +51,7 @@ type fitRecord struct {
 	ErrorBound         perTarget[number]         `json:"error_bound"`
 	RelativeErrorBound perTarget[number]         `json:"relative_error_bound"`
 	EnergyBound        perTarget[number]         `json:"energy_bound"` // on ‖H^½(x̂ − x*)‖
+	InterceptBound     perTarget[number]         `json:"intercept_bound"`
 	EffectiveDimension ridge.Interval            `json:"effective_dimension"`
 	Objective          perTarget[ridge.Interval] `json:"objective"`
 	RSS                perTarget[ridge.Interval] `json:"rss"`
@@ -67,7 +68,7 @@ func (r *result) record(f *ridge.Fit) fitRecord {
 	out := fitRecord{
 		Gamma: number(f.Gamma), Method: f.Method, Passes: f.Passes + r.scans, Iterations: f.Iterations,
 		Shrinkage: number(c.Shrinkage), Contraction: number(c.Contraction),
-		ErrorBound: numbers(c.ErrorBound), RelativeErrorBound: numbers(c.RelativeErrorBound), EnergyBound: numbers(c.EnergyBound),
+		ErrorBound: numbers(c.ErrorBound), RelativeErrorBound: numbers(c.RelativeErrorBound), EnergyBound: numbers(c.EnergyBound), InterceptBound: numbers(c.InterceptBound),
 		EffectiveDimension: c.EffectiveDimension, Objective: c.Objective, RSS: c.RSS, GCV: c.GCV,
 		Converged: true, Stop: f.Stop,
 	}

@@ -158,6 +158,7 @@ func (e *evaluation) certificate(name string, f *ridge.Fit, truth *refbig.Soluti
 			relative := new(big.Float).Quo(off, size)
 			e.atMost(name+"relative", relative, c.RelativeErrorBound[j])
 		}
+		e.atMost(name+"intercept", new(big.Float).Abs(new(big.Float).Sub(refbig.Float(f.Intercept[j]), truth.Intercept[j])), c.InterceptBound[j])
 		e.atMost(name+"energy", energy(p, f.Gamma, x, truth.Coef[j]), c.EnergyBound[j])
 		e.within(name+"TSS", c.TSS[j], p.YY[j], p.YY[j], 0, math.Inf(1))
 		e.within(name+"RSS", c.RSS[j], p.RSS(j, x), p.YY[j], 0, math.Inf(1))

@@ -189,7 +189,7 @@ func (p problem) lacks(f *ridge.Fit) string {
 	}{
 		{"Intercept", len(f.Intercept)}, {"TSS", len(f.TSS)},
 		{"Certificate.ErrorBound", len(c.ErrorBound)}, {"Certificate.RelativeErrorBound", len(c.RelativeErrorBound)},
-		{"Certificate.EnergyBound", len(c.EnergyBound)}, {"Certificate.TSS", len(c.TSS)},
+		{"Certificate.EnergyBound", len(c.EnergyBound)}, {"Certificate.InterceptBound", len(c.InterceptBound)}, {"Certificate.TSS", len(c.TSS)},
 		{"Certificate.RSS", len(c.RSS)}, {"Certificate.Objective", len(c.Objective)}, {"Certificate.GCV", len(c.GCV)},
 	} {
 		if field.len != targets {

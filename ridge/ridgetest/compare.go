@@ -76,6 +76,9 @@ func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.
 		if e > 1e-290 {
 			worst = math.Max(worst, e/c.ErrorBound[j])
 		}
+		if v, _ := new(big.Float).Sub(refbig.Float(f.Intercept[j]), want.Intercept[j]).Float64(); !(math.Abs(v) <= c.InterceptBound[j]) {
+			t.Errorf("the intercept is off by %g, bound %g", v, c.InterceptBound[j])
+		}
 		if v := energy(p, f.Gamma, x, want.Coef[j]); !(v <= c.EnergyBound[j]) {
 			t.Errorf("‖H^½(x̂ − x*)‖ = %g, bound %g", v, c.EnergyBound[j])
 		}

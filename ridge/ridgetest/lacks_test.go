@@ -28,6 +28,7 @@ func TestLacks(t *testing.T) {
 		{"Certificate.ErrorBound", func() { c.ErrorBound = []float64{0, 0} }},
 		{"Certificate.RelativeErrorBound", func() { c.RelativeErrorBound = []float64{0, 0} }},
 		{"Certificate.EnergyBound", func() { c.EnergyBound = []float64{0, 0} }},
+		{"Certificate.InterceptBound", func() { c.InterceptBound = []float64{0, 0} }},
 		{"Certificate.TSS", func() { c.TSS = two }},
 		{"Certificate.RSS", func() { c.RSS = two }},
 		{"Certificate.Objective", func() { c.Objective = two }},

@@ -22,7 +22,8 @@ type Solver struct {
 	// Solve solves for every γ of gammas, with an intercept where it is asked for.
 	// It is given γ of a tenth of the mean eigenvalue of AᵀA and more. A fit has Coef,
 	// Intercept, Gamma, TSS and a Certificate with ErrorBound, RelativeErrorBound,
-	// EnergyBound, TSS, RSS, Objective, GCV and EffectiveDimension, as this module's solvers fill them.
+	// EnergyBound, InterceptBound, TSS, RSS, Objective, GCV and EffectiveDimension, as
+	// this module's solvers fill them.
 	Solve func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Fit, error)
 	// Tol is the relative error of the weights that Solve answers for. A solver with
 	// 0 is direct: its error is that of round-off, 10·eps·κ(AᵀA + γI), it is given γ

@@ -1,0 +1,165 @@
+package ridge_test
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/refbig"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/ridgetest"
+)
+
+// An alignment is rows sᵢ·a for one a of many equal entries, of which every sum rounds the same
+// way all along: what ridge regression makes of them is known in closed form,
+//
+//	x* = a·Σsᵢbᵢ/(‖a‖²Σsᵢ²+γ).
+type alignment struct {
+	table
+	a    []float64
+	s, b []float64
+}
+
+func newAlignment(d int, entry float64) alignment {
+	p := alignment{a: make([]float64, d), s: []float64{1, 1.125, 1.5, 2}, b: []float64{1.25, 0.75, 1.5, -1}}
+	for j := range p.a {
+		p.a[j] = entry
+	}
+	p.a[0] = 1
+	for i, s := range p.s {
+		row := make([]float64, d)
+		for j, v := range p.a {
+			row[j] = math.Float64frombits(math.Float64bits(v)&^7) * s // exactly: s has three bits
+		}
+		p.x, p.y = append(p.x, row), append(p.y, []float64{p.b[i]})
+	}
+	copy(p.a, p.x[0])
+	return p
+}
+
+// sum is Σ over the rows but those of fold k of two, dealt in turn; of all where k < 0.
+func (p alignment) sum(k int, term func(i int) float64) *big.Float {
+	total := refbig.Float(0)
+	for i := range p.s {
+		if k < 0 || i%2 != k {
+			total.Add(total, refbig.Float(term(i)))
+		}
+	}
+	return total
+}
+
+// slope is x* = slope·a without fold k.
+func (p alignment) slope(k int, gamma float64, norm2 *big.Float) *big.Float {
+	h := new(big.Float).Mul(norm2, p.sum(k, func(i int) float64 { return p.s[i] * p.s[i] }))
+	h.Add(h, refbig.Float(gamma))
+	return h.Quo(p.sum(k, func(i int) float64 { return p.s[i] * p.b[i] }), h)
+}
+
+// TestWide: products over thousands of features are off by more than those over a few, and
+// certificates know.
+func TestWide(t *testing.T) {
+	for _, d := range []int{300, 3000, 30000} {
+		for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
+			for k := range 6 {
+				p := newAlignment(d, 0.5+0.5*math.Mod(float64(k)*0.618034, 1))
+				p.certified(t, driver)
+				if t.Failed() {
+					t.Fatalf("d = %d, %v, entries %v", d, driver, p.a[1])
+				}
+			}
+		}
+	}
+}
+
+func (p alignment) certified(t *testing.T, driver fd.Driver) {
+	d, norm2 := len(p.a), refbig.Float(0)
+	for _, v := range p.a {
+		norm2.Add(norm2, new(big.Float).Mul(refbig.Float(v), refbig.Float(v)))
+	}
+	scale, _ := norm2.Float64()
+	cfg := ridge.SummaryConfig{Dim: d, Size: 3, Shrink: driver}
+	sum := must(ridge.Summarize(t.Context(), p, cfg, nil))(t)
+	yy := p.sum(-1, func(i int) float64 { return p.b[i] * p.b[i] })
+	for _, gamma := range []float64{1e-3 * scale, scale} {
+		slope := p.slope(-1, gamma, norm2)
+		// f* = ½(‖b‖² − cᵀx*)
+		optimum := new(big.Float).Mul(p.sum(-1, func(i int) float64 { return p.s[i] * p.b[i] }), new(big.Float).Mul(norm2, slope))
+		optimum.Sub(yy, optimum).Mul(optimum, refbig.Float(0.5))
+		fits := []*ridge.Fit{must(sum.Fit(gamma))(t)}
+		for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
+			f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Method: method, Tol: 1e-14, MaxPasses: 8})
+			if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
+				f, err = short.Fits[0], nil
+			}
+			check(t, err)
+			fits = append(fits, f)
+		}
+		predictor := must(sum.Predictor(gamma))(t)
+		for _, f := range fits {
+			off, along := refbig.Float(0), refbig.Float(0)
+			for j, v := range f.Coef.RawRowView(0) {
+				e := new(big.Float).Sub(refbig.Float(v), new(big.Float).Mul(slope, refbig.Float(p.a[j])))
+				off.Add(off, e.Mul(e, e))
+				along.Add(along, new(big.Float).Mul(refbig.Float(v), refbig.Float(p.a[j])))
+			}
+			if e, _ := off.Sqrt(off).Float64(); !(e <= f.Certificate.ErrorBound[0]) {
+				t.Errorf("%s: ‖x̂ − x*‖ = %g, bound %g", f.Method, e, f.Certificate.ErrorBound[0])
+			}
+			rss := refbig.Float(0)
+			for i, s := range p.s {
+				r := new(big.Float).Mul(refbig.Float(s), along)
+				r.Sub(r, refbig.Float(p.b[i]))
+				rss.Add(rss, r.Mul(r, r))
+			}
+			ridgetest.Inside(t, f.Method+": RSS", f.Certificate.RSS[0], rss, yy)
+			ridgetest.Inside(t, f.Method+": objective", f.Certificate.Objective[0], optimum, yy)
+			check(t, predictor.Narrow(f))
+		}
+		truth := new(big.Float).Mul(slope, norm2)
+		ridgetest.Inside(t, "prediction", must(sum.PredictInterval(gamma, p.a))(t)[0], truth, yy)
+		p.crossValidated(t, cfg, gamma, norm2)
+	}
+}
+
+// crossValidated holds what exact solutions without each fold miss the rows by.
+func (p alignment) crossValidated(t *testing.T, cfg ridge.SummaryConfig, gamma float64, norm2 *big.Float) {
+	score := refbig.Float(0)
+	for i, s := range p.s {
+		r := new(big.Float).Mul(refbig.Float(s), new(big.Float).Mul(norm2, p.slope(i%2, gamma, norm2)))
+		r.Sub(r, refbig.Float(p.b[i]))
+		score.Add(score, r.Mul(r, r))
+	}
+	score.Quo(score, refbig.Float(float64(len(p.s))))
+	fitted := p.fitted(t, cfg, gamma)
+	for _, exact := range []bool{false, true} {
+		r := must(ridge.CrossValidate(t.Context(), p, cfg, ridge.CrossValidation{Folds: 2, Gammas: []float64{gamma}, Exact: exact}))(t)
+		ridgetest.Inside(t, "cross-validation", r.Ridge[0][0], score, score)
+		ridgetest.Inside(t, "cross-validation: fitted", r.Fitted[0][0], fitted, fitted)
+	}
+}
+
+// fitted is what one-shot fits without each fold miss the rows by.
+func (p alignment) fitted(t *testing.T, cfg ridge.SummaryConfig, gamma float64) *big.Float {
+	score := refbig.Float(0)
+	for k := range 2 {
+		var other table
+		for i := range p.x {
+			if i%2 != k {
+				other.x, other.y = append(other.x, p.x[i]), append(other.y, p.y[i])
+			}
+		}
+		rest := must(ridge.NewSummary(cfg))(t)
+		check(t, rest.Merge(must(ridge.Summarize(t.Context(), other, cfg, nil))(t)))
+		f := must(rest.Fit(gamma))(t)
+		for i := k; i < len(p.x); i += 2 {
+			r := refbig.Float(-p.b[i])
+			for j, v := range f.Coef.RawRowView(0) {
+				r.Add(r, new(big.Float).Mul(refbig.Float(v), refbig.Float(p.x[i][j])))
+			}
+			score.Add(score, r.Mul(r, r))
+		}
+	}
+	return score.Quo(score, refbig.Float(float64(len(p.s))))
+}
