@@ -118,6 +118,9 @@ func New(cfg Config) (*Sketch, error) {
 			return nil, err
 		}
 		cfg.ShrinkRows = tuning.ShrinkRows(m)
+		if m == cfg.Dim {
+			cfg.ShrinkRows = tuning.LosslessRows(m)
+		}
 	}
 	p := cfg.ShrinkRows
 	if !addressable(m, p, cfg.Dim) {

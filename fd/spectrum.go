@@ -49,6 +49,8 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 		p.V = s.appendRows(p.V, s.kept)
 	case s.cfg.Shrink == SVD:
 		delta, pad, err = s.readSVD(p)
+	case s.lossless() && s.rows > s.m:
+		pad, err = s.readCross(p)
 	default:
 		delta, pad, err = s.readGram(p)
 	}
@@ -82,6 +84,28 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	p.V = make([]float64, live*d)
 	s.be.Gemm(false, false, live, d, k, 1, u, k, s.buf, s.ld, 0, p.V, d)
 	return delta, padOfShrink(w), nil
+}
+
+// readCross is shrinkCross of all rows into fresh memory; the rows of V have length
+// one.
+func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
+	d := s.cfg.Dim
+	c, w := make([]float64, d*d), make([]float64, d)
+	cross(s.be, s.rows-s.kept, d, s.buf[s.kept*s.ld:], s.ld, false, c)
+	if s.kept > 0 {
+		cross(s.be, s.kept, d, s.buf, s.ld, true, c)
+	}
+	p.V = make([]float64, d*d)
+	if !s.be.SymEig(d, d, c, d, w, p.V, d, make([]float64, s.be.SymEigWork(d, d))) {
+		return 0, ErrNoConvergence
+	}
+	for _, v := range w {
+		if v > 0 {
+			p.Sigma2 = append(p.Sigma2, v)
+		}
+	}
+	p.V = p.V[:len(p.Sigma2)*d]
+	return padOfShrink(w), nil
 }
 
 // appendRows appends the first k rows of B to x.

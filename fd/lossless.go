@@ -1,0 +1,91 @@
+package fd
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// A sketch that keeps d rows loses nothing: δ = 0, and what a shrink does is to
+// replace the rows R by d rows R' with R'ᵀR' = RᵀR. The Gram driver then works on
+// the side of the features: the eigenpairs of RᵀR (d×d) are the squared norms and
+// directions of R', and there is no product with R as in the other case.
+//
+// The round-off of a shrink is relative to the ‖R‖²_F that it rewrites. Rows left
+// by early shrinks would be rewritten by every later one, N times, for a pad of
+// N/2·‖A‖²_F. So a shrink leaves the kept rows alone, and rewrites those after
+// them only, until these have grown to 1/√(N/2) of the kept rows' ‖·‖²_F: the pads
+// then add up to √N·‖A‖²_F.
+
+// crossRows is how many rows are summed at a time in RᵀR. Roundings of sums of equal
+// terms go one way; a sum of sums of 64 keeps them below 8·eps of the whole, whatever
+// the blocks of the backend.
+const crossRows = 64
+
+// cross writes the lower triangle of RᵀR (d×d, leading dimension d) to c or, where
+// more is set, adds it; R has k rows of leading dimension ld. The first d rows, which
+// may be what a shrink left and large, are not summed with others and come last.
+func cross(be engine.Backend, k, d int, r []float64, ld int, more bool, c []float64) {
+	add := func(lo, hi int) {
+		beta := 0.0
+		if more {
+			beta = 1
+		}
+		be.Syrk(true, d, hi-lo, 1, r[lo*ld:], ld, beta, c, d)
+		more = true
+	}
+	first := min(d, k)
+	for i := first; i < k; i += crossRows {
+		add(i, min(i+crossRows, k))
+	}
+	add(0, first)
+}
+
+// lossless reports whether the sketch keeps as many rows as there are features.
+func (s *Sketch) lossless() bool { return s.m == s.cfg.Dim }
+
+// spared is how many leading rows the next shrink of a lossless sketch leaves as they
+// are, the others having the sum of squares rest: the kept ones, or none. It follows
+// from what the sketch's message holds, so that a sketch read back goes on alike.
+func (s *Sketch) spared(rest float64) int {
+	if s.p < 4*s.m {
+		return 0 // too little room beside them
+	}
+	var kept float64
+	for _, v := range s.norm2[:s.kept] {
+		kept += v
+	}
+	if rest*math.Sqrt(float64(s.shrinks+1)/2) < kept {
+		return s.kept
+	}
+	return 0
+}
+
+// shrinkCross is the shrink of a lossless sketch by the Gram driver.
+func (s *Sketch) shrinkCross() error {
+	d, ld, ws := s.cfg.Dim, s.ld, &s.ws
+	c, tail := ws.gram, s.buf[s.kept*ld:]
+	cross(s.be, s.rows-s.kept, d, tail, ld, false, c)
+	var rest float64
+	for i := range d {
+		rest += c[i*d+i]
+	}
+	first := s.spared(rest)
+	if first == 0 && s.kept > 0 {
+		cross(s.be, s.kept, d, s.buf, ld, true, c)
+	}
+	v := s.buf[first*ld:]
+	if !s.be.SymEig(d, d, c, d, ws.w[:d], v, ld, ws.work) {
+		return ErrNoConvergence
+	}
+	live := 0
+	for ; live < d && ws.w[live] > 0; live++ {
+		s.norm2[first+live] = ws.w[live]
+		sigma, row := math.Sqrt(ws.w[live]), v[live*ld:live*ld+d]
+		for j := range row {
+			row[j] *= sigma
+		}
+	}
+	s.finish(first, live, 0, ws.w[:d])
+	return nil
+}
