@@ -138,18 +138,14 @@ func (t Tuning) ShrinkRows(m int) int {
 	return m + (m+3)/4
 }
 
-// losslessBytes is what the rows between two shrinks of a small lossless sketch take.
-const losslessBytes = 256 << 10
-
 // LosslessRows is p of a sketch that keeps as many rows as there are features, d: 4d,
-// and 256 KiB of them where that is more. A row costs d² flops and its share of an
-// eigenproblem of order d, whatever p is, so that more rows are faster and lose less to
-// round-off.
-func (t Tuning) LosslessRows(d int) int {
+// or as many as take the given bytes where these are more. The fewer shrinks the faster,
+// and the less is lost to round-off.
+func (t Tuning) LosslessRows(d, bytes int) int {
 	if t.Shrink.Value > 0 {
 		return t.Shrink.Value
 	}
-	return max(4*min(d, 1<<40), losslessBytes/word/max(d, 1))
+	return max(4*min(d, 1<<40), bytes/word/max(d, 1))
 }
 
 // gradientBytes is what a gradient block takes: enough work for several threads to

@@ -17,28 +17,32 @@ import (
 // them only, until these have grown to 1/√(N/2) of the kept rows' ‖·‖²_F: the pads
 // then add up to √N·‖A‖²_F.
 
-// crossRows is how many rows are summed at a time in RᵀR. Roundings of sums of equal
-// terms go one way; a sum of sums of 64 keeps them below 8·eps of the whole, whatever
-// the blocks of the backend.
+// losslessBytes is what the rows between two shrinks take at least, by default: 4096
+// rows of 8 features. The SVD driver, whose QR decomposition has sums as long as there
+// are rows, has 4d rows.
+const losslessBytes = 256 << 10
+
+// crossRows is how many rows are summed at a time in RᵀR. Of a long sum of equal terms
+// the roundings all go one way, and a row that a shrink left is large, so that whatever
+// is added to it is rounded coarsely.
 const crossRows = 64
 
 // cross writes the lower triangle of RᵀR (d×d, leading dimension d) to c or, where
 // more is set, adds it; R has k rows of leading dimension ld. The first d rows, which
-// may be what a shrink left and large, are not summed with others and come last.
+// may be what a shrink left, come last.
 func cross(be engine.Backend, k, d int, r []float64, ld int, more bool, c []float64) {
 	add := func(lo, hi int) {
-		beta := 0.0
-		if more {
-			beta = 1
+		for ; lo < hi; lo += crossRows {
+			beta := 0.0
+			if more {
+				beta = 1
+			}
+			be.Syrk(true, d, min(crossRows, hi-lo), 1, r[lo*ld:], ld, beta, c, d)
+			more = true
 		}
-		be.Syrk(true, d, hi-lo, 1, r[lo*ld:], ld, beta, c, d)
-		more = true
 	}
-	first := min(d, k)
-	for i := first; i < k; i += crossRows {
-		add(i, min(i+crossRows, k))
-	}
-	add(0, first)
+	add(min(d, k), k)
+	add(0, min(d, k))
 }
 
 // lossless reports whether the sketch keeps as many rows as there are features.

@@ -61,7 +61,6 @@ func (s *Sketch) shrinkGram() error {
 	live := 0
 	for ; live < r && ws.w[live] > delta; live++ {
 		lambda := ws.w[live]
-		s.norm2[live] = lambda - delta
 		f := math.Sqrt(1 - delta/lambda)
 		u := ws.u[live*k : (live+1)*k]
 		for j := range u {
@@ -69,6 +68,9 @@ func (s *Sketch) shrinkGram() error {
 		}
 	}
 	s.be.LeftMul(live, d, k, ws.u, k, s.buf, s.ld, ws.work)
+	for i := range live {
+		s.norm2[i] = squares(s.row(i))
+	}
 	s.finish(0, live, delta, ws.w[:k])
 	return nil
 }
@@ -97,12 +99,12 @@ func (s *Sketch) shrinkSVD() error {
 	live := 0
 	for ; live < min(s.m, q) && ws.w[live] > tau; live++ {
 		sigma := ws.w[live]
-		s.norm2[first+live] = (sigma - tau) * (sigma + tau)
 		row := s.row(first + live)
 		f := math.Sqrt(sigma-tau) * math.Sqrt(sigma+tau)
 		for j := range row {
 			row[j] *= f
 		}
+		s.norm2[first+live] = squares(row)
 	}
 	for i := range q {
 		ws.w[i] *= ws.w[i]

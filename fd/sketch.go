@@ -118,8 +118,11 @@ func New(cfg Config) (*Sketch, error) {
 			return nil, err
 		}
 		cfg.ShrinkRows = tuning.ShrinkRows(m)
-		if m == cfg.Dim {
-			cfg.ShrinkRows = tuning.LosslessRows(m)
+		switch {
+		case m == cfg.Dim && cfg.Shrink == SVD:
+			cfg.ShrinkRows = tuning.LosslessRows(m, 0)
+		case m == cfg.Dim:
+			cfg.ShrinkRows = tuning.LosslessRows(m, losslessBytes)
 		}
 	}
 	p := cfg.ShrinkRows

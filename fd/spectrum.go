@@ -57,6 +57,7 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.sort()
 	p.orthonormalise(s.be)
 	var norm2 neumaier.Sum
 	for _, v := range p.Sigma2 {
@@ -78,11 +79,14 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	}
 	delta = s.cut(w)
 	live := 0
-	for ; live < r && w[live] > delta; live++ {
-		p.Sigma2 = append(p.Sigma2, w[live]-delta)
+	for live < r && w[live] > delta {
+		live++
 	}
 	p.V = make([]float64, live*d)
 	s.be.Gemm(false, false, live, d, k, 1, u, k, s.buf, s.ld, 0, p.V, d)
+	for i := range live { // λᵢ − δ, with λᵢ from the row and not from the rounded BBᵀ
+		p.Sigma2 = append(p.Sigma2, squares(p.V[i*d:(i+1)*d])*(1-delta/w[i]))
+	}
 	return delta, padOfShrink(w), nil
 }
 
@@ -129,13 +133,34 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 		tau = sigma[s.m]
 	}
 	for i := 0; i < min(s.m, q) && sigma[i] > tau; i++ {
-		p.Sigma2 = append(p.Sigma2, (sigma[i]-tau)*(sigma[i]+tau))
+		// The rows of vt are as long as the norms that divided them are off.
+		p.Sigma2 = append(p.Sigma2, (sigma[i]-tau)*(sigma[i]+tau)*squares(vt[i*d:(i+1)*d]))
 	}
 	p.V = vt[:len(p.Sigma2)*d]
 	for i := range sigma {
 		sigma[i] *= sigma[i]
 	}
 	return tau * tau, padOfShrink(sigma), nil
+}
+
+// sort puts the rows into descending order of Sigma2, in which they are but for
+// round-off, and drops those that underflowed.
+func (p *Spectrum) sort() {
+	d := p.Dim
+	for i := 1; i < len(p.Sigma2); i++ {
+		for k := i; k > 0 && p.Sigma2[k-1] < p.Sigma2[k]; k-- {
+			p.Sigma2[k-1], p.Sigma2[k] = p.Sigma2[k], p.Sigma2[k-1]
+			above, row := p.V[(k-1)*d:k*d], p.V[k*d:(k+1)*d]
+			for j, v := range row {
+				row[j], above[j] = above[j], v
+			}
+		}
+	}
+	live := len(p.Sigma2)
+	for live > 0 && !(p.Sigma2[live-1] > 0) {
+		live--
+	}
+	p.Sigma2, p.V = p.Sigma2[:live], p.V[:live*d]
 }
 
 // orthonormalise makes the rows of V orthonormal. They come as uᵢᵀB, whose inner
@@ -214,12 +239,10 @@ func normalise(v []float64) bool {
 	if largest == 0 {
 		return false
 	}
-	var q float64
 	for i := range v {
 		v[i] /= largest
-		q += v[i] * v[i]
 	}
-	f := 1 / math.Sqrt(q)
+	f := 1 / math.Sqrt(squares(v))
 	for i := range v {
 		v[i] *= f
 	}
