@@ -139,13 +139,13 @@ func (t Tuning) ShrinkRows(m int) int {
 }
 
 // LosslessRows is p of a sketch that keeps as many rows as there are features, d: 4d,
-// or as many as take the given bytes where these are more. The fewer shrinks the faster,
+// or where these are more, as many as take the given bytes, up to 4096. The fewer shrinks the faster,
 // and the less is lost to round-off.
 func (t Tuning) LosslessRows(d, bytes int) int {
 	if t.Shrink.Value > 0 {
 		return t.Shrink.Value
 	}
-	return max(4*min(d, 1<<40), bytes/word/max(d, 1))
+	return max(4*min(d, 1<<40), min(bytes/word/max(d, 1), 4096))
 }
 
 // gradientBytes is what a gradient block takes: enough work for several threads to

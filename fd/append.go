@@ -133,17 +133,21 @@ func (s *Sketch) AppendSparse(x *engine.CSR) error {
 	return nil
 }
 
-// sumBlock is how many squares are summed at a time: of a long sum of equal terms the
-// roundings all go one way, of a sum of sums of 256 by four they stay below 8·eps.
+// sumBlock is how many squares are summed one by one. Of a long sum of equal terms the
+// roundings all go one way; halves added up to blocks of 256, by four, keep them below
+// 8·eps whatever the length.
 const sumBlock = 256
+
+// half is where a sum of n > sumBlock terms is cut.
+func half(n int) int { return (n/2 + sumBlock - 1) / sumBlock * sumBlock }
 
 // squares returns the squared norm of x.
 func squares(x []float64) float64 {
-	var sum float64
-	for ; len(x) > sumBlock; x = x[sumBlock:] {
-		sum += squaresOfBlock(x[:sumBlock])
+	if len(x) > sumBlock {
+		h := half(len(x))
+		return squares(x[:h]) + squares(x[h:])
 	}
-	return sum + squaresOfBlock(x)
+	return squaresOfBlock(x)
 }
 
 func squaresOfBlock(x []float64) float64 {
@@ -165,11 +169,11 @@ func squaresOfBlock(x []float64) float64 {
 // copyNorm2 copies src to dst and returns its squared norm, the same bits as
 // squares: it reads the row once.
 func copyNorm2(dst, src []float64) float64 {
-	var sum float64
-	for ; len(src) > sumBlock; dst, src = dst[sumBlock:], src[sumBlock:] {
-		sum += copyNorm2OfBlock(dst, src[:sumBlock])
+	if len(src) > sumBlock {
+		h := half(len(src))
+		return copyNorm2(dst[:h], src[:h]) + copyNorm2(dst[h:], src[h:])
 	}
-	return sum + copyNorm2OfBlock(dst, src)
+	return copyNorm2OfBlock(dst, src)
 }
 
 func copyNorm2OfBlock(dst, src []float64) float64 {

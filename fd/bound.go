@@ -8,15 +8,14 @@ import (
 
 const eps = 0x1p-52
 
-// The arithmetic of a shrink perturbs BᵀB by a multiple of eps times the ‖B‖²_F
-// it works on, and the perturbations of all shrinks add up. Forming and reading
-// the sketch perturbs it once more relative to ‖A‖²_F. The factors are calibrated
-// by TestRoundOff, which measures the true error in extended precision on
-// graded, clustered and rank-deficient streams: the worst seen is below a quarter
-// of the pad.
+// Pads for round-off, in units of eps. XX
 const (
-	padShrink = 16
-	padRead   = 32
+	padShrink   = 16
+	padLossless = 32
+	padSVD      = 0.25
+	padRead     = 32
+	padSums     = 0.5
+	longSum     = 256
 )
 
 // A Bound is what a sketch guarantees about A, the rows it was made from:
@@ -66,7 +65,7 @@ func (s *Sketch) bound(delta, pad, norm2 float64) Bound {
 	frob := s.frob.Value()
 	return Bound{
 		Shrinkage:  s.eta + delta,
-		RoundOff:   s.roundOff + pad + padRead*eps*frob + s.underflow(),
+		RoundOff:   s.roundOff + pad + s.padOfRead()*eps*frob + s.underflow(),
 		Frobenius2: frob,
 		Tail:       math.Max(0, frob-norm2),
 		Rows:       s.count,
@@ -79,12 +78,23 @@ func (s *Sketch) underflow() float64 {
 	return float64(s.count) * float64(s.cfg.Dim) * 0x1p-1022
 }
 
-// padOfShrink is the round-off pad of one shrink of a B whose BBᵀ has the
-// eigenvalues lambda.
-func padOfShrink(lambda []float64) float64 {
+// padOfRead is the pad, in eps·‖A‖²_F, of sums that rows enter once and of reading.
+func (s *Sketch) padOfRead() float64 {
+	return padRead + padSums*float64(min(s.cfg.Dim, longSum))
+}
+
+// padOfShrink is the pad of one shrink of k rows, whose BBᵀ has the eigenvalues lambda.
+func (s *Sketch) padOfShrink(k int, lambda []float64) float64 {
 	var norm2 float64
 	for _, v := range lambda {
 		norm2 += math.Abs(v)
 	}
-	return padShrink * eps * norm2
+	pad := float64(padShrink)
+	switch {
+	case s.cfg.Shrink == SVD:
+		pad += padSVD * float64(k)
+	case s.lossless():
+		pad = padLossless
+	}
+	return pad * eps * norm2
 }

@@ -17,12 +17,13 @@ import (
 // them only, until these have grown to 1/√(N/2) of the kept rows' ‖·‖²_F: the pads
 // then add up to √N·‖A‖²_F.
 
-// losslessBytes is what the rows between two shrinks take at least, by default: 4096
-// rows of 8 features. The SVD driver, whose QR decomposition has sums as long as there
-// are rows, has 4d rows.
+// losslessBytes is what the rows between two shrinks take at least, by default, where
+// that is not more than 4096 of them. The SVD driver, whose QR decomposition has sums as
+// long as there are rows, has 4d.
 const losslessBytes = 256 << 10
 
-// crossRows is how many rows are summed at a time in RᵀR. Of a long sum of equal terms
+// crossRows is how many rows are summed at a time in RᵀR, and in how many sums of more
+// where there are more than 64². Of a long sum of equal terms
 // the roundings all go one way, and a row that a shrink left is large, so that whatever
 // is added to it is rounded coarsely.
 const crossRows = 64
@@ -32,12 +33,13 @@ const crossRows = 64
 // may be what a shrink left, come last.
 func cross(be engine.Backend, k, d int, r []float64, ld int, more bool, c []float64) {
 	add := func(lo, hi int) {
-		for ; lo < hi; lo += crossRows {
+		step := max(crossRows, (hi-lo)/crossRows)
+		for ; lo < hi; lo += step {
 			beta := 0.0
 			if more {
 				beta = 1
 			}
-			be.Syrk(true, d, min(crossRows, hi-lo), 1, r[lo*ld:], ld, beta, c, d)
+			be.Syrk(true, d, min(step, hi-lo), 1, r[lo*ld:], ld, beta, c, d)
 			more = true
 		}
 	}
@@ -85,11 +87,12 @@ func (s *Sketch) shrinkCross() error {
 	live := 0
 	for ; live < d && ws.w[live] > 0; live++ {
 		s.norm2[first+live] = ws.w[live]
-		sigma, row := math.Sqrt(ws.w[live]), v[live*ld:live*ld+d]
+		row := v[live*ld : live*ld+d]
+		f := math.Sqrt(ws.w[live] / squares(row))
 		for j := range row {
-			row[j] *= sigma
+			row[j] *= f
 		}
 	}
-	s.finish(first, live, 0, ws.w[:d])
+	s.finish(first, live, 0, s.padOfShrink(s.rows-first, ws.w[:d]))
 	return nil
 }

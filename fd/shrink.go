@@ -61,6 +61,7 @@ func (s *Sketch) shrinkGram() error {
 	live := 0
 	for ; live < r && ws.w[live] > delta; live++ {
 		lambda := ws.w[live]
+		s.norm2[live] = lambda - delta
 		f := math.Sqrt(1 - delta/lambda)
 		u := ws.u[live*k : (live+1)*k]
 		for j := range u {
@@ -69,9 +70,9 @@ func (s *Sketch) shrinkGram() error {
 	}
 	s.be.LeftMul(live, d, k, ws.u, k, s.buf, s.ld, ws.work)
 	for i := range live {
-		s.norm2[i] = squares(s.row(i))
+		lengthen(s.row(i), s.norm2[i])
 	}
-	s.finish(0, live, delta, ws.w[:k])
+	s.finish(0, live, delta, s.padOfShrink(k, ws.w[:k]))
 	return nil
 }
 
@@ -109,8 +110,21 @@ func (s *Sketch) shrinkSVD() error {
 	for i := range q {
 		ws.w[i] *= ws.w[i]
 	}
-	s.finish(first, live, tau*tau, ws.w[:q])
+	s.finish(first, live, tau*tau, s.padOfShrink(k, ws.w[:q]))
 	return nil
+}
+
+// lengthen scales row to the squared norm norm2, from which round-off took it. A row
+// that is off by more is round-off itself, of any direction, and stays small.
+func lengthen(row []float64, norm2 float64) {
+	q := squares(row)
+	if !(math.Abs(q-norm2) <= q/1024) {
+		return
+	}
+	f := math.Sqrt(norm2 / q)
+	for j := range row {
+		row[j] *= f
+	}
 }
 
 // cut is δ for the descending eigenvalues w of BBᵀ: λ_{m+1}, and 0 where there
@@ -122,15 +136,15 @@ func (s *Sketch) cut(w []float64) float64 {
 	return max(w[s.m], 0)
 }
 
-// finish books a shrink by δ of all rows but the first spared ones to live rows; lambda
-// are the eigenvalues before it.
-func (s *Sketch) finish(spared, live int, delta float64, lambda []float64) {
+// finish books a shrink by δ, with round-off pad, of all rows but the first spared ones
+// to live rows.
+func (s *Sketch) finish(spared, live int, delta, pad float64) {
 	s.rows = spared + live
 	if spared == 0 {
 		s.kept = live
 	}
 	s.eta += delta
-	s.roundOff += padOfShrink(lambda)
+	s.roundOff += pad
 	s.shrinks++
 }
 

@@ -79,15 +79,12 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	}
 	delta = s.cut(w)
 	live := 0
-	for live < r && w[live] > delta {
-		live++
+	for ; live < r && w[live] > delta; live++ {
+		p.Sigma2 = append(p.Sigma2, w[live]-delta)
 	}
 	p.V = make([]float64, live*d)
 	s.be.Gemm(false, false, live, d, k, 1, u, k, s.buf, s.ld, 0, p.V, d)
-	for i := range live { // λᵢ − δ, with λᵢ from the row and not from the rounded BBᵀ
-		p.Sigma2 = append(p.Sigma2, squares(p.V[i*d:(i+1)*d])*(1-delta/w[i]))
-	}
-	return delta, padOfShrink(w), nil
+	return delta, s.padOfShrink(k, w), nil
 }
 
 // readCross is shrinkCross of all rows into fresh memory; the rows of V have length
@@ -109,7 +106,7 @@ func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
 		}
 	}
 	p.V = p.V[:len(p.Sigma2)*d]
-	return padOfShrink(w), nil
+	return s.padOfShrink(s.rows, w), nil
 }
 
 // appendRows appends the first k rows of B to x.
@@ -140,7 +137,7 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 	for i := range sigma {
 		sigma[i] *= sigma[i]
 	}
-	return tau * tau, padOfShrink(sigma), nil
+	return tau * tau, s.padOfShrink(k, sigma), nil
 }
 
 // sort puts the rows into descending order of Sigma2, in which they are but for
