@@ -67,6 +67,9 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 // Append appends the rows of x, an n×Dim matrix whose rows are samples. A
 // *mat.Dense is read in place.
 func (s *Sketch) Append(x mat.Matrix) error {
+	if dense, ok := x.(*mat.Dense); x == nil || (ok && dense == nil) {
+		return fmt.Errorf("%w: no matrix", ErrShape)
+	}
 	n, d := x.Dims()
 	if d != s.cfg.Dim {
 		return fmt.Errorf("%w: matrix of %d columns, sketch of dimension %d", ErrShape, d, s.cfg.Dim)
@@ -105,6 +108,9 @@ func (s *Sketch) Append(x mat.Matrix) error {
 // AppendSparse appends the rows of x, whose column indices must be below Dim.
 func (s *Sketch) AppendSparse(x *engine.CSR) error {
 	d := s.cfg.Dim
+	if x == nil {
+		return fmt.Errorf("%w: no sparse block", ErrShape)
+	}
 	if x.Cols != d || x.Rows < 0 || (x.Rows > 0 && len(x.RowPtr) <= x.Rows) {
 		return fmt.Errorf("%w: sparse block of %d columns, sketch of dimension %d", ErrShape, x.Cols, d)
 	}

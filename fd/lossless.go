@@ -6,26 +6,24 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// A sketch that keeps d rows loses nothing: δ = 0, and what a shrink does is to
-// replace the rows R by d rows R' with R'ᵀR' = RᵀR. The Gram driver then works on
-// the side of the features: the eigenpairs of RᵀR (d×d) are the squared norms and
-// directions of R', and there is no product with R as in the other case.
+// A sketch that keeps d rows loses nothing: δ = 0, and a shrink replaces rows R by at
+// most d rows R' with R'ᵀR' = RᵀR. The Gram driver then works on the side of the features:
+// the eigenpairs (λᵢ, vᵢ) of RᵀR make R' = {√λᵢ·vᵢ}, without the products with R of the
+// other side, in k·d² flops for k rows and an eigenproblem of order d.
 //
-// The round-off of a shrink is relative to the ‖R‖²_F that it rewrites. Rows left
-// by early shrinks would be rewritten by every later one, N times, for a pad of
-// N/2·‖A‖²_F. So a shrink leaves the kept rows alone, and rewrites those after
-// them only, until these have grown to 1/√(N/2) of the kept rows' ‖·‖²_F: the pads
-// then add up to √N·‖A‖²_F.
+// The round-off of a shrink is relative to the ‖R‖²_F that it rewrites. Were all rows
+// rewritten by each of N shrinks, pads would add up to N/2·‖A‖²_F. So a shrink leaves the
+// kept rows as they are and rewrites the others until these have grown to about 1/√(N/2)
+// of the kept rows' ‖·‖²_F; the pads then add up to √N·‖A‖²_F.
 
 // losslessBytes is what the rows between two shrinks take at least, by default, where
 // that is not more than 4096 of them. The SVD driver, whose QR decomposition has sums as
 // long as there are rows, has 4d.
 const losslessBytes = 256 << 10
 
-// crossRows is how many rows are summed at a time in RᵀR, and in how many sums of more
-// where there are more than 64². Of a long sum of equal terms
-// the roundings all go one way, and a row that a shrink left is large, so that whatever
-// is added to it is rounded coarsely.
+// crossRows is how many rows are summed at a time in RᵀR, and how many sums are added up
+// where there are more than 64² rows. Of a long sum of equal terms the roundings all go one
+// way, and whatever is added to a large row that a shrink has left is rounded coarsely.
 const crossRows = 64
 
 // cross writes the lower triangle of RᵀR (d×d, leading dimension d) to c or, where
@@ -93,6 +91,6 @@ func (s *Sketch) shrinkCross() error {
 			row[j] *= f
 		}
 	}
-	s.finish(first, live, 0, s.padOfShrink(s.rows-first, ws.w[:d]))
+	s.finish(first, live, 0, padOfShrink(d, ws.w[:d]))
 	return nil
 }

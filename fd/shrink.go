@@ -72,7 +72,7 @@ func (s *Sketch) shrinkGram() error {
 	for i := range live {
 		lengthen(s.row(i), s.norm2[i])
 	}
-	s.finish(0, live, delta, s.padOfShrink(k, ws.w[:k]))
+	s.finish(0, live, delta, padOfShrink(k, ws.w[:k]))
 	return nil
 }
 
@@ -110,7 +110,7 @@ func (s *Sketch) shrinkSVD() error {
 	for i := range q {
 		ws.w[i] *= ws.w[i]
 	}
-	s.finish(first, live, tau*tau, s.padOfShrink(k, ws.w[:q]))
+	s.finish(first, live, tau*tau, padOfShrink(orderSVD(k, d), ws.w[:q]))
 	return nil
 }
 

@@ -84,7 +84,7 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	}
 	p.V = make([]float64, live*d)
 	s.be.Gemm(false, false, live, d, k, 1, u, k, s.buf, s.ld, 0, p.V, d)
-	return delta, s.padOfShrink(k, w), nil
+	return delta, padOfShrink(k, w), nil
 }
 
 // readCross is shrinkCross of all rows into fresh memory; the rows of V have length
@@ -106,7 +106,7 @@ func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
 		}
 	}
 	p.V = p.V[:len(p.Sigma2)*d]
-	return s.padOfShrink(s.rows, w), nil
+	return padOfShrink(d, w), nil
 }
 
 // appendRows appends the first k rows of B to x.
@@ -137,7 +137,7 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 	for i := range sigma {
 		sigma[i] *= sigma[i]
 	}
-	return tau * tau, s.padOfShrink(k, sigma), nil
+	return tau * tau, padOfShrink(orderSVD(k, d), sigma), nil
 }
 
 // sort puts the rows into descending order of Sigma2, in which they are but for
