@@ -20,15 +20,15 @@ const eps = 0x1p-52
 // These are calibrated, not proved, by TestRoundOff and its kin: the worst error found in
 // extended precision is below a quarter of RoundOff. The worst streams are equal rows, for
 // sums of equal terms are all rounded the same way; found were shrinks that are off by
-// order/15 or by 2, and 48 for reading, each time in the same direction. Proved from what
+// order/16 or by 2, and 48 for reading, each time in the same direction. Proved from what
 // package enginetest asks of backends, an eigenproblem's residual of 10·eps·order and sums
-// off by eps a term, a shrink's pad would be some 12·(m+p), forty times as much.
+// off by eps a term, a shrink's pad would be some 12·(m+p), thirty times as much.
 //
 // What a decay loses is proved: two roundings for each entry are 2·eps·‖B‖²_F, and some for
 // the squared norms.
 const (
-	padShrink = 12
-	padOrder  = 0.3
+	padShrink = 16
+	padOrder  = 0.4
 	longSum   = 256
 	padDecay  = 4
 )
@@ -88,7 +88,7 @@ func (s *Sketch) bound(delta, pad, norm2 float64) Bound {
 	frob := s.frob.Value()
 	return Bound{
 		Shrinkage:  s.eta + delta,
-		RoundOff:   s.roundOff + pad + s.padOfRead() + s.underflow(),
+		RoundOff:   s.roundOff + pad + s.underflow(),
 		Frobenius2: frob,
 		Tail:       math.Max(0, frob-norm2),
 		Rows:       s.count,

@@ -69,9 +69,6 @@ func (s *Sketch) shrinkGram() error {
 		}
 	}
 	s.be.LeftMul(live, d, k, ws.u, k, s.buf, s.ld, ws.work)
-	for i := range live {
-		lengthen(s.row(i), s.norm2[i])
-	}
 	s.finish(0, live, delta, padOfShrink(k, ws.w[:k]))
 	return nil
 }
@@ -112,19 +109,6 @@ func (s *Sketch) shrinkSVD() error {
 	}
 	s.finish(first, live, tau*tau, padOfShrink(orderSVD(k, d), ws.w[:q]))
 	return nil
-}
-
-// lengthen scales row to the squared norm norm2, from which round-off took it. A row
-// that is off by more is round-off itself, of any direction, and stays small.
-func lengthen(row []float64, norm2 float64) {
-	q := squares(row)
-	if !(math.Abs(q-norm2) <= q/1024) {
-		return
-	}
-	f := math.Sqrt(norm2 / q)
-	for j := range row {
-		row[j] *= f
-	}
 }
 
 // cut is δ for the descending eigenvalues w of BBᵀ: λ_{m+1}, and 0 where there
