@@ -45,6 +45,30 @@ func BenchmarkSketch(b *testing.B) {
 	}
 }
 
+// BenchmarkLossless is the rows of a sketch that keeps as many rows as there are features.
+func BenchmarkLossless(b *testing.B) {
+	for _, d := range []int{8, 64, 256} {
+		for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
+			b.Run(fmt.Sprintf("d=%d,%s", d, driver), func(b *testing.B) {
+				const n = 20000
+				a := Rows(n, d)
+				onEachBackend(b, func(b *testing.B, be engine.Backend) {
+					for b.Loop() {
+						s, err := fd.New(fd.Config{Dim: d, Size: d, Shrink: driver, Backend: be})
+						if err != nil {
+							b.Fatal(err)
+						}
+						if err := s.AppendRows(n, a, d); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+				})
+			})
+		}
+	}
+}
+
 // BenchmarkShrink is one shrink, and the copying of the rows that fill the sketch
 // again.
 func BenchmarkShrink(b *testing.B) {

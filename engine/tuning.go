@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strconv"
@@ -38,7 +39,7 @@ type Tuning struct {
 	KC Setting `json:"kc"` // depth of the packed panels, in L1
 	NC Setting `json:"nc"` // columns of B packed at a time, in L3
 
-	Shrink   Setting `json:"shrink_rows"`   // rows between two shrinks; 0: 5/4 of those the sketch keeps
+	Shrink   Setting `json:"shrink_rows"`   // rows between two shrinks; 0: see ShrinkRows and LosslessRows
 	Gradient Setting `json:"gradient_rows"` // rows of a gradient block; 0: what fills 8 MiB
 	Threads  Setting `json:"threads"`       // of OpenBLAS; Go's own are GOMAXPROCS
 }
@@ -52,7 +53,7 @@ func Detect() Tuning {
 	c := detectCaches(os.DirFS("/sys/devices/system/cpu/cpu0/cache"))
 	t.L1, t.L2, t.L3 = c[0], c[1], c[2]
 	t.model()
-	t.Shrink = Setting{0, "5/4 of the sketch's size"}
+	t.Shrink = Setting{0, "5/4 of the sketch's size, or 4 times d where nothing is lost"}
 	t.Gradient = Setting{0, "8 MiB"}
 	t.Threads = Setting{runtime.GOMAXPROCS(0), "GOMAXPROCS"}
 	return t
@@ -136,6 +137,16 @@ func (t Tuning) ShrinkRows(m int) int {
 		return t.Shrink.Value
 	}
 	return m + (m+3)/4
+}
+
+// LosslessRows is p of a sketch that keeps as many rows as there are features, d: 4d,
+// or where these are more, as many as take the given bytes, up to 4096. The fewer shrinks the faster,
+// and the less is lost to round-off.
+func (t Tuning) LosslessRows(d, bytes int) int {
+	if t.Shrink.Value > 0 {
+		return t.Shrink.Value
+	}
+	return max(4*min(d, math.MaxInt/8), min(bytes/word/max(d, 1), 4096))
 }
 
 // gradientBytes is what a gradient block takes: enough work for several threads to

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -92,9 +93,14 @@ func TestRows(t *testing.T) {
 	if got := tuning.ShrinkRows(50); got != 63 {
 		t.Errorf("%d rows a shrink", got)
 	}
+	for d, want := range map[int]int{1: 4096, 8: 4096, 16: 2048, 64: 512, 100: 400, math.MaxInt: 4 * (math.MaxInt / 8)} {
+		if got := tuning.LosslessRows(d, 256<<10); got != want {
+			t.Errorf("%d rows a shrink of all %d dimensions, want %d", got, d, want)
+		}
+	}
 	tuning.Gradient.Value, tuning.Shrink.Value = 9, 11
-	if g, s := tuning.GradientRows(128), tuning.ShrinkRows(50); g != 9 || s != 11 {
-		t.Errorf("%d and %d rows, want the settings 9 and 11", g, s)
+	if g, s, l := tuning.GradientRows(128), tuning.ShrinkRows(50), tuning.LosslessRows(50, 0); g != 9 || s != 11 || l != 11 {
+		t.Errorf("%d, %d and %d rows, want the settings 9, 11 and 11", g, s, l)
 	}
 }
 

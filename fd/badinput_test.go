@@ -66,7 +66,33 @@ func badCalls(t *testing.T) []badCall {
 	flipped[len(flipped)/2] ^= 1
 	same := fd.Config{Dim: badDim, Size: badSize}
 
+	// block is sparse rows as they are not, or not all there.
+	block := func(rows int, ptr []int, idx []int32, val ...float64) func(s *fd.Sketch) error {
+		return func(s *fd.Sketch) error {
+			return s.AppendSparse(&engine.CSR{Rows: rows, Cols: badDim, RowPtr: ptr, ColIdx: idx, Val: val})
+		}
+	}
+
 	calls := []badCall{
+		{"nil", "sketch merged", func(s *fd.Sketch) error { return s.Merge(nil) }, isShape},
+		{"nil", "matrix", func(s *fd.Sketch) error { return s.Append(nil) }, isShape},
+		{"nil", "dense matrix", func(s *fd.Sketch) error { return s.Append((*mat.Dense)(nil)) }, isShape},
+		{"nil", "sparse block", func(s *fd.Sketch) error { return s.AppendSparse(nil) }, isShape},
+		{"nil", "row", func(s *fd.Sketch) error { return s.AppendRow(nil) }, isShape},
+		{"nil", "rows", func(s *fd.Sketch) error { return s.AppendRows(2, nil, badDim) }, isShape},
+		{"nil", "message", func(s *fd.Sketch) error { return s.UnmarshalBinary(nil) }, format},
+		{"sparse", "no RowPtr", block(2, nil, []int32{0, 1}, 1, 1), isShape},
+		{"sparse", "short RowPtr", block(2, []int{0, 1}, []int32{0, 1}, 1, 1), isShape},
+		{"sparse", "RowPtr falls", block(2, []int{0, 2, 1}, []int32{0, 1}, 1, 1), isShape},
+		{"sparse", "RowPtr beyond the entries", block(2, []int{0, 1, 3}, []int32{0, 1}, 1, 1), isShape},
+		{"sparse", "RowPtr beyond all int", block(1, []int{0, math.MaxInt}, []int32{0, 1}, 1, 1), isShape},
+		{"sparse", "negative RowPtr", block(1, []int{-1, 1}, []int32{0, 1}, 1, 1), isShape},
+		{"sparse", "short Val", block(2, []int{0, 1, 2}, []int32{0, 1}, 1), isShape},
+		{"sparse", "no Val", block(1, []int{0, 1}, []int32{0}), isShape},
+		{"sparse", "short ColIdx", block(2, []int{0, 1, 2}, []int32{0}, 1, 1), isShape},
+		{"sparse", "negative column", block(1, []int{0, 1}, []int32{-1}, 1), isShape},
+		{"sparse", "negative rows", block(-1, []int{0}, nil), isShape},
+		{"sparse", "rows beyond all int", block(math.MaxInt, []int{0, 1}, []int32{0}, 1), isShape},
 		{"range", "1e200", func(s *fd.Sketch) error { return s.AppendRows(9, with(1e200), badDim) }, tooLarge(7)},
 		{"range", "1e200 sparse", func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim, []int32{1}, -1e200)) }, tooLarge(0)},
 		{"range", "1e200 in a row", func(s *fd.Sketch) error { return s.AppendRow([]float64{0, 1e200, 0, 0}) }, tooLarge(0)},

@@ -8,15 +8,29 @@ import (
 
 const eps = 0x1p-52
 
-// The arithmetic of a shrink perturbs BᵀB by a multiple of eps times the ‖B‖²_F
-// it works on, and the perturbations of all shrinks add up. Forming and reading
-// the sketch perturbs it once more relative to ‖A‖²_F. The factors are calibrated
-// by TestRoundOff, which measures the true error in extended precision on
-// graded, clustered and rank-deficient streams: the worst seen is below a quarter
-// of the pad.
+// Shrinks and reading perturb BᵀB by multiples of eps that add up in RoundOff:
+//
+//	a shrink     max(padShrink, padOrder·order)·eps·‖R‖²_F
+//	reading      min(d, longSum)·eps·‖A‖²_F
+//
+// R are the rows that the shrink rewrites and order is that of its eigenproblem: m+p, or d
+// where m = d (for SVD, see orderSVD). Reading includes what happens to a row once, when its
+// products are summed along the features; longer sums the backends cut into blocks.
+//
+// These are calibrated, not proved, by TestRoundOff and its kin: the worst error found in
+// extended precision is below a quarter of RoundOff. The worst streams are equal rows, for
+// sums of equal terms are all rounded the same way; found were shrinks that are off by
+// order/16 or by 2, and 48 for reading, each time in the same direction. Proved from what
+// package enginetest asks of backends, an eigenproblem's residual of 10·eps·order and sums
+// off by eps a term, a shrink's pad would be some 12·(m+p), thirty times as much.
+//
+// What a decay loses is proved: two roundings for each entry are 2·eps·‖B‖²_F, and some for
+// the squared norms.
 const (
 	padShrink = 16
-	padRead   = 32
+	padOrder  = 0.4
+	longSum   = 256
+	padDecay  = 4
 )
 
 // A Bound is what a sketch guarantees about A, the rows it was made from:
@@ -26,9 +40,17 @@ const (
 // where B is the matrix the bound came with. Without RoundOff the bound would be
 // false: on data of rank below m the computed η is 1e-13 where the error of
 // BᵀB is 1e-8, both for ‖A‖²_F = 1e7.
+//
+// With exact arithmetic Shrinkage alone is a bound, and that is a theorem. RoundOff is a
+// multiple of eps·‖A‖²_F whose factors are calibrated on streams that round badly, with a
+// margin of four, and not proved. So FD, RFD, and all that is derived from them, rest on
+// calibration to the extent of RoundOff: where Shrinkage is far larger that is immaterial,
+// and where nothing is lost (m = d, or rank(A) ≤ m) they are calibrated figures. Of
+// RoundOff, only what decays and numbers below the smallest normal one lose is proved.
+// Frobenius2 and Tail are rounded values without a pad.
 type Bound struct {
 	Shrinkage  float64 // η = Σδ
-	RoundOff   float64 // what floating-point arithmetic may have added
+	RoundOff   float64 // what floating-point arithmetic may have added: calibrated
 	Frobenius2 float64 // ‖A‖²_F
 	Tail       float64 // tr(AᵀA − BᵀB) = ‖A‖²_F − ‖B‖²_F, at least 0
 	Rows       int64   // n
@@ -66,25 +88,41 @@ func (s *Sketch) bound(delta, pad, norm2 float64) Bound {
 	frob := s.frob.Value()
 	return Bound{
 		Shrinkage:  s.eta + delta,
-		RoundOff:   s.roundOff + pad + padRead*eps*frob + s.underflow(),
+		RoundOff:   s.roundOff + pad + s.underflow(),
 		Frobenius2: frob,
 		Tail:       math.Max(0, frob-norm2),
 		Rows:       s.count,
 	}
 }
 
-// underflow bounds what squares below the smallest normal number can have lost:
-// each of the n·d squares of a column of A less than 2⁻¹⁰²².
+// underflow bounds what numbers below the smallest normal one can have lost: each of the
+// n·d squares of entries of A less than 2⁻¹⁰²². That has room for the 2⁻¹⁰⁷⁵ by which each
+// denormal that a shrink or a decay rounds is off, of which there are far fewer than
+// 2⁵³·n·d. A decay to denormal entries of B adds to that what is below eps·‖B‖²_F.
 func (s *Sketch) underflow() float64 {
 	return float64(s.count) * float64(s.cfg.Dim) * 0x1p-1022
 }
 
-// padOfShrink is the round-off pad of one shrink of a B whose BBᵀ has the
+// padOfRead is the pad of reading.
+func (s *Sketch) padOfRead() float64 {
+	return float64(min(s.cfg.Dim, longSum)) * eps * s.frob.Value()
+}
+
+// padOfShrink is the pad of one shrink with an eigenproblem of the given order that has the
 // eigenvalues lambda.
-func padOfShrink(lambda []float64) float64 {
+func padOfShrink(order int, lambda []float64) float64 {
 	var norm2 float64
 	for _, v := range lambda {
 		norm2 += math.Abs(v)
 	}
-	return padShrink * eps * norm2
+	return max(padShrink, padOrder*float64(order)) * eps * norm2
+}
+
+// orderSVD is the order by which the SVD driver's shrink of k rows counts. Sums over more
+// rows than features, in their QR decomposition, are worse than the eigenproblem.
+func orderSVD(k, d int) int {
+	if k > d {
+		return 5 * k / 2
+	}
+	return k
 }

@@ -11,10 +11,14 @@ import (
 // η = η₁ + η₂ + Σδ of these shrinks, and every guarantee holds for the union.
 // o is unchanged.
 //
-// Sketches of different Dim or Size, and s itself, are refused with [ErrShape];
+// Round-off adds up likewise: that of both, and that of these shrinks.
+//
+// Sketches of different Dim or Size, s itself and nil are refused with [ErrShape];
 // a sum of squares beyond range with *[RangeError]. s is then unchanged.
 func (s *Sketch) Merge(o *Sketch) error {
 	switch {
+	case o == nil:
+		return fmt.Errorf("%w: merging no sketch", ErrShape)
 	case s == o:
 		return fmt.Errorf("%w: a sketch merged with itself", ErrShape)
 	case s.cfg.Dim != o.cfg.Dim || s.cfg.Size != o.cfg.Size:
@@ -68,8 +72,9 @@ func (s *Sketch) Decay(beta float64) error {
 	for i := range s.kept {
 		s.norm2[i] *= beta
 	}
-	// Two roundings for each entry, four for its square.
-	s.roundOff = beta * (s.roundOff + padShrink*eps*s.frob.Value())
+	// Two roundings for each entry, four for its square: 2·eps. What becomes denormal, of
+	// entries, η or this pad, loses less than a unit 2⁻¹⁰⁷⁴ each time, see underflow.
+	s.roundOff = beta * (s.roundOff + padDecay*eps*s.frob.Value())
 	s.eta *= beta
 	s.frob.Scale(beta)
 	return nil

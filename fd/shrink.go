@@ -11,8 +11,8 @@ type workspace struct {
 	row  []float64 // one row, d
 	w    []float64 // eigenvalues of BBᵀ, or singular values of B
 	work []float64 // the backend's
-	gram []float64 // Gram: BBᵀ, (m+p)×(m+p)
-	u    []float64 // Gram: leading eigenvectors as rows, m×(m+p)
+	gram []float64 // Gram: BBᵀ, (m+p)×(m+p); for m = d: BᵀB, d×d
+	u    []float64 // Gram, m < d: leading eigenvectors as rows, m×(m+p)
 	copy []float64 // SVD: B, destroyed by the factorisation, (m+p)×d
 }
 
@@ -21,6 +21,11 @@ func newWorkspace(cfg Config, m, rows int) workspace {
 	if cfg.Shrink == SVD {
 		ws.copy = make([]float64, rows*cfg.Dim)
 		ws.work = make([]float64, cfg.Backend.SVDWork(rows, cfg.Dim))
+		return ws
+	}
+	if m == cfg.Dim {
+		ws.gram = make([]float64, m*m)
+		ws.work = make([]float64, cfg.Backend.SymEigWork(m, m))
 		return ws
 	}
 	ws.gram = make([]float64, rows*rows)
@@ -33,9 +38,14 @@ func newWorkspace(cfg Config, m, rows int) workspace {
 // of the paper with λ_{m+1} for λ_m):
 //
 //	δ = λ_{m+1}(BBᵀ), η ← η + δ, B ← diag(√max(1 − δ/λᵢ, 0))·UₘᵀB.
+//
+// Where m = d, δ is 0 and nothing is cut; see lossless.go.
 func (s *Sketch) shrink() error {
-	if s.cfg.Shrink == SVD {
+	switch {
+	case s.cfg.Shrink == SVD:
 		return s.shrinkSVD()
+	case s.lossless():
+		return s.shrinkCross()
 	}
 	return s.shrinkGram()
 }
@@ -59,17 +69,25 @@ func (s *Sketch) shrinkGram() error {
 		}
 	}
 	s.be.LeftMul(live, d, k, ws.u, k, s.buf, s.ld, ws.work)
-	s.finish(live, delta, ws.w[:k])
+	s.finish(0, live, delta, padOfShrink(k, ws.w[:k]))
 	return nil
 }
 
 func (s *Sketch) shrinkSVD() error {
-	k, d, ws := s.rows, s.cfg.Dim, &s.ws
+	first := 0
+	if s.lossless() {
+		var rest float64
+		for i := s.kept; i < s.rows; i++ {
+			rest += squares(s.row(i))
+		}
+		first = s.spared(rest)
+	}
+	k, d, ws := s.rows-first, s.cfg.Dim, &s.ws
 	q := min(k, d)
 	for i := range k {
-		copy(ws.copy[i*d:(i+1)*d], s.row(i))
+		copy(ws.copy[i*d:(i+1)*d], s.row(first+i))
 	}
-	if !s.be.SVD(k, d, ws.copy, d, ws.w[:q], s.buf, s.ld, ws.work) {
+	if !s.be.SVD(k, d, ws.copy, d, ws.w[:q], s.buf[first*s.ld:], s.ld, ws.work) {
 		return ErrNoConvergence
 	}
 	tau := 0.0
@@ -79,17 +97,17 @@ func (s *Sketch) shrinkSVD() error {
 	live := 0
 	for ; live < min(s.m, q) && ws.w[live] > tau; live++ {
 		sigma := ws.w[live]
-		s.norm2[live] = (sigma - tau) * (sigma + tau)
-		row := s.row(live)
+		row := s.row(first + live)
 		f := math.Sqrt(sigma-tau) * math.Sqrt(sigma+tau)
 		for j := range row {
 			row[j] *= f
 		}
+		s.norm2[first+live] = squares(row)
 	}
 	for i := range q {
 		ws.w[i] *= ws.w[i]
 	}
-	s.finish(live, tau*tau, ws.w[:q])
+	s.finish(first, live, tau*tau, padOfShrink(orderSVD(k, d), ws.w[:q]))
 	return nil
 }
 
@@ -102,11 +120,15 @@ func (s *Sketch) cut(w []float64) float64 {
 	return max(w[s.m], 0)
 }
 
-// finish books a shrink to live rows by δ; lambda are the eigenvalues before it.
-func (s *Sketch) finish(live int, delta float64, lambda []float64) {
-	s.rows, s.kept = live, live
+// finish books a shrink by δ, with round-off pad, of all rows but the first spared ones
+// to live rows.
+func (s *Sketch) finish(spared, live int, delta, pad float64) {
+	s.rows = spared + live
+	if spared == 0 {
+		s.kept = live
+	}
 	s.eta += delta
-	s.roundOff += padOfShrink(lambda)
+	s.roundOff += pad
 	s.shrinks++
 }
 

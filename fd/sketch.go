@@ -57,7 +57,9 @@ type Config struct {
 	Size   int    // m, the number of rows kept; more than Dim is never used
 	Shrink Driver // how to shrink; default Gram
 	// ShrinkRows is p, the rows taken between two shrinks. 0 lets the engine's
-	// dispatcher choose: 5/4 of Size.
+	// dispatcher choose: 5/4 of Size; where Size is Dim or more, so that nothing is
+	// lost, 4·Dim, or, but not for SVD, the rows of 256 KiB, up to 4096, where that is
+	// more.
 	ShrinkRows int
 	// Backend does the arithmetic. nil is engine.Default().
 	Backend engine.Backend
@@ -65,8 +67,8 @@ type Config struct {
 
 // A Sketch is the state of Frequent Directions over the rows appended so far.
 //
-// It holds (m+p)·d float64 plus O((m+p)²), all allocated by [New]; appending
-// allocates nothing. One goroutine may write at a time; any number may read
+// It holds (m+p)·d float64 plus O((m+p)²), or O(d²) where m = d and Gram shrinks, all
+// allocated by [New]; appending allocates nothing. One goroutine may write at a time; any number may read
 // while none writes.
 type Sketch struct {
 	cfg  Config
@@ -118,6 +120,12 @@ func New(cfg Config) (*Sketch, error) {
 			return nil, err
 		}
 		cfg.ShrinkRows = tuning.ShrinkRows(m)
+		switch {
+		case m == cfg.Dim && cfg.Shrink == SVD:
+			cfg.ShrinkRows = tuning.LosslessRows(m, 0)
+		case m == cfg.Dim:
+			cfg.ShrinkRows = tuning.LosslessRows(m, losslessBytes)
+		}
 	}
 	p := cfg.ShrinkRows
 	if !addressable(m, p, cfg.Dim) {

@@ -49,12 +49,15 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 		p.V = s.appendRows(p.V, s.kept)
 	case s.cfg.Shrink == SVD:
 		delta, pad, err = s.readSVD(p)
+	case s.lossless() && s.rows > s.m:
+		pad, err = s.readCross(p)
 	default:
 		delta, pad, err = s.readGram(p)
 	}
 	if err != nil {
 		return nil, err
 	}
+	p.sort()
 	p.orthonormalise(s.be)
 	var norm2 neumaier.Sum
 	for _, v := range p.Sigma2 {
@@ -81,7 +84,29 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	}
 	p.V = make([]float64, live*d)
 	s.be.Gemm(false, false, live, d, k, 1, u, k, s.buf, s.ld, 0, p.V, d)
-	return delta, padOfShrink(w), nil
+	return delta, padOfShrink(k, w), nil
+}
+
+// readCross is shrinkCross of all rows into fresh memory; the rows of V have length
+// one.
+func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
+	d := s.cfg.Dim
+	c, w := make([]float64, d*d), make([]float64, d)
+	cross(s.be, s.rows-s.kept, d, s.buf[s.kept*s.ld:], s.ld, false, c)
+	if s.kept > 0 {
+		cross(s.be, s.kept, d, s.buf, s.ld, true, c)
+	}
+	p.V = make([]float64, d*d)
+	if !s.be.SymEig(d, d, c, d, w, p.V, d, make([]float64, s.be.SymEigWork(d, d))) {
+		return 0, ErrNoConvergence
+	}
+	for _, v := range w {
+		if v > 0 {
+			p.Sigma2 = append(p.Sigma2, v)
+		}
+	}
+	p.V = p.V[:len(p.Sigma2)*d]
+	return padOfShrink(d, w), nil
 }
 
 // appendRows appends the first k rows of B to x.
@@ -105,13 +130,34 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 		tau = sigma[s.m]
 	}
 	for i := 0; i < min(s.m, q) && sigma[i] > tau; i++ {
-		p.Sigma2 = append(p.Sigma2, (sigma[i]-tau)*(sigma[i]+tau))
+		// The rows of vt are as long as the norms that divided them are off.
+		p.Sigma2 = append(p.Sigma2, (sigma[i]-tau)*(sigma[i]+tau)*squares(vt[i*d:(i+1)*d]))
 	}
 	p.V = vt[:len(p.Sigma2)*d]
 	for i := range sigma {
 		sigma[i] *= sigma[i]
 	}
-	return tau * tau, padOfShrink(sigma), nil
+	return tau * tau, padOfShrink(orderSVD(k, d), sigma), nil
+}
+
+// sort puts the rows into descending order of Sigma2, in which they are but for
+// round-off, and drops those that underflowed.
+func (p *Spectrum) sort() {
+	d := p.Dim
+	for i := 1; i < len(p.Sigma2); i++ {
+		for k := i; k > 0 && p.Sigma2[k-1] < p.Sigma2[k]; k-- {
+			p.Sigma2[k-1], p.Sigma2[k] = p.Sigma2[k], p.Sigma2[k-1]
+			above, row := p.V[(k-1)*d:k*d], p.V[k*d:(k+1)*d]
+			for j, v := range row {
+				row[j], above[j] = above[j], v
+			}
+		}
+	}
+	live := len(p.Sigma2)
+	for live > 0 && !(p.Sigma2[live-1] > 0) {
+		live--
+	}
+	p.Sigma2, p.V = p.Sigma2[:live], p.V[:live*d]
 }
 
 // orthonormalise makes the rows of V orthonormal. They come as uᵢᵀB, whose inner
@@ -190,12 +236,10 @@ func normalise(v []float64) bool {
 	if largest == 0 {
 		return false
 	}
-	var q float64
 	for i := range v {
 		v[i] /= largest
-		q += v[i] * v[i]
 	}
-	f := 1 / math.Sqrt(q)
+	f := 1 / math.Sqrt(squares(v))
 	for i := range v {
 		v[i] *= f
 	}

@@ -24,7 +24,7 @@ var mutants = []mutant{
 	{"bound: δ of the last shrink is forgotten", "fd/bound.go",
 		"Shrinkage:  s.eta + delta,", "Shrinkage:  s.eta + 0*delta,", "fd", "^TestGuarantees$"},
 	{"bound: round-off is forgotten", "fd/bound.go",
-		"s.roundOff + pad + padRead*eps*frob + s.underflow()", "0 * (s.roundOff + pad + padRead*eps*frob + s.underflow())", "fd", "^TestRoundOff$"},
+		"s.roundOff + pad + s.padOfRead() + s.underflow()", "0 * (s.roundOff + pad + s.padOfRead() + s.underflow())", "fd", "^TestRoundOff$"},
 	{"bound: η for η/2 in RFD", "fd/bound.go",
 		"return b.Shrinkage / 2 }", "return b.Shrinkage }", "ridge", "^TestContraction$"},
 	{"merge: the last row of a batch is dropped", "fd/merge.go",
