@@ -13,8 +13,8 @@ const eps = 0x1p-52
 //	a shrink     max(padShrink, padOrder·order)·eps·‖R‖²_F
 //	reading      min(d, longSum)·eps·‖A‖²_F
 //
-// R are the rows that the shrink rewrites and order is that of its eigenproblem: m+p, or d
-// where m = d (for SVD, see orderSVD). Reading includes what happens to a row once, when its
+// R are the rows that the shrink rewrites and order is that of its eigenproblem: m+p, or
+// where m = d min(d, largestOrder), for there it grows no further, and for SVD orderSVD. Reading includes what happens to a row once, when its
 // products are summed along the features; longer sums the backends cut into blocks.
 //
 // These are calibrated, not proved, by TestRoundOff and its kin: the worst error found in
@@ -27,10 +27,11 @@ const eps = 0x1p-52
 // What a decay loses is proved: two roundings for each entry are 2·eps·‖B‖²_F, and some for
 // the squared norms.
 const (
-	padShrink = 16
-	padOrder  = 0.4
-	longSum   = 256
-	padDecay  = 4
+	padShrink    = 16
+	padOrder     = 0.4
+	largestOrder = 80
+	longSum      = 256
+	padDecay     = 4
 )
 
 // A Bound is what a sketch guarantees about A, the rows it was made from:
@@ -88,7 +89,7 @@ func (s *Sketch) bound(delta, pad, norm2 float64) Bound {
 	frob := s.frob.Value()
 	return Bound{
 		Shrinkage:  s.eta + delta,
-		RoundOff:   s.roundOff + pad + s.underflow(),
+		RoundOff:   s.roundOff + pad + s.padOfRead() + s.underflow(),
 		Frobenius2: frob,
 		Tail:       math.Max(0, frob-norm2),
 		Rows:       s.count,

@@ -91,6 +91,6 @@ func (s *Sketch) shrinkCross() error {
 			row[j] *= f
 		}
 	}
-	s.finish(first, live, 0, padOfShrink(d, ws.w[:d]))
+	s.finish(first, live, 0, padOfShrink(min(d, largestOrder), ws.w[:d]))
 	return nil
 }

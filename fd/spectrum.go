@@ -106,7 +106,7 @@ func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
 		}
 	}
 	p.V = p.V[:len(p.Sigma2)*d]
-	return padOfShrink(d, w), nil
+	return padOfShrink(min(d, largestOrder), w), nil
 }
 
 // appendRows appends the first k rows of B to x.
