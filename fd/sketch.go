@@ -68,8 +68,8 @@ type Config struct {
 // A Sketch is the state of Frequent Directions over the rows appended so far.
 //
 // It holds (m+p)·d float64 plus O((m+p)²), or O(d²) where m = d and Gram shrinks, all
-// allocated by [New]; appending allocates nothing. One goroutine may write at a time; any number may read
-// while none writes.
+// allocated by the first Append or Merge; after that appending allocates nothing. One
+// goroutine may write at a time; any number may read while none writes.
 type Sketch struct {
 	cfg  Config
 	be   engine.Backend
@@ -131,13 +131,11 @@ func New(cfg Config) (*Sketch, error) {
 	if !addressable(m, p, cfg.Dim) {
 		return nil, fmt.Errorf("%w: (m+p)·d = (%d+%d)·%d", ErrSize, m, p, cfg.Dim)
 	}
-	s := &Sketch{cfg: cfg, be: cfg.Backend, m: m, p: p}
-	s.reserve()
-	return s, nil
+	return &Sketch{cfg: cfg, be: cfg.Backend, m: m, p: p, ld: stride(cfg.Dim)}, nil
 }
 
-// reserve takes the memory of a sketch that is new or has just been read; later it
-// does nothing.
+// reserve takes the memory of a sketch that is new, which may never see a row, or has
+// just been read; later it does nothing.
 func (s *Sketch) reserve() {
 	if len(s.norm2) == s.m+s.p {
 		return
