@@ -221,7 +221,7 @@ func (r *result) certify(p *page) {
 	case worst == 0:
 		p.Verdict = "The weights are proved to be the exact ridge solution of these data."
 	case worst < useless:
-		p.Verdict = fmt.Sprintf("The weights are proved to be within %s, relative, of the exact ridge solution of these data.", chart.Short(worst))
+		p.Verdict = fmt.Sprintf("The weights are proved to be within %s, relative, of the exact ridge solution of these data.", atMost(worst, 2, typeset))
 		if several {
 			p.Verdict = strings.Replace(p.Verdict, "The weights", "All weights", 1)
 		}
@@ -232,7 +232,7 @@ func (r *result) certify(p *page) {
 	case math.IsInf(worst, 1):
 		p.Certificate = append(p.Certificate, "There is no bound on the relative error, for the exact weights may be zero for all that is known.")
 	case !(worst < useless):
-		p.Certificate = append(p.Certificate, fmt.Sprintf("The bound on the relative error ‖x̂ − x*‖/‖x*‖ is %s: the exact weights x* may be about as far from the x̂ at hand as they are long.", chart.Digits(worst, 3)))
+		p.Certificate = append(p.Certificate, fmt.Sprintf("The bound on the relative error ‖x̂ − x*‖/‖x*‖ is %s: the exact weights x* may be about as far from the x̂ at hand as they are long.", bound(worst)))
 	}
 	if several {
 		p.Certificate = append(p.Certificate, fmt.Sprintf("The bound is that of the worst, %s; the table has all.", r.of(at, target)))
@@ -243,7 +243,7 @@ func (r *result) certify(p *page) {
 	} else {
 		p.Certificate = append(p.Certificate,
 			fmt.Sprintf("In place of the %d rows A a sketch B of %d rows was kept. Along no direction does it miss more than η = %s of the sum of squares: ‖AᵀA − BᵀB‖ ≤ η.%s",
-				r.fits[0].Rows, r.size, chart.Digits(c.Shrinkage, 3), r.share(c.Shrinkage)),
+				r.fits[0].Rows, r.size, bound(c.Shrinkage), r.share(c.Shrinkage)),
 			"η against γ is what counts: the smaller their ratio, the nearer is the solution of one pass and the fewer passes refine it.")
 	}
 	p.Certificate = append(p.Certificate, "Every bound holds for the exact solution x* of the data as they were read, round-off included. It says how well the ridge problem was solved, not how well the model predicts.")
@@ -264,15 +264,7 @@ func (r *result) share(shrinkage float64) string {
 	if whole == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" That is %s of the sum over all directions, %s.", percent(shrinkage/whole), chart.Digits(whole, 3))
-}
-
-// bound writes an upper bound, for a person.
-func bound(x float64) string {
-	if math.IsInf(x, 1) {
-		return "none"
-	}
-	return chart.Digits(x, 3)
+	return fmt.Sprintf(" That is about %s of the sum over all directions, %s.", percent(shrinkage/whole), chart.Digits(whole, 3))
 }
 
 func percent(share float64) string { return chart.Digits(100*share, 2) + " %" }
@@ -332,20 +324,13 @@ func draw(panels []chart.Panel, captions ...string) ([]picture, error) {
 
 // sentence says what was chosen and whether that is certain.
 func (c *choice) sentence() string {
-	digits := func(x number) string { return chart.Digits(float64(x), 4) }
+	gamma := chart.Digits(float64(c.Gamma), 4)
 	if c.Certain {
-		return fmt.Sprintf("γ = %s has the least %s of the %d tried, for certain.", digits(c.Gamma), c.score(), len(c.Path))
+		return fmt.Sprintf("γ = %s has the least %s of the %d tried, for certain.", gamma, c.score(), len(c.Path))
 	}
 	return fmt.Sprintf("γ = %s was chosen of %d: its %s, between %s and %s, has the least upper end. The sketch leaves open any γ from %s to %s; %s would narrow that.",
-		digits(c.Gamma), len(c.Path), c.score(), bound(c.Score.Lo), bound(c.Score.Hi), digits(c.Possible[0]), digits(c.Possible[1]), c.narrower)
-}
-
-// within writes a bracket, by one number where its ends look alike.
-func within(v ridge.Interval) string {
-	if lo, hi := chart.Digits(v.Lo, 4), chart.Digits(v.Hi, 4); lo != hi {
-		return fmt.Sprintf("[%s, %s]", lo, hi)
-	}
-	return chart.Digits(v.Mid(), 4)
+		gamma, len(c.Path), c.score(), atLeast(c.Score.Lo, 3, typeset), bound(c.Score.Hi),
+		atLeast(float64(c.Possible[0]), 4, typeset), atMost(float64(c.Possible[1]), 4, typeset), c.narrower)
 }
 
 // drawPath draws what γ was chosen from, or the several that were asked for, as
@@ -495,9 +480,10 @@ func (r *result) weightTable(f *ridge.Fit, j int, scale func(int) float64, names
 	e := f.Certificate.ErrorBound[j]
 	for _, i := range order[:len(coef)-t.Others] {
 		s := scale(i)
-		t.Rows = append(t.Rows, pageWeight{
-			featureName(names, i), chart.Digits(coef[i]/s, 6), bound(e / s), chart.Digits(coef[i], 6), bound(e), math.Abs(coef[i]) > e,
-		})
+		w := pageWeight{Name: featureName(names, i), Sign: math.Abs(coef[i]) > e}
+		w.Weight, w.Bound = plusMinus(coef[i]/s, e/s)
+		w.Scaled, w.ScaledBound = plusMinus(coef[i], e)
+		t.Rows = append(t.Rows, w)
 	}
 	return t
 }

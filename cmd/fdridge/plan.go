@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -268,7 +269,7 @@ func (r *planReport) human(w io.Writer) error {
 		if o.Size > 0 {
 			size = strconv.Itoa(o.Size)
 		}
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%.3g\t%.3g\t%d\t%.2g\t%s\t%s\t%v\n", mark, o.Method, size, o.Shrinkage, o.ShrinkageBound, passes, worst, bytesOf(o.Bytes), secondsOf(o.Seconds), yes(o.Reaches))
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%.3g\t%s\t%d\t%s\t%s\t%s\t%v\n", mark, o.Method, size, o.Shrinkage, atMost(o.ShrinkageBound, 3, general), passes, atMost(worst, 2, general), bytesOf(o.Bytes), secondsOf(o.Seconds), yes(o.Reaches))
 	}
 	if err := tab.Flush(); err != nil {
 		return err
@@ -287,11 +288,12 @@ func yes(b bool) string {
 	return "no"
 }
 
+// bytesOf writes a size, rounded up.
 func bytesOf(b uint64) string {
 	if b < 1<<30 {
 		return fmt.Sprintf("%d MiB", (b+1<<20-1)>>20)
 	}
-	return fmt.Sprintf("%.1f GiB", float64(b)/(1<<30))
+	return fmt.Sprintf("%.1f GiB", math.Ceil(float64(b)/(1<<30)*10)/10)
 }
 
 func secondsOf(s float64) string {

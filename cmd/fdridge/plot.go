@@ -217,7 +217,11 @@ func readPlottable(name string) (*plottable, error) {
 type brackets []ridge.Interval
 
 func (b *brackets) UnmarshalJSON(text []byte) error {
-	text = bytes.TrimSpace(text)
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, text); err != nil {
+		return err
+	}
+	text = compact.Bytes()
 	var list [][2]*float64
 	if !bytes.HasPrefix(text, []byte("[[")) && !bytes.Equal(text, []byte("null")) {
 		text = slices.Concat([]byte("["), text, []byte("]"))

@@ -192,13 +192,14 @@ func TestTraceTargets(t *testing.T) {
 	}
 }
 
-// TestBrackets: what the report writes is read back, of one target and of several.
+// TestBrackets: what the report writes, with its indents, is read back, of one target and
+// of several.
 func TestBrackets(t *testing.T) {
 	inf := math.Inf(1)
 	for _, want := range [][]ridge.Interval{
 		{{Lo: 1, Hi: 2}}, {{Lo: 1, Hi: 2}, {Lo: -3, Hi: inf}}, {{Lo: -inf, Hi: inf}}, {{Lo: 0, Hi: inf}},
 	} {
-		text, err := json.Marshal(perTarget[ridge.Interval](want))
+		text, err := json.MarshalIndent(perTarget[ridge.Interval](want), "", "  ")
 		if err != nil {
 			t.Fatal(err)
 		}

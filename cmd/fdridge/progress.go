@@ -116,7 +116,7 @@ func (p *progress) passes(n int64, d int) func(ridge.Progress) {
 	return func(s ridge.Progress) {
 		title := fmt.Sprintf("pass %d", s.Pass)
 		if !math.IsInf(s.RelativeError, 1) {
-			title += fmt.Sprintf(", error ≤ %.1e", s.RelativeError)
+			title += ", error ≤ " + atMost(s.RelativeError, 2, general)
 		}
 		p.show(title, s.Rows, n, d)
 	}

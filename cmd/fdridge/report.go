@@ -194,8 +194,8 @@ func (c *choice) String() string {
 	case float64(c.Excess) <= 1e-9*c.Score.Hi:
 		return fmt.Sprintf("%s has the least %s of %d, %s; others have the same, to round-off%s", gamma, c.score(), len(c.Path), bracket(c.Score), c.edge())
 	}
-	return fmt.Sprintf("%s has the least proved %s of %d, %s; the sketch leaves open any from %.4g to %.4g, %s would narrow it%s",
-		gamma, c.score(), len(c.Path), bracket(c.Score), float64(c.Possible[0]), float64(c.Possible[1]), c.narrower, c.edge())
+	return fmt.Sprintf("%s has the least proved %s of %d, %s; the sketch leaves open any from %s to %s, %s would narrow it%s",
+		gamma, c.score(), len(c.Path), bracket(c.Score), atLeast(float64(c.Possible[0]), 4, general), atMost(float64(c.Possible[1]), 4, general), c.narrower, c.edge())
 }
 
 // narrower is what would make the brackets of GCV narrower: a sketch of d rows has only
@@ -237,7 +237,7 @@ type oneFit struct{ fitRecord }
 func (r *result) human(w io.Writer) error {
 	rep := r.report()
 	fmt.Fprintf(w, "%d rows × %d features, %d target(s), read %d time(s) in %.2f s on %s (%s), %d MiB at most\n",
-		rep.N, rep.D, rep.Targets, rep.Reads, float64(rep.TotalTime), rep.Backend, rep.Kernel, rep.PeakRSS>>20)
+		rep.N, rep.D, rep.Targets, rep.Reads, float64(rep.TotalTime), rep.Backend, rep.Kernel, (rep.PeakRSS+1<<20-1)>>20)
 	if rep.MethodReason != "" {
 		fmt.Fprintf(w, "method %s: %s\n", rep.Method, rep.MethodReason)
 	}
@@ -245,14 +245,14 @@ func (r *result) human(w io.Writer) error {
 		fmt.Fprintln(w, rep.Choice)
 	}
 	if rep.Size > 0 {
-		fmt.Fprintf(w, "sketch of %d rows in %.2f s, ‖AᵀA − BᵀB‖ ≤ %.4g%s\n", rep.Size, float64(rep.SketchTime), float64(rep.Fits[0].Shrinkage), r.missed())
+		fmt.Fprintf(w, "sketch of %d rows in %.2f s, ‖AᵀA − BᵀB‖ ≤ %s%s\n", rep.Size, float64(rep.SketchTime), atMost(float64(rep.Fits[0].Shrinkage), 4, general), r.missed())
 	}
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "\ngamma\ttarget\tmethod\tpasses\trelative error ≤\t‖x̂ − x*‖ ≤\tR²\teffective dimension\tGCV\tstopped")
 	for _, f := range rep.Fits {
 		for j := range f.R2 {
-			fmt.Fprintf(tab, "%.6g\t%d\t%s\t%d\t%.3g\t%.3g\t%s\t%s\t%s\t%s\n", float64(f.Gamma), j+1, f.Method, f.Passes,
-				float64(f.RelativeErrorBound[j]), float64(f.ErrorBound[j]), bracket(f.R2Bracket[j]), bracket(f.EffectiveDimension), bracket(f.GCV[j]), f.Stop)
+			fmt.Fprintf(tab, "%.6g\t%d\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", float64(f.Gamma), j+1, f.Method, f.Passes,
+				atMost(float64(f.RelativeErrorBound[j]), 3, general), atMost(float64(f.ErrorBound[j]), 3, general), bracket(f.R2Bracket[j]), bracket(f.EffectiveDimension), bracket(f.GCV[j]), f.Stop)
 		}
 	}
 	if err := tab.Flush(); err != nil {
@@ -295,13 +295,5 @@ func (r *result) missed() string {
 	if worst <= r.sizedFor {
 		return ""
 	}
-	return fmt.Sprintf("; it was chosen for an error of %g by every tenth row, and all of them prove %.3g: ask for less, or for more rows", r.sizedFor, worst)
-}
-
-// bracket prints an interval by its midpoint where that is all one sees.
-func bracket(v ridge.Interval) string {
-	if v.Hi-v.Lo <= 1e-5*math.Abs(v.Hi) {
-		return fmt.Sprintf("%.6g", v.Mid())
-	}
-	return fmt.Sprintf("[%.4g, %.4g]", v.Lo, v.Hi)
+	return fmt.Sprintf("; it was chosen for an error of %g by every tenth row, and all of them prove %s: ask for less, or for more rows", r.sizedFor, atMost(worst, 3, general))
 }

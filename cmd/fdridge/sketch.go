@@ -171,8 +171,8 @@ func tellSketch(w io.Writer, name string, sum *ridge.Summary) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s: %d rows × %d features, %d target(s), m = %d, ‖AᵀA − BᵀB‖ ≤ %.4g, %d bytes\n",
-		name, sum.Rows(), cfg.Dim, cfg.Targets, cfg.Size, spectrum.Bound.FD(), sum.BinarySize())
+	_, err = fmt.Fprintf(w, "%s: %d rows × %d features, %d target(s), m = %d, ‖AᵀA − BᵀB‖ ≤ %s, %d bytes\n",
+		name, sum.Rows(), cfg.Dim, cfg.Targets, cfg.Size, atMost(spectrum.Bound.FD(), 4, general), sum.BinarySize())
 	return err
 }
 

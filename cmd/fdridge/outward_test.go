@@ -1,0 +1,315 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// anyFloat draws numbers of every size: of few digits and of many, next to a power of ten,
+// and the least and the largest there are.
+func anyFloat(t *rapid.T, label string) float64 {
+	return rapid.OneOf(
+		rapid.Map(rapid.Uint64(), math.Float64frombits),
+		rapid.Float64Range(-2000, 2000),
+		rapid.Custom(func(t *rapid.T) float64 {
+			digits, exp := rapid.IntRange(-10000, 10000).Draw(t, "digits"), rapid.IntRange(-330, 305).Draw(t, "exp")
+			x, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", digits, exp), 64) // the least are 0
+			return x
+		}),
+		rapid.Custom(func(t *rapid.T) float64 {
+			x := math.Pow10(rapid.IntRange(-323, 308).Draw(t, "power"))
+			return []float64{x, math.Nextafter(x, 0), math.Nextafter(x, math.MaxFloat64), 0.9995 * x, -x}[rapid.IntRange(0, 4).Draw(t, "beside")]
+		}),
+		rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 5e-324, -5e-324, math.MaxFloat64, -math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN(), 9.995, 99.95, 0.1}),
+	).Draw(t, label)
+}
+
+// rational is what a text says, exactly.
+func rational(t *rapid.T, text string) *big.Rat {
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		t.Fatalf("%q is no number", text)
+	}
+	return r
+}
+
+// TestOutward: what is printed is on its side of the number, as close as so many digits come,
+// and looks as %.ng and chart.Digits have it.
+func TestOutward(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x, n, up := anyFloat(t, "x"), rapid.IntRange(1, 8).Draw(t, "n"), rapid.Bool().Draw(t, "up")
+		printed := func(as look) string {
+			if up {
+				return atMost(x, n, as)
+			}
+			return atLeast(x, n, as)
+		}
+		text := printed(general)
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			if want := fmt.Sprintf("%.*g", n, x); text != want || printed(typeset) != want {
+				t.Fatalf("%v is printed as %s and %s", x, text, printed(typeset))
+			}
+			return
+		}
+		exact, got := rational(t, strconv.FormatFloat(x, 'e', -1, 64)), rational(t, text)
+		off := new(big.Rat).Sub(got, exact)
+		if !up {
+			off.Neg(off)
+		}
+		if off.Sign() < 0 {
+			t.Fatalf("%v to %d digits, up %v: %s is on the wrong side", x, n, up, text)
+		}
+		if v, err := strconv.ParseFloat(text, 64); up && v < x || !up && v > x || err != nil && !math.IsInf(v, 0) {
+			t.Fatalf("%v to %d digits, up %v: %s is read as %v", x, n, up, text, v)
+		}
+		_, power, _ := strings.Cut(strconv.FormatFloat(x, 'e', -1, 64), "e")
+		exp, _ := strconv.Atoi(power)
+		unit := rational(t, fmt.Sprintf("1e%d", exp-n+1))
+		if off.Cmp(unit) >= 0 || !new(big.Rat).Quo(got, unit).IsInt() {
+			t.Fatalf("%v to %d digits, up %v: %s is not the nearest on its side", x, n, up, text)
+		}
+		if v, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(v) >= 0x1p-1022 && (text != fmt.Sprintf("%.*g", n, v) || printed(typeset) != chart.Digits(v, n)) {
+			t.Fatalf("%v to %d digits: %s and %s look unlike %.*g", x, n, text, printed(typeset), n, v)
+		}
+		if p := plain(printed(typeset)); rational(t, p).Cmp(got) != 0 {
+			t.Fatalf("%v to %d digits: %s in a page, %s on a terminal", x, n, p, text)
+		}
+	})
+}
+
+// parseEnds reads what bracket and within write.
+func parseEnds(text string) (lo, hi float64, err error) {
+	text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
+	low, high, two := strings.Cut(text, ", ")
+	if !two {
+		high = low
+	}
+	for i, end := range []string{low, high} {
+		v, err := strconv.ParseFloat(plain(end), 64)
+		if err != nil && !math.IsInf(v, 0) {
+			return 0, 0, err
+		}
+		if i == 0 {
+			lo = v
+		} else {
+			hi = v
+		}
+	}
+	return lo, hi, nil
+}
+
+// TestBracket: a printed bracket holds the one it stands for, and is hardly wider: by a unit
+// of the fourth digit where that is not half of it, else by one of the sixth.
+func TestBracket(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := ridge.Interval{Lo: anyFloat(t, "lo")}
+		v.Hi = rapid.OneOf(
+			rapid.Custom(func(t *rapid.T) float64 { return anyFloat(t, "hi") }),
+			rapid.Map(rapid.Float64Range(0, 1e-3), func(w float64) float64 { return v.Lo + math.Abs(v.Lo)*w*w*w }),
+			rapid.Just(v.Lo),
+		).Draw(t, "hi")
+		if !(v.Lo <= v.Hi) {
+			v.Lo, v.Hi = v.Hi, v.Lo
+		}
+		for _, text := range []string{bracket(v), within(v)} {
+			lo, hi, err := parseEnds(text)
+			if err != nil {
+				t.Fatalf("%v is printed as %s: %v", v, text, err)
+			}
+			if v.Lo <= v.Hi && !(lo <= v.Lo && v.Hi <= hi) {
+				t.Fatalf("%s does not hold %v", text, v)
+			}
+			size := max(math.Abs(v.Lo), math.Abs(v.Hi))
+			if width := v.Hi - v.Lo; size < 1e300 && size > 1e-300 && !(hi-lo <= max(2*width, width+2.01e-5*size)) {
+				t.Fatalf("%s is %v wide, of %v", text, hi-lo, v)
+			}
+		}
+	})
+	for text, v := range map[string]ridge.Interval{
+		"[0.07871, 0.07996]":   {Lo: 0.07871992128439803, Hi: 0.07995501044273824},
+		"[0.110235, 0.110241]": {Lo: 0.11023504369424707, Hi: 0.11024010234386167},
+		"[0.325709, 0.32571]":  {Lo: 0.32570925228309555, Hi: 0.32570925228715397},
+		"[-Inf, 10]":           {Lo: math.Inf(-1), Hi: 9.9995},
+		"[0, 0.001]":           {Hi: 0.000999999},
+		"0.5":                  {Lo: 0.5, Hi: 0.5},
+		"0.123456":             {Lo: 0.123456, Hi: 0.123456},
+	} {
+		if got := bracket(v); got != text {
+			t.Errorf("%v is printed as %s, want %s", v, got, text)
+		}
+	}
+}
+
+// TestPlusMinus: what is within e of x is within what is printed of what is printed.
+func TestPlusMinus(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.Float64Range(-1e6, 1e6).Draw(t, "x")
+		e := math.Abs(x) * math.Pow(10, rapid.Float64Range(-15, 1).Draw(t, "log10 e"))
+		value, within := plusMinus(x, e)
+		shown, size := rational(t, plain(value)), rational(t, plain(within))
+		shortest := func(v float64) *big.Rat { return rational(t, strconv.FormatFloat(v, 'e', -1, 64)) }
+		off := new(big.Rat).Sub(shortest(x), shown)
+		if off.Abs(off).Add(off, shortest(e)).Cmp(size) > 0 {
+			t.Fatalf("%v ± %v is not within %s ± %s", x, e, value, within)
+		}
+		if w, _ := size.Float64(); !(w <= 1.03*e+1e-15*math.Abs(x)) {
+			t.Fatalf("%v ± %v is printed as %s ± %s", x, e, value, within)
+		}
+	})
+}
+
+// TestReportHolds: report and page hold the figures that --json has in full.
+func TestReportHolds(t *testing.T) {
+	data := write(t, "named.csv", namedCSV(200))
+	for name, args := range map[string][]string{
+		"one-shot": {"--gamma", "1,10,300,1e4", "--method", "one-shot", "--size", "2"},
+		"cg":       {"--gamma", "1,10,300,1e4", "--method", "cg", "--size", "2"},
+		"exact":    {"--gamma", "1,10,300,1e4", "--method", "exact"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			page := filepath.Join(t.TempDir(), "page.html")
+			args = slices.Concat([]string{"fit", "--data", data, "--target", "y,z", "--targets", "2", "--report", page}, args)
+			text := must(t, args...)
+			want := fitsOf(t, must(t, append(args, "--json")...))
+			if name != "exact" {
+				η := regexp.MustCompile(`‖AᵀA − BᵀB‖ ≤ ([^ ,;\n]+)`).FindStringSubmatch(text)
+				worst := slices.MaxFunc(want, func(a, b figures) int { return cmp.Compare(a.relative, b.relative) }).relative
+				if verdict := regexp.MustCompile(`proved to be within (\S+),`).FindStringSubmatch(parsePage(t, page).text); verdict != nil {
+					holdsBound(t, "verdict", verdict[1], worst, 1e-1)
+				} else if worst < useless {
+					t.Error("the page has no verdict")
+				}
+				holdsBound(t, "η", η[1], want[0].shrinkage, 1e-3)
+				holdsBound(t, "η in the page", regexp.MustCompile(`η = (\S+) of`).FindStringSubmatch(parsePage(t, page).text)[1], want[0].shrinkage, 1e-2)
+			}
+			onTerminal := regexp.MustCompile(`(?m)^\S+ +\d +\S+ +\d+ +(\S+) +(\S+) +(\[.*?\]|\S+) +(\[.*?\]|\S+) +(\[.*?\]|\S+) `).FindAllStringSubmatch(text, -1)
+			inPage := regexp.MustCompile(`<td>\d+</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td>`).FindAllStringSubmatch(parsePage(t, page).text, -1)
+			for _, rows := range [][][]string{onTerminal, inPage} {
+				if len(rows) != len(want) {
+					t.Fatalf("%d lines, want %d, in\n%s", len(rows), len(want), text)
+				}
+				for i, w := range want {
+					holdsBound(t, "relative error", rows[i][1], w.relative, 1e-2)
+					holdsBound(t, "error", rows[i][2], w.error, 1e-2)
+					holdsBracket(t, "R²", rows[i][3], w.r2)
+					holdsBracket(t, "effective dimension", rows[i][4], w.dimension)
+					holdsBracket(t, "GCV", rows[i][5], w.gcv)
+				}
+			}
+		})
+	}
+}
+
+// figures are those of one γ and target.
+type figures struct {
+	shrinkage, relative, error float64
+	r2, dimension, gcv         ridge.Interval
+}
+
+func fitsOf(t *testing.T, report string) []figures {
+	t.Helper()
+	var v struct {
+		Fits []struct {
+			Shrinkage number   `json:"shrinkage"`
+			Relative  []number `json:"relative_error_bound"`
+			Error     []number `json:"error_bound"`
+			R2        brackets `json:"r2_bracket"`
+			Dimension brackets `json:"effective_dimension"`
+			GCV       brackets `json:"gcv"`
+		} `json:"fits"`
+	}
+	if err := json.Unmarshal([]byte(report), &v); err != nil {
+		t.Fatal(err)
+	}
+	var out []figures
+	for _, f := range v.Fits {
+		for j := range f.Error {
+			out = append(out, figures{float64(f.Shrinkage), float64(f.Relative[j]), float64(f.Error[j]), f.R2[j], f.Dimension[0], f.GCV[j]})
+		}
+	}
+	return out
+}
+
+// holdsBound checks that a text is no less than a bound, and no more than by a part of it.
+func holdsBound(t *testing.T, what, text string, bound, part float64) {
+	t.Helper()
+	if text == "none" {
+		text = "+Inf"
+	}
+	if v, err := strconv.ParseFloat(plain(text), 64); err != nil || !(v >= bound) || !(v <= (1+part)*bound) {
+		t.Errorf("%s: %s for a bound of %v", what, text, bound)
+	}
+}
+
+// holdsBracket checks that a text holds a bracket.
+func holdsBracket(t *testing.T, what, text string, v ridge.Interval) {
+	t.Helper()
+	lo, hi, err := parseEnds(text)
+	if err != nil || !(lo <= v.Lo && v.Hi <= hi) {
+		t.Errorf("%s: %s does not hold %v: %v", what, text, v, err)
+	}
+}
+
+// TestChoiceHolds: the γ that a choice leaves open are within those printed, and so is the
+// score; and a size that was chosen too small is told by an error that is proved.
+func TestChoiceHolds(t *testing.T) {
+	c := &choice{By: "gcv", Gamma: 5, Score: ridge.Interval{Lo: 0.12388, Hi: 0.98712}, Possible: [2]number{1.23488, 9.87612}, Excess: 1, Path: make([]pathPoint, 3)}
+	for text, words := range map[string]string{
+		c.String(): "[0.1238, 0.9872]; the sketch leaves open any from 1.234 to 9.877,", c.sentence(): "between 0.123 and 0.988, has the least upper end. The sketch leaves open any γ from 1.234 to 9.877;",
+	} {
+		if !strings.Contains(text, words) {
+			t.Errorf("%q does not say %q", text, words)
+		}
+	}
+	r := &result{method: "one-shot", sizedFor: 0.1, fits: []*ridge.Fit{{Certificate: ridge.Certificate{RelativeErrorBound: []float64{0.11, 0.12341}}}}}
+	if got := r.missed(); !strings.Contains(got, "prove 0.124:") {
+		t.Error(got)
+	}
+}
+
+// TestSketchHolds: sketch and plan print bounds that are no less than those of --json.
+func TestSketchHolds(t *testing.T) {
+	data, out := write(t, "rows.csv", rowsCSV(60)), filepath.Join(t.TempDir(), "sketch")
+	input := []string{"--data", data, "--target", "y", "--features", "rff:64,gamma=1,seed=1", "--size", "40"}
+	said := must(t, slices.Concat([]string{"sketch", "-o", out}, input)...)
+	η := report(t, "solve", out, "--gamma", "1e9")["shrinkage"].(float64)
+	holdsBound(t, "η", regexp.MustCompile(`≤ ([^ ,\n]+)`).FindStringSubmatch(said)[1], η, 1e-3)
+	plan := []string{"plan", "--sketch", out, "--gamma", "1e5"}
+	var v struct{ Options []ridge.PlanOption }
+	if err := json.Unmarshal([]byte(must(t, append(plan, "--json")...)), &v); err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile(`(?m)^(?:→| ) +one-shot +(\d+) +\S+ +(\S+) +\d+ +(\S+) `).FindAllStringSubmatch(must(t, plan...), -1)
+	if len(rows) == 0 {
+		t.Fatal("the plan has no line of one-shot")
+	}
+	for _, row := range rows {
+		i := slices.IndexFunc(v.Options, func(o ridge.PlanOption) bool { return o.Method == "one-shot" && fmt.Sprint(o.Size) == row[1] })
+		holdsBound(t, "η of the plan", row[2], v.Options[i].ShrinkageBound, 1e-2)
+		holdsBound(t, "error of the plan", row[3], v.Options[i].Contraction[0], 1e-1)
+	}
+}
+
+// TestProgressHolds: nor does the progress promise too much.
+func TestProgressHolds(t *testing.T) {
+	var w bytes.Buffer
+	newProgress(&w, "json").passes(10, 1)(ridge.Progress{Pass: 3, RelativeError: 0.0101})
+	if !strings.Contains(w.String(), `"pass 3, error ≤ 0.011"`) {
+		t.Error(w.String())
+	}
+}
