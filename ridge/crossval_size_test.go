@@ -50,12 +50,12 @@ func TestFoldsBounded(t *testing.T) {
 	cfg := ridge.SummaryConfig{Size: 2}
 	read := false
 	unknown := uncounted{src, func() { read = true }}
-	for _, folds := range []int{41, 1e12, math.MaxInt} {
+	for _, folds := range []int{41, 1 << 30, math.MaxInt} {
 		if _, err := ridge.CrossValidate(t.Context(), src, cfg, ridge.CrossValidation{Folds: folds}); !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%d folds of 40 rows: %v", folds, err)
 		}
 	}
-	for _, cv := range []ridge.CrossValidation{{Folds: 1e12}, {Folds: math.MaxInt}, {Folds: 1e7}, {Folds: 40, MaxBytes: 1000}} {
+	for _, cv := range []ridge.CrossValidation{{Folds: 1 << 30}, {Folds: math.MaxInt}, {Folds: 1e7}, {Folds: 40, MaxBytes: 1000}} {
 		for _, exact := range []bool{false, true} {
 			cv.Exact = exact
 			_, err := ridge.CrossValidate(t.Context(), unknown, cfg, cv)

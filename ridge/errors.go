@@ -37,5 +37,5 @@ func (e *NotConvergedError) Error() string {
 			}
 		}
 	}
-	return fmt.Sprintf("ridge: tolerance not reached (%s); certified relative error %.3g", e.Reason, worst)
+	return fmt.Sprintf("ridge: tolerance not reached (%s); certified relative error %v", e.Reason, worst)
 }
