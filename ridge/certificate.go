@@ -425,25 +425,36 @@ func (k *knowledge) apply(phi ...func(s2 float64) float64) []float64 {
 	return x
 }
 
-// quads brackets gᵀH⁻¹g, for a g known up to an error of norm dg, to which the round-off
-// of its projection onto V adds.
+// quads brackets gᵀH⁻¹g, see energies.
 func (k *knowledge) quads(p *projection, gamma, dg float64) Interval {
+	v := k.energies(p, gamma, dg)
+	if !(v.Hi <= 0x1p500) { // its square may overflow
+		return Interval{0, math.Inf(1)}
+	}
+	return squared(v.Lo, v.Hi)
+}
+
+// energies brackets ‖H^{-½}g‖, for a g known up to an error of norm dg, to which the
+// round-off of its projection onto V adds.
+func (k *knowledge) energies(p *projection, gamma, dg float64) Interval {
 	lower, upper, ok := k.shifts(gamma)
-	most := k.inverse(gamma)
-	lo := p.quad(k.spec.Sigma2, upper)
-	hi := p.norm * p.norm * most
-	if ok {
-		hi = math.Min(hi, p.quad(k.spec.Sigma2, lower))
+	most := math.Sqrt(k.inverse(gamma))
+	var lo float64
+	hi := p.norm * most
+	if p.norm >= 0x1p-400 && p.norm <= 0x1p400 { // squares neither underflow nor overflow
+		lo = math.Sqrt(p.quad(k.spec.Sigma2, upper))
+		if ok {
+			hi = math.Min(hi, math.Sqrt(p.quad(k.spec.Sigma2, lower)))
+		}
 	}
 	// ‖H^{-½}(g+δ)‖ ≤ ‖H^{-½}g‖ + ‖δ‖·‖H⁻¹‖^{½}.
 	round := 1 + 2*k.along*eps
-	slack := (dg + k.onto*eps*p.norm) * math.Sqrt(most)
-	lo = math.Max(0, math.Sqrt(lo)/round-slack)
-	hi = math.Sqrt(hi)*round + slack
-	if !(hi <= math.MaxFloat64) { // squares overflow
+	slack := (dg + k.onto*eps*p.norm) * most
+	out := Interval{math.Max(0, lo/round-slack), hi*round + slack}
+	if !(out.Hi <= math.MaxFloat64) || !(out.Lo <= out.Hi) {
 		return Interval{0, math.Inf(1)}
 	}
-	return Interval{lo * lo, hi * hi}
+	return out
 }
 
 // crossError bounds the error of the computed c for target j: that of the sums, and
@@ -661,9 +672,9 @@ func (k *knowledge) certify(gamma, shift float64, x, bx []float64, m []measured)
 			e = m[j].bound
 			rel = relative(e, xn)
 			rss = k.rssMeasured(j, m[j].rss, x[j*k.d:(j+1)*k.d])
-			gap := k.gapMeasured(gamma, j, x[j*k.d:(j+1)*k.d], &m[j])
-			objective = intersect(objective, k.objectiveMeasured(gamma, xn, rss, gap))
-			energy = math.Sqrt(gap.Hi)
+			off := k.energiesMeasured(gamma, j, x[j*k.d:(j+1)*k.d], &m[j])
+			objective = intersect(objective, k.objectiveMeasured(gamma, xn, rss, squared(off.Lo, off.Hi)))
+			energy = off.Hi
 		}
 		c.ErrorBound = append(c.ErrorBound, e)
 		c.RelativeErrorBound = append(c.RelativeErrorBound, rel)
@@ -715,14 +726,14 @@ func (k *knowledge) objective(gamma float64, j int) Interval {
 	return Interval{math.Max(0, (k.tss[j]-q.Hi-pad)/2), math.Max(0, (k.tss[j]-q.Lo+pad)/2)}
 }
 
-// gapMeasured brackets 2(f(x) − f*) = gᵀH⁻¹g for the gradient g measured at x, the square
-// of ‖H^{½}(x − x*)‖.
-func (k *knowledge) gapMeasured(gamma float64, j int, x []float64, m *measured) Interval {
+// energiesMeasured brackets ‖H^{½}(x − x*)‖ = ‖H^{-½}g‖ for the gradient g measured at x.
+func (k *knowledge) energiesMeasured(gamma float64, j int, x []float64, m *measured) Interval {
 	_, energy := k.roundOff(gamma, j, x, math.Sqrt(m.rss))
-	return k.quads(&m.gradient, gamma, energy/math.Sqrt(k.inverse(gamma)))
+	return k.energies(&m.gradient, gamma, energy/math.Sqrt(k.inverse(gamma)))
 }
 
-// objectiveMeasured brackets f* from that gap, with ‖Ax − b‖² and ‖x‖.
+// objectiveMeasured brackets f* from the gap 2(f(x) − f*), the square of that norm, with
+// ‖Ax − b‖² and ‖x‖.
 func (k *knowledge) objectiveMeasured(gamma, x float64, rss, gap Interval) Interval {
 	f := gamma * x * x
 	pad := roundFactor * eps * f

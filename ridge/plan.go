@@ -190,7 +190,8 @@ func (o PlanOption) describe() string {
 // [Summary.Plan]. For n rows like those seen, of which there are r, ask for γ·r/n.
 //
 // It is d at most, where nothing is shrunk. relErr must be above what round-off leaves to
-// certify at this γ, that of AᵀY included, beside which the weights may be small.
+// certify at this γ, that of AᵀY included, beside which the weights may be small: what it
+// is for rows that come as these did, in such blocks and in such an order.
 func (s *Summary) SizeFor(relErr, gamma float64) (proved, estimated int, err error) {
 	if err := checkGamma(gamma, "one-shot"); err != nil {
 		return 0, 0, err
@@ -213,14 +214,14 @@ func (s *Summary) SizeFor(relErr, gamma float64) (proved, estimated int, err err
 	return least(o.bound), least(o.estimate), nil
 }
 
-// lost bounds what the round-off of AᵀY makes of the weights at γ, relative to those of
-// x*, whose norm is at least cᵀH⁻¹c/‖c‖.
+// lost bounds what the round-off of AᵀY makes of the weights at γ, by a sketch of any
+// size, relative to those of x*, whose norm is at least cᵀH⁻¹c/‖c‖.
 func (k *knowledge) lost(gamma float64) float64 {
 	var most float64
 	for j := range k.t {
 		if off := k.crossError(j); off > 0 {
 			c := &k.c[j]
-			most = math.Max(most, (off+k.onto*eps*c.norm)*k.inverse(gamma)*(c.norm+off)/k.quads(c, gamma, off).Lo)
+			most = math.Max(most, (off+k.onto*eps*c.norm)/gamma*(c.norm+off)/k.quads(c, gamma, off).Lo)
 		}
 	}
 	return 2 * most // what it is relative to is a bound itself
