@@ -159,7 +159,7 @@ func (e *evaluation) certificate(name string, f *ridge.Fit, truth *refbig.Soluti
 			e.atMost(name+"relative", relative, c.RelativeErrorBound[j])
 		}
 		e.atMost(name+"intercept", new(big.Float).Abs(new(big.Float).Sub(refbig.Float(f.Intercept[j]), truth.Intercept[j])), c.InterceptBound[j])
-		e.atMost(name+"energy", energy(p, f.Gamma, x, truth.Coef[j]), c.EnergyBound[j])
+		e.atMost(name+"energy", p.Energy(f.Gamma, x, truth.Coef[j]), c.EnergyBound[j])
 		e.within(name+"TSS", c.TSS[j], p.YY[j], p.YY[j], 0, math.Inf(1))
 		e.within(name+"RSS", c.RSS[j], p.RSS(j, x), p.YY[j], 0, math.Inf(1))
 		e.within(name+"objective", c.Objective[j], truth.Objective[j], p.YY[j], 0, math.Inf(1))
@@ -171,26 +171,6 @@ func (e *evaluation) certificate(name string, f *ridge.Fit, truth *refbig.Soluti
 			e.within(name+"GCV", c.GCV[j], truth.GCV[j], truth.GCV[j], 0, math.Inf(1))
 		}
 	}
-}
-
-// energy is ‖H^{½}(x − want)‖.
-func energy(p *refbig.Problem, gamma float64, x []float64, want []*big.Float) *big.Float {
-	off := make([]*big.Float, len(x))
-	for i, v := range x {
-		off[i] = new(big.Float).Sub(refbig.Float(v), want[i])
-	}
-	total := refbig.Float(0)
-	for i, v := range off {
-		hv := new(big.Float).Mul(refbig.Float(gamma), v)
-		for l, u := range off {
-			hv.Add(hv, new(big.Float).Mul(p.K[i][l], u))
-		}
-		total.Add(total, hv.Mul(hv, v))
-	}
-	if total.Sign() < 0 { // the reference's own rounding
-		return refbig.Float(0)
-	}
-	return total.Sqrt(total)
 }
 
 // oneShot is the two fits from the summary alone.

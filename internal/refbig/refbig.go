@@ -172,6 +172,21 @@ func (p *Problem) Gradient(gamma float64, j int, x []float64) []*big.Float {
 	return out
 }
 
+// Energy is ‖(K + γI)^{½}(x − y)‖₂.
+func (p *Problem) Energy(gamma float64, x []float64, y []*big.Float) *big.Float {
+	off, total := vectorOf(x), Float(0)
+	for i := range off {
+		off[i] = sub(off[i], y[i])
+	}
+	for i, v := range off {
+		total = add(total, mul(v, add(mul(Float(gamma), v), dot(p.K[i], off))))
+	}
+	if total.Sign() < 0 { // its own rounding
+		return Float(0)
+	}
+	return new(big.Float).Sqrt(total)
+}
+
 // Distance is ‖x − y‖₂, rounded to float64.
 func Distance(x []float64, y []*big.Float) float64 {
 	v := vectorOf(x)

@@ -79,7 +79,7 @@ func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.
 		if v, _ := new(big.Float).Sub(refbig.Float(f.Intercept[j]), want.Intercept[j]).Float64(); !(math.Abs(v) <= c.InterceptBound[j]) {
 			t.Errorf("the intercept is off by %g, bound %g", v, c.InterceptBound[j])
 		}
-		if v := energy(p, f.Gamma, x, want.Coef[j]); !(v <= c.EnergyBound[j]) {
+		if v, _ := p.Energy(f.Gamma, x, want.Coef[j]).Float64(); !(v <= c.EnergyBound[j]) {
 			t.Errorf("‖H^½(x̂ − x*)‖ = %g, bound %g", v, c.EnergyBound[j])
 		}
 		Inside(t, "RSS", c.RSS[j], p.RSS(j, x), p.YY[j])
@@ -97,27 +97,6 @@ func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.
 		}
 	}
 	return worst
-}
-
-// energy is ‖H^½(x − want)‖.
-func energy(p *refbig.Problem, gamma float64, x []float64, want []*big.Float) float64 {
-	off := make([]*big.Float, len(x))
-	for i, v := range x {
-		off[i] = new(big.Float).Sub(refbig.Float(v), want[i])
-	}
-	total := refbig.Float(0)
-	for i, v := range off {
-		hv := new(big.Float).Mul(refbig.Float(gamma), v)
-		for l, u := range off {
-			hv.Add(hv, new(big.Float).Mul(p.K[i][l], u))
-		}
-		total.Add(total, hv.Mul(hv, v))
-	}
-	if total.Sign() <= 0 { // to the reference's own rounding
-		return 0
-	}
-	v, _ := new(big.Float).Sqrt(total).Float64()
-	return v
 }
 
 // Inside requires x in v, but for the reference's own rounding, which is relative
