@@ -832,10 +832,10 @@ func (k *knowledge) gcv(df, rss Interval) Interval {
 	}
 	out := Interval{0, math.Inf(1)}
 	if n > df.Lo {
-		out.Lo = n * rss.Lo / ((n - df.Lo) * (n - df.Lo))
+		out.Lo = n * rss.Lo / ((n - df.Lo) * (n - df.Lo)) * (1 - 8*eps)
 	}
 	if n > df.Hi {
-		out.Hi = n * rss.Hi / ((n - df.Hi) * (n - df.Hi))
+		out.Hi = n * rss.Hi / ((n - df.Hi) * (n - df.Hi)) * (1 + 8*eps)
 	}
 	return out
 }

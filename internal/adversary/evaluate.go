@@ -351,7 +351,9 @@ func (e *evaluation) choice(name string, c ridge.Choice, scores []*big.Float) {
 	}
 	chosen := scores[c.Index]
 	if chosen == nil {
-		e.worst(name, overBound(refbig.Float(1), 1/c.Excess))
+		if !math.IsInf(c.Excess, 1) { // its score is infinite
+			e.worst(name, math.Inf(1))
+		}
 		return
 	}
 	excess := new(big.Float).Sub(chosen, scores[least])
