@@ -172,7 +172,7 @@ func (e *exact) spectrum(s *solution, pert []float64) (sigma float64, inverse []
 
 // objectiveAt brackets f* by f(x̂) − f* = ½‖H^{½}(x̂ − x*)‖² ∈ [0, ½inH²].
 func objectiveAt(gamma, xn, inH, d float64, rss Interval) Interval {
-	const lost = 8 * underflow // of the products here
+	lost := 8 * underflow * (1 + xn) // of the products here, and of γ‖x‖ times ‖x‖
 	f := gamma * xn * xn
 	round := (d + 4) * eps
 	return Interval{

@@ -26,6 +26,7 @@ var elsewhere = []finding{
 	{"qr: weights", "the same where the targets are small", Genome{Rows: 2, Cols: 1, Targets: 1, Repeat: 2, Scale: -160, Order: 1, Intercept: true, Block: 2, Parts: 1, Size: 4, Shrink: 4, Tol: -8, Passes: 1, Folds: 3, LevelY: 10, LevelRows: 1, Decays: 2, Beta: 0x1p-20}},
 	{"cross-validation: two passes", "w·r² underflows", Genome{Seed: 0x5, Rows: 2, Cols: 1, Targets: 3, Repeat: 1, Zeros: 1, Intercept: true, Block: 1, Parts: 1, Size: 2, Shrink: 1, Tol: -8, Passes: 1, Folds: 2, WeightTop: -320}},
 	{"qr: objective", "an optimum below the normal numbers: its own rounding is absolute", Genome{Rows: 2, Cols: 1, Targets: 1, Repeat: 1, Intercept: true, Block: 1, Parts: 1, Size: 3, Shrink: 1, Gamma: -4, Tol: -8, Passes: 1, Folds: 3, WeightTop: -320}},
+	{"qr: objective", "γ below the normal numbers, times ‖x‖ twice", Genome{Rows: 2, Cols: 1, Targets: 1, Repeat: 1, Scale: 2, Intercept: true, Block: 1, Parts: 1, Size: 2, Shrink: 1, Gamma: -14, Tol: -1, Passes: 1, Folds: 3, WeightTop: -300}},
 	{"proved size", "targets cancel: the rounding of c is no part of what is proved of a size", Genome{Rows: 1, Cols: 1, Targets: 1, Repeat: 3, Block: 2, Parts: 1, Size: 5, Shrink: 1, Tol: -8, Passes: 1, Folds: 3, LevelY: 30, LevelRows: 2, Alternate: true}},
 	{"Nyström: Over", "squares of the rows underflow in randsketch", Genome{Rows: 1, Cols: 1, Targets: 1, Top: -170, Repeat: 1, Block: 1, Parts: 1, Size: 2, Shrink: 2, Tol: -8, Passes: 1, Folds: 3, Absolute: true}},
 }
