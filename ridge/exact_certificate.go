@@ -110,7 +110,7 @@ func (e *exact) interceptError(j int, x, bound float64) float64 {
 func (e *exact) totalSquares(j int, lost float64) Interval {
 	n, tss, off := float64(e.stage.rows), e.tss[j].Value(), e.stage.displaced(e.d+j, e.col[e.d+j])
 	round := (4 + n*n*ulp) * ulp * tss
-	return widenBy(tss, 1.01*(round+off*(2*math.Sqrt(tss)+off))+lost)
+	return widenBy(tss, inflate*(round+off*(2*math.Sqrt(tss)+off))+lost)
 }
 
 // spectrum returns σ > 0 with σ² ≤ λ_min(H), or 0 where rounding leaves no such

@@ -419,7 +419,10 @@ func (r *refinement) askForWitness(q int, v []float64) int {
 // both would be true of either.
 func (r *refinement) checkWitness(q, asked int, v, hv []float64) error {
 	d, k := r.sum.cfg.Dim, r.know
-	if err := k.agree(r.queries[:asked], v, hv, r.rss); err != nil {
+	if err := k.agree(r.queries[:asked], v, hv); err != nil {
+		return err
+	}
+	if err := k.agreeSquares(r.queries[:asked], v, hv, r.rss); err != nil {
 		return err
 	}
 	for i := q; i < asked; i++ {

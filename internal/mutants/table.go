@@ -190,7 +190,7 @@ var mutants = []mutant{
 	{"exact: Cholesky's factor is that of the data", "ridge/exact_certificate.go",
 		"stacked := slices.Clone(pert[:d])", "stacked := make([]float64, d)", "ridge", "^TestFirstRowFar$"},
 	{"exact: ‖b‖² is certain", "ridge/exact_certificate.go",
-		"return widenBy(tss, 1.01*(round+off*(2*math.Sqrt(tss)+off))+lost)", "return widenBy(tss, 0*(round+off)+lost)", "ridge", "^TestFirstRowFar$|^TestSecondOrder$"},
+		"return widenBy(tss, inflate*(round+off*(2*math.Sqrt(tss)+off))+lost)", "return widenBy(tss, 0*(round+off)+lost)", "ridge", "^TestFirstRowFar$|^TestSecondOrder$"},
 	{"pass: blocks are not looked at", "ridge/pass.go",
 		"if p.err = p.check(b); p.err != nil {", "if p.ctx == nil {", "ridge", "^TestBlocksGoBad$"},
 	{"pass: what is not finite is the iteration's", "ridge/pass.go",

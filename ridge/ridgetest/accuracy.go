@@ -114,6 +114,9 @@ func (s Solver) accuracy(t *testing.T) {
 					}
 				}
 				residual = math.Max(residual, s.residual(t, k, f, j))
+				if tss, _ := k.ref.YY[j].Float64(); !(math.Abs(f.TSS[j]-tss) <= 1e-13*tss+1e-300) {
+					t.Errorf("%s: TSS %.17g, want %.17g", k.name, f.TSS[j], tss)
+				}
 			}
 			if t.Failed() {
 				t.Fatalf("%s, γ = %g", k.name, gamma)
