@@ -10,7 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/dist/disttest"
-	"github.com/fdridge/fdridge/internal/leaktest"
+	"github.com/fdridge/fdridge/internal/verify/leaktest"
 )
 
 func atSizes(t *testing.T, sizes []int, f func(t *testing.T, open func() []dist.Transport)) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
-	"github.com/fdridge/fdridge/internal/leaktest"
+	"github.com/fdridge/fdridge/internal/verify/leaktest"
 )
 
 // A shop has operands for one of each operation, of sizes that are divided over

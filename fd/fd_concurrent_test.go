@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/leaktest"
+	"github.com/fdridge/fdridge/internal/verify/leaktest"
 )
 
 // A life is all that can happen to a sketch of rows of one kind, number seed.

@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/readonly"
+	"github.com/fdridge/fdridge/internal/verify/readonly"
 )
 
 // TestNeverWritten: rows in memory that cannot be written, dense and sparse, with and

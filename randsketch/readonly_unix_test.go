@@ -7,7 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
-	"github.com/fdridge/fdridge/internal/readonly"
+	"github.com/fdridge/fdridge/internal/verify/readonly"
 	"github.com/fdridge/fdridge/randsketch"
 )
 

@@ -23,7 +23,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
-	"github.com/fdridge/fdridge/internal/leaktest"
+	"github.com/fdridge/fdridge/internal/verify/leaktest"
 	"github.com/fdridge/fdridge/randsketch"
 	"github.com/fdridge/fdridge/ridge"
 )

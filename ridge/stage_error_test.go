@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/refbig"
+	"github.com/fdridge/fdridge/internal/verify/refbig"
 )
 
 // A tracked stage knows the rows that it has seen, at the weights that decays have left

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/fdridge/fdridge/internal/refbig"
+	"github.com/fdridge/fdridge/internal/verify/refbig"
 )
 
 // TestDot: products and norms of long vectors are off by no more than 8 eps, where equal

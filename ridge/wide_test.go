@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/refbig"
+	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fdridge/fdridge/internal/leaktest"
+	"github.com/fdridge/fdridge/internal/verify/leaktest"
 	"github.com/fdridge/fdridge/ridge"
 )
 

@@ -234,7 +234,7 @@ func TestMethodsAgree(t *testing.T) {
 	t.Run("housing", func(t *testing.T) { methodsAgree(t, "4", housing, "last", methodNames...) })
 	dir := os.Getenv("FDRIDGE_DATA")
 	if dir == "" {
-		dir = "../../bench/paper/data"
+		dir = "../../paper/data"
 	}
 	if _, err := os.Stat(filepath.Join(dir, "covtype.data.gz")); err != nil {
 		t.Skip("covtype and YearPredictionMSD are left out: this is no clone, and FDRIDGE_DATA is not set: ", err)

@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fdridge/fdridge/bench/paper"
 	"github.com/fdridge/fdridge/internal/rss"
+	"github.com/fdridge/fdridge/paper"
 )
 
 // paperOptions are the flags of paper.
@@ -61,7 +61,7 @@ figure that knows it.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.figures, "figures", "", fmt.Sprintf("those to draw, of %v (default: all)", paper.Figures()))
-	f.StringVar(&o.cfg.Out, "out", "paper", "folder for the results")
+	f.StringVar(&o.cfg.Out, "out", "paper-results", "folder for the results")
 	f.BoolVar(&o.cfg.Quick, "quick", false, "small sizes, to see that all works")
 	f.Uint64Var(&o.cfg.Seed, "seed", 1, "all that is random follows from it")
 	f.StringVar(&o.rows, "rows", "", "rows n, or all there are of the real data (default: 1024 synthetic, 10000 real)")

@@ -142,7 +142,7 @@ func TestPaperData(t *testing.T) {
 		}
 		Rows [][]any // dataset, gamma, method, iteration, …
 	}
-	if err := json.Unmarshal([]byte(contents(t, filepath.Join("paper", "figures", "figure3.json"))), &record); err != nil {
+	if err := json.Unmarshal([]byte(contents(t, filepath.Join("paper-results", "figures", "figure3.json"))), &record); err != nil {
 		t.Fatal(err)
 	}
 	most := 0.0

@@ -19,7 +19,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/leaktest"
+	"github.com/fdridge/fdridge/internal/verify/leaktest"
 )
 
 // sources are the same rows, of three features and a target, in every format and

@@ -280,7 +280,7 @@ func TestOpenRefuses(t *testing.T) {
 // public finds a public data set in the folder FDRIDGE_DATA or in the clone.
 func public(t *testing.T, name string) string {
 	t.Helper()
-	for _, dir := range []string{os.Getenv("FDRIDGE_DATA"), "../../testdata", "../../bench/paper/data"} {
+	for _, dir := range []string{os.Getenv("FDRIDGE_DATA"), "../../testdata", "../../paper/data"} {
 		if path := filepath.Join(dir, name); dir != "" {
 			if _, err := os.Stat(path); err == nil {
 				return path

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/refbig"
+	"github.com/fdridge/fdridge/internal/verify/refbig"
 )
 
 // A problem is the data of a genome: distinct rows, and the stream that is made of

@@ -17,7 +17,7 @@ func TestMutantsApply(t *testing.T) {
 			t.Errorf("two mutants are called %q", m.name)
 		}
 		names[m.name] = true
-		text, err := m.apply("../..")
+		text, err := m.apply("../../..")
 		if err != nil {
 			t.Errorf("%s: %v", m.name, err)
 			continue

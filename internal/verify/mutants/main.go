@@ -1,8 +1,8 @@
 // Mutants breaks the code on purpose, one small patch at a time, and runs the test
 // that is to notice:
 //
-//	go run ./internal/mutants            # all of them, from the top of the repository
-//	go run ./internal/mutants -run merge # those whose name matches a regular expression
+//	go run ./internal/verify/mutants            # all of them, from the top of the repository
+//	go run ./internal/verify/mutants -run merge # those whose name matches a regular expression
 //
 // It prints a line for each, killed or SURVIVED, and fails if any survives, or does
 // not compile, or no longer applies, or if its test fails without it. The patches are

@@ -179,7 +179,7 @@ func (r *run) markdown() string {
 	var b strings.Builder
 	b.WriteString("# The paper's claims, by our numbers\n\n")
 	b.WriteString("C. Dickens, \"Ridge Regression with Frequent Directions: Statistical and Optimization Perspectives\" (2020).\n")
-	fmt.Fprintf(&b, "This file is generated; every verdict follows from the numbers by a rule in bench/paper. It was made by\n\n```sh\n%s\n```\n\n", r.Command)
+	fmt.Fprintf(&b, "This file is generated; every verdict follows from the numbers by a rule in the package paper. It was made by\n\n```sh\n%s\n```\n\n", r.Command)
 	b.WriteString("| | |\n|---|---|\n")
 	for _, fact := range r.env.summary() {
 		fmt.Fprintf(&b, "| %s | %s |\n", fact[0], fact[1])

@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"github.com/fdridge/fdridge/internal/readonly"
+	"github.com/fdridge/fdridge/internal/verify/readonly"
 )
 
 // TestSlice: it can be read, and a write is a fault.

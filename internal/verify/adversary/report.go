@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/fdridge/fdridge/internal/refbig"
+	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
 )
 

@@ -1,4 +1,4 @@
 // A module of its own, so that these files stay out of what importers of the library download.
-module github.com/fdridge/fdridge/bench/paper/data
+module github.com/fdridge/fdridge/paper/figures
 
 go 1.26.0

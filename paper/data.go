@@ -60,7 +60,7 @@ var realSets = map[string]*realData{
 	"covtype": {
 		name: "covtype", format: "csv", target: []string{"last"}, features: 54,
 		home:   "https://archive.ics.uci.edu/dataset/31/covertype",
-		folder: "bench/paper/data",
+		folder: "paper/data",
 		editions: [][]textFile{{{[]string{"covtype.data.gz", "covtype.data"}, map[string]string{
 			"0a9371cef7c964b5475d6053cc3e0894a5aa6f65ad1ed3ecb01c45aa96217945": "complete",
 			"6603b4648ee485554500a20eccba49d5db6c99c8c79f8251ba2515e33718add8": "first 100000 of 581012 rows",
@@ -74,7 +74,7 @@ var realSets = map[string]*realData{
 	"YearPredictionMSD": {
 		name: "YearPredictionMSD", format: "csv", target: []string{"first"}, features: 90,
 		home:   "https://archive.ics.uci.edu/dataset/203/yearpredictionmsd",
-		folder: "bench/paper/data",
+		folder: "paper/data",
 		editions: [][]textFile{
 			{{[]string{"YearPredictionMSD.txt", "YearPredictionMSD.txt.gz"}, nil}},
 			{
