@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 const eps = 0x1p-52
@@ -154,7 +155,7 @@ func (k *knowledge) reads(s *Summary, sparse bool) {
 		return
 	}
 	means, wrong := s.stage.means(), s.stage.meanErrors()
-	k.mean, k.centre = norm(wrong[:k.d]), means
+	k.mean, k.centre = vec.Norm(wrong[:k.d]), means
 	copy(k.means, wrong[k.d:])
 	far := k.mean
 	for j := range k.columns {
@@ -165,7 +166,7 @@ func (k *knowledge) reads(s *Summary, sparse bool) {
 		k.columns[j] = math.Hypot(k.columns[j], k.root*v)
 	}
 	if sparse {
-		far += norm(means[:k.d])
+		far += vec.Norm(means[:k.d])
 	}
 	k.frob = math.Hypot(k.frob, k.root*far)
 }
@@ -323,8 +324,8 @@ func (m *sketched) projections(q int, g, rest []float64, dst []projection) {
 	d, r := m.spec.Dim, len(m.spec.Sigma2)
 	m.project(q, g, rest)
 	for i := range q {
-		n := norm(rest[i*d : (i+1)*d])
-		dst[i] = projection{along: m.h[i*r : (i+1)*r], rest2: n * n, norm: norm(g[i*d : (i+1)*d]), floor: floor(m.spec)}
+		n := vec.Norm(rest[i*d : (i+1)*d])
+		dst[i] = projection{along: m.h[i*r : (i+1)*r], rest2: n * n, norm: vec.Norm(g[i*d : (i+1)*d]), floor: floor(m.spec)}
 	}
 }
 
@@ -480,7 +481,7 @@ func (k *knowledge) witnessError() float64 {
 // residualError bounds, in norm, the round-off of Ax − b for target j, r its norm:
 // that of the products, of rows and targets less their means and of r itself.
 func (k *knowledge) residualError(j int, x []float64, r float64) float64 {
-	return eps * (k.dots*weigh(k.columns, x) + roundFactor*k.target(j) + (roundFactor+k.workers/4)*r)
+	return eps * (k.dots*vec.AbsDot(k.columns, x) + roundFactor*k.target(j) + (roundFactor+k.workers/4)*r)
 }
 
 // meanShift bounds what means that are off by δ and δ_y do to Ax − b for target j: they
@@ -496,7 +497,7 @@ func (k *knowledge) centring(j int, x float64) float64 { return k.root * k.mean 
 // through H⁻¹Aᵀ. Component i of what it makes of the gradient is at most ‖a_i‖ times its
 // norm, and so is that of accumulating Aᵀr a multiple of ‖a_i‖‖r‖.
 func (k *knowledge) roundOff(gamma float64, j int, x []float64, r float64) (weights, energy float64) {
-	s, xn, most := k.spread(gamma), norm(x), k.inverse(gamma)
+	s, xn, most := k.spread(gamma), vec.Norm(x), k.inverse(gamma)
 	r = math.Hypot(r, math.Sqrt(float64(k.rows))*lostResidual)
 	residual := k.residualError(j, x, r)
 	sums := k.pass * eps * (r + residual)
@@ -658,7 +659,7 @@ func (k *knowledge) certify(gamma, shift float64, x, bx []float64, m []measured)
 		EffectiveDimension: k.effectiveDimension(gamma),
 	}
 	for j := range k.t {
-		xn := norm(x[j*k.d : (j+1)*k.d])
+		xn := vec.Norm(x[j*k.d : (j+1)*k.d])
 		var e, rel, energy float64
 		objective := k.objective(gamma, j)
 		move := math.Inf(1)
@@ -694,7 +695,7 @@ func (k *knowledge) interceptError(j int, x, e float64) float64 {
 	if !k.intercept {
 		return 0
 	}
-	return interceptOff(norm(k.centre[:k.d]), k.mean, k.centre[k.d+j], k.means[j], x, e)
+	return interceptOff(vec.Norm(k.centre[:k.d]), k.mean, k.centre[k.d+j], k.means[j], x, e)
 }
 
 // interceptOff is interceptError for means of norm far, of the features, and level, of the
@@ -747,7 +748,7 @@ func (k *knowledge) objectiveMeasured(gamma, x float64, rss, gap Interval) Inter
 // xᵀKx ∈ ‖Bx‖² + [0, η]‖x‖².
 func (k *knowledge) rssFromSketch(j int, x []float64, xn, bx float64) Interval {
 	b := k.bound
-	cx := dot(k.cross[j*k.d:(j+1)*k.d], x)
+	cx := vec.Dot(k.cross[j*k.d:(j+1)*k.d], x)
 	base := k.tss[j] - 2*cx + bx
 	own := k.onto * eps * math.Sqrt(k.largest) * xn // what ‖Bx‖ is off by
 	pad := k.squaresError(j) + 2*roundFactor*eps*(k.c[j].norm*xn+k.tss[j]) + own*(2*math.Sqrt(bx)+own) + 2*k.along*eps*bx
@@ -762,7 +763,7 @@ func (k *knowledge) rssFromSketch(j int, x []float64, xn, bx float64) Interval {
 func (k *knowledge) rssMeasured(j int, rss float64, x []float64) Interval {
 	r := math.Sqrt(rss)
 	pad := k.residualError(j, x, r) + math.Sqrt(float64(k.rows))*lostResidual
-	lo, shift := math.Max(0, r-pad), k.meanShift(j, norm(x))
+	lo, shift := math.Max(0, r-pad), k.meanShift(j, vec.Norm(x))
 	return Interval{math.Max(0, lo*lo-shift*shift), (r + pad) * (r + pad)}
 }
 

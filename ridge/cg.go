@@ -1,5 +1,7 @@
 package ridge
 
+import "github.com/fdridge/fdridge/internal/vec"
+
 // cg is preconditioned conjugate gradients on Hx = c (Hestenes, Stiefel 1952),
 // written in terms of the gradient g = Hx − c and the search direction p:
 //
@@ -32,16 +34,16 @@ func (c *cg) absorb(hv []float64) bool {
 		copy(c.g, hv)
 		return true
 	}
-	if curvature := dot(c.p, hv); curvature > 0 {
+	if curvature := vec.Dot(c.p, hv); curvature > 0 {
 		alpha := c.gz / curvature
-		axpy(alpha, c.p, c.x)
-		axpy(alpha, hv, c.g)
+		vec.Axpy(alpha, c.p, c.x)
+		vec.Axpy(alpha, hv, c.g)
 	}
 	return false
 }
 
 func (c *cg) step(z []float64) {
-	gz := dot(c.g, z)
+	gz := vec.Dot(c.g, z)
 	beta := 0.0
 	if c.gz > 0 {
 		beta = gz / c.gz

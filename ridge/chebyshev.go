@@ -1,6 +1,10 @@
 package ridge
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/fdridge/fdridge/internal/vec"
+)
 
 // chebyshev is the Chebyshev semi-iteration (G. Golub, R. Varga, Numer. Math. 3,
 // 1961) on the spectrum [lo, hi] of Ĥ⁻¹H, with centre θ and half-width δ:
@@ -43,5 +47,5 @@ func (c *chebyshev) step(z []float64) {
 		}
 		c.omega = next
 	}
-	axpy(1, c.p, c.x)
+	vec.Axpy(1, c.p, c.x)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // defaultGammas is how many γ there are where none are given.
@@ -341,7 +342,7 @@ func (v *validation) fit(ctx context.Context, k int) error {
 		for j := range t {
 			row := i*t + j
 			xj := x[row*d : (row+1)*d]
-			xn := norm(xj)
+			xn := vec.Norm(xj)
 			missed := held.rssFromSketch(j, xj, xn, bx[row])
 			f.missed = append(f.missed, total([]Interval{missed, apart.missed(j, xj, xn)}))
 			energy := math.Min(2*know.moveOneShot(gamma, shift, j, xn), know.excess(gamma, xn, know.rssFromSketch(j, xj, xn, own[row]), know.objective(gamma, j)))
@@ -448,10 +449,10 @@ func newOffset(held, rest *Summary, h, k *knowledge) *offset {
 		return o
 	}
 	near, far := held.stage.means(), rest.stage.means()
-	o.meanX = norm(far[:d])
+	o.meanX = vec.Norm(far[:d])
 	o.errorX = k.mean
-	o.xError = o.errorX + h.mean + 2*eps*(o.meanX+norm(near[:d]))
-	o.rawX = math.Hypot(o.rawX, o.root*norm(near[:d]))
+	o.xError = o.errorX + h.mean + 2*eps*(o.meanX+vec.Norm(near[:d]))
+	o.rawX = math.Hypot(o.rawX, o.root*vec.Norm(near[:d]))
 	for j := range d {
 		o.x[j] = near[j] - far[j]
 	}
@@ -470,8 +471,8 @@ func (o *offset) missed(j int, x []float64, xn float64) Interval {
 	if !o.intercept {
 		return Interval{}
 	}
-	u := math.Abs(o.y[j] - dot(o.x, x))
-	pad := o.yError[j] + o.xError*xn + roundFactor*eps*(math.Abs(o.y[j])+norm(o.x)*xn)
+	u := math.Abs(o.y[j] - vec.Dot(o.x, x))
+	pad := o.yError[j] + o.xError*xn + roundFactor*eps*(math.Abs(o.y[j])+vec.Norm(o.x)*xn)
 	return widen(Interval{o.root * u * o.root * u, o.root * u * o.root * u}, o.root*pad*(1+16*eps))
 }
 

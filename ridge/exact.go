@@ -12,6 +12,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A Factor is what [Exact] factors.
@@ -273,7 +274,7 @@ func (e *exact) fit(gamma float64) (*Fit, error) {
 	for j := range e.t {
 		f.TSS[j] = e.tss[j].Value()
 		if e.opts.Intercept {
-			f.Intercept[j] = mean[e.d+j] - dot(s.x[j*e.d:(j+1)*e.d], mean[:e.d])
+			f.Intercept[j] = mean[e.d+j] - vec.Dot(s.x[j*e.d:(j+1)*e.d], mean[:e.d])
 		}
 	}
 	f.Certificate = e.certificate(s)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // ulp is the unit round-off u, and underflow what one product may lose to it.
@@ -30,15 +31,6 @@ type solution struct {
 	stacked  []float64 // bounds, in norm, on a further perturbation of each column of [A; √γI] in R; nil for none
 	gram     float64   // |RᵀR − H|ᵢⱼ of the matrix so perturbed, relative to √HᵢᵢHⱼⱼ
 	lost     float64   // and what underflow adds to ‖RᵀR − H‖
-}
-
-// weigh is Σ wⱼ|xⱼ|, the norm of Ax at most where w are the norms of A's columns.
-func weigh(w, x []float64) float64 {
-	var s float64
-	for j, v := range x {
-		s += w[j] * math.Abs(v)
-	}
-	return s
 }
 
 // certificate bounds the error of a solution. With σ² ≤ λ_min(H), E the columnwise
@@ -70,8 +62,8 @@ func (e *exact) certificate(s *solution) Certificate {
 	c := Certificate{EffectiveDimension: df}
 	for j := range t {
 		x := s.x[j*d : (j+1)*d]
-		xn := norm(x)
-		moved := weigh(pert[:d], x) + pert[d+j]
+		xn := vec.Norm(x)
+		moved := vec.AbsDot(pert[:d], x) + pert[d+j]
 		round := 1.01*s.rssRound[j] + lost*(1+xn)*(1+xn)
 		low := math.Max(0, math.Sqrt(math.Max(0, s.rss[j]-round))-moved)
 		high := math.Sqrt(math.Max(0, s.rss[j])+round) + moved
@@ -81,7 +73,7 @@ func (e *exact) certificate(s *solution) Certificate {
 		for i, g := range s.residual[j*d : (j+1)*d] {
 			v[i] = pert[i]*size + 1.01*g + lost*(1+xn)
 		}
-		inH := moved + math.Min(norm(v)/sigma, weigh(inverse, v))*(1+roundFactor*eps)
+		inH := moved + math.Min(vec.Norm(v)/sigma, vec.AbsDot(inverse, v))*(1+roundFactor*eps)
 		bound := inH/sigma + float64(d)*underflow
 
 		c.ErrorBound = append(c.ErrorBound, bound)
@@ -102,7 +94,7 @@ func (e *exact) interceptError(j int, x, bound float64) float64 {
 		return 0
 	}
 	means, wrong := e.stage.means(), e.stage.meanErrors()
-	return interceptOff(norm(means[:e.d]), norm(wrong[:e.d]), means[e.d+j], wrong[e.d+j], x, bound)
+	return interceptOff(vec.Norm(means[:e.d]), vec.Norm(wrong[:e.d]), means[e.d+j], wrong[e.d+j], x, bound)
 }
 
 // totalSquares brackets ‖b‖² of target j, whose squares lose so much to underflow: a
@@ -126,11 +118,11 @@ func (e *exact) spectrum(s *solution, pert []float64) (sigma float64, inverse []
 	d := float64(e.d)
 	frobenius, two, rows := inverseNorms(e.be, e.d, s.r, s.ld)
 	columns := columnsOf(e.d, s.r, s.ld)
-	kappa, rnorm := weigh(rows, columns), norm(columns)
+	kappa, rnorm := vec.AbsDot(rows, columns), vec.Norm(columns)
 	slack := d * eps * math.Min(frobenius*rnorm, kappa) // relative error of rows and frobenius
 	root := math.Sqrt(s.gamma)
 	gram := 1.01*s.gram*rnorm*rnorm + s.lost
-	pertNorm := norm(pert)
+	pertNorm := vec.Norm(pert)
 	least := math.Max((1-d*eps*frobenius*rnorm*frobenius/two)/two, math.Max((1-slack)/(frobenius*(1+d*eps)),
 		math.Sqrt(math.Max(0, math.Pow(math.Max(0, root-pertNorm), 2)-gram))))
 	limit := math.Min(d, float64(e.stage.rows))
@@ -145,7 +137,7 @@ func (e *exact) spectrum(s *solution, pert []float64) (sigma float64, inverse []
 
 	scaled := 1 + 2*slack
 	q := math.Min(gram/least/least, 1.01*s.gram*kappa*kappa*scaled*scaled+s.lost/least/least)
-	p := math.Min(pertNorm/least, weigh(rows, pert)*scaled)
+	p := math.Min(pertNorm/least, vec.AbsDot(rows, pert)*scaled)
 	lower := math.Sqrt(math.Max(0, 1-q)) - p
 	upper := math.Sqrt(1+q) + p
 	if !(lower > 0) || !(slack < 0.1) {
@@ -235,13 +227,13 @@ func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, tw
 				x := panel[i*d : i*d+j1]
 				for k := j0; k < j1; k++ {
 					x[k] /= r[k*ldr+k]
-					axpy(-x[k], r[k*ldr+k+1:k*ldr+j1], x[k+1:])
+					vec.Axpy(-x[k], r[k*ldr+k+1:k*ldr+j1], x[k+1:])
 				}
 			}
 		}
 		for i := range m {
 			row := panel[i*d : (i+1)*d]
-			rows = append(rows, norm(row))
+			rows = append(rows, vec.Norm(row))
 			frobenius = math.Hypot(frobenius, rows[i0+i])
 			sum := 0.0
 			for j, v := range row {
@@ -269,4 +261,4 @@ func columnsOf(d int, r []float64, ldr int) []float64 {
 }
 
 // triangleNorm is ‖R‖_F of the upper triangle.
-func triangleNorm(d int, r []float64, ldr int) float64 { return norm(columnsOf(d, r, ldr)) }
+func triangleNorm(d int, r []float64, ldr int) float64 { return vec.Norm(columnsOf(d, r, ldr)) }

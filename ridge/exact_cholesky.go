@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // lostSquares bounds what an entry of K loses to underflow: 2⁻¹⁰⁷⁴ for each row.
@@ -92,7 +93,7 @@ func (e *normalEquations) solve(gamma float64) (*solution, int) {
 		copy(r[j*d:(j+1)*d], c)
 	}
 	e.be.CholeskySolve(d, t, e.work, q, x, d)
-	axpy(-gamma, x, r)
+	vec.Axpy(-gamma, x, r)
 	e.be.Gemm(false, false, t, d, d, -1, x, d, e.sum, q, 1, r, d)
 	mirror(d, e.work, q)
 
@@ -102,13 +103,13 @@ func (e *normalEquations) solve(gamma float64) (*solution, int) {
 	}
 	for j := range t {
 		xj, rj, c := x[j*d:(j+1)*d], r[j*d:(j+1)*d], e.sum[(d+j)*q:(d+j)*q+d]
-		b, xn := e.col[d+j], norm(xj)
-		size := b + weigh(e.col[:d], xj)
+		b, xn := e.col[d+j], vec.Norm(xj)
+		size := b + vec.AbsDot(e.col[:d], xj)
 		for i, v := range rj {
 			s.residual = append(s.residual, math.Abs(v)+ulp*((e.chain+n+3)*e.col[i]*size+(n+3)*gamma*math.Abs(xj[i])))
 		}
 		// ‖Ax − b‖² = ‖b‖² − 2cᵀx + xᵀKx with Kx = c − γx − r.
-		s.rss = append(s.rss, e.sum[(d+j)*q+d+j]-dot(c, xj)-gamma*xn*xn-dot(xj, rj))
+		s.rss = append(s.rss, e.sum[(d+j)*q+d+j]-vec.Dot(c, xj)-gamma*xn*xn-vec.Dot(xj, rj))
 		s.rssRound = append(s.rssRound, ulp*((2*e.chain+2*n+12)*size*size+(2*n+8)*gamma*xn*xn))
 	}
 	return s, -1

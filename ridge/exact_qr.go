@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // tsqr keeps the triangular factor R of [A Y] = QR, stacking rows below it and
@@ -113,12 +114,12 @@ func (e *tsqr) solve(gamma float64) (*solution, int) {
 	}
 	// Columns far below √γ drown in the backward error of their √γ. Where the
 	// normal equations are no danger, a step of refinement on them mends that.
-	if frob := norm(e.col[:d]); gamma > 1000*float64(d)*eps*frob*frob {
+	if frob := vec.Norm(e.col[:d]); gamma > 1000*float64(d)*eps*frob*frob {
 		e.refine(s)
 	}
 	v := make([]float64, q)
 	for j := range t {
-		rn := norm(e.residual(v, s.x[j*d:(j+1)*d], j))
+		rn := vec.Norm(e.residual(v, s.x[j*d:(j+1)*d], j))
 		s.rss[j] = rn * rn
 	}
 	return s, -1
@@ -131,7 +132,7 @@ func (e *tsqr) residual(v, x []float64, j int) []float64 {
 	for i := range v {
 		v[i] = e.r[i*q+d+j]
 		if i < d {
-			v[i] -= dot(e.r[i*q+i:i*q+d], x[i:])
+			v[i] -= vec.Dot(e.r[i*q+i:i*q+d], x[i:])
 		}
 	}
 	return v
@@ -142,10 +143,10 @@ func (e *tsqr) residual(v, x []float64, j int) []float64 {
 func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 	d, q := e.d, e.d+e.t
 	clear(g)
-	axpy(-gamma, x, g)
+	vec.Axpy(-gamma, x, g)
 	e.residual(v, x, j)
 	for i := range d {
-		axpy(v[i], e.r[i*q+i:i*q+d], g[i:])
+		vec.Axpy(v[i], e.r[i*q+i:i*q+d], g[i:])
 	}
 }
 
@@ -160,9 +161,9 @@ func (e *tsqr) refine(s *solution) {
 		e.gradient(g, v, x, j, s.gamma)
 		forwardSubstitute(d, s.r, s.ld, g)
 		backSubstitute(d, s.r, s.ld, g)
-		axpy(1, g, x)
+		vec.Axpy(1, g, x)
 		e.gradient(g, v, x, j, s.gamma)
-		rn := norm(v[:d]) // round-off is that of products with it; its own is in data
+		rn := vec.Norm(v[:d]) // round-off is that of products with it; its own is in data
 		for i := range d {
 			s.residual[j*d+i] = math.Abs(g[i]) + ulp*float64(d+3)*(e.col[i]*rn+s.gamma*math.Abs(x[i]))
 		}
@@ -176,7 +177,7 @@ func (e *tsqr) refine(s *solution) {
 // triangular.
 func backSubstitute(d int, r []float64, ldr int, x []float64) {
 	for i := d - 1; i >= 0; i-- {
-		x[i] = (x[i] - dot(r[i*ldr+i+1:i*ldr+d], x[i+1:])) / r[i*ldr+i]
+		x[i] = (x[i] - vec.Dot(r[i*ldr+i+1:i*ldr+d], x[i+1:])) / r[i*ldr+i]
 	}
 }
 
@@ -184,6 +185,6 @@ func backSubstitute(d int, r []float64, ldr int, x []float64) {
 func forwardSubstitute(d int, r []float64, ldr int, x []float64) {
 	for i := range d {
 		x[i] /= r[i*ldr+i]
-		axpy(-x[i], r[i*ldr+i+1:i*ldr+d], x[i+1:])
+		vec.Axpy(-x[i], r[i*ldr+i+1:i*ldr+d], x[i+1:])
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A galerkin solves all systems in one subspace, span(Qᵀ) for a k×d matrix Q of
@@ -136,7 +138,7 @@ func (g *galerkin) start(ctx context.Context) (int, error) {
 	}
 	d, q := g.space.d, len(g.systems)
 	for i, s := range g.systems {
-		axpy(-1, g.know.cross[s.target*d:(s.target+1)*d], s.g)
+		vec.Axpy(-1, g.know.cross[s.target*d:(s.target+1)*d], s.g)
 		g.bases[i].rebase()
 		g.gammas[i] = s.gamma
 	}
@@ -147,7 +149,7 @@ func (g *galerkin) start(ctx context.Context) (int, error) {
 	}
 	if g.opts.MaxPasses == 1 { // which only measures
 		for i, s := range g.systems {
-			axpy(-1, g.rest[i*d:(i+1)*d], s.x)
+			vec.Axpy(-1, g.rest[i*d:(i+1)*d], s.x)
 		}
 	}
 	g.space.k = rank // for once of vectors with which K has not been multiplied
@@ -238,8 +240,8 @@ func (b *based) advance(gamma float64, v, kv []float64) {
 // ‖b‖² − cᵀx + xᵀ(g − γx).
 func (g *galerkin) residual(s *system) float64 {
 	c := g.know.cross[s.target*g.space.d : (s.target+1)*g.space.d]
-	x := norm(s.x)
-	return math.Sqrt(math.Max(0, g.know.tss[s.target]-dot(c, s.x)+dot(s.x, s.g)-s.gamma*x*x))
+	x := vec.Norm(s.x)
+	return math.Sqrt(math.Max(0, g.know.tss[s.target]-vec.Dot(c, s.x)+vec.Dot(s.x, s.g)-s.gamma*x*x))
 }
 
 // judgeAll judges where each system stands after a pass. A gradient carried along has
@@ -258,7 +260,7 @@ func (g *galerkin) judgeAll(pass int, last bool) error {
 	g.sketch.projections(n, g.v[:n*d], g.rest[:n*d], g.projection)
 	n = 0
 	for _, s := range g.active {
-		p := projection{along: g.none, norm: norm(s.g)}
+		p := projection{along: g.none, norm: vec.Norm(s.g)}
 		p.rest2 = p.norm * p.norm
 		if s.measured {
 			p = g.projection[n]

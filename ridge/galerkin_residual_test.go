@@ -3,6 +3,8 @@ package ridge
 import (
 	"math"
 	"testing"
+
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // TestGalerkinResidual: ‖Ax − b‖ follows from the gradient that is carried along.
@@ -12,9 +14,9 @@ func TestGalerkinResidual(t *testing.T) {
 	const gamma = 5
 	cross, g, tss, want := make([]float64, 2), []float64{gamma * x[0], gamma * x[1]}, 0.0, 0.0
 	for i, row := range a {
-		r := dot(row, x) - b[i]
-		axpy(b[i], row, cross)
-		axpy(r, row, g)
+		r := vec.Dot(row, x) - b[i]
+		vec.Axpy(b[i], row, cross)
+		vec.Axpy(r, row, g)
 		tss, want = tss+b[i]*b[i], want+r*r
 	}
 	k := &galerkin{refinement: &refinement{know: &knowledge{cross: cross, tss: []float64{tss}}}, space: &subspace{d: 2}}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A Hessian stands for H(γ) = AᵀA + γI: an Ĥ(γ) that is cheap to invert, and how
@@ -39,7 +40,7 @@ func (h Identity) Solve(q int, gamma []float64, g, dst []float64) {
 	for i := range q {
 		row := dst[i*d : (i+1)*d]
 		copy(row, g[i*d:(i+1)*d])
-		scale(1/gamma[i], row)
+		vec.Scale(1/gamma[i], row)
 	}
 }
 
@@ -82,7 +83,7 @@ func (m *sketched) Range(gamma float64) (lo, hi float64) {
 }
 
 func (m *sketched) Solve(q int, gamma []float64, g, dst []float64) {
-	m.s = grow(m.s, q)
+	m.s = vec.Grow(m.s, q)
 	for i := range q {
 		m.s[i] = gamma[i] + m.shift
 	}
@@ -105,7 +106,7 @@ func (m *sketched) invert(q int, s, rest []float64) {
 	d, r, floor := m.spec.Dim, len(m.spec.Sigma2), floor(m.spec)
 	for i := range q {
 		h := m.h[i*r : (i+1)*r]
-		scale(1/(floor+s[i]), rest[i*d:(i+1)*d])
+		vec.Scale(1/(floor+s[i]), rest[i*d:(i+1)*d])
 		for j, s2 := range m.spec.Sigma2 {
 			h[j] /= s2 + s[i]
 		}
@@ -121,7 +122,7 @@ func (m *sketched) invert(q int, s, rest []float64) {
 // enough).
 func (m *sketched) project(q int, g, dst []float64) {
 	d, r := m.spec.Dim, len(m.spec.Sigma2)
-	m.h, m.h2 = grow(m.h, q*r), grow(m.h2, q*r)
+	m.h, m.h2 = vec.Grow(m.h, q*r), vec.Grow(m.h2, q*r)
 	ld := max(r, 1)
 	copy(dst[:q*d], g[:q*d])
 	m.be.Gemm(false, true, q, r, d, 1, dst, d, m.spec.V, d, 0, m.h, ld)
@@ -131,7 +132,7 @@ func (m *sketched) project(q int, g, dst []float64) {
 	}
 	m.be.Gemm(false, true, q, r, d, 1, dst, d, m.spec.V, d, 0, m.h2, ld)
 	m.be.Gemm(false, false, q, d, r, -1, m.h2, ld, m.spec.V, d, 1, dst, d)
-	axpy(1, m.h2, m.h)
+	vec.Axpy(1, m.h2, m.h)
 }
 
 // cancelled reports whether any of the q complements is less than a tenth of the
@@ -139,7 +140,7 @@ func (m *sketched) project(q int, g, dst []float64) {
 func (m *sketched) cancelled(q int, rest []float64) bool {
 	d, r := m.spec.Dim, len(m.spec.Sigma2)
 	for i := range q {
-		if !(norm(rest[i*d:(i+1)*d]) >= 0.1*norm(m.h[i*r:(i+1)*r])) {
+		if !(vec.Norm(rest[i*d:(i+1)*d]) >= 0.1*vec.Norm(m.h[i*r:(i+1)*r])) {
 			return true
 		}
 	}

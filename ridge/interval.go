@@ -9,6 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A Predictor brackets what the exact ridge solution at one γ predicts for rows,
@@ -102,7 +103,7 @@ func (s *Summary) Predictor(gamma float64) (*Predictor, error) {
 func (p *Predictor) centreBy(st *stage) {
 	k, mean := p.k, st.means()
 	p.mean = mean[:k.d]
-	p.meanNorm = norm(p.mean)
+	p.meanNorm = vec.Norm(p.mean)
 	p.meanError = k.mean
 	k.be.Gemv(false, len(p.meanAlong), k.d, 1, k.spec.V, k.d, p.mean, 0, p.meanAlong)
 	copy(p.targets, mean[k.d:])
@@ -111,10 +112,10 @@ func (p *Predictor) centreBy(st *stage) {
 
 // newCentre prepares weights of which it is known that ‖x − x*‖ ≤ radius.
 func (p *Predictor) newCentre(j int, x []float64, radius float64) centre {
-	xn := norm(x)
+	xn := vec.Norm(x)
 	var mean float64
 	if p.mean != nil {
-		mean = dot(p.mean, x)
+		mean = vec.Dot(p.mean, x)
 	}
 	return centre{
 		base: p.targets[j], mean: mean, distance: radius, size: xn,
@@ -181,7 +182,7 @@ var ErrOtherRows = errors.New("ridge: the fit is not of the rows of the summary"
 //	|cᵀx̂ − (‖b‖² − 2f*)| ≤ ‖c‖·‖x̂ − x*‖.
 func (p *Predictor) agree(f *Fit, j int) error {
 	k, x := p.k, f.Coef.RawRowView(j)
-	xn := norm(x)
+	xn := vec.Norm(x)
 	if f.Rows != 0 && f.Rows != k.rows {
 		return fmt.Errorf("%w: it is of %d, they are %d", ErrOtherRows, f.Rows, k.rows)
 	}
@@ -195,7 +196,7 @@ func (p *Predictor) agree(f *Fit, j int) error {
 	if len(f.Intercept) == k.t {
 		var want, size float64
 		if p.mean != nil {
-			want = p.targets[j] - dot(p.mean, x)
+			want = p.targets[j] - vec.Dot(p.mean, x)
 			size = k.root*(math.Abs(p.targets[j])+p.meanNorm*xn) + math.Sqrt(k.tss[j]) + math.Sqrt(k.bound.Frobenius2)*xn
 		}
 		off := 4 * k.meanShift(j, xn)
@@ -207,7 +208,7 @@ func (p *Predictor) agree(f *Fit, j int) error {
 		}
 	}
 	v, bound := f.Certificate.Objective[j], bounded(f.Certificate.ErrorBound[j])
-	cx := dot(k.cross[j*k.d:(j+1)*k.d], x)
+	cx := vec.Dot(k.cross[j*k.d:(j+1)*k.d], x)
 	slack := k.c[j].norm*bound + sameRows*(squares+k.c[j].norm*xn) + wrong + 4*k.crossError(j)*xn
 	if cx < k.tss[j]-2*v.Hi-slack || cx > k.tss[j]-2*v.Lo+slack {
 		return fmt.Errorf("%w: of target %d their cᵀx̂ is %.9g, where its certificate has %.9g to %.9g", ErrOtherRows, j, cx, k.tss[j]-2*v.Hi-slack, k.tss[j]-2*v.Lo+slack)
@@ -297,7 +298,7 @@ func (p *Predictor) block(dst []Interval, b dataset.Block, first int) error {
 		return err
 	}
 	t, r, q := p.k.t, len(p.k.spec.Sigma2), len(p.centres)
-	p.along, p.product, p.size = grow(p.along, b.N*r), grow(p.product, b.N*q), grow(p.size, 2*b.N)
+	p.along, p.product, p.size = vec.Grow(p.along, b.N*r), vec.Grow(p.product, b.N*q), vec.Grow(p.size, 2*b.N)
 	if b.Sparse == nil {
 		p.dense(b)
 	} else {
@@ -353,7 +354,7 @@ func (p *Predictor) dense(b dataset.Block) {
 	k, d, r, q := p.k, p.k.d, len(p.k.spec.Sigma2), len(p.centres)
 	a := b.X
 	if p.mean != nil {
-		p.a = grow(p.a, b.N*d)
+		p.a = vec.Grow(p.a, b.N*d)
 		a = p.a
 		for i := range b.N {
 			for j, v := range b.X[i*d : (i+1)*d] {
@@ -364,7 +365,7 @@ func (p *Predictor) dense(b dataset.Block) {
 	k.be.Gemm(false, true, b.N, r, d, 1, a, d, k.spec.V, d, 0, p.along, max(r, 1))
 	k.be.Gemm(false, true, b.N, q, d, 1, a, d, p.weights, d, 0, p.product, q)
 	for i := range b.N {
-		n := norm(a[i*d : (i+1)*d])
+		n := vec.Norm(a[i*d : (i+1)*d])
 		p.size[2*i], p.size[2*i+1] = n*n, n
 	}
 }
@@ -375,26 +376,18 @@ func (p *Predictor) sparse(b dataset.Block) {
 	for i := range b.N {
 		idx, val := b.Sparse.Row(i)
 		for l := range r {
-			p.along[i*r+l] = sparseDot(idx, val, p.k.spec.V[l*d:(l+1)*d]) - p.meanAlong[l]
+			p.along[i*r+l] = vec.SparseDot(idx, val, p.k.spec.V[l*d:(l+1)*d]) - p.meanAlong[l]
 		}
 		for l := range q {
-			p.product[i*q+l] = sparseDot(idx, val, p.weights[l*d:(l+1)*d]) - p.centres[l].mean
+			p.product[i*q+l] = vec.SparseDot(idx, val, p.weights[l*d:(l+1)*d]) - p.centres[l].mean
 		}
-		n := norm(val)
+		n := vec.Norm(val)
 		n2 := n * n
 		if p.mean != nil {
-			n2 = math.Max(0, n2-2*sparseDot(idx, val, p.mean)+p.meanNorm*p.meanNorm)
+			n2 = math.Max(0, n2-2*vec.SparseDot(idx, val, p.mean)+p.meanNorm*p.meanNorm)
 		}
 		p.size[2*i], p.size[2*i+1] = n2, n+p.meanNorm
 	}
-}
-
-func sparseDot(idx []int32, val, x []float64) float64 {
-	var s float64
-	for k, j := range idx {
-		s += val[k] * x[j]
-	}
-	return s
 }
 
 // A forms is what the bounds take of a row a.

@@ -1,5 +1,7 @@
 package ridge
 
+import "github.com/fdridge/fdridge/internal/vec"
+
 // newton is the paper's iterative refinement (Algorithm 1; iFDRR, iRFDRR) with
 // the γx it forgets in the gradient:
 //
@@ -19,7 +21,7 @@ func (n *newton) absorb(hv []float64) bool {
 	return true
 }
 
-func (n *newton) step(z []float64) { axpy(-1, z, n.x) }
+func (n *newton) step(z []float64) { vec.Axpy(-1, z, n.x) }
 
 // verify has nothing to do: every query is the gradient at x.
 func (n *newton) verify() {}

@@ -9,6 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A pass reads the data once for any number of vectors at a time: for each row
@@ -154,7 +155,7 @@ func (p *pass) run(ctx context.Context, qs []query, v, out, rss []float64, progr
 	for i := range q {
 		rss[i] = math.Max(0, found[i])
 		if p.mean != nil {
-			axpy(-found[q+i], p.mean[:d], out[i*d:(i+1)*d])
+			vec.Axpy(-found[q+i], p.mean[:d], out[i*d:(i+1)*d])
 		}
 	}
 	return p.record(true, out, rss)
@@ -238,13 +239,13 @@ func (p *pass) reset(qs []query, v []float64) {
 	clear(p.rss)
 	clear(p.ones)
 	p.room(q)
-	p.offset = grow(p.offset, q)
+	p.offset = vec.Grow(p.offset, q)
 	p.plain = 0
-	p.b, p.r = grow(p.b, q*passRows), grow(p.r, q*passRows)
+	p.b, p.r = vec.Grow(p.b, q*passRows), vec.Grow(p.r, q*passRows)
 	for i := range q {
 		p.offset[i] = 0
 		if p.mean != nil {
-			p.offset[i] = dot(p.mean[:p.d], v[i*p.d:(i+1)*p.d])
+			p.offset[i] = vec.Dot(p.mean[:p.d], v[i*p.d:(i+1)*p.d])
 		}
 	}
 }
@@ -268,10 +269,10 @@ func (p *pass) add(b dataset.Block, qs []query, v []float64, first int) error {
 	if b.Sparse != nil {
 		b.Sparse.Gradient(q, v, d, rhs, q, p.g, d, p.r, q)
 	} else {
-		p.call = grow(p.call, q*d)
+		p.call = vec.Grow(p.call, q*d)
 		clear(p.call)
 		p.be.Gradient(b.N, d, q, p.centred(b), d, v, d, rhs, q, p.call, d, p.r, q)
-		axpy(1, p.call, p.g)
+		vec.Axpy(1, p.call, p.g)
 	}
 	for i, x := range p.r[:b.N*q] {
 		if p.finite && !(math.Abs(x) <= math.MaxFloat64) {
@@ -358,15 +359,15 @@ func (p *pass) centred(b dataset.Block) []float64 {
 		return b.X
 	}
 	d := p.d
-	p.x = grow(p.x, b.N*d)
+	p.x = vec.Grow(p.x, b.N*d)
 	for i := range b.N {
 		src, dst := b.X[i*d:(i+1)*d], p.x[i*d:(i+1)*d]
 		copy(dst, src)
 		if p.mean != nil {
-			axpy(-1, p.mean[:d], dst)
+			vec.Axpy(-1, p.mean[:d], dst)
 		}
 		if len(p.root) > 0 {
-			scale(p.root[i], dst)
+			vec.Scale(p.root[i], dst)
 		}
 	}
 	return p.x

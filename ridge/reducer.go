@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A Reducer adds up what several workers find, each in its share of the rows.
@@ -47,7 +49,7 @@ const questionWords = 8
 
 // room makes place for the sums of q vectors, of which the products are g.
 func (p *pass) room(q int) {
-	p.found = grow(p.found, q*(p.d+2)+tail)
+	p.found = vec.Grow(p.found, q*(p.d+2)+tail)
 	p.g = p.found[:q*p.d]
 	clear(p.found)
 }

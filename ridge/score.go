@@ -9,6 +9,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A HoldOut is how fits did on rows that they have not seen.
@@ -115,14 +116,14 @@ func (s *scorer) add(b dataset.Block, first int) error {
 	}
 	for lo := 0; lo < b.N; lo += stageRows {
 		part := b.Cut(lo, min(lo+stageRows, b.N), s.d, s.t, &s.view)
-		s.product = grow(s.product, part.N*q)
+		s.product = vec.Grow(s.product, part.N*q)
 		if part.Sparse == nil {
 			s.be.Gemm(false, true, part.N, q, s.d, 1, part.X, s.d, s.x, s.d, 0, s.product, q)
 		} else {
 			for i := range part.N {
 				idx, val := part.Sparse.Row(i)
 				for l := range q {
-					s.product[i*q+l] = sparseDot(idx, val, s.x[l*s.d:(l+1)*s.d])
+					s.product[i*q+l] = vec.SparseDot(idx, val, s.x[l*s.d:(l+1)*s.d])
 				}
 			}
 		}

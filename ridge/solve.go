@@ -9,6 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // Method is an iteration that refines the one-shot solution.
@@ -429,9 +430,9 @@ func (r *refinement) checkWitness(q, asked int, v, hv []float64) error {
 		j := r.queries[i].target
 		b := k.target(j)
 		got := hv[i*d : (i+1)*d]
-		axpy(1, k.cross[j*d:(j+1)*d], got)
+		vec.Axpy(1, k.cross[j*d:(j+1)*d], got)
 		squares := sameRows*b*b + k.squaresError(j) + math.Pow(k.root*k.means[j], 2)
-		if off := norm(got); !(off <= k.crossSlack(j)) || !(math.Abs(r.rss[i]-k.tss[j]) <= squares) {
+		if off := vec.Norm(got); !(off <= k.crossSlack(j)) || !(math.Abs(r.rss[i]-k.tss[j]) <= squares) {
 			return fmt.Errorf("%w: the rows of this pass are not those of the summary: of target %d ‖Y‖² is %.6g where it was %.6g, and AᵀY is %.3g away", ErrShape, j, r.rss[i], k.tss[j], off)
 		}
 	}
@@ -448,7 +449,7 @@ func (r *refinement) absorb() {
 
 // hand gives a system the product of K with v.
 func (r *refinement) hand(s *system, v, kv []float64, rss float64) {
-	axpy(s.gamma, v, kv)
+	vec.Axpy(s.gamma, v, kv)
 	if s.measured = s.absorb(kv); s.measured {
 		s.residual = math.Sqrt(rss)
 	}
@@ -485,7 +486,7 @@ func (r *refinement) judge(s *system, g *projection, pass int, last bool) error 
 // bound bounds the error at the iterate of s, keeps it when it is the best, and says
 // whether that is the end of it.
 func (r *refinement) bound(s *system, g *projection) {
-	x := norm(s.x)
+	x := vec.Norm(s.x)
 	round, _ := r.know.roundOff(s.gamma, s.target, s.x, s.residual)
 	bound := r.know.errorFromGradient(s.gamma, g, round)
 	rel := relative(bound, x)

@@ -7,6 +7,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // stage turns the blocks of a source into rows whose plain scatter is the one
@@ -66,13 +67,13 @@ func newStage(d, t int, intercept bool) *stage {
 
 // reserve takes the memory of a block that is to be centred.
 func (s *stage) reserve() {
-	s.block, s.spread = grow(s.block, s.d+s.t), grow(s.spread, s.d+s.t)
+	s.block, s.spread = vec.Grow(s.block, s.d+s.t), vec.Grow(s.spread, s.d+s.t)
 }
 
 // means returns the weighted means of the features and targets seen, d+t.
 func (s *stage) means() []float64 {
 	out := append([]float64(nil), s.origin...)
-	axpy(1, s.mean, out)
+	vec.Axpy(1, s.mean, out)
 	return out
 }
 
@@ -106,8 +107,8 @@ func (s *stage) load(b dataset.Block) staged {
 	if s.intercept {
 		extra = 1
 	}
-	s.x = grow(s.x, (b.N+extra)*s.d)
-	s.y = grow(s.y, (b.N+extra)*s.t)
+	s.x = vec.Grow(s.x, (b.N+extra)*s.d)
+	s.y = vec.Grow(s.y, (b.N+extra)*s.t)
 	s.copyRows(b)
 	n := b.N
 	if s.intercept {
@@ -120,8 +121,8 @@ func (s *stage) load(b dataset.Block) staged {
 	out := staged{n, s.x[:n*s.d], nil, s.y[:n*s.t]}
 	s.look(out, w)
 	for i, r := range s.root {
-		scale(r, s.x[i*s.d:(i+1)*s.d])
-		scale(r, s.y[i*s.t:(i+1)*s.t])
+		vec.Scale(r, s.x[i*s.d:(i+1)*s.d])
+		vec.Scale(r, s.y[i*s.t:(i+1)*s.t])
 	}
 	return out
 }
@@ -156,7 +157,7 @@ func (s *stage) loadSparse(b dataset.Block) staged {
 	s.y = append(s.y[:0], b.Y[:b.N*s.t]...)
 	for i, r := range s.root {
 		s.weight.Add(b.W[i])
-		scale(r, s.y[i*s.t:(i+1)*s.t])
+		vec.Scale(r, s.y[i*s.t:(i+1)*s.t])
 	}
 	scaleRows(&s.own, b.Sparse, s.root)
 	return staged{b.N, nil, &s.own, s.y}
@@ -224,7 +225,7 @@ func (s *stage) rowNorm2(b dataset.Block, i int) float64 {
 	return squaredNorm(val) + squaredNorm(row.Y)
 }
 
-func squaredNorm(x []float64) float64 { return dot(x, x) }
+func squaredNorm(x []float64) float64 { return vec.Dot(x, x) }
 
 // centre subtracts the block's weighted mean from its n staged rows, writes the
 // joining row behind them and returns how many rows that added (0 or 1).
@@ -256,16 +257,16 @@ func (s *stage) centre(n int, w []float64) int {
 			relocate(v, s.origin[:s.d], s.x[i*s.d:], sumX, s.spread[:s.d])
 			relocate(v, s.origin[s.d:], s.y[i*s.t:], sumY, s.spread[s.d:])
 		}
-		axpy(1, sumX, s.block[:s.d])
-		axpy(1, sumY, s.block[s.d:])
+		vec.Axpy(1, sumX, s.block[:s.d])
+		vec.Axpy(1, sumY, s.block[s.d:])
 	}
 	weight := total.Value()
 	for j, v := range s.block {
 		s.block[j] = v / weight // a reciprocal may overflow
 	}
 	for i := range n {
-		axpy(-1, s.block[:s.d], s.x[i*s.d:(i+1)*s.d])
-		axpy(-1, s.block[s.d:], s.y[i*s.t:(i+1)*s.t])
+		vec.Axpy(-1, s.block[:s.d], s.x[i*s.d:(i+1)*s.d])
+		vec.Axpy(-1, s.block[s.d:], s.y[i*s.t:(i+1)*s.t])
 	}
 	s.count(n, weight)
 	added := s.join(weight, 0, s.block, s.spread, n)
@@ -441,17 +442,10 @@ func rowsPerStage(d int) int {
 	return min(max(bytes/8/d, least), stageRows)
 }
 
-func grow(x []float64, n int) []float64 {
-	if cap(x) < n {
-		return make([]float64, n)
-	}
-	return x[:n]
-}
-
 // merge adds the rows that o has seen and returns what joins the two scatters:
 // one row or none.
 func (s *stage) merge(o *stage) staged {
-	s.x, s.y = grow(s.x, s.d), grow(s.y, s.t)
+	s.x, s.y = vec.Grow(s.x, s.d), vec.Grow(s.y, s.t)
 	s.reserve()
 	n := 0
 	if w2 := o.weight.Value(); s.intercept && w2 > 0 {

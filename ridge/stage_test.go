@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 )
 
@@ -104,7 +105,7 @@ func addScatter(sum []float64, d, k int, st staged) {
 		}
 		copy(row[d:], st.y[i*k:(i+1)*k])
 		for a := range row {
-			axpy(row[a], row, sum[a*(d+k):(a+1)*(d+k)])
+			vec.Axpy(row[a], row, sum[a*(d+k):(a+1)*(d+k)])
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // ErrNoConvergence reports that an eigenvalue iteration failed, which finite data
@@ -153,7 +154,7 @@ func (m *LinearModel) oneShot(method string, r int, b []float64) (*Estimator, er
 func rowDots(n int, a, b []float64) []float64 {
 	c, out := len(a)/n, make([]float64, n)
 	for i := range out {
-		out[i] = dot(a[i*c:(i+1)*c], b[i*c:(i+1)*c])
+		out[i] = vec.Dot(a[i*c:(i+1)*c], b[i*c:(i+1)*c])
 	}
 	return out
 }
@@ -332,7 +333,7 @@ func (e *Estimator) Bounds(gamma float64) (RiskBounds, error) {
 	root := math.Sqrt(float64(m.d))
 	round := roundFactor * eps * (root + m.trace/gamma)
 	bias := math.Sqrt(optimal.Bias2)
-	far := q*m.exact.mean(gamma) + (1+q)*round*norm(m.x0)
+	far := q*m.exact.mean(gamma) + (1+q)*round*vec.Norm(m.x0)
 	sd := math.Sqrt(optimal.Variance)
 	slack := (1 + q) * (round*sd + roundFactor*eps*math.Sqrt(m.noise*m.trace)*root/gamma)
 	r := RiskBounds{

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A subspace is spanned by the rows of Q (k×d), orthonormal to round-off, of which
@@ -113,7 +114,7 @@ func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 		}
 		for l := range w {
 			row := f[l*ld : l*ld+n]
-			z[l] -= dot(row, h)
+			z[l] -= vec.Dot(row, h)
 			for j, v := range row {
 				scaled[l*ld+j] = v / math.Sqrt(s.theta[j]+gamma[i])
 			}
@@ -222,9 +223,9 @@ func (s *subspace) next(n int, z []float64) int {
 		row, inside := z[i*d:(i+1)*d], s.h[i*k:(i+1)*k]
 		copy(row, s.kq[j*d:(j+1)*d])
 		copy(inside, s.t[j*s.most:])
-		if l := norm(row); l > tiniest {
-			scale(1/l, row)
-			scale(1/l, inside)
+		if l := vec.Norm(row); l > tiniest {
+			vec.Scale(1/l, row)
+			vec.Scale(1/l, inside)
 		}
 	}
 	s.be.Gemm(false, false, n, d, k, -1, s.h, k, s.q, d, 1, z, d)
@@ -239,13 +240,13 @@ func orthogonalise(n, d int, z, row []float64) bool {
 	for range 2 {
 		for i := range n {
 			before := z[i*d : (i+1)*d]
-			axpy(-dot(row, before), before, row)
+			vec.Axpy(-vec.Dot(row, before), before, row)
 		}
-		left := norm(row)
+		left := vec.Norm(row)
 		if left < 0.1 {
 			return false
 		}
-		scale(1/left, row)
+		vec.Scale(1/left, row)
 	}
 	return true
 }
@@ -256,8 +257,8 @@ func (s *subspace) normalised(n int, z []float64, least float64) int {
 	live := 0
 	for i := range n {
 		row := z[i*s.d : (i+1)*s.d]
-		if l := norm(row); l > least && l <= math.MaxFloat64 {
-			scale(1/l, row)
+		if l := vec.Norm(row); l > least && l <= math.MaxFloat64 {
+			vec.Scale(1/l, row)
 			copy(z[live*s.d:(live+1)*s.d], row)
 			live++
 		}
@@ -271,7 +272,7 @@ func (s *subspace) purge(n int, z []float64) {
 	along := s.rest[:n*s.d]
 	clear(along)
 	s.be.Gradient(s.k, s.d, n, s.q, s.d, z, s.d, nil, 0, along, s.d, s.h, ld)
-	axpy(-1, along, z[:n*s.d])
+	vec.Axpy(-1, along, z[:n*s.d])
 }
 
 // independent makes n rows of length one orthonormal, of which the first are already,

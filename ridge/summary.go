@@ -11,6 +11,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // SummaryConfig says what to keep of the rows. Dim and Size are required; the
@@ -174,7 +175,7 @@ const sumRows = 32
 func (s *Summary) accumulate(st staged) error {
 	s.spec = nil
 	d, t := s.cfg.Dim, s.cfg.Targets
-	s.delta = grow(s.delta, (t+1)*d)
+	s.delta = vec.Grow(s.delta, (t+1)*d)
 	if st.sparse != nil {
 		if err := s.sketch.AppendSparse(st.sparse); err != nil {
 			return err
@@ -204,7 +205,7 @@ func (s *Summary) accumulate(st staged) error {
 func (s *Summary) watched(n int, y, x []float64) []float64 {
 	d, t := s.cfg.Dim, s.cfg.Targets
 	s.watch()
-	s.yh = grow(s.yh, n*(t+2))
+	s.yh = vec.Grow(s.yh, n*(t+2))
 	ah := s.yh[n*(t+1):]
 	s.be.Gemv(false, n, d, 1, x, d, s.probe, 0, ah)
 	for i := range n {
@@ -236,7 +237,7 @@ func (s *Summary) accumulateSparse(st staged) {
 		for j := range t {
 			add(j, st.y[i*t+j], idx, val)
 		}
-		add(t, sparseDot(idx, val, s.probe), idx, val)
+		add(t, vec.SparseDot(idx, val, s.probe), idx, val)
 	}
 }
 
@@ -341,7 +342,7 @@ func (s *Summary) intercepts(coef []float64, target []int) []float64 {
 	if s.cfg.Intercept {
 		mean := s.stage.means()
 		for i, j := range target {
-			out[i] = mean[d+j] - dot(coef[i*d:(i+1)*d], mean[:d])
+			out[i] = mean[d+j] - vec.Dot(coef[i*d:(i+1)*d], mean[:d])
 		}
 	}
 	return out

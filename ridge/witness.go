@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A witness tells the rows of a pass from other rows, whatever the targets are: the
@@ -25,7 +27,7 @@ func probe(d int) []float64 {
 	for j := range h {
 		h[j] = math.Copysign(0.5+r.Float64(), r.Float64()-0.5)
 	}
-	scale(1/norm(h), h)
+	vec.Scale(1/vec.Norm(h), h)
 	return h
 }
 
@@ -42,10 +44,10 @@ func (k *knowledge) agree(qs []query, v, out []float64) error {
 	}
 	for i, q := range qs {
 		x := v[i*k.d : (i+1)*k.d]
-		got, want := dot(k.witness.h, out[i*k.d:(i+1)*k.d]), dot(k.witness.kh, x)
-		slack := k.productSlack(norm(x))
+		got, want := vec.Dot(k.witness.h, out[i*k.d:(i+1)*k.d]), vec.Dot(k.witness.kh, x)
+		slack := k.productSlack(vec.Norm(x))
 		if q.affine {
-			want -= dot(k.witness.h, k.cross[q.target*k.d:(q.target+1)*k.d])
+			want -= vec.Dot(k.witness.h, k.cross[q.target*k.d:(q.target+1)*k.d])
 			slack += k.crossSlack(q.target)
 		}
 		if off := math.Abs(got - want); differs(off, slack) {
@@ -64,8 +66,8 @@ func (k *knowledge) agreeSquares(qs []query, v, out, rss []float64) error {
 			continue
 		}
 		j, x := q.target, v[i*k.d:(i+1)*k.d]
-		want := k.tss[j] - dot(k.cross[j*k.d:(j+1)*k.d], x) + dot(x, out[i*k.d:(i+1)*k.d])
-		xn := norm(x)
+		want := k.tss[j] - vec.Dot(k.cross[j*k.d:(j+1)*k.d], x) + vec.Dot(x, out[i*k.d:(i+1)*k.d])
+		xn := vec.Norm(x)
 		size := k.frob*xn + k.target(j)
 		slack := sameRows*size*size + k.squaresError(j) + 2*k.crossError(j)*xn + math.Pow(k.meanShift(j, xn), 2)
 		if off := math.Abs(rss[i] - want); differs(off, slack) {

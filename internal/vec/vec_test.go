@@ -1,4 +1,4 @@
-package ridge
+package vec
 
 import (
 	"math"
@@ -21,15 +21,15 @@ func TestDot(t *testing.T) {
 				term := refbig.Float(v)
 				square.Add(square, term.Mul(term, term))
 			}
-			if want, _ := square.Sqrt(square).Float64(); !(math.Abs(norm(x)-want) <= 8*eps*want) {
-				t.Errorf("%d numbers of %g: norm %g, want %g", n, scale, norm(x), want)
+			if want, _ := square.Sqrt(square).Float64(); !(math.Abs(Norm(x)-want) <= 8*0x1p-52*want) {
+				t.Errorf("%d numbers of %g: norm %g, want %g", n, scale, Norm(x), want)
 			}
 			if scale != 1 {
 				continue
 			}
 			square.Mul(square, square)
-			if want, _ := square.Float64(); !(math.Abs(dot(x, x)-want) <= 8*eps*want) {
-				t.Errorf("%d numbers: product %g, want %g", n, dot(x, x), want)
+			if want, _ := square.Float64(); !(math.Abs(Dot(x, x)-want) <= 8*0x1p-52*want) {
+				t.Errorf("%d numbers: product %g, want %g", n, Dot(x, x), want)
 			}
 		}
 	}
