@@ -1,10 +1,11 @@
-package ridge
+package krylov
 
 import (
 	"math"
 	"testing"
 
 	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
 // TestGalerkinResidual: ‖Ax − b‖ follows from the gradient that is carried along.
@@ -19,8 +20,9 @@ func TestGalerkinResidual(t *testing.T) {
 		vec.Axpy(r, row, g)
 		tss, want = tss+b[i]*b[i], want+r*r
 	}
-	k := &galerkin{refinement: &refinement{know: &knowledge{cross: cross, tss: []float64{tss}}}, space: &subspace{d: 2}}
-	if got := k.residual(&system{gamma: gamma, x: x, g: g}); !(math.Abs(got-math.Sqrt(want)) <= 1e-14*got) {
+	s := newSystem(&certify.Judge{At: certify.At{Gamma: gamma}}, 0, 0, 2)
+	s.X, s.G = x, g
+	if got := carriedResidual(s, tss, cross); !(math.Abs(got-math.Sqrt(want)) <= 1e-14*got) {
 		t.Errorf("%.17g, want %.17g", got, math.Sqrt(want))
 	}
 }

@@ -1,4 +1,4 @@
-package ridge
+package direct
 
 import (
 	"math"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // lostSquares bounds what an entry of K loses to underflow: 2⁻¹⁰⁷⁴ for each row.
@@ -16,23 +18,24 @@ const lostSquares = 0x1p-1040
 // by fold, and solves (K + γI)x = c by Cholesky's factorization.
 //
 // Each fold's product is formed apart and then added, so that no entry is the
-// end of a chain of more than stageRows + folds additions: |δ(aᵢᵀaⱼ)| ≤
+// end of a chain of more than roundoff.StageRows + folds additions: |δ(aᵢᵀaⱼ)| ≤
 // chain·u‖aᵢ‖‖aⱼ‖ whatever the backend does inside.
 type normalEquations struct {
 	be    engine.Backend
 	d, t  int
-	rows  []float64 // stageRows×q
+	rows  []float64 // roundoff.StageRows×q
 	sum   []float64 // q×q, lower triangle; K in full once folding has ended
 	work  []float64 // q×q: a fold's share, later H and L
 	col   []float64 // ‖column‖, q
 	chain float64
 }
 
-func newNormalEquations(be engine.Backend, d, t int) *normalEquations {
+// NewCholesky streams K and c, and factors H = K + γI.
+func NewCholesky(be engine.Backend, d, t int) Factorization {
 	q := d + t
 	return &normalEquations{
 		be: be, d: d, t: t, col: make([]float64, q),
-		rows: make([]float64, stageRows*q), sum: make([]float64, q*q), work: make([]float64, q*q),
+		rows: make([]float64, roundoff.StageRows*q), sum: make([]float64, q*q), work: make([]float64, q*q),
 	}
 }
 
@@ -68,7 +71,7 @@ func mirror(n int, a []float64, lda int) {
 	}
 }
 
-func (e *normalEquations) solve(gamma float64) (*solution, int) {
+func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 	d, t, q := e.d, e.t, e.d+e.t
 	n := float64(d)
 	for i := range d {
@@ -81,7 +84,7 @@ func (e *normalEquations) solve(gamma float64) (*solution, int) {
 	if gamma == 0 {
 		// A pivot within the round-off of K is no evidence of independence.
 		for i := range d {
-			if l := e.work[i*q+i]; !(l*l > ulp*(e.chain+n+3)*e.sum[i*q+i]+lostSquares) {
+			if l := e.work[i*q+i]; !(l*l > roundoff.Unit*(e.chain+n+3)*e.sum[i*q+i]+lostSquares) {
 				return nil, i
 			}
 		}
@@ -97,20 +100,20 @@ func (e *normalEquations) solve(gamma float64) (*solution, int) {
 	e.be.Gemm(false, false, t, d, d, -1, x, d, e.sum, q, 1, r, d)
 	mirror(d, e.work, q)
 
-	s := &solution{
-		gamma: gamma, x: x, r: e.work, ld: q, data: make([]float64, q),
-		gram: ulp * (e.chain + n + 4), lost: n * lostSquares,
+	s := &certify.Factored{
+		Gamma: gamma, X: x, R: e.work, Ld: q, Data: make([]float64, q),
+		Gram: roundoff.Unit * (e.chain + n + 4), Lost: n * lostSquares,
 	}
 	for j := range t {
 		xj, rj, c := x[j*d:(j+1)*d], r[j*d:(j+1)*d], e.sum[(d+j)*q:(d+j)*q+d]
 		b, xn := e.col[d+j], vec.Norm(xj)
 		size := b + vec.AbsDot(e.col[:d], xj)
 		for i, v := range rj {
-			s.residual = append(s.residual, math.Abs(v)+ulp*((e.chain+n+3)*e.col[i]*size+(n+3)*gamma*math.Abs(xj[i])))
+			s.Residual = append(s.Residual, math.Abs(v)+roundoff.Unit*((e.chain+n+3)*e.col[i]*size+(n+3)*gamma*math.Abs(xj[i])))
 		}
 		// ‖Ax − b‖² = ‖b‖² − 2cᵀx + xᵀKx with Kx = c − γx − r.
-		s.rss = append(s.rss, e.sum[(d+j)*q+d+j]-vec.Dot(c, xj)-gamma*xn*xn-vec.Dot(xj, rj))
-		s.rssRound = append(s.rssRound, ulp*((2*e.chain+2*n+12)*size*size+(2*n+8)*gamma*xn*xn))
+		s.RSS = append(s.RSS, e.sum[(d+j)*q+d+j]-vec.Dot(c, xj)-gamma*xn*xn-vec.Dot(xj, rj))
+		s.RSSRound = append(s.RSSRound, roundoff.Unit*((2*e.chain+2*n+12)*size*size+(2*n+8)*gamma*xn*xn))
 	}
 	return s, -1
 }

@@ -1,4 +1,4 @@
-package ridge
+package krylov
 
 import (
 	"math"

@@ -1,8 +1,6 @@
-package ridge
+package krylov
 
 import (
-	"fmt"
-
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -21,16 +19,13 @@ type chebyshev struct {
 	omega        float64 // 0 before the first step
 }
 
-func newChebyshev(s *system, h Hessian) (*chebyshev, error) {
-	lo, hi := h.Range(s.gamma)
-	if !(lo > 0) {
-		return nil, fmt.Errorf("ridge: at gamma = %g the Hessian proves no range for Chebyshev, for a sketch because gamma is below its round-off; use CG", s.gamma)
-	}
+// newChebyshev is for a spectrum within [lo, hi], lo > 0.
+func newChebyshev(x, g []float64, lo, hi float64) *chebyshev {
 	return &chebyshev{
-		newton: newton{x: s.x, g: s.g},
-		p:      make([]float64, len(s.x)),
+		newton: newton{x: x, g: g},
+		p:      make([]float64, len(x)),
 		theta:  (hi + lo) / 2, delta: (hi - lo) / 2,
-	}, nil
+	}
 }
 
 func (c *chebyshev) step(z []float64) {

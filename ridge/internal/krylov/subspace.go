@@ -1,9 +1,10 @@
-package ridge
+package krylov
 
 import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -73,7 +74,7 @@ func (s *subspace) grow(b int) error {
 func (s *subspace) decompose() error {
 	copyMatrix(s.k, s.k, s.eig, s.k, s.t, s.most)
 	if !s.be.SymEig(s.k, s.k, s.eig, s.k, s.theta, s.s, s.k, s.work) {
-		return ErrNoConvergence
+		return fd.ErrNoConvergence
 	}
 	for i, v := range s.theta[:s.k] {
 		s.theta[i] = math.Max(v, 0)
@@ -179,7 +180,7 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	s.be.Syrk(false, n, s.d, 1, z, s.d, 0, gram, n)
 	b := min(n, s.most-s.k)
 	if !s.be.SymEig(n, b, gram, n, w, v, n, s.work) {
-		return 0, ErrNoConvergence
+		return 0, fd.ErrNoConvergence
 	}
 	for b > 0 && !(w[b-1] > newDirection*newDirection*w[0]) {
 		b--

@@ -1,4 +1,4 @@
-package ridge
+package rows
 
 import (
 	"math"
@@ -35,7 +35,7 @@ func TestStageScatter(t *testing.T) {
 					if !weighted {
 						w = nil
 					}
-					s := newStage(d, k, intercept)
+					s := NewStage(d, k, intercept)
 					got := make([]float64, (d+k)*(d+k))
 					for lo := 0; lo < n; lo += size {
 						hi := min(lo+size, n)
@@ -45,7 +45,7 @@ func TestStageScatter(t *testing.T) {
 						}
 						b := block(x[lo:hi], y[lo:hi], sparse)
 						b.W = bw
-						addScatter(got, d, k, s.load(b))
+						addScatter(got, d, k, s.Load(b))
 					}
 					p := refbig.New(x, y, w, intercept)
 					for i := range d {
@@ -61,11 +61,11 @@ func TestStageScatter(t *testing.T) {
 					}
 					if intercept {
 						for j, v := range append(refbig.Float64s(p.MeanX), refbig.Float64s(p.MeanY)...) {
-							compareScatter(t, s.means()[j], v)
+							compareScatter(t, s.Means()[j], v)
 						}
 					}
-					if s.rows != n {
-						t.Errorf("%d rows", s.rows)
+					if s.Rows != n {
+						t.Errorf("%d rows", s.Rows)
 					}
 					if t.Failed() {
 						t.Fatalf("weighted %v intercept %v size %d sparse %v", weighted, intercept, size, sparse)
@@ -92,18 +92,18 @@ func block(x, y [][]float64, sparse bool) dataset.Block {
 	return b
 }
 
-func addScatter(sum []float64, d, k int, st staged) {
-	for i := range st.n {
+func addScatter(sum []float64, d, k int, st Staged) {
+	for i := range st.N {
 		row := make([]float64, d+k)
-		if st.sparse != nil {
-			idx, val := st.sparse.Row(i)
+		if st.Sparse != nil {
+			idx, val := st.Sparse.Row(i)
 			for l, j := range idx {
 				row[j] = val[l]
 			}
 		} else {
-			copy(row, st.x[i*d:(i+1)*d])
+			copy(row, st.X[i*d:(i+1)*d])
 		}
-		copy(row[d:], st.y[i*k:(i+1)*k])
+		copy(row[d:], st.Y[i*k:(i+1)*k])
 		for a := range row {
 			vec.Axpy(row[a], row, sum[a*(d+k):(a+1)*(d+k)])
 		}
@@ -120,7 +120,7 @@ func compareScatter(t *testing.T, got, want float64) {
 // TestStageConstant: constant columns leave nothing behind, for values, weights
 // and blocks of any kind, and rows without weight do not count.
 func TestStageConstant(t *testing.T) {
-	s := newStage(2, 1, true)
+	s := NewStage(2, 1, true)
 	for i, w := range [][]float64{nil, {0, 3, 0.1}, {0, 0, 0}, nil, {1e-3, 7, 1}} {
 		x := [][]float64{{0.1, 1e17 / 3}, {0.1, 1e17 / 3}, {0.1, 1e17 / 3}}
 		y := [][]float64{{1.0 / 7}, {1.0 / 7}, {1.0 / 7}}
@@ -129,15 +129,15 @@ func TestStageConstant(t *testing.T) {
 		}
 		b := block(x, y, false)
 		b.W = w
-		st := s.load(b)
-		for _, v := range append(append([]float64{}, st.x...), st.y...) {
+		st := s.Load(b)
+		for _, v := range append(append([]float64{}, st.X...), st.Y...) {
 			if v != 0 {
 				t.Errorf("block %d: %g left of a constant", i, v)
 			}
 		}
 	}
 	for j, v := range []float64{0.1, 1e17 / 3, 1.0 / 7} {
-		if m := s.means()[j]; m != v {
+		if m := s.Means()[j]; m != v {
 			t.Errorf("mean %v, want %v", m, v)
 		}
 	}
@@ -149,8 +149,8 @@ func TestStageLeavesBlockAlone(t *testing.T) {
 		x, y := [][]float64{{1, 2}, {3, 4}}, [][]float64{{5}, {6}}
 		b, want := block(x, y, sparse), block(x, y, sparse)
 		b.W = []float64{2, 3}
-		newStage(2, 1, true).load(b)
-		newStage(2, 1, false).load(b)
+		NewStage(2, 1, true).Load(b)
+		NewStage(2, 1, false).Load(b)
 		for i := range want.Y {
 			if b.Y[i] != want.Y[i] {
 				t.Errorf("y changed to %v", b.Y)

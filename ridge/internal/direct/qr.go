@@ -1,10 +1,12 @@
-package ridge
+package direct
 
 import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // tsqr keeps the triangular factor R of [A Y] = QR, stacking rows below it and
@@ -18,7 +20,7 @@ import (
 type tsqr struct {
 	be    engine.Backend
 	d, t  int
-	stack []float64 // R above the rows to fold, (q + max(stageRows, q))×q
+	stack []float64 // R above the rows to fold, (q + max(roundoff.StageRows, q))×q
 	r     []float64 // q×q, R once folding has ended
 	work  []float64
 	col   []float64
@@ -27,9 +29,10 @@ type tsqr struct {
 	longest int // rows of the largest fold
 }
 
-func newTSQR(be engine.Backend, d, t int) *tsqr {
+// NewQR streams the triangular factor of [A Y].
+func NewQR(be engine.Backend, d, t int) Factorization {
 	q := d + t
-	rows := q + max(stageRows, q)
+	rows := q + max(roundoff.StageRows, q)
 	return &tsqr{
 		be: be, d: d, t: t, col: make([]float64, q),
 		stack: make([]float64, rows*q), r: make([]float64, q*q), work: make([]float64, be.QRWork(rows, q)),
@@ -74,10 +77,10 @@ func (e *tsqr) columns() []float64 {
 // calibrated by TestExactBias and TestExactRepeated, where every rounding goes the
 // same way.
 func (e *tsqr) backward() float64 {
-	return ulp * (4*float64(e.d+e.t+4) + float64(e.longest)*float64(e.folds))
+	return roundoff.Unit * (4*float64(e.d+e.t+4) + float64(e.longest)*float64(e.folds))
 }
 
-func (e *tsqr) solve(gamma float64) (*solution, int) {
+func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 	d, t, q := e.d, e.t, e.d+e.t
 	copy(e.stack, e.r)
 	if gamma > 0 {
@@ -94,19 +97,19 @@ func (e *tsqr) solve(gamma float64) (*solution, int) {
 			}
 		}
 	}
-	s := &solution{
-		gamma: gamma, x: make([]float64, t*d), r: e.stack, ld: q, data: make([]float64, q),
-		residual: make([]float64, t*d), rss: make([]float64, t), rssRound: make([]float64, t),
+	s := &certify.Factored{
+		Gamma: gamma, X: make([]float64, t*d), R: e.stack, Ld: q, Data: make([]float64, q),
+		Residual: make([]float64, t*d), RSS: make([]float64, t), RSSRound: make([]float64, t),
 	}
 	for j := range q {
-		s.data[j] = e.backward() * e.col[j]
+		s.Data[j] = e.backward() * e.col[j]
 		if j < d {
-			s.data[j] = math.Hypot(s.data[j], e.backward()*math.Sqrt(gamma))
+			s.Data[j] = math.Hypot(s.Data[j], e.backward()*math.Sqrt(gamma))
 		}
 	}
-	s.stacked = append(s.stacked, s.data[:d]...)
+	s.Stacked = append(s.Stacked, s.Data[:d]...)
 	for j := range t {
-		x := s.x[j*d : (j+1)*d]
+		x := s.X[j*d : (j+1)*d]
 		for i := range x {
 			x[i] = e.stack[i*q+d+j]
 		}
@@ -114,13 +117,13 @@ func (e *tsqr) solve(gamma float64) (*solution, int) {
 	}
 	// Columns far below √γ drown in the backward error of their √γ. Where the
 	// normal equations are no danger, a step of refinement on them mends that.
-	if frob := vec.Norm(e.col[:d]); gamma > 1000*float64(d)*eps*frob*frob {
+	if frob := vec.Norm(e.col[:d]); gamma > 1000*float64(d)*roundoff.Eps*frob*frob {
 		e.refine(s)
 	}
 	v := make([]float64, q)
 	for j := range t {
-		rn := vec.Norm(e.residual(v, s.x[j*d:(j+1)*d], j))
-		s.rss[j] = rn * rn
+		rn := vec.Norm(e.residual(v, s.X[j*d:(j+1)*d], j))
+		s.RSS[j] = rn * rn
 	}
 	return s, -1
 }
@@ -153,23 +156,23 @@ func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 // refine takes one step x += H⁻¹(c − Hx) through R_γ, the corrected seminormal
 // equations (Å. Björck, Linear Algebra Appl. 88/89, 1987), and records what is
 // left of the gradient.
-func (e *tsqr) refine(s *solution) {
+func (e *tsqr) refine(s *certify.Factored) {
 	d, q := e.d, e.d+e.t
 	g, v := make([]float64, d), make([]float64, q)
 	for j := range e.t {
-		x := s.x[j*d : (j+1)*d]
-		e.gradient(g, v, x, j, s.gamma)
-		forwardSubstitute(d, s.r, s.ld, g)
-		backSubstitute(d, s.r, s.ld, g)
+		x := s.X[j*d : (j+1)*d]
+		e.gradient(g, v, x, j, s.Gamma)
+		forwardSubstitute(d, s.R, s.Ld, g)
+		backSubstitute(d, s.R, s.Ld, g)
 		vec.Axpy(1, g, x)
-		e.gradient(g, v, x, j, s.gamma)
+		e.gradient(g, v, x, j, s.Gamma)
 		rn := vec.Norm(v[:d]) // round-off is that of products with it; its own is in data
 		for i := range d {
-			s.residual[j*d+i] = math.Abs(g[i]) + ulp*float64(d+3)*(e.col[i]*rn+s.gamma*math.Abs(x[i]))
+			s.Residual[j*d+i] = math.Abs(g[i]) + roundoff.Unit*float64(d+3)*(e.col[i]*rn+s.Gamma*math.Abs(x[i]))
 		}
 	}
 	for j := range d {
-		s.data[j] = e.backward() * e.col[j]
+		s.Data[j] = e.backward() * e.col[j]
 	}
 }
 

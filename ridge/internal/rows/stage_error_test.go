@@ -1,4 +1,4 @@
-package ridge
+package rows
 
 import (
 	"math"
@@ -8,19 +8,20 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // A tracked stage knows the rows that it has seen, at the weights that decays have left
-// them, and the exact scatter of what it staged.
+// them, and the exact scatter of what it Staged.
 type tracked struct {
-	*stage
+	*Stage
 	x, y    [][]float64
 	w       []float64
 	scatter [][]*big.Float // (d+t)²
 }
 
 func track(d, t int) *tracked {
-	out := &tracked{stage: newStage(d, t, true)}
+	out := &tracked{Stage: NewStage(d, t, true)}
 	for range d + t {
 		row := make([]*big.Float, d+t)
 		for j := range row {
@@ -31,9 +32,9 @@ func track(d, t int) *tracked {
 	return out
 }
 
-func (s *tracked) take(st staged) {
-	for i := range st.n {
-		row := append(append([]float64(nil), st.x[i*s.d:(i+1)*s.d]...), st.y[i*s.t:(i+1)*s.t]...)
+func (s *tracked) take(st Staged) {
+	for i := range st.N {
+		row := append(append([]float64(nil), st.X[i*s.d:(i+1)*s.d]...), st.Y[i*s.t:(i+1)*s.t]...)
 		for a, v := range row {
 			for b, u := range row {
 				s.scatter[a][b].Add(s.scatter[a][b], new(big.Float).Mul(refbig.Float(v), refbig.Float(u)))
@@ -45,7 +46,7 @@ func (s *tracked) take(st staged) {
 func (s *tracked) append(x, y [][]float64, w []float64) {
 	b := block(x, y, false)
 	b.W = w
-	s.take(s.load(b))
+	s.take(s.Load(b))
 	s.x, s.y = append(s.x, x...), append(s.y, y...)
 	for i := range x {
 		s.w = append(s.w, dataset.Block{W: w}.Weight(i))
@@ -53,7 +54,7 @@ func (s *tracked) append(x, y [][]float64, w []float64) {
 }
 
 func (s *tracked) forget(beta float64) {
-	s.decay(beta)
+	s.Decay(beta)
 	for i := range s.w {
 		s.w[i] *= beta
 	}
@@ -70,7 +71,7 @@ func (s *tracked) join(o *tracked) {
 			s.scatter[a][b].Add(s.scatter[a][b], v)
 		}
 	}
-	s.take(s.merge(o.stage))
+	s.take(s.Merge(o.Stage))
 	s.x, s.y, s.w = append(s.x, o.x...), append(s.y, o.y...), append(s.w, o.w...)
 }
 
@@ -154,7 +155,7 @@ func (s *tracked) holds(t *testing.T, worst map[string]float64) {
 			t.Errorf("%s: off by %.3g, bound %.3g", what, off, bound)
 		}
 	}
-	means, wrong := s.means(), s.meanErrors()
+	means, wrong := s.Means(), s.MeanErrors()
 	for j, m := range append(append([]*big.Float(nil), p.MeanX...), p.MeanY...) {
 		held("mean", new(big.Float).Sub(refbig.Float(means[j]), m), wrong[j]+1e-300)
 	}
@@ -162,7 +163,7 @@ func (s *tracked) holds(t *testing.T, worst map[string]float64) {
 	for j := range size {
 		v, _ := s.scatter[j][j].Float64()
 		size[j] = math.Sqrt(v)
-		off[j] = s.displaced(j, size[j]) + 1e-150
+		off[j] = s.Displaced(j, size[j]) + 1e-150
 	}
 	for a := range size {
 		for b := range size {
@@ -185,24 +186,24 @@ func (s *tracked) holds(t *testing.T, worst map[string]float64) {
 // TestStageWeight: the weight is what weights and decays make it, to what the stage says,
 // and its round-off doesn't grow with decays that are forgotten themselves.
 func TestStageWeight(t *testing.T) {
-	s := newStage(1, 1, true)
+	s := NewStage(1, 1, true)
 	truth, worst := refbig.Float(0), 0.0
 	for range 3000 {
 		b := block([][]float64{{1}, {2}}, [][]float64{{1}, {3}}, false)
 		b.W = []float64{0.1, 0.7}
-		s.load(b)
-		s.decay(0.9)
+		s.Load(b)
+		s.Decay(0.9)
 		truth.Add(truth, refbig.Float(0.1))
 		truth.Add(truth, refbig.Float(0.7))
 		truth.Mul(truth, refbig.Float(0.9))
-		w := s.weight.Value()
+		w := s.Weight.Value()
 		off, _ := new(big.Float).Sub(refbig.Float(w), truth).Float64()
-		bound := s.relativeWeight(w) * w
+		bound := s.RelativeWeight(w) * w
 		if worst = math.Max(worst, math.Abs(off)/bound); !(math.Abs(off) <= bound) {
 			t.Fatalf("the weight %g is off by %g, bound %g", w, off, bound)
 		}
 	}
-	if v := s.relativeWeight(s.weight.Value()); !(v <= 100*ulp) || !(worst > 1e-3) {
+	if v := s.RelativeWeight(s.Weight.Value()); !(v <= 100*roundoff.Unit) || !(worst > 1e-3) {
 		t.Errorf("after 3000 decays the weight may be off by %g of itself; it was by %g of the bound", v, worst)
 	}
 }

@@ -1,0 +1,108 @@
+package certify
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+)
+
+// At is what is known at one γ. Every quadratic form of H(γ)⁻¹ lies between those of
+//
+//	(BᵀB + upper·I)⁻¹  and  (BᵀB + lower·I)⁻¹,   lower = γ − pad,  upper = γ + η + pad,
+//
+// written as functions of the eigenvalues of BᵀB: below(BᵀB) ⪯ H⁻¹ ⪯ above(BᵀB).
+type At struct {
+	*Known
+	Gamma        float64
+	lower, upper float64
+	proper       bool // lower(γ) is positive definite beyond doubt; else all that is known below is H ⪰ (γ + least)I
+}
+
+// At is what follows at γ > 0.
+func (k *Known) At(gamma float64) At {
+	lower, rest := gamma-k.bound.RoundOff, k.eigen.Rest
+	return At{Known: k, Gamma: gamma, lower: lower, upper: gamma + k.bound.FD(), proper: lower+rest > 0.5*(gamma+rest)}
+}
+
+func (a At) below(s2 float64) float64 { return 1 / (s2 + a.upper) }
+
+func (a At) above(s2 float64) float64 {
+	if a.proper {
+		return 1 / (s2 + a.lower)
+	}
+	return 1 / (a.Gamma + a.norm.least)
+}
+
+// middle is the function halfway between below and above.
+func (a At) middle(s2 float64) float64 { return (a.below(s2) + a.above(s2)) / 2 }
+
+// gap is above − below, without cancellation.
+func (a At) gap(s2 float64) float64 {
+	if a.proper {
+		return (a.upper - a.lower) / (s2 + a.lower) / (s2 + a.upper)
+	}
+	least := a.Gamma + a.norm.least
+	return (s2 + (a.upper - least)) / least / (s2 + a.upper)
+}
+
+// inverse bounds ‖H⁻¹‖.
+func (a At) inverse() float64 { return 1 / (a.Gamma + a.norm.least) }
+
+// through bounds ‖AH⁻¹‖: the largest √λ/(λ+γ) over the eigenvalues λ of K.
+func (a At) through() float64 {
+	if least := a.norm.least; least > a.Gamma {
+		return math.Sqrt(least) / (least + a.Gamma)
+	}
+	return 1 / (2 * math.Sqrt(a.Gamma))
+}
+
+// widestGap is the largest gap at any eigenvalue.
+func (a At) widestGap() float64 {
+	return math.Max(a.gap(a.eigen.Rest), a.gap(a.eigen.Largest()))
+}
+
+// ball is how far x* of target j is from Mc at most, M = middle(BᵀB): with D = gap(BᵀB)
+// and ‖W‖ ≤ 1, H⁻¹ = M + ½D^{½}WD^{½}, so that it is within ½√(‖D‖·cᵀDc). Round-off is
+// the caller's to add.
+func (a At) ball(j int) (radius float64) {
+	return math.Sqrt(a.widestGap()*a.eigen.Form(&a.targets[j].c, a.gap)) / 2
+}
+
+// energies brackets ‖H^{-½}g‖, for a g known up to an error of norm dg, to which the
+// round-off of its projection onto V adds.
+func (a At) energies(p *resolvent.Projection, dg float64) interval.Interval {
+	most := math.Sqrt(a.inverse())
+	var lo float64
+	hi := p.Norm * most
+	if p.Norm >= 0x1p-400 && p.Norm <= 0x1p400 { // squares neither underflow nor overflow
+		lo = math.Sqrt(a.eigen.Quad(p, a.upper))
+		if a.proper {
+			hi = math.Min(hi, math.Sqrt(a.eigen.Quad(p, a.lower)))
+		}
+	}
+	// ‖H^{-½}(g+δ)‖ ≤ ‖H^{-½}g‖ + ‖δ‖·‖H⁻¹‖^{½}.
+	round := 1 + 2*a.factor.along*eps
+	slack := (dg + a.factor.onto*eps*p.Norm) * most
+	out := interval.Interval{Lo: math.Max(0, lo/round-slack), Hi: hi*round + slack}
+	if !(out.Hi <= math.MaxFloat64) || !(out.Lo <= out.Hi) {
+		return interval.Nonnegative()
+	}
+	return out
+}
+
+// quads brackets gᵀH⁻¹g, see energies.
+func (a At) quads(p *resolvent.Projection, dg float64) interval.Interval {
+	v := a.energies(p, dg)
+	if !(v.Hi <= 0x1p500) { // its square may overflow
+		return interval.Nonnegative()
+	}
+	return interval.Squared(v.Lo, v.Hi)
+}
+
+// Objective brackets f* = ½(‖b‖² − cᵀH⁻¹c) of target j.
+func (a At) Objective(j int) interval.Interval {
+	q, tss := a.quads(&a.targets[j].c, a.CrossError(j)), a.TSS[j]
+	pad := a.SquaresError(j)
+	return interval.Interval{Lo: math.Max(0, (tss-q.Hi-pad)/2), Hi: math.Max(0, (tss-q.Lo+pad)/2)}
+}

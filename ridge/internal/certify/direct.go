@@ -1,0 +1,214 @@
+package certify
+
+import (
+	"math"
+	"slices"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// Streamed is what is known of the rows of [A Y] that a factorisation was made of.
+type Streamed struct {
+	Backend   engine.Backend
+	Rows      int64
+	Dim       int
+	Intercept bool
+	TSS       []float64 // ‖b‖² as computed, t
+	// Displaced bounds, in norm, what rounding has put wrong in each column of the rows
+	// before they were factored, d+t.
+	Displaced []float64
+	// Means are those that rows are centred by, MeanErrors what these are off by, d+t;
+	// nil without intercept.
+	Means, MeanErrors []float64
+}
+
+// Factored is what a factorisation found for one γ, and what its arithmetic
+// may have done to it. x̂ solves, but for a residual, the problem of a matrix
+// [A; √γI, Y] perturbed a little in each column; the factor R is that of a
+// perturbed matrix too, but for an error in RᵀR.
+type Factored struct {
+	Gamma float64
+	X     []float64 // x̂, t×d
+	R     []float64 // upper triangular d×d, leading dimension Ld, RᵀR ≈ H
+	Ld    int
+	RSS   []float64 // ‖Ax̂ − b‖² as computed
+
+	Data     []float64 // bounds, in norm, on the perturbation of each column, d+t
+	Residual []float64 // bounds on the elements of Hx̂ − c of the perturbed data, t×d
+	RSSRound []float64 // bound on the error of RSS, for the perturbed data
+	Stacked  []float64 // bounds, in norm, on a further perturbation of each column of [A; √γI] in R; nil for none
+	Gram     float64   // |RᵀR − H|ᵢⱼ of the matrix so perturbed, relative to √HᵢᵢHⱼⱼ
+	Lost     float64   // and what underflow adds to ‖RᵀR − H‖
+}
+
+// Direct are the bounds for each target of a factorisation, and on the effective
+// dimension. With σ² ≤ λ_min(H), E the columnwise perturbation of [A; √γI, b] and gⱼ
+// bounds on |Hx̂ − c| of the perturbed data,
+//
+//	‖H^{½}(x̂ − x*)‖ ≤ Σ Eⱼ|x̂ⱼ| + E_b + min(‖v‖/σ, Σ vⱼ√(H⁻¹)ⱼⱼ),
+//	vⱼ = Eⱼ‖r̃‖ + gⱼ,   ‖r̃‖² = ‖Ax̂ − b‖² + γ‖x̂‖²,
+//
+// from H(x̂ − x*) = −Ãᵀ(Ex̂ − e_b) − Eᵀr̃ + residual and ‖H^{-½}Ãᵀ‖ ≤ 1
+// (Higham, section 20.1); the error itself is at most 1/σ times that. The sum over the
+// columns doesn't depend on their units, as ‖v‖/σ does.
+func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
+	d, t := e.Dim, len(e.TSS)
+	lost := (float64(e.Rows) + float64(d)) * roundoff.Underflow
+	off := make([]float64, d+t) // E
+	for j := range off {
+		off[j] = inflate*(f.Data[j]+e.Displaced[j]) + float64(d+t)*lost
+	}
+	inR := slices.Clone(off[:d])
+	for j, v := range f.Stacked {
+		inR[j] += inflate * v
+	}
+	s := e.spectrum(f, inR)
+	for j := range t {
+		weights = append(weights, e.weights(f, s, off, lost, j))
+	}
+	return weights, s.df
+}
+
+// weights bounds target j, of columns that are off by so much, lost being what squares
+// lose to underflow.
+func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64, j int) Weights {
+	d, root := e.Dim, math.Sqrt(f.Gamma)
+	x := f.X[j*d : (j+1)*d]
+	xn := vec.Norm(x)
+	moved := vec.AbsDot(off[:d], x) + off[d+j]
+	round := inflate*f.RSSRound[j] + lost*(1+xn)*(1+xn)
+	low := math.Max(0, math.Sqrt(math.Max(0, f.RSS[j]-round))-moved)
+	high := math.Sqrt(math.Max(0, f.RSS[j])+round) + moved
+	rss := interval.Squared(low, high)
+
+	v, size := make([]float64, d), math.Hypot(high, root*xn)
+	for i, g := range f.Residual[j*d : (j+1)*d] {
+		v[i] = off[i]*size + inflate*g + lost*(1+xn)
+	}
+	energy := moved + math.Min(vec.Norm(v)/s.sigma, vec.AbsDot(s.inverse, v))*(1+few*eps)
+	bound := energy/s.sigma + float64(d)*roundoff.Underflow
+	return Weights{
+		Error: bound, Relative: Relative(bound, xn*(1-float64(d+2)*eps)), Energy: energy,
+		Intercept: e.interceptError(j, xn, bound),
+		TSS:       e.totalSquares(j, lost), RSS: rss,
+		Objective: objectiveNear(f.Gamma, xn, energy, float64(d), rss),
+		GCV:       e.gcv(s.df, rssNear(f.Gamma, energy, rss)),
+	}
+}
+
+func (e *Streamed) interceptError(j int, x, bound float64) float64 {
+	if !e.Intercept {
+		return 0
+	}
+	d := e.Dim
+	return interceptOff(vec.Norm(e.Means[:d]), vec.Norm(e.MeanErrors[:d]), e.Means[d+j], e.MeanErrors[d+j], x, bound)
+}
+
+// totalSquares brackets ‖b‖² of target j, whose squares lose so much to underflow: a
+// compensated sum of squares of rows that rounding has put a little wrong.
+func (e *Streamed) totalSquares(j int, lost float64) interval.Interval {
+	n, tss, off := float64(e.Rows), e.TSS[j], e.Displaced[e.Dim+j]
+	round := (4 + n*n*roundoff.Unit) * roundoff.Unit * tss
+	return interval.Around(tss, inflate*(round+off*(2*math.Sqrt(tss)+off))+lost)
+}
+
+// A spectrum is what a factor tells of the eigenvalues of H.
+type spectrum struct {
+	sigma   float64           // > 0 with sigma² ≤ λ_min(H), or √γ where rounding leaves nothing better to say
+	inverse []float64         // bounds on the √(H⁻¹)ⱼⱼ
+	df      interval.Interval // brackets the effective dimension d − γ·tr H⁻¹
+}
+
+// spectrum makes all of norms of R⁻¹: R's least singular value is at least
+// 1/‖R⁻¹‖₂, row j of R⁻¹ has the norm √((RᵀR)⁻¹)ⱼⱼ, and ‖R⁻¹‖²_F is tr (RᵀR)⁻¹, whose
+// distances from those of H follow from (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR. With hⱼ the norms of
+// the rows of R⁻¹ and rⱼ those of R's columns, a perturbation of RᵀR by ε·rᵢrⱼ in each
+// element is one of ε(Σ rⱼhⱼ)² relative to RᵀR, and one of R by Eⱼ = off in each column one
+// of Σ Eⱼhⱼ: neither depends on the units of the columns (J. Demmel, "On floating
+// point errors in Cholesky", LAPACK Working Note 14, 1989).
+func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
+	d, root := float64(e.Dim), math.Sqrt(f.Gamma)
+	frobenius, two, rows := inverseNorms(e.Backend, e.Dim, f.R, f.Ld)
+	columns := columnsOf(e.Dim, f.R, f.Ld)
+	kappa, rnorm := vec.AbsDot(rows, columns), vec.Norm(columns)
+	slack := d * eps * math.Min(frobenius*rnorm, kappa) // relative error of rows and frobenius
+	gram := inflate*f.Gram*rnorm*rnorm + f.Lost
+	offNorm := vec.Norm(off)
+	least := math.Max((1-d*eps*frobenius*rnorm*frobenius/two)/two, math.Max((1-slack)/(frobenius*(1+d*eps)),
+		math.Sqrt(math.Max(0, math.Pow(math.Max(0, root-offNorm), 2)-gram))))
+	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
+	s := spectrum{root, make([]float64, e.Dim), interval.Interval{Lo: 0, Hi: limit}}
+	for j := range s.inverse {
+		s.inverse[j] = math.Inf(1)
+	}
+
+	scaled := 1 + 2*slack
+	q := math.Min(gram/least/least, inflate*f.Gram*kappa*kappa*scaled*scaled+f.Lost/least/least)
+	p := math.Min(offNorm/least, vec.AbsDot(rows, off)*scaled)
+	lower := math.Sqrt(math.Max(0, 1-q)) - p
+	upper := math.Sqrt(1+q) + p
+	if !(lower > 0) || !(slack < 0.1) {
+		return s
+	}
+	s.sigma = math.Max(root, least*lower)
+	for j, h := range rows {
+		s.inverse[j] = h * scaled / lower
+		if root > 0 {
+			s.inverse[j] = math.Min(s.inverse[j], 1/root)
+		}
+	}
+	if f.Gamma == 0 {
+		s.df.Lo = limit
+		return s
+	}
+	trace := math.Sqrt(f.Gamma) * frobenius // √(γ·tr (RᵀR)⁻¹)
+	near, far := trace*(1-slack)/upper, trace*scaled/lower
+	round := 4 * d * eps
+	s.df.Lo = math.Min(limit, math.Max(0, d-far*far-round))
+	s.df.Hi = math.Min(limit, math.Max(0, d-near*near+round))
+	return s
+}
+
+// objectiveNear brackets f* by f(x̂) − f* = ½‖H^{½}(x̂ − x*)‖² ∈ [0, ½energy²].
+func objectiveNear(gamma, xn, energy, d float64, rss interval.Interval) interval.Interval {
+	lost := 8 * roundoff.Underflow * (1 + xn) // of the products here, and of γ‖x‖ times ‖x‖
+	f := gamma * xn * xn
+	round := (d + 4) * eps
+	return interval.Interval{
+		Lo: math.Max(0, (rss.Lo+f*(1-round)-energy*energy-lost)/2),
+		Hi: (rss.Hi+f*(1+round)+lost)/2*(1+4*eps) + lost,
+	}
+}
+
+// rssNear brackets ‖Ax* − b‖², given that of x̂: the residuals differ by no more
+// than ‖H^{½}(x̂ − x*)‖, and at γ = 0 that of x* is the least.
+func rssNear(gamma, energy float64, rss interval.Interval) interval.Interval {
+	lo := math.Max(0, math.Sqrt(rss.Lo)-energy)
+	hi := math.Sqrt(rss.Hi) + energy
+	near := interval.Squared(lo, hi)
+	if gamma == 0 {
+		near.Hi = rss.Hi
+	}
+	return near
+}
+
+// gcv brackets n·RSS/(n − df)², the intercept counting as one more degree of
+// freedom.
+func (e *Streamed) gcv(df, rss interval.Interval) interval.Interval {
+	n := float64(e.Rows)
+	free := interval.Interval{Lo: n - df.Hi, Hi: n - df.Lo}
+	if e.Intercept {
+		free.Lo, free.Hi = free.Lo-1, free.Hi-1
+	}
+	out := interval.Nonnegative()
+	if free.Hi > 0 {
+		out.Lo = math.Max(0, n*rss.Lo/free.Hi/free.Hi*(1-8*eps)-4*roundoff.Underflow)
+	}
+	if free.Lo > 0 {
+		out.Hi = n*rss.Hi/free.Lo/free.Lo*(1+8*eps) + 4*roundoff.Underflow
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package certify
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+)
+
+// CrossError bounds the error of the computed c for target j: that of the sums, and
+// what rounding had put wrong before. Products with zeros have none.
+func (k *Known) CrossError(j int) float64 {
+	if !k.NonZero[0] || !k.NonZero[1+j] {
+		return 0
+	}
+	b, n, off := math.Sqrt(k.TSS[j]), &k.norm, k.targets[j].displaced
+	return (k.factor.sum*eps*n.size*b + n.displaced*(b+off) + math.Sqrt(n.staged2)*off) * inflate
+}
+
+// SquaresError bounds the error of the computed ‖b‖² of target j.
+func (k *Known) SquaresError(j int) float64 {
+	tss, off := k.TSS[j], k.targets[j].displaced
+	return k.factor.sum*eps*tss + off*(2*math.Sqrt(tss)+off)*inflate
+}
+
+// TotalSquares brackets ‖b‖² of target j.
+func (k *Known) TotalSquares(j int) interval.Interval {
+	return interval.Around(k.TSS[j], k.SquaresError(j))
+}
+
+// residualError bounds, in norm, the round-off of Ax − b for target j, r its norm:
+// that of the products, of rows and targets less their means and of r itself.
+func (k *Known) residualError(j int, x []float64, r float64) float64 {
+	return eps * (k.factor.dot*vec.AbsDot(k.norm.columns, x) + few*k.targetNorm(j) + (few+k.factor.workers/4)*r)
+}
+
+// MeanShift bounds what means that are off by δ and δ_y do to Ax − b for target j: they
+// add (δᵀx − δ_y)·1 to it, of norm √W·|δᵀx − δ_y|, orthogonal to it; x is the norm of the
+// weights.
+func (k *Known) MeanShift(j int, x float64) float64 {
+	return k.norm.root * (k.norm.meanOff*x + k.targets[j].meanOff)
+}
+
+// centring bounds what they do to the gradient, W·δ(δᵀx − δ_y): the columns of A and
+// Ax − b are orthogonal to 1.
+func (k *Known) centring(j int, x float64) float64 {
+	return k.norm.root * k.norm.meanOff * k.MeanShift(j, x)
+}
+
+// interceptError bounds how far ȳ − x̂ᵀx̄ is from that of the exact solution for target j,
+// given ‖x̂‖ and a bound on ‖x̂ − x*‖.
+func (k *Known) interceptError(j int, x, e float64) float64 {
+	if !k.Intercept {
+		return 0
+	}
+	d := k.eigen.Dim
+	return interceptOff(vec.Norm(k.Means[:d]), k.norm.meanOff, k.Means[d+j], k.MeanErrors[d+j], x, e)
+}
+
+// interceptOff is interceptError for means of norm far, of the features, and level, of the
+// target, that are off by so much each.
+func interceptOff(far, farError, level, levelError, x, e float64) float64 {
+	if math.IsInf(e, 1) {
+		return e
+	}
+	return (levelError + farError*(x+e) + far*e + 2*few*eps*(math.Abs(level)+far*x)) * inflate
+}
+
+// Relative turns a bound on ‖x̂ − x*‖ into one on ‖x̂ − x*‖/‖x*‖, given ‖x̂‖.
+func Relative(abs, x float64) float64 {
+	switch {
+	case abs == 0:
+		return 0
+	case abs < x:
+		return abs / (x - abs)
+	}
+	return math.Inf(1)
+}

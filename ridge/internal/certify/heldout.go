@@ -1,0 +1,164 @@
+package certify
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+)
+
+// A HeldOut is about rows that were held out of a fit, given a summary of them and one
+// of the others. With B, c, ‖b‖², n and the means x̄, ȳ of the rows held out, μ and ν those
+// of the others, what weights x miss them by is
+//
+//	‖b‖² − 2cᵀx + xᵀKx + n(ȳ − ν − (x̄ − μ)ᵀx)²,   xᵀKx ∈ ‖Bx‖² + [0, η]‖x‖²,
+//
+// without the last term where no intercept is fitted.
+type HeldOut struct {
+	held, rest *Known
+	apart      meanGap
+	reach      reach
+}
+
+// NewHeldOut prepares the bounds.
+func NewHeldOut(held, rest *Known) *HeldOut {
+	h := &HeldOut{held: held, rest: rest, apart: newMeanGap(held, rest)}
+	h.reach = newReach(held, rest, &h.apart)
+	return h
+}
+
+// Missed brackets what weights x of target j, of norm xn and with bx = ‖Bx‖², miss the
+// rows held out by, in squares.
+func (h *HeldOut) Missed(j int, x []float64, xn, bx float64) interval.Interval {
+	return interval.Total([]interval.Interval{h.held.RSS(j, x, xn, bx), h.apart.missed(j, x, xn)})
+}
+
+// SketchNorms returns ‖Bx‖² of the rows held out for each row of x (q×d).
+func (h *HeldOut) SketchNorms(q int, x []float64) []float64 { return h.held.SketchNorms(q, x) }
+
+// RoundOff bounds, in norm, the round-off of the residuals of the rows held out for
+// weights of norm x and their intercept, as they are evaluated row by row.
+func (h *HeldOut) RoundOff(j int, x, intercept float64) float64 {
+	g := &h.apart
+	own := g.errorY[j] + g.errorX*x + few*eps*(g.meanX*x+math.Abs(intercept))
+	return eps*(h.held.factor.dot*g.rawX*x+few*g.rawY[j]) + g.root*own
+}
+
+// Energy bounds ‖H^{½}(x̂ − x*)‖ of one-shot weights x̂ of the others, of norm xn and with
+// bx = ‖Bx̂‖² for their sketch: it is at most ρ‖x̂‖/√γ and, squared, 2(f(x̂) − f*).
+func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 {
+	return math.Min(2*o.Move(j, xn), o.excess(xn, h.rest.RSS(j, x, xn, bx), o.Objective(j)))
+}
+
+// A meanGap is how far the means of the rows held out are from those of the others,
+// which centre the fits; nothing is, without intercept.
+type meanGap struct {
+	intercept     bool
+	root          float64   // √n of the rows held out
+	x, y          []float64 // x̄ − μ and ȳ − ν
+	xError        float64   // round-off of the former, in norm
+	yError        []float64
+	rawX          float64   // norm of all that the rows held out are, uncentred
+	rawY          []float64 // and of their targets
+	meanX, errorX float64   // ‖μ‖ and its round-off
+	errorY        []float64 // of ν
+}
+
+func newMeanGap(held, rest *Known) meanGap {
+	d, t := held.eigen.Dim, len(held.targets)
+	g := meanGap{
+		intercept: held.Intercept, root: held.norm.root, x: make([]float64, d), y: make([]float64, t),
+		yError: make([]float64, t), rawX: math.Sqrt(held.bound.Frobenius2), rawY: make([]float64, t), errorY: make([]float64, t),
+	}
+	for j := range t {
+		g.rawY[j] = math.Sqrt(held.TSS[j])
+	}
+	if !held.Intercept {
+		return g
+	}
+	near, far := held.Means, rest.Means
+	g.meanX = vec.Norm(far[:d])
+	g.errorX = rest.norm.meanOff
+	g.xError = g.errorX + held.norm.meanOff + 2*eps*(g.meanX+vec.Norm(near[:d]))
+	g.rawX = math.Hypot(g.rawX, g.root*vec.Norm(near[:d]))
+	for j := range d {
+		g.x[j] = near[j] - far[j]
+	}
+	for j := range t {
+		a, b := near[d+j], far[d+j]
+		g.y[j] = a - b
+		g.errorY[j] = rest.targets[j].meanOff + 2*eps*math.Abs(b)
+		g.yError[j] = g.errorY[j] + held.targets[j].meanOff + 2*eps*math.Abs(a)
+		g.rawY[j] = math.Hypot(g.rawY[j], g.root*a)
+	}
+	return g
+}
+
+// missed brackets n(ȳ − ν − (x̄ − μ)ᵀx)².
+func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
+	if !g.intercept {
+		return interval.Interval{}
+	}
+	u := math.Abs(g.y[j] - vec.Dot(g.x, x))
+	pad := g.yError[j] + g.xError*xn + few*eps*(math.Abs(g.y[j])+vec.Norm(g.x)*xn)
+	square := g.root * u * g.root * u
+	return interval.WidenRoot(interval.Interval{Lo: square, Hi: square}, g.root*pad*(1+16*eps))
+}
+
+// A reach bounds ‖AH⁻¹Aᵀ‖ for rows A that were held out of H and are centred by
+// the others' means: AᵀA ⪯ B_hᵀB_h + η_hI + n(x̄ − μ)(x̄ − μ)ᵀ with the sketch B_h of
+// the rows held out. For the exact solution x* in place of x̂, the residuals of these rows
+// move by no more than ‖A(x̂ − x*)‖ ≤ ‖AH⁻¹Aᵀ‖^{½}·‖H^{½}(x̂ − x*)‖.
+type reach struct {
+	along      []float64 // B_hVᵀ, r_h×r
+	gram       []float64 // of what B_h has off V, r_h×r_h
+	shift      resolvent.Projection
+	shiftError float64
+	rank       int // r_h
+}
+
+func newReach(held, rest *Known, gap *meanGap) reach {
+	d, r, rh := rest.eigen.Dim, len(rest.eigen.Values), len(held.eigen.Values)
+	u := reach{gram: make([]float64, rh*rh), shiftError: gap.root * gap.xError, rank: rh}
+	m := resolvent.New(&rest.eigen, rest.Backend)
+	if b := held.Sketch.Matrix(); b != nil {
+		off := make([]float64, rh*d)
+		u.along = make([]float64, rh*r)
+		m.Project(rh, b.RawMatrix().Data, u.along, off)
+		rest.Backend.Syrk(false, rh, d, 1, off, d, 0, u.gram, rh)
+	}
+	g := resolvent.Gradients{G: gap.x, Along: make([]float64, r), Off: make([]float64, d)}
+	m.ProjectAll(1, &g)
+	u.shift = g.Of(0, &rest.eigen)
+	for l := range u.shift.Along {
+		u.shift.Along[l] *= gap.root
+	}
+	u.shift.Off2 *= gap.root * gap.root
+	return u
+}
+
+// Reach bounds ‖AH⁻¹Aᵀ‖^{½} at γ. ok is false where an eigenvalue iteration failed.
+func (h *HeldOut) Reach(gamma float64) (reach float64, ok bool) {
+	u, a := &h.reach, h.rest.At(gamma)
+	be, s2 := a.Backend, a.eigen.Values
+	r, rh := len(s2), u.rank
+	scaled, m, w := make([]float64, rh*r), make([]float64, rh*rh), make([]float64, rh)
+	for i := range rh {
+		for l := range r {
+			scaled[i*r+l] = u.along[i*r+l] * math.Sqrt(a.above(s2[l]))
+		}
+	}
+	copy(m, u.gram)
+	be.Syrk(false, rh, r, 1, scaled, max(r, 1), a.above(a.eigen.Rest), m, max(rh, 1))
+	var most float64
+	if rh > 0 {
+		if !be.SymEig(rh, 0, m, rh, w, nil, rh, make([]float64, be.SymEigWork(rh, 0))) {
+			return 0, false
+		}
+		most = math.Max(0, w[0])
+	}
+	most += (h.held.bound.FD() + 4*a.factor.onto*eps*h.held.norm.largest2) * a.inverse()
+	centre := math.Sqrt(a.eigen.Form(&u.shift, a.above)) + u.shiftError*math.Sqrt(a.inverse())
+	return math.Sqrt(most+centre*centre) * (1 + 16*eps), true
+}

@@ -1,0 +1,132 @@
+package certify
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// A Prediction brackets aᵀx* for rows a, less the mean of the features where an intercept
+// is fitted. With Ĥ_F = BᵀB + γI ⪯ H ⪯ Ĥ_u = Ĥ_F + ηI, D = Ĥ_F⁻¹ − Ĥ_u⁻¹ and
+// x_mid = ½(Ĥ_F⁻¹ + Ĥ_u⁻¹)c,
+//
+//	aᵀx* ∈ aᵀx_mid ± ½√(aᵀDa · cᵀDc),
+//
+// widened by round-off: that of c, of the means and of the evaluation.
+type Prediction struct {
+	gap, inverse       []float64 // eigenvalues of D and of the bound on H⁻¹ along V
+	gapOff, inverseOff float64   // and off V
+}
+
+// A Centre is weights x near x* of one target, and what is known of the distance: for a
+// row a
+//
+//	|aᵀ(x − x*)| ≤ min(√(aᵀDa)·gap + √(aᵀH⁻¹a)·energy, ‖a‖·distance) + ‖a‖·(round + chain·eps·size) + fixed,
+//
+// chain·eps‖a‖‖x‖ being the round-off of a product.
+type Centre struct {
+	Base     float64 // what the mean of the rows predicts
+	Mean     float64 // x times that mean
+	gap      float64
+	energy   float64
+	distance float64
+	size     float64 // ‖x‖
+	round    float64 // of x
+	fixed    float64 // of the means
+}
+
+// Prediction is the one at γ.
+func (a At) Prediction() *Prediction {
+	p := &Prediction{gapOff: a.gap(a.eigen.Rest), inverseOff: a.above(a.eigen.Rest)}
+	for _, s2 := range a.eigen.Values {
+		p.gap, p.inverse = append(p.gap, a.gap(s2)), append(p.inverse, a.above(s2))
+	}
+	return p
+}
+
+// Plain is the prediction of a fit alone, without a sketch: in place of quadratic forms
+// there is ‖a‖.
+func Plain() *Prediction { return &Prediction{inverseOff: 1} }
+
+// Middle returns x_mid of each target (t×d).
+func (a At) Middle() []float64 { return a.Apply(a.middle) }
+
+// Near is the centre x_mid of target j.
+func (a At) Near(j int, x []float64) Centre {
+	c := &a.targets[j].c
+	// What evaluating x_mid adds: the complement of V carries 1/γ.
+	round := a.factor.onto * eps * c.Norm
+	out := a.centre(j, x, a.ball(j)+(round+a.CrossError(j))*a.inverse())
+	out.gap = math.Sqrt(a.eigen.Form(c, a.gap))/2*(1+16*eps) + round*math.Sqrt(a.widestGap())
+	out.energy = a.CrossError(j) * math.Sqrt(a.inverse())
+	out.round += round * a.inverse()
+	return out
+}
+
+// Measured is the centre that is the weights x of a fit, of which ‖x − x*‖ and
+// ‖H^{½}(x − x*)‖ are no more than these.
+func (a At) Measured(j int, x []float64, distance, energy float64) Centre {
+	c := a.centre(j, x, math.Min(distance, energy*math.Sqrt(a.inverse())*(1+16*eps)))
+	c.energy = energy
+	return c
+}
+
+// centre prepares weights of which it is known that ‖x − x*‖ ≤ radius.
+func (a At) centre(j int, x []float64, radius float64) Centre {
+	c := Centre{distance: radius, size: vec.Norm(x)}
+	if a.Intercept {
+		d := a.eigen.Dim
+		c.Base, c.Mean = a.Means[d+j], vec.Dot(a.Means[:d], x)
+		c.fixed = a.targets[j].meanOff + a.norm.meanOff*(c.size+radius) + few*eps*math.Abs(c.Base)
+	}
+	return c
+}
+
+// Alone is the centre that is weights x of a fit without intercept, of which
+// ‖x − x*‖ ≤ radius is all that is known.
+func Alone(x []float64, radius float64) Centre {
+	return Centre{distance: radius, energy: radius, size: vec.Norm(x)}
+}
+
+// Forms are what the bounds take of a row a.
+type Forms struct {
+	gap, inverse float64 // √(aᵀDa) and √(aᵀH⁻¹a) at most
+	norm         float64 // ‖a‖, or what it was the difference of
+	chain        float64 // of a product with weights, in units of eps
+}
+
+// Forms evaluates the quadratic forms of a row from Va and ‖a‖². size is the norm of
+// what a was computed from: to eps times its square, the forms are uncertain by
+// round-off. nnz is how many entries a sparse row has, negative for a dense one; d is
+// their length.
+func (p *Prediction) Forms(along []float64, norm2, size float64, d, nnz int) Forms {
+	chain := roundoff.DenseDot(d)
+	if nnz >= 0 { // one sum over the entries, and the mean's product
+		chain += float64(nnz) / 2
+	}
+	var gap, inverse, inV float64
+	for l, v := range along {
+		v *= v
+		inV += v
+		gap += v * p.gap[l]
+		inverse += v * p.inverse[l]
+	}
+	off := math.Max(0, norm2-inV) + (4*chain+2*roundoff.SkewV)*eps*size*size
+	gap += off * p.gapOff
+	inverse += off * p.inverseOff
+	return Forms{gap: math.Sqrt(gap) * (1 + 16*eps), inverse: math.Sqrt(inverse) * (1 + 16*eps), norm: size * (1 + 16*eps), chain: chain}
+}
+
+// Interval brackets the prediction for a row of the given forms whose product with
+// the weights is known.
+func (c *Centre) Interval(product float64, f Forms) interval.Interval {
+	y := c.Base + product
+	radius := math.Min(f.gap*c.gap+f.inverse*c.energy, f.norm*c.distance)
+	radius += f.norm*(c.round+f.chain*eps*c.size) + c.fixed + 4*eps*math.Abs(y)
+	if !(math.Abs(y)+radius <= math.MaxFloat64) { // of what isn't finite there may be 0·∞
+		return interval.Unknown()
+	}
+	return interval.Interval{Lo: y - radius, Hi: y + radius}
+}

@@ -1,0 +1,84 @@
+package certify
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+)
+
+// Weights are the bounds for the weights x̂ of one target.
+type Weights struct {
+	Error     float64           // on ‖x̂ − x*‖
+	Relative  float64           // on ‖x̂ − x*‖/‖x*‖
+	Energy    float64           // on ‖H^{½}(x̂ − x*)‖
+	Intercept float64           // on how far ȳ − x̂ᵀx̄ is from that of x*
+	Objective interval.Interval // f*
+	TSS       interval.Interval // ‖b‖²
+	RSS       interval.Interval // ‖Ax̂ − b‖²
+	GCV       interval.Interval // n·‖Ax* − b‖²/(n − df)²
+}
+
+// complete fills in what follows for weights of norm xn from their error, the squares and
+// f*, given bounds on ‖H^{½}(x̂ − x*)‖ and ‖A(x̂ − x*)‖.
+func (a At) complete(w Weights, j int, xn, energy, move float64) Weights {
+	w.Energy = math.Min(energy, a.excess(xn, w.RSS, w.Objective))
+	w.Intercept = a.interceptError(j, xn, w.Error)
+	w.GCV = a.gcv(a.EffectiveDimension(), a.rssAtOptimum(j, xn, w.Error, move, w.Objective, w.RSS))
+	return w
+}
+
+// excess bounds ‖H^{½}(x − x*)‖ by √(2(f(x) − f*)), given ‖x‖, ‖Ax − b‖² and f*.
+func (a At) excess(x float64, rss, objective interval.Interval) float64 {
+	return math.Sqrt(math.Max(0, rss.Hi+a.Gamma*x*x*(1+few*eps)-2*objective.Lo)) * (1 + 16*eps)
+}
+
+// rssAtOptimum brackets RSS(x*) = 2f* − γ‖x*‖², with ‖x*‖ ∈ ‖x‖ ± e and
+// γ‖x*‖² ≤ cᵀH⁻¹c = ‖b‖² − 2f*, and by ‖Ax* − b‖ ∈ ‖Ax − b‖ ± move, where move is
+// no more than ‖A‖₂e.
+func (a At) rssAtOptimum(j int, x, e, move float64, f, rss interval.Interval) interval.Interval {
+	far, near := x+e, math.Max(0, x-e)
+	most := math.Min(a.Gamma*far*far, math.Max(0, a.TSS[j]+a.SquaresError(j)-2*f.Lo))
+	byObjective := interval.Interval{Lo: math.Max(0, 2*f.Lo-most), Hi: 2*f.Hi - a.Gamma*near*near}
+	move = math.Min(move, math.Sqrt(a.norm.largest2)*e)
+	lo := math.Max(0, math.Sqrt(rss.Lo)-move)
+	hi := math.Sqrt(rss.Hi) + move
+	return interval.Intersect(a.rssFromEnvelope(j), interval.Intersect(byObjective, interval.Interval{Lo: lo * lo, Hi: hi * hi}))
+}
+
+// rssFromEnvelope brackets RSS(x*) = ‖b‖² − cᵀH⁻¹c − γ‖H⁻¹c‖² without weights at
+// hand. With H⁻¹ = M + ½D^{½}WD^{½} as for ball, z = D^{½}c and y = D^{½}Mc,
+//
+//	RSS(x*) = ‖b‖² − cᵀMc − γ‖Mc‖² − ½(z + 2γy)ᵀWz − γ/4·‖D^{½}Wz‖²,
+//
+// of which ‖W‖ ≤ 1 bounds the last two terms.
+func (a At) rssFromEnvelope(j int) interval.Interval {
+	c, tss, gamma := &a.targets[j].c, a.TSS[j], a.Gamma
+	middle := tss - a.eigen.Form(c, func(s2 float64) float64 { return a.middle(s2) * (1 + gamma*a.middle(s2)) })
+	z2 := a.eigen.Form(c, a.gap)
+	zy2 := a.eigen.Form(c, func(s2 float64) float64 {
+		v := 1 + 2*gamma*a.middle(s2)
+		return v * v * a.gap(s2)
+	})
+	half := math.Sqrt(z2) * math.Sqrt(zy2) / 2
+	radius := a.ball(j)
+	// cᵀφ(K)c and the bounds, φ ≤ 2‖H⁻¹‖, for a c known to δ and projected.
+	delta, most := a.CrossError(j)+a.factor.onto*eps*c.Norm, a.inverse()
+	pad := 16*math.Sqrt(tss*most)*delta + 8*delta*delta*most + a.SquaresError(j) + 2*a.factor.along*eps*(tss+half)
+	return interval.Interval{Lo: math.Max(0, middle-half-gamma*radius*radius-pad), Hi: math.Max(0, middle+half+pad)}
+}
+
+// gcv is n·RSS/(n − df)², the intercept counting as one more degree of freedom.
+func (k *Known) gcv(df, rss interval.Interval) interval.Interval {
+	n := float64(k.Rows)
+	if k.Intercept {
+		df.Lo, df.Hi = df.Lo+1, df.Hi+1
+	}
+	out := interval.Nonnegative()
+	if n > df.Lo {
+		out.Lo = n * rss.Lo / ((n - df.Lo) * (n - df.Lo)) * (1 - 8*eps)
+	}
+	if n > df.Hi {
+		out.Hi = n * rss.Hi / ((n - df.Hi) * (n - df.Hi)) * (1 + 8*eps)
+	}
+	return out
+}

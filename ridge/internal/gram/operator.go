@@ -1,0 +1,223 @@
+// Package gram applies K = AᵀA to vectors by passes over the rows. A pass can be
+// interrupted and gone on with (Journal), and its rows can be shared among several
+// workers (Reducer).
+package gram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// A Query is one vector v to multiply by K: with Aᵀb_Target subtracted where it is
+// affine, which makes it the gradient of ½‖Av − b‖².
+type Query struct {
+	Target int
+	Affine bool
+}
+
+// Rows says which rows an operator is made of.
+type Rows struct {
+	Source dataset.Source
+	Count  int64     // that there are to be, of all workers
+	Weight float64   // and their weight
+	Mean   []float64 // d+t means to centre by, nil without intercept
+}
+
+// An Operator applies K: a pass reads the data once for any number of vectors at a time,
+// for each row v of a q×d matrix, of target j,
+//
+//	Aᵀ(Av − b_j)  or  AᵀAv
+//
+// with A and b centred by the means where an intercept is fitted.
+// Dense rows are centred as they are read; sparse rows stay sparse and
+//
+//	(S − 1μᵀ)v = Sv − (μᵀv)1,   (S − 1μᵀ)ᵀr = Sᵀr − μ(1ᵀr).
+//
+// A row of weight w, its target and its 1 are multiplied by √w.
+type Operator struct {
+	rows    Rows
+	d, t    int
+	product product
+	sums    sums
+	shared  sharing
+	journal Journal // nil: it is kept nowhere
+	number  int     // of passes so far
+	run     run
+	visit   func(dataset.Block, error) bool // run.block, bound once: ranging over the source would make a closure for every pass
+}
+
+// A run is a pass under way.
+type run struct {
+	o        *Operator
+	ctx      context.Context
+	queries  []Query
+	v        []float64
+	from     int64 // rows that were read before it was interrupted, 0 once the first block has come
+	finite   bool  // no residual was other than finite so far
+	err      error
+	progress func(rows int64)
+}
+
+// New makes the operator. journal and reducer may be nil.
+func New(r Rows, be engine.Backend, journal Journal, reducer Reducer) (*Operator, error) {
+	tuning, err := engine.DefaultTuning()
+	if err != nil {
+		return nil, err
+	}
+	_, d, t := r.Source.Dims()
+	o := &Operator{rows: r, d: d, t: t, journal: journal, product: newProduct(d, t, r.Mean, be, tuning)}
+	o.sums.d = d
+	o.shared.reducer, o.shared.recalling = reducer, journal != nil
+	o.run.o = o
+	o.visit = o.run.block
+	return o, nil
+}
+
+// Sparse reports that some rows that were read, by any worker, were sparse.
+func (o *Operator) Sparse() bool { return o.sums.sparse }
+
+// Apply makes a pass: it overwrites row i of out (q×d) with the product for row i of v
+// (q×d) and rss[i] with ‖Av − b‖² (or ‖Av‖²). progress, if not nil, is told the rows read
+// after every block.
+func (o *Operator) Apply(ctx context.Context, qs []Query, v, out, rss []float64, progress func(rows int64)) error {
+	o.number++
+	o.sums.reset(len(qs))
+	o.product.prepare(qs, v)
+	o.run = run{o: o, ctx: ctx, queries: qs, v: v, finite: true, progress: progress}
+	finished, err := o.recall(out, rss)
+	if err == nil {
+		finished, err = o.shared.unanimous(ctx, finished)
+	}
+	if finished || err != nil {
+		return err
+	}
+	dataset.From(ctx, o.rows.Source, o.sums.rows)(o.visit)
+	if err := o.run.err; err != nil {
+		if ctx.Err() != nil {
+			if err := o.record(); err != nil {
+				return err
+			}
+		}
+		return err
+	}
+	o.sums.fold()
+	if err := o.shared.add(ctx, &o.sums); err != nil {
+		return errors.Join(err, o.record())
+	}
+	if err := o.total(out, rss); err != nil {
+		return err
+	}
+	return o.recordEnd(out, rss)
+}
+
+// total makes of the sums of all workers what the pass has found.
+func (o *Operator) total(out, rss []float64) error {
+	if err := o.shared.agreed(o.number); err != nil {
+		return err
+	}
+	t := o.sums.totals(o.shared.found)
+	switch {
+	case int64(t.rows) != o.rows.Count:
+		return fmt.Errorf("%w: this pass read %d rows, the summary %d", rows.ErrShape, int64(t.rows), o.rows.Count)
+	case !(math.Abs(t.weight-o.rows.Weight) <= 1e-9*o.rows.Weight):
+		return fmt.Errorf("%w: the rows of this pass weigh %g, those of the summary %g", rows.ErrShape, t.weight, o.rows.Weight)
+	}
+	o.sums.sparse = o.sums.sparse || t.sparse
+	copy(out, t.products)
+	mean := o.product.reader.Mean()
+	for i, v := range t.rss {
+		rss[i] = math.Max(0, v)
+		if mean != nil {
+			vec.Axpy(-t.ones[i], mean, out[i*o.d:(i+1)*o.d])
+		}
+	}
+	return nil
+}
+
+// block takes one block of the pass under way; false ends it.
+func (r *run) block(b dataset.Block, err error) bool {
+	if r.err = err; err == nil {
+		r.err = r.take(b)
+	}
+	return r.err == nil
+}
+
+func (r *run) take(b dataset.Block) error {
+	o := r.o
+	if err := r.check(b); err != nil {
+		return err
+	}
+	o.sums.sparse = o.sums.sparse || b.Sparse != nil
+	b = rows.Since(r.from, b, o.d, o.t)
+	r.from = 0
+	for lo := 0; lo < b.N; {
+		hi := lo + o.product.stride(b.N-lo, b.Sparse != nil, len(r.queries))
+		part := b.Cut(lo, hi, o.d, o.t, &o.product.view)
+		o.product.add(&o.sums, part, r.queries, r.v)
+		if err := r.checkResiduals(part, int(o.sums.rows)+lo); err != nil {
+			return err
+		}
+		lo = hi
+	}
+	o.sums.rows += int64(b.N)
+	if r.progress != nil {
+		r.progress(o.sums.rows)
+	}
+	if o.journal != nil && o.journal.Due() {
+		return o.record()
+	}
+	return nil
+}
+
+// check refuses a block as a summary does, but for its entries, at which checkResiduals
+// looks where they do harm; and the end of the context, which a source need not notice.
+func (r *run) check(b dataset.Block) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	o, first := r.o, int(b.First)
+	if err := rows.CheckShape(b, o.d, o.t, first); err != nil {
+		return err
+	}
+	if b.W == nil && b.Sparse == nil {
+		return nil
+	}
+	for i := range b.N {
+		if err := rows.CheckWeight(b, i, first+i, o.d+o.t); err != nil {
+			return err
+		}
+		if b.Sparse != nil {
+			if _, _, err := rows.Features(b, i, o.d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkResiduals looks for the entry that a residual of the rows just added owes it that
+// it isn't finite; there is none where an iteration has diverged. The first of the rows is
+// row first.
+func (r *run) checkResiduals(b dataset.Block, first int) error {
+	q := len(r.queries)
+	if !r.finite || r.o.product.finite {
+		return nil
+	}
+	for i, v := range r.o.product.residuals[:b.N*q] {
+		if !(math.Abs(v) <= math.MaxFloat64) {
+			if err := rows.CheckFinite(b, i/q, r.o.d, r.o.t, first+i/q); err != nil {
+				return err
+			}
+			r.finite = false
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package gram
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// A product adds to sums what some rows contribute.
+type product struct {
+	be     engine.Backend
+	d, t   int
+	most   int // rows taken at a time, for few vectors
+	reader *rows.Reader
+
+	offset    []float64 // μᵀv of each vector
+	rhs       []float64 // right-hand sides n×q
+	residuals []float64 // n×q
+	finite    bool      // all residuals of the rows last added were
+	gradients []float64 // of one call, q×d
+	view      engine.CSR
+}
+
+func newProduct(d, t int, mean []float64, be engine.Backend, tuning engine.Tuning) product {
+	p := product{be: be, d: d, t: t, most: roundoff.PassRows, reader: rows.NewReader(d, t, mean)}
+	if v := tuning.Gradient.Value; v > 0 {
+		p.most = min(v, roundoff.PassRows)
+	}
+	return p
+}
+
+// prepare is for a pass with other vectors v (q×d).
+func (p *product) prepare(qs []Query, v []float64) {
+	q, mean := len(qs), p.reader.Mean()
+	p.offset = vec.Grow(p.offset, q)
+	p.rhs, p.residuals = vec.Grow(p.rhs, q*roundoff.PassRows), vec.Grow(p.residuals, q*roundoff.PassRows)
+	p.gradients = vec.Grow(p.gradients, q*p.d)
+	for i := range q {
+		p.offset[i] = 0
+		if mean != nil {
+			p.offset[i] = vec.Dot(mean, v[i*p.d:(i+1)*p.d])
+		}
+	}
+}
+
+// stride is how many of n rows are taken at a time.
+func (p *product) stride(n int, sparse bool, q int) int {
+	most := p.most
+	if !sparse && q >= roundoff.ManyQueries {
+		most = roundoff.PassRows
+	}
+	if n = min(n, most); !sparse && n*p.d*q < roundoff.SharedWork {
+		n = min(n, roundoff.FewRows)
+	}
+	return n
+}
+
+// add adds what a block of at most PassRows rows contributes to the products for v (q×d).
+func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
+	q, d := len(qs), p.d
+	longer, longest := 1, roundoff.ManyCalls
+	if b.Sparse != nil {
+		longer, longest = b.N, roundoff.SparseChain
+	}
+	s.lengthen(longer, longest)
+	s.weigh(b)
+	x, sparse := p.reader.Read(b)
+	rhs := p.rightHandSides(b, qs)
+	if sparse != nil {
+		sparse.Gradient(q, v, d, rhs, q, s.plain, d, p.residuals, q)
+	} else {
+		clear(p.gradients)
+		p.be.Gradient(b.N, d, q, x, d, v, d, rhs, q, p.gradients, d, p.residuals, q)
+		vec.Axpy(1, p.gradients, s.plain)
+	}
+	p.finite = true
+	centred := b.Sparse != nil && p.reader.Mean() != nil
+	for i, r := range p.residuals[:b.N*q] {
+		p.finite = p.finite && math.Abs(r) <= math.MaxFloat64
+		s.rss[i%q].Add(r * r)
+		if centred {
+			s.ones[i%q].Add(p.reader.Weighted(i/q, r))
+		}
+	}
+}
+
+// rightHandSides returns what Gradient has to subtract (n×q), nil for nothing.
+func (p *product) rightHandSides(b dataset.Block, qs []Query) []float64 {
+	q, need := len(qs), b.Sparse != nil && p.reader.Mean() != nil
+	for _, s := range qs {
+		need = need || s.Affine
+	}
+	if !need {
+		return nil
+	}
+	for i, s := range qs {
+		var shift float64
+		if b.Sparse != nil {
+			shift = p.offset[i]
+		}
+		mean := p.reader.TargetMean(s.Target)
+		for row := range b.N {
+			if s.Affine {
+				p.rhs[row*q+i] = p.reader.Weighted(row, b.Y[row*p.t+s.Target]-mean+shift)
+			} else {
+				p.rhs[row*q+i] = p.reader.Weighted(row, shift)
+			}
+		}
+	}
+	return p.rhs
+}

@@ -1,0 +1,71 @@
+// Package interval has closed intervals that are known to hold a number, and what
+// follows for numbers made of it.
+package interval
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// An Interval holds the numbers from Lo to Hi.
+type Interval struct{ Lo, Hi float64 }
+
+// Around is what is known of a number that is not negative and known to some error.
+func Around(x, off float64) Interval { return Interval{math.Max(0, x-off), x + off} }
+
+// Nonnegative is what is known of a number of which only the sign is.
+func Nonnegative() Interval { return Interval{0, math.Inf(1)} }
+
+// Unknown is what is known of a number of which nothing is.
+func Unknown() Interval { return Interval{math.Inf(-1), math.Inf(1)} }
+
+// IsNaN reports that an end is no number: such an interval says nothing.
+func (v Interval) IsNaN() bool { return math.IsNaN(v.Lo) || math.IsNaN(v.Hi) }
+
+// Intersect returns what two intervals that hold the same number share. Where
+// round-off leaves them a hair apart it is what both span; one that is NaN says nothing.
+func Intersect(a, b Interval) Interval {
+	switch {
+	case a.IsNaN():
+		return b
+	case b.IsNaN():
+		return a
+	case Apart(a, b):
+		return Interval{math.Min(a.Lo, b.Lo), math.Max(a.Hi, b.Hi)}
+	}
+	return Interval{math.Max(a.Lo, b.Lo), math.Min(a.Hi, b.Hi)}
+}
+
+// Apart reports that two intervals share nothing.
+func Apart(a, b Interval) bool { return a.Lo > b.Hi || b.Lo > a.Hi }
+
+// Total is the bracket of a sum of numbers that are not negative.
+func Total(parts []Interval) Interval {
+	var sum Interval
+	for _, v := range parts {
+		sum.Lo += v.Lo
+		sum.Hi += v.Hi
+	}
+	round := float64(len(parts)) * roundoff.Eps
+	return Interval{sum.Lo * (1 - round), sum.Hi * (1 + round)}
+}
+
+// WidenRoot brackets the square of a norm that is within by of one whose square is in v,
+// but for some products that lose as little to underflow as there is.
+func WidenRoot(v Interval, by float64) Interval {
+	const lost = 8 * roundoff.Underflow
+	lo := math.Max(0, math.Sqrt(math.Max(0, v.Lo-lost))-by)
+	hi := math.Sqrt(v.Hi+lost) + by
+	return Interval{math.Max(0, lo*lo-lost), hi*hi + lost}
+}
+
+// Squared brackets x² for lo <= x <= hi and x >= 0, underflow included.
+func Squared(lo, hi float64) Interval {
+	lo = math.Max(0, lo)
+	out := Interval{math.Max(0, lo*lo-roundoff.Underflow), hi * hi}
+	if hi > 0 {
+		out.Hi += roundoff.Underflow
+	}
+	return out
+}

@@ -1,0 +1,378 @@
+package krylov
+
+import (
+	"context"
+	"math"
+
+	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/gram"
+)
+
+// A galerkin solves all systems in one subspace, span(Qᵀ) for a k×d matrix Q of
+// orthonormal rows, that every pass extends. With QKQᵀ and KQᵀ at hand,
+//
+//	x = x₀ − Qᵀ(QKQᵀ + γI)⁻¹Qg₀,   g = g₀ − (K + γI)Qᵀ(QKQᵀ + γI)⁻¹Qg₀
+//
+// follow for each γ from an x₀ with its gradient g₀ (at first 0 and −c) without
+// reading the data: x is where the objective is least on x₀ + span(Qᵀ) (Galerkin's
+// condition, Qg = 0).
+//
+// Where Ĥ is the sketch's, Q starts with its right singular vectors. Each pass multiplies
+// K with what the Ĥ⁻¹g of all systems have outside the subspace; these are nearly
+// multiples of few vectors, so every γ is served at the price of few: the Krylov spaces of
+// K + γI don't depend on γ (A. Frommer, P. Maass, SIAM J. Sci. Comput. 19, 1998), nor
+// does their deflation by given vectors.
+//
+// g is carried along; a system is certified by a gradient that a pass has measured,
+// which then is its g₀. When there is no more room, conjugate gradients go on from
+// each x.
+type galerkin struct {
+	*Batch
+	space *subspace
+	bases []base // of the systems, in their order
+	work  galerkinWork
+
+	asked     []*System // whose gradients the next pass measures
+	fresh     int       // vectors behind the subspace that it multiplies
+	rankBound int       // as many vectors as solve for any γ: the rank of A at most
+	exhausted bool      // no vectors were found for the last pass
+	request   Request
+	goOn      *separate // conjugate gradients, once there is no more room
+}
+
+// A base is where a system moves from with the subspace.
+type base struct {
+	x, g      []float64 // x₀ and g₀
+	moved     bool      // g₀ is not what u was made of
+	exhausted float64   // the bound that was last measured without new vectors
+}
+
+// galerkinWork is for the systems together.
+type galerkinWork struct {
+	g0        []float64 // all g₀, q×d
+	u         []float64 // Qg₀, q×most
+	rhs, y    []float64 // those of the systems that move, and (QKQᵀ + γI)⁻¹Qg₀
+	v, kv     []float64 // q×d
+	gammas    []float64
+	gradients resolvent.Gradients
+	projected []Projection
+	m         *resolvent.Resolvent
+	noneAlong []float64 // the projection onto V of a vector orthogonal to it
+}
+
+// perVector is how many vectors the subspace has room for, by each that is given: the
+// sketch's and one of each system, all of which are kept anyway.
+const perVector = 6
+
+func newGalerkin(b *Batch) *galerkin {
+	e, q, t, d := b.Known.Eigen(), len(b.Systems), b.targets(), b.Dim()
+	whole := max(b.Known.Rank(), len(e.Values), 1)
+	most := min(whole, perVector*(len(e.Values)+q))
+	m := &galerkin{Batch: b, rankBound: whole, space: newSubspace(b.Known.Backend, d, most, q+t), request: b.newRequest(most + q)}
+	m.work = galerkinWork{
+		g0: make([]float64, q*d), u: make([]float64, q*most), rhs: make([]float64, q*most), y: make([]float64, q*most),
+		v: make([]float64, q*d), kv: make([]float64, q*d), gammas: make([]float64, q), projected: make([]Projection, q),
+		m: resolvent.New(e, b.Known.Backend), noneAlong: make([]float64, len(e.Values)),
+	}
+	m.work.gradients.Reserve(q, e)
+	for i := range b.Systems {
+		m.bases = append(m.bases, base{x: make([]float64, d), g: m.work.g0[i*d : (i+1)*d], exhausted: math.Inf(1)})
+	}
+	return m
+}
+
+// rebase has a system move from where it is.
+func (m *galerkin) rebase(s *System) {
+	b := &m.bases[s.index]
+	copy(b.x, s.X)
+	copy(b.g, s.G)
+	b.moved = true
+}
+
+// Start puts the first vectors behind the empty subspace.
+func (m *galerkin) Start(ctx context.Context) error {
+	d, q, w := m.Dim(), len(m.Systems), &m.work
+	rank := 0
+	if m.Deflate {
+		rank = copy(m.space.q, m.Known.Eigen().V) / d
+	}
+	m.fresh = rank
+	if m.Problem.Start != nil { // of whose gradient nothing is known
+		for _, s := range m.Systems {
+			copy(s.X, m.Problem.Start[s.Target*d:(s.Target+1)*d])
+		}
+		m.asked = append(m.asked, m.Active...)
+		return nil
+	}
+	for i, s := range m.Systems {
+		vec.Axpy(-1, m.Known.C(s.Target), s.G)
+		m.rebase(s)
+		w.gammas[i] = s.Gamma()
+	}
+	g := &w.gradients
+	copy(g.G, w.g0)
+	w.m.ProjectAll(q, g)
+	if err := m.Hessian.Solve(ctx, w.gammas[:q], g); err != nil {
+		return err
+	}
+	if m.MaxPasses == 1 { // which only measures
+		for i, s := range m.Systems {
+			vec.Axpy(-1, g.Off[i*d:(i+1)*d], s.X)
+		}
+	}
+	m.space.k = rank // for once of vectors with which K has not been multiplied
+	more, err := m.space.propose(m.space.outside(q, g.Off), g.Off)
+	m.space.k = 0
+	m.fresh += more
+	return err
+}
+
+// Ask asks for products of the fresh vectors, and for the gradients of some systems.
+func (m *galerkin) Ask(last bool) Request {
+	if m.goOn != nil {
+		return m.goOn.Ask(last)
+	}
+	if last {
+		m.fresh, m.asked = 0, append(m.asked[:0], m.Active...)
+	}
+	k, d, r := m.space.k, m.Dim(), &m.request
+	r.V, r.Out, r.Queries = m.space.q[k*d:], m.space.kq[k*d:], r.Queries[:0]
+	for range m.fresh {
+		r.Queries = append(r.Queries, gram.Query{})
+	}
+	for i, s := range m.asked {
+		row := m.fresh + i
+		copy(r.V[row*d:(row+1)*d], s.X)
+		r.Queries = append(r.Queries, gram.Query{Target: s.Target, Affine: true})
+	}
+	return *r
+}
+
+// Absorb takes in the products, and moves the systems that were not measured to where
+// they are best in the larger subspace.
+func (m *galerkin) Absorb() error {
+	if m.goOn != nil {
+		return m.goOn.Absorb()
+	}
+	for _, s := range m.Active {
+		s.Measured = false
+	}
+	k, d, r := m.space.k, m.Dim(), &m.request
+	for i, s := range m.asked {
+		row := m.fresh + i
+		copy(s.G, r.Out[row*d:(row+1)*d])
+		vec.Axpy(s.Gamma(), s.X, s.G)
+		s.measured(r.RSS[row])
+		m.rebase(s)
+	}
+	if err := m.space.grow(m.fresh); err != nil {
+		return err
+	}
+	m.coefficients(k)
+	return m.move()
+}
+
+// coefficients completes u = Qg₀, of which it has the columns before from.
+func (m *galerkin) coefficients(from int) {
+	s, w := m.space, &m.work
+	if n := s.k - from; n > 0 {
+		s.be.Gemm(false, true, len(m.Systems), n, s.d, 1, w.g0, s.d, s.q[from*s.d:], s.d, 0, w.u[from:], s.most)
+	}
+	for i := range m.bases {
+		if b := &m.bases[i]; b.moved {
+			s.be.Gemv(false, s.k, s.d, 1, s.q, s.d, b.g, 0, w.u[i*s.most:i*s.most+s.k])
+			b.moved = false
+		}
+	}
+}
+
+// move takes the active systems whose gradient was not just measured to the Galerkin
+// solution, and carries their gradients along.
+func (m *galerkin) move() error {
+	s, w, n := m.space, &m.work, 0
+	for i, sys := range m.Systems {
+		if sys.Status == Iterating && !sys.Measured {
+			copy(w.rhs[n*s.most:], w.u[i*s.most:i*s.most+s.k])
+			w.gammas[n] = sys.Gamma()
+			n++
+		}
+	}
+	if err := s.solve(n, w.gammas, w.rhs, w.y); err != nil {
+		return err
+	}
+	s.be.Gemm(false, false, n, s.d, s.k, 1, w.y, s.most, s.q, s.d, 0, w.v, s.d)
+	s.be.Gemm(false, false, n, s.d, s.k, 1, w.y, s.most, s.kq, s.d, 0, w.kv, s.d)
+	n = 0
+	for i, sys := range m.Systems {
+		if sys.Status == Iterating && !sys.Measured {
+			m.bases[i].advance(sys, w.v[n*s.d:(n+1)*s.d], w.kv[n*s.d:(n+1)*s.d])
+			sys.Residual = carriedResidual(sys, m.Known.TSS[sys.Target], m.Known.C(sys.Target))
+			n++
+		}
+	}
+	return nil
+}
+
+// advance sets x to x₀ − v and g to the gradient there, given Kv.
+func (b *base) advance(s *System, v, kv []float64) {
+	gamma := s.Gamma()
+	for i, w := range v {
+		s.X[i] = b.x[i] - w
+		s.G[i] = b.g[i] - (kv[i] + gamma*w)
+	}
+}
+
+// carriedResidual is ‖Ax − b‖ as the gradient carried along has it, given ‖b‖² and c:
+// ‖b‖² − cᵀx + xᵀ(g − γx).
+func carriedResidual(s *System, tss float64, c []float64) float64 {
+	x := vec.Norm(s.X)
+	return math.Sqrt(math.Max(0, tss-vec.Dot(c, s.X)+vec.Dot(s.X, s.G)-s.Gamma()*x*x))
+}
+
+// Gradients projects those of the active systems. A gradient carried along has nothing of
+// the vectors that Q starts with; one that was measured is projected.
+func (m *galerkin) Gradients() []Projection {
+	if m.goOn != nil {
+		return m.goOn.Gradients()
+	}
+	d, e, w := m.Dim(), m.Known.Eigen(), &m.work
+	n := 0
+	for _, s := range m.Active {
+		if s.Measured || !m.Deflate {
+			copy(w.gradients.G[n*d:(n+1)*d], s.G)
+			n++
+		}
+	}
+	w.m.ProjectAll(n, &w.gradients)
+	n = 0
+	for i, s := range m.Active {
+		if s.Measured || !m.Deflate {
+			w.projected[i] = w.gradients.Of(n, e)
+			n++
+			continue
+		}
+		norm := vec.Norm(s.G)
+		w.projected[i] = Projection{Along: w.noneAlong, Norm: norm, Off2: norm * norm}
+	}
+	return w.projected[:len(m.Active)]
+}
+
+// Step looks for the vectors of the next pass, or goes on with conjugate gradients.
+func (m *galerkin) Step(ctx context.Context) error {
+	if m.goOn != nil {
+		return m.goOn.Step(ctx)
+	}
+	if len(m.Active) == 0 {
+		return nil
+	}
+	full, err := m.extend(ctx)
+	if err == nil && full {
+		m.goOn, err = newSeparate(m.Batch, CG)
+	}
+	return err
+}
+
+// fewest is how much room there is to be for the vectors of the next pass, unless
+// there are fewer.
+const fewest = 16
+
+// extend puts vectors for the next pass behind the subspace and says of which systems the
+// gradient is to be measured, or that there is no more room.
+func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
+	moved, rows, err := m.wanted(ctx)
+	if err != nil {
+		return false, err
+	}
+	s := m.space
+	if s.most < m.rankBound && s.most-s.k < min(moved, fewest) {
+		return true, nil
+	}
+	fresh, err := s.propose(rows, m.work.gradients.Off)
+	if err != nil {
+		return false, err
+	}
+	// As many vectors as the rank are enough but for round-off, and for what a start or
+	// another Hessian has outside the row space.
+	if fresh == 0 && moved > 0 && s.k == s.most && s.most < s.d {
+		return true, nil
+	}
+	if fresh == 0 && moved > 0 {
+		if err := m.solveAgain(); err != nil {
+			return false, err
+		}
+	}
+	if fresh > 0 {
+		fresh = s.fill(fresh)
+	}
+	m.fresh, m.exhausted = fresh, fresh == 0
+	m.asked = m.asked[:0]
+	for _, sys := range m.Active {
+		if sys.checking || m.exhausted {
+			m.asked = append(m.asked, sys)
+		}
+	}
+	return false, nil
+}
+
+// wanted leaves in gradients.Off, as that many rows, what the Ĥ⁻¹g of the systems that
+// move have outside the subspace. Of a g with Qg = 0 this is a multiple of g when Q starts
+// with the vectors of the sketch.
+func (m *galerkin) wanted(ctx context.Context) (moved, rows int, err error) {
+	d, w := m.Dim(), &m.work
+	if !m.Deflate {
+		moved, err = m.preconditioned(ctx)
+		return moved, m.space.outside(moved, w.gradients.Off), err
+	}
+	for _, measured := range []bool{true, false} {
+		for _, s := range m.Active {
+			if s.Measured == measured && !s.checking {
+				copy(w.gradients.Off[rows*d:], s.G)
+				rows++
+				moved++
+			}
+		}
+		if measured {
+			rows = m.space.outside(rows, w.gradients.Off)
+		}
+	}
+	return moved, rows, nil
+}
+
+// preconditioned leaves there the Ĥ⁻¹g themselves.
+func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
+	d, g := m.Dim(), &m.work.gradients
+	for _, s := range m.Active {
+		if !s.checking {
+			copy(g.G[moved*d:(moved+1)*d], s.G)
+			m.work.gammas[moved] = s.Gamma()
+			moved++
+		}
+	}
+	if moved == 0 {
+		return 0, nil
+	}
+	m.work.m.ProjectAll(moved, g)
+	return moved, m.Hessian.Solve(ctx, m.work.gammas[:moved], g)
+}
+
+// solveAgain is for a subspace that has all the systems want: they are solved in it once
+// more, from the gradients last measured, to be measured again. Those that this has not
+// helped stop.
+func (m *galerkin) solveAgain() error {
+	left := m.Active[:0]
+	for _, s := range m.Active {
+		if b := &m.bases[s.index]; s.Measured {
+			if m.exhausted && !(s.bound < b.exhausted/2) {
+				s.Status = Stalled
+				continue
+			}
+			b.exhausted = s.bound
+		}
+		s.Measured = false
+		left = append(left, s)
+	}
+	m.Active = left
+	m.coefficients(m.space.k)
+	return m.move()
+}

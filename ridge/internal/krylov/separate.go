@@ -1,0 +1,163 @@
+package krylov
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/gram"
+)
+
+// An iteration is one solver on one system. It owns the iterate x and the gradient g
+// there.
+type iteration interface {
+	// query writes to v the vector whose product with H the next pass is to
+	// compute, and reports whether c is to be subtracted, which makes it the
+	// gradient at v.
+	query(v []float64) (affine bool)
+	// absorb takes that product, moves to the next iterate and its gradient, and
+	// reports whether the gradient is the one just measured.
+	absorb(hv []float64) (measured bool)
+	// step takes z = Ĥ⁻¹g and prepares the next query.
+	step(z []float64)
+	// verify asks that the next query be the gradient at x.
+	verify()
+}
+
+// separate iterates on each system by itself: all that they share are the passes.
+type separate struct {
+	*Batch
+	iterations []iteration // of all systems
+	request    Request
+	gradients  resolvent.Gradients
+	rows       []int // which of the gradients is that of each system
+	projected  []Projection
+	gammas     []float64
+	m          *resolvent.Resolvent
+}
+
+func newSeparate(b *Batch, kind Kind) (*separate, error) {
+	q, d := len(b.Systems), b.Dim()
+	more := q + b.targets()
+	m := &separate{
+		Batch: b, request: b.newRequest(q), projected: make([]Projection, q), gammas: make([]float64, q), rows: make([]int, q),
+		m: resolvent.New(b.Known.Eigen(), b.Known.Backend),
+	}
+	m.request.V, m.request.Out = make([]float64, more*d), make([]float64, more*d)
+	m.gradients.Reserve(q, b.Known.Eigen())
+	for _, s := range b.Systems {
+		it, err := newIteration(kind, s, b.Hessian)
+		if err != nil {
+			return nil, err
+		}
+		m.iterations = append(m.iterations, it)
+	}
+	return m, nil
+}
+
+func newIteration(kind Kind, s *System, h Hessian) (iteration, error) {
+	switch kind {
+	case Chebyshev:
+		lo, hi := h.Range(s.Gamma())
+		if !(lo > 0) {
+			return nil, fmt.Errorf("ridge: at gamma = %g the Hessian proves no range for Chebyshev, for a sketch because gamma is below its round-off; use CG", s.Gamma())
+		}
+		return newChebyshev(s.X, s.G, lo, hi), nil
+	case Newton:
+		return &newton{x: s.X, g: s.G}, nil
+	default:
+		return newCG(s.X, s.G), nil
+	}
+}
+
+// Start sets every x to what was given, or to Ĥ⁻¹c.
+func (m *separate) Start(ctx context.Context) error {
+	d := m.Dim()
+	if m.Problem.Start != nil {
+		for _, s := range m.Systems {
+			copy(s.X, m.Problem.Start[s.Target*d:(s.Target+1)*d])
+		}
+		return nil
+	}
+	g, q := &m.gradients, len(m.Systems)
+	for i, s := range m.Systems {
+		copy(g.G[i*d:(i+1)*d], m.Known.C(s.Target))
+		m.gammas[i] = s.Gamma()
+	}
+	m.m.ProjectAll(q, g)
+	if err := m.Hessian.Solve(ctx, m.gammas[:q], g); err != nil {
+		return err
+	}
+	for i, s := range m.Systems {
+		copy(s.X, g.Off[i*d:(i+1)*d])
+	}
+	return nil
+}
+
+func (m *separate) Ask(last bool) Request {
+	d, r := m.Dim(), &m.request
+	r.Queries = r.Queries[:0]
+	for i, s := range m.Active {
+		it := m.iterations[s.index]
+		if last {
+			it.verify()
+		}
+		r.Queries = append(r.Queries, gram.Query{Target: s.Target, Affine: it.query(r.V[i*d : (i+1)*d])})
+	}
+	return *r
+}
+
+func (m *separate) Absorb() error {
+	d, r := m.Dim(), &m.request
+	for i, s := range m.Active {
+		v, kv := r.V[i*d:(i+1)*d], r.Out[i*d:(i+1)*d]
+		vec.Axpy(s.Gamma(), v, kv)
+		if s.Measured = m.iterations[s.index].absorb(kv); s.Measured {
+			s.measured(r.RSS[i])
+		}
+	}
+	return nil
+}
+
+func (m *separate) Gradients() []Projection {
+	d, q, e := m.Dim(), len(m.Active), m.Known.Eigen()
+	for i, s := range m.Active {
+		copy(m.gradients.G[i*d:(i+1)*d], s.G)
+		m.rows[s.index] = i
+	}
+	m.m.ProjectAll(q, &m.gradients)
+	for i := range q {
+		m.projected[i] = m.gradients.Of(i, e)
+	}
+	return m.projected[:q]
+}
+
+// Step takes Ĥ⁻¹g to the systems but those that are to be checked first.
+func (m *separate) Step(ctx context.Context) error {
+	d, g, e := m.Dim(), &m.gradients, m.Known.Eigen()
+	q := 0
+	for _, s := range m.Active {
+		if !s.checking {
+			g.Move(m.rows[s.index], q, e)
+			m.gammas[q] = s.Gamma()
+			q++
+		} else {
+			m.iterations[s.index].verify()
+		}
+	}
+	if q == 0 {
+		return nil
+	}
+	if err := m.Hessian.Solve(ctx, m.gammas[:q], g); err != nil {
+		return err
+	}
+	q = 0
+	for _, s := range m.Active {
+		if !s.checking {
+			m.iterations[s.index].step(g.Off[q*d : (q+1)*d])
+			q++
+		}
+	}
+	return nil
+}

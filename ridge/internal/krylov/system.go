@@ -1,0 +1,148 @@
+package krylov
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+)
+
+// A Projection is that of a gradient.
+type Projection = resolvent.Projection
+
+// A Status says why an iteration stopped.
+type Status int
+
+// Iterating is the zero value.
+const (
+	Iterating Status = iota
+	Reached          // the tolerance
+	Zero             // the solution is zero, to round-off
+	RoundOff         // certifies no smaller error
+	PassLimit        // the limit on passes
+	Stalled          // the Hessian gives nothing new to search
+	Diverged
+)
+
+var statusTexts = [...]string{
+	Iterating: "", Reached: "certified to the tolerance", Zero: "the solution is zero, to round-off",
+	RoundOff:  "round-off: float64 certifies no smaller error for these data; standardise the features or raise gamma",
+	PassLimit: "the limit on passes", Stalled: "the Hessian gives nothing new to search",
+	Diverged: "the iteration diverged: gamma is too small for this sketch; enlarge the sketch or use cg",
+}
+
+// String says it in words.
+func (s Status) String() string {
+	if s < 0 || int(s) >= len(statusTexts) {
+		return fmt.Sprintf("Status(%d)", int(s))
+	}
+	return statusTexts[s]
+}
+
+// Solved reports that the solution was found: as accurately as was asked for, or a zero.
+func (s Status) Solved() bool { return s == Reached || s == Zero }
+
+// A System is one γ and target on its way.
+type System struct {
+	Target   int
+	X, G     []float64 // the iterate and its gradient
+	Residual float64   // ‖Ax − b‖ when last measured, or as carried along
+	Measured bool      // G was measured at X by the last pass, not carried along
+	Relative float64   // bounds ‖x − x*‖/‖x*‖: proved where Measured
+	Status   Status
+
+	index    int // among all systems
+	judged   *certify.Judge
+	checking bool // its next query is to be the gradient at X: no step before it
+	passes   int
+	bound    float64 // on ‖x − x*‖
+	best     best
+}
+
+// best is the iterate of the least certified error.
+type best struct {
+	x        []float64
+	found    certify.Measured
+	relative float64 // bound, +Inf where nothing is known
+	first    float64 // bound of the first measurement, on ‖x − x*‖
+	known    bool
+}
+
+func newSystem(judge *certify.Judge, index, target, d int) *System {
+	return &System{
+		Target: target, index: index, judged: judge, X: make([]float64, d), G: make([]float64, d),
+		best: best{x: make([]float64, d), relative: math.Inf(1)},
+	}
+}
+
+// Gamma is that of the system.
+func (s *System) Gamma() float64 { return s.judged.Gamma }
+
+// Passes is how many reads of the data there were.
+func (s *System) Passes() int { return s.passes }
+
+// Best returns the iterate of the least certified error, with what was measured there.
+func (s *System) Best() (x []float64, found certify.Measured) { return s.best.x, s.best.found }
+
+// Weights are the bounds for it.
+func (s *System) Weights() certify.Weights {
+	return s.judged.Weights(s.Target, s.best.x, &s.best.found)
+}
+
+// judge bounds the error at the iterate, whose gradient is g, keeps it when it is the
+// best, and says whether that is the end of it, or has it measured.
+func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
+	round, _ := s.judged.RoundOff(s.Target, s.X, s.Residual)
+	s.bound = s.judged.Error(g, round)
+	s.Relative = certify.Relative(s.bound, vec.Norm(s.X))
+	reached, exhausted := s.Relative <= tol, round > s.bound/2
+	s.checking = false
+	if observe != nil {
+		observe(s)
+	}
+	finite := s.bound <= math.MaxFloat64
+	if !finite && s.best.known { // it was better before
+		s.Status = Diverged
+		return
+	}
+	if !s.Measured {
+		s.checking = reached || exhausted
+		return
+	}
+	if s.best.first == 0 {
+		s.best.first = s.bound
+	}
+	if finite && (!s.best.known || s.Relative < s.best.relative || (s.Relative == s.best.relative && s.bound < s.best.found.Error)) {
+		s.record(g)
+	}
+	switch {
+	case reached:
+		s.Status = Reached
+	case exhausted && s.judged.CNorm(s.Target) <= s.judged.CrossError(s.Target):
+		s.Status = Zero
+	case exhausted:
+		s.Status = RoundOff
+	case !(s.bound <= 1e6*s.best.first):
+		s.Status = Diverged
+	}
+}
+
+// record keeps the iterate as the best so far.
+func (s *System) record(g *Projection) {
+	b := &s.best
+	copy(b.x, s.X)
+	along := append(b.found.Gradient.Along[:0], g.Along...)
+	b.found = certify.Measured{
+		Gradient: Projection{Along: along, Off2: g.Off2, Norm: g.Norm},
+		RSS:      s.Residual * s.Residual,
+		Error:    s.bound,
+	}
+	b.relative, b.known = s.Relative, true
+}
+
+// measured takes note of ‖Ax − b‖² at X, where G was measured.
+func (s *System) measured(rss float64) {
+	s.Measured, s.Residual = true, math.Sqrt(rss)
+}

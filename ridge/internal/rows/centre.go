@@ -1,0 +1,201 @@
+package rows
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// maxSpread bounds Σw‖origin‖²: Σw‖row − origin‖² is then finite.
+const maxSpread = 0x1p1020
+
+// Overflows reports that the differences of a block's rows from the origin, squared and
+// weighted, may sum to more than float64 holds.
+func (s *Stage) Overflows(b dataset.Block) bool {
+	if !s.intercept {
+		return false
+	}
+	total := s.Weight.Value()
+	for i := range b.N {
+		total += b.Weight(i)
+	}
+	far := squaredNorm(s.Origin)
+	for i := 0; i < b.N && !(s.Weight.Value() > 0); i++ { // any of them may become the origin
+		if b.Weight(i) > 0 {
+			far = math.Max(far, s.rowNorm2(b, i))
+		}
+	}
+	return !(total*far <= maxSpread)
+}
+
+// rowNorm2 is the squared norm of row i and its targets.
+func (s *Stage) rowNorm2(b dataset.Block, i int) float64 {
+	row := b.Cut(i, i+1, s.d, s.t, &s.view)
+	val := row.X
+	if row.Sparse != nil {
+		_, val = row.Sparse.Row(0)
+	}
+	return squaredNorm(val) + squaredNorm(row.Y)
+}
+
+func squaredNorm(x []float64) float64 { return vec.Dot(x, x) }
+
+// centre subtracts the block's weighted mean from its n staged rows, writes the
+// joining row behind them and returns how many rows that added (0 or 1).
+func (s *Stage) centre(n int, w []float64) int {
+	first := heaviest(n, w)
+	if first < 0 {
+		return 0
+	}
+	if !(s.Weight.Value() > 0) {
+		copy(s.Origin, s.x[first*s.d:(first+1)*s.d])
+		copy(s.Origin[s.d:], s.y[first*s.t:(first+1)*s.t])
+	}
+	var total neumaier.Sum
+	s.reserve()
+	clear(s.block)
+	clear(s.spread)
+	// In parts, summed where the joining row will be: the error of a sum grows with the
+	// longest chain of additions.
+	sumX, sumY := s.x[n*s.d:(n+1)*s.d], s.y[n*s.t:(n+1)*s.t]
+	for lo := 0; lo < n; lo += roundoff.MeanPart {
+		clear(sumX)
+		clear(sumY)
+		for i := lo; i < min(lo+roundoff.MeanPart, n); i++ {
+			v := 1.0
+			if w != nil {
+				v = w[i]
+			}
+			total.Add(v)
+			relocate(v, s.Origin[:s.d], s.x[i*s.d:], sumX, s.spread[:s.d])
+			relocate(v, s.Origin[s.d:], s.y[i*s.t:], sumY, s.spread[s.d:])
+		}
+		vec.Axpy(1, sumX, s.block[:s.d])
+		vec.Axpy(1, sumY, s.block[s.d:])
+	}
+	weight := total.Value()
+	for j, v := range s.block {
+		s.block[j] = v / weight // a reciprocal may overflow
+	}
+	for i := range n {
+		vec.Axpy(-1, s.block[:s.d], s.x[i*s.d:(i+1)*s.d])
+		vec.Axpy(-1, s.block[s.d:], s.y[i*s.t:(i+1)*s.t])
+	}
+	s.count(n, weight)
+	added := s.join(weight, 0, s.block, s.spread, n)
+	s.Weight.Merge(total)
+	s.average()
+	return added
+}
+
+// relocate overwrites the first len(sum) numbers of x with x − origin, and adds them,
+// times v, to sum and their squares to squares.
+func relocate(v float64, origin, x, sum, squares []float64) {
+	x, origin, squares = x[:len(sum)], origin[:len(sum)], squares[:len(sum)]
+	for j := range sum {
+		z := x[j] - origin[j]
+		x[j] = z
+		vz := v * z
+		sum[j] += vz
+		squares[j] += vz * z
+	}
+}
+
+// heaviest is the row of most weight, the first of several; -1 where none has any.
+func heaviest(n int, w []float64) int {
+	if w == nil {
+		return min(n, 1) - 1
+	}
+	most := -1
+	for i, v := range w[:n] {
+		if v > 0 && (most < 0 || v > w[most]) {
+			most = i
+		}
+	}
+	return most
+}
+
+// count books what rounding has done to the n rows of a block of some weight, and
+// leaves bounds on the error of its mean in spread.
+func (s *Stage) count(n int, weight float64) {
+	root, rows := math.Sqrt(weight), float64(n)
+	for j, v := range s.spread {
+		far := math.Sqrt(v+rows*roundoff.LostSpread) * roundoff.Inflate
+		lost := rows * roundoff.LostSum
+		off := roundoff.RowOfBlock*roundoff.Unit*far + lost/root
+		s.Moved[j] = math.Hypot(s.Moved[j], off)
+		s.spread[j] = (roundoff.MeanOfBlock*roundoff.Unit*far + lost/root) / root
+	}
+}
+
+// join adds weight w2 > 0, off by WeightError, with mean mu, less the origin, off by
+// muError, to the running sums and, where there was weight before, stages the joining
+// row at index n. It returns how many rows that added. The caller adds to the weight.
+func (s *Stage) join(w2, WeightError float64, mu, muError []float64, n int) int {
+	w1 := s.Weight.Value()
+	added := 0
+	if w1 > 0 {
+		f := math.Sqrt(min(w1, w2)) * math.Sqrt(max(w1, w2)/(w1+w2))
+		// The weights are off relatively, so is f by half as much, of three of them.
+		off := 1.5*(s.RelativeWeight(w1)+WeightError/w2) + 8*roundoff.Unit
+		for j, v := range mu {
+			gap := s.mean[j] - v
+			if j < s.d {
+				s.x[n*s.d+j] = f * gap
+			} else {
+				s.y[n*s.t+j-s.d] = f * gap
+			}
+			wrong := f * roundoff.Inflate * (s.meanError(j) + muError[j] + off*math.Abs(gap))
+			s.Moved[j] = math.Hypot(s.Moved[j], wrong)
+		}
+		added = 1
+	}
+	for j, v := range mu {
+		s.Sum[j].Add(w2 * v)
+		s.SumError[j] += roundoff.Inflate*(w2*muError[j]+(WeightError+4*roundoff.Unit*w2)*math.Abs(v)) + roundoff.LostSum
+	}
+	return added
+}
+
+// RelativeWeight bounds the relative round-off of the weight, which is w > 0: integers
+// are exact.
+func (s *Stage) RelativeWeight(w float64) float64 {
+	if !s.Weighted {
+		return 0
+	}
+	n := float64(s.Rows)
+	return s.WeightError/w + (2+n*n*roundoff.Unit)*roundoff.Unit
+}
+
+// meanError bounds the round-off of mean j: that of its sum, which is compensated, of
+// the weight that it is divided by and of the quotient.
+func (s *Stage) meanError(j int) float64 {
+	w, n := s.Weight.Value(), float64(s.Rows)
+	if !(w > 0) {
+		return 0
+	}
+	sum := s.SumError[j]*(1+n*n*roundoff.Unit) + 2*roundoff.Unit*math.Abs(s.Sum[j].Value())
+	return roundoff.Inflate * (sum/w + (s.RelativeWeight(w)+2*roundoff.Unit)*math.Abs(s.mean[j]))
+}
+
+// MeanErrors are the round-off of means(): of each mean, of adding it to the origin.
+func (s *Stage) MeanErrors() []float64 {
+	out := make([]float64, s.d+s.t)
+	for j := range out {
+		out[j] = s.meanError(j) + roundoff.Unit*math.Abs(s.Origin[j]+s.mean[j])
+	}
+	return out
+}
+
+// Displaced bounds, in norm, what rounding in the stage has done to column j of the
+// staged rows, whose own norm is given.
+func (s *Stage) Displaced(j int, norm float64) float64 {
+	off := s.Moved[j]
+	if s.Weighted { // the root and the product
+		off += 4 * roundoff.Unit * norm
+	}
+	return roundoff.Inflate * off
+}

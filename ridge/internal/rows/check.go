@@ -1,0 +1,115 @@
+package rows
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+)
+
+// ErrShape reports arguments whose dimensions disagree. Nothing was changed.
+var ErrShape = errors.New("ridge: dimensions disagree")
+
+// MaxSquares keeps sums over all rows within what [fd.Sketch] admits, and
+// maxWeight keeps the sum of the weights finite.
+const (
+	MaxSquares = fd.MaxSquares / 4
+	maxWeight  = 0x1p500
+)
+
+// CheckBlock refuses a block that is not of d features and t targets, or holds what
+// no sum can, and returns raw plus the weighted sum of its squares. Errors count
+// rows from first.
+func CheckBlock(b dataset.Block, d, t int, first int, raw float64) (float64, error) {
+	if err := CheckShape(b, d, t, first); err != nil {
+		return 0, err
+	}
+	for i := range b.N {
+		row := first + i
+		if err := CheckWeight(b, i, row, d+t); err != nil {
+			return 0, err
+		}
+		qy, err := fd.SquaredNorm(row, d, nil, b.Y[i*t:(i+1)*t])
+		if err != nil {
+			return 0, err
+		}
+		idx, val, err := Features(b, i, d)
+		if err != nil {
+			return 0, err
+		}
+		q, err := fd.SquaredNorm(row, 0, idx, val)
+		if err != nil {
+			return 0, err
+		}
+		if raw += b.Weight(i) * (q + qy); !(raw <= MaxSquares) || !(q+qy <= MaxSquares) {
+			return 0, &fd.RangeError{Row: row}
+		}
+	}
+	return raw, nil
+}
+
+// CheckShape refuses a block that is not of d features and t targets, or whose rows are
+// not all there.
+func CheckShape(b dataset.Block, d, t, first int) error {
+	dense, sparse := b.Sparse == nil, b.Sparse
+	if b.N < 0 || !IsProduct(len(b.Y), b.N, t) || (b.W != nil && len(b.W) != b.N) ||
+		(dense && !IsProduct(len(b.X), b.N, d)) ||
+		(!dense && (sparse.Rows != b.N || sparse.Cols != d || len(sparse.RowPtr) != b.N+1)) {
+		return fmt.Errorf("%w: block of %d rows at row %d, with %d weights, is not of %d features and %d targets", ErrShape, b.N, first, len(b.W), d, t)
+	}
+	return nil
+}
+
+// CheckWeight refuses the weight of row i of a block, called row and col in errors.
+func CheckWeight(b dataset.Block, i, row, col int) error {
+	w := b.Weight(i)
+	if !(w >= 0) || math.IsInf(w, 0) {
+		return &fd.NonFiniteError{Row: row, Col: col, Value: w}
+	}
+	if w > maxWeight {
+		return &fd.RangeError{Row: row}
+	}
+	return nil
+}
+
+// Features returns those of row i of a block of d, and their columns if they are sparse,
+// once these are known to be columns.
+func Features(b dataset.Block, i, d int) (idx []int32, val []float64, err error) {
+	if b.Sparse == nil {
+		return nil, b.X[i*d : (i+1)*d], nil
+	}
+	if idx, val, err = fd.CheckRow(i, b.Sparse); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrShape, err)
+	}
+	return idx, val, nil
+}
+
+// CheckFinite looks for an entry of row i that is not finite.
+func CheckFinite(b dataset.Block, i, d, t, row int) error {
+	if _, err := fd.SquaredNorm(row, d, nil, b.Y[i*t:(i+1)*t]); err != nil {
+		return err
+	}
+	idx, val, err := Features(b, i, d)
+	if err == nil {
+		_, err = fd.SquaredNorm(row, 0, idx, val)
+	}
+	return err
+}
+
+// IsProduct reports n = a·b for a, b >= 0, whatever their size.
+func IsProduct(n, a, b int) bool {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	return hi == 0 && lo == uint64(n)
+}
+
+// Since cuts off the rows before row first.
+func Since(first int64, b dataset.Block, d, t int) dataset.Block {
+	if first <= b.First {
+		return b
+	}
+	return b.Cut(int(min(first-b.First, int64(b.N))), b.N, d, t, new(engine.CSR))
+}

@@ -1,0 +1,80 @@
+package rows
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// Decay multiplies all weights by beta.
+func (s *Stage) Decay(beta float64) {
+	s.Weighted = true
+	s.Decays++
+	s.WeightError = beta*(s.WeightError+4*roundoff.Unit*s.Weight.Value()) + roundoff.LostSum
+	s.Weight.Scale(beta)
+	root := math.Sqrt(beta) * (1 + 4*roundoff.Unit)
+	for j := range s.Sum {
+		s.SumError[j] = beta*(s.SumError[j]+4*roundoff.Unit*math.Abs(s.Sum[j].Value())) + 2*roundoff.LostSum
+		s.Sum[j].Scale(beta)
+		s.Moved[j] *= root
+	}
+	if s.intercept && s.Weight.Value() > 0 {
+		s.average()
+	}
+}
+
+// average sets the mean to what sum and weight make it.
+func (s *Stage) average() {
+	w := s.Weight.Value()
+	for j := range s.mean {
+		s.mean[j] = s.Sum[j].Value() / w
+	}
+}
+
+// Merge adds the rows that o has seen and returns what joins the two scatters:
+// one row or none.
+func (s *Stage) Merge(o *Stage) Staged {
+	s.x, s.y = vec.Grow(s.x, s.d), vec.Grow(s.y, s.t)
+	s.reserve()
+	n := 0
+	if w2 := o.Weight.Value(); s.intercept && w2 > 0 {
+		if !(s.Weight.Value() > 0) {
+			copy(s.Origin, o.Origin)
+		}
+		for j, v := range o.mean {
+			apart := o.Origin[j] - s.Origin[j]
+			s.block[j] = apart + v
+			s.spread[j] = o.meanError(j) + roundoff.Unit*(math.Abs(apart)+math.Abs(s.block[j]))
+			s.Moved[j] = math.Hypot(s.Moved[j], o.Moved[j])
+		}
+		n = s.join(w2, o.RelativeWeight(w2)*w2, s.block, s.spread, 0)
+	}
+	s.Rows += o.Rows
+	s.Weighted = s.Weighted || o.Weighted
+	s.Decays += o.Decays
+	s.Weight.Merge(o.Weight)
+	s.WeightError += o.WeightError
+	if s.intercept && s.Weight.Value() > 0 {
+		s.average()
+	}
+	for j, some := range o.NonZero {
+		s.NonZero[j] = s.NonZero[j] || some
+	}
+	out := Staged{n, s.x[:n*s.d], nil, s.y[:n*s.t]}
+	s.look(out, nil)
+	return out
+}
+
+// Separates reports that the rows of o are so far from the origin of s that their
+// distances, squared and weighted, may sum to more than float64 holds.
+func (s *Stage) Separates(o *Stage) bool {
+	if !s.intercept || !(s.Weight.Value() > 0 && o.Weight.Value() > 0) {
+		return false
+	}
+	var far float64
+	for j, v := range s.Origin {
+		far += (o.Origin[j] - v) * (o.Origin[j] - v)
+	}
+	return !(far*(s.Weight.Value()+o.Weight.Value()) <= maxSpread)
+}
