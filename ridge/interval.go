@@ -176,9 +176,10 @@ var ErrOtherRows = errors.New("ridge: the fit is not of the rows of the summary"
 // agree refuses a fit whose target j shows that it is of other rows. Of the summary's
 // own rows its numbers agree to round-off, for which sameRows leaves much room, and to
 // what centring has moved here and there, and with
-// Hx* = c, so that ‖b‖² − 2f* = cᵀx*, its certificate says what cᵀx̂ is:
+// Hx* = c, so that ‖b‖² − 2f* = cᵀx*, its certificate says what cᵀx̂ is. Of the summary's
+// c̃ = c + δ, which may be next to nothing where c is not,
 //
-//	|cᵀx̂ − (‖b‖² − 2f*)| ≤ ‖c‖·‖x̂ − x*‖.
+//	c̃ᵀx̂ − cᵀx* = cᵀ(x̂ − x*) + δᵀx̂,   |c̃ᵀx̂ − (‖b‖² − 2f*)| ≤ (‖c̃‖ + ‖δ‖)·‖x̂ − x*‖ + ‖δ‖·‖x̂‖.
 func (p *Predictor) agree(f *Fit, j int) error {
 	k, x := p.k, f.Coef.RawRowView(j)
 	xn := norm(x)
@@ -208,7 +209,8 @@ func (p *Predictor) agree(f *Fit, j int) error {
 	}
 	v, bound := f.Certificate.Objective[j], bounded(f.Certificate.ErrorBound[j])
 	cx := dot(k.cross[j*k.d:(j+1)*k.d], x)
-	slack := k.c[j].norm*bound + sameRows*(squares+k.c[j].norm*xn) + wrong + 4*k.crossError(j)*xn
+	off := k.crossError(j)
+	slack := (k.c[j].norm+off)*bound + off*xn + sameRows*(squares+k.c[j].norm*xn) + wrong
 	if cx < k.tss[j]-2*v.Hi-slack || cx > k.tss[j]-2*v.Lo+slack {
 		return fmt.Errorf("%w: of target %d their cᵀx̂ is %.9g, where its certificate has %.9g to %.9g", ErrOtherRows, j, cx, k.tss[j]-2*v.Hi-slack, k.tss[j]-2*v.Lo+slack)
 	}
