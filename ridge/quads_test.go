@@ -4,7 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
 // TestQuads: the bracket on gᵀH⁻¹g holds for every g within the error that is told, with
@@ -27,10 +29,42 @@ func TestQuads(t *testing.T) {
 // TestQuadsOverflow: a bracket whose squares overflow says nothing, and isn't NaN.
 func TestQuadsOverflow(t *testing.T) {
 	k := &knowledge{spec: &fd.Spectrum{Dim: 2, Sigma2: []float64{4}, V: []float64{1, 0}}, largest: 4}
-	for _, size := range []float64{1e170, math.Inf(1)} {
-		p := projection{along: []float64{size}, rest2: size * size, norm: size}
-		if v := k.quads(&p, 1, size); v.Lo != 0 || !math.IsInf(v.Hi, 1) {
-			t.Errorf("of size %g: %v", size, v)
+	for _, c := range []struct{ size, gamma float64 }{{1e170, 1}, {math.Inf(1), 1}, {0x1p399, 0x1p-239}, {0x1p-300, 0x1p-239}, {0x1p399, 0x1p-226}} {
+		p := projection{along: []float64{0}, rest2: c.size * c.size, norm: c.size}
+		v, want := k.quads(&p, c.gamma, 0), c.size*c.size/c.gamma
+		if !(v.Lo <= want*(1+1e-14) && want*(1-1e-14) <= v.Hi) || v.Lo > math.MaxFloat64 {
+			t.Errorf("of size %g at %g: %v", c.size, c.gamma, v)
+		}
+	}
+}
+
+// TestProjectionRounds: a g in the span of two rows of V, which are orthogonal and of
+// length one to round-off, has nothing off V but round-off, and what a small γ makes of
+// that is within the bracket. K = σ²VᵀV is exact.
+func TestProjectionRounds(t *testing.T) {
+	const d, s2 = 1000, 0x1p60
+	half, v := probe(d/2), make([]float64, 2*d) // (a, a) and (a, −a)
+	var length2 neumaier.Sum
+	for i, x := range half {
+		x *= math.Sqrt(0.5)
+		v[i], v[i+d/2], v[i+d], v[i+d+d/2] = x, x, x, -x
+		length2.Add(2 * x * x)
+	}
+	g := make([]float64, d) // (a, 0), half the one and half the other
+	copy(g, v[:d/2])
+	be, err := engine.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newSketched(&fd.Spectrum{Dim: d, Sigma2: []float64{s2, s2}, V: v}, false, be)
+	p := make([]projection, 1)
+	m.projections(1, g, make([]float64, d), p)
+	k := &knowledge{spec: m.spec, d: d, largest: s2, onto: ontoFactor(d), along: 1 + roundFactor}
+	for gamma := 1.0; gamma > 0x1p-200; gamma /= 1024 {
+		n := length2.Value()
+		q := n / 2 / (s2*n + gamma)
+		if b := k.quads(&p[0], gamma, 0); !(b.Lo <= q*(1+1e-14) && q*(1-1e-14) <= b.Hi) {
+			t.Errorf("at gamma = %g: %g is outside [%g, %g]", gamma, q, b.Lo, b.Hi)
 		}
 	}
 }
