@@ -34,7 +34,7 @@ func newWorkspace(cfg Config, m, rows int) workspace {
 	return ws
 }
 
-// shrink reduces the live rows to at most m orthogonal ones (MATH: Algorithm A1
+// shrink reduces the live rows to at most m orthogonal ones (docs/math.md, §2 and §16: Algorithm A1
 // of the paper with λ_{m+1} for λ_m):
 //
 //	δ = λ_{m+1}(BBᵀ), η ← η + δ, B ← diag(√max(1 − δ/λᵢ, 0))·UₘᵀB.

@@ -39,7 +39,7 @@ type Config struct {
 	Trials int       // of the random methods
 
 	// Figures 3 to 7 alone.
-	Data       string // folder of the real data; see README
+	Data       string // folder of the real data; see docs/paper.md
 	Fetch      bool   // download what is neither there nor in the repository
 	Features   string // as in fdridge fit --features
 	Iterations int

@@ -35,6 +35,9 @@ const (
 // skewV is for the rows of V, which are orthonormal to so many eps.
 const skewV = 32
 
+// ontoFactor is for a projection onto V of vectors of d, twice.
+func ontoFactor(d int) float64 { return 2*dotFactor(d) + skewV }
+
 // dotFactor is for the product of a dense row with weights. Where vectors are few it is
 // made of four sums or more; where they are many, backends add up a strip of columns one
 // after the other, of dotStrip at most, and then the strips.
@@ -114,7 +117,7 @@ func newKnowledge(s *Summary, m *sketched, c []float64) *knowledge {
 	k := &knowledge{
 		spec: m.spec, be: s.be, bound: b, d: s.cfg.Dim, t: s.cfg.Targets, rows: st.rows, intercept: s.cfg.Intercept, cross: c,
 		sums: sumFactor + long + 4*float64(st.decays), long: long,
-		onto: 2*dotFactor(s.cfg.Dim) + skewV, along: float64(len(m.spec.Sigma2))/2 + roundFactor,
+		onto: ontoFactor(s.cfg.Dim), along: float64(len(m.spec.Sigma2))/2 + roundFactor,
 		root: math.Sqrt(st.weight.Value()), some: st.some, spreads: map[float64]spread{}, witness: s.witness(),
 	}
 	k.size = math.Sqrt(b.Frobenius2) * (1 + roundFactor*eps)
@@ -429,9 +432,6 @@ func (k *knowledge) apply(phi ...func(s2 float64) float64) []float64 {
 // quads brackets gᵀH⁻¹g, see energies.
 func (k *knowledge) quads(p *projection, gamma, dg float64) Interval {
 	v := k.energies(p, gamma, dg)
-	if !(v.Hi <= 0x1p500) { // its square may overflow
-		return Interval{0, math.Inf(1)}
-	}
 	return squared(v.Lo, v.Hi)
 }
 

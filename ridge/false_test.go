@@ -159,6 +159,39 @@ func TestNarrowByFirstRowFar(t *testing.T) {
 	}
 }
 
+// TestNarrowByLostProducts: where a first row far away has rounded the features of all
+// others to one number, c is next to nothing in the summary. Passes, which read the rows
+// again, measure what it is, and their fits are of the summary's rows all the same.
+func TestNarrowByLostProducts(t *testing.T) {
+	const far, gamma = 1e17, 1e9
+	p := table{x: [][]float64{{far}}, y: [][]float64{{1}}, w: []float64{1e-40}}
+	r := rand.New(rand.NewPCG(15, 4))
+	for range 40 {
+		x := r.NormFloat64()
+		p.x, p.y, p.w = append(p.x, []float64{x}), append(p.y, []float64{x + 0.1*r.NormFloat64()}), append(p.w, 1)
+	}
+	truth := must(p.truth(true).Solve(gamma))(t)
+	p.block = 1 // the first row is the origin
+	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+	for _, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
+		f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Method: method, MaxPasses: 2})
+		if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
+			f, err = short.Fits[0], nil
+		}
+		check(t, err)
+		if v := f.Certificate.Objective[0]; !(f.Certificate.TSS[0].Lo-2*v.Hi > 1e-7) {
+			t.Errorf("%v: passes that prove nothing of c: ‖b‖² is in %v, f* in %v", method, f.Certificate.TSS[0], v)
+		}
+		predictor := must(sum.Predictor(gamma))(t)
+		check(t, predictor.Narrow(f))
+		v := make([]ridge.Interval, 1)
+		check(t, predictor.Predict(v, dataset.Block{N: 1, X: []float64{0.5}}))
+		want := refbig.Float(0.5)
+		want.Mul(want, truth.Coef[0][0]).Add(want, truth.Intercept[0])
+		ridgetest.Inside(t, "prediction", v[0], want, refbig.Float(1))
+	}
+}
+
 // TestInterceptBound: a target that was far away at first leaves the intercept in doubt
 // where the weights are in none that counts, for the features have no mean.
 func TestInterceptBound(t *testing.T) {

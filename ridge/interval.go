@@ -9,7 +9,6 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A Predictor brackets what the exact ridge solution at one γ predicts for rows,
@@ -103,7 +102,7 @@ func (s *Summary) Predictor(gamma float64) (*Predictor, error) {
 func (p *Predictor) centreBy(st *stage) {
 	k, mean := p.k, st.means()
 	p.mean = mean[:k.d]
-	p.meanNorm = vec.Norm(p.mean)
+	p.meanNorm = norm(p.mean)
 	p.meanError = k.mean
 	k.be.Gemv(false, len(p.meanAlong), k.d, 1, k.spec.V, k.d, p.mean, 0, p.meanAlong)
 	copy(p.targets, mean[k.d:])
@@ -112,10 +111,10 @@ func (p *Predictor) centreBy(st *stage) {
 
 // newCentre prepares weights of which it is known that ‖x − x*‖ ≤ radius.
 func (p *Predictor) newCentre(j int, x []float64, radius float64) centre {
-	xn := vec.Norm(x)
+	xn := norm(x)
 	var mean float64
 	if p.mean != nil {
-		mean = vec.Dot(p.mean, x)
+		mean = dot(p.mean, x)
 	}
 	return centre{
 		base: p.targets[j], mean: mean, distance: radius, size: xn,
@@ -177,12 +176,13 @@ var ErrOtherRows = errors.New("ridge: the fit is not of the rows of the summary"
 // agree refuses a fit whose target j shows that it is of other rows. Of the summary's
 // own rows its numbers agree to round-off, for which sameRows leaves much room, and to
 // what centring has moved here and there, and with
-// Hx* = c, so that ‖b‖² − 2f* = cᵀx*, its certificate says what cᵀx̂ is:
+// Hx* = c, so that ‖b‖² − 2f* = cᵀx*, its certificate says what cᵀx̂ is. Of the summary's
+// c̃ = c + δ, which may be next to nothing where c is not,
 //
-//	|cᵀx̂ − (‖b‖² − 2f*)| ≤ ‖c‖·‖x̂ − x*‖.
+//	c̃ᵀx̂ − cᵀx* = cᵀ(x̂ − x*) + δᵀx̂,   |c̃ᵀx̂ − (‖b‖² − 2f*)| ≤ (‖c̃‖ + ‖δ‖)·‖x̂ − x*‖ + ‖δ‖·‖x̂‖.
 func (p *Predictor) agree(f *Fit, j int) error {
 	k, x := p.k, f.Coef.RawRowView(j)
-	xn := vec.Norm(x)
+	xn := norm(x)
 	if f.Rows != 0 && f.Rows != k.rows {
 		return fmt.Errorf("%w: it is of %d, they are %d", ErrOtherRows, f.Rows, k.rows)
 	}
@@ -196,7 +196,7 @@ func (p *Predictor) agree(f *Fit, j int) error {
 	if len(f.Intercept) == k.t {
 		var want, size float64
 		if p.mean != nil {
-			want = p.targets[j] - vec.Dot(p.mean, x)
+			want = p.targets[j] - dot(p.mean, x)
 			size = k.root*(math.Abs(p.targets[j])+p.meanNorm*xn) + math.Sqrt(k.tss[j]) + math.Sqrt(k.bound.Frobenius2)*xn
 		}
 		off := 4 * k.meanShift(j, xn)
@@ -208,8 +208,9 @@ func (p *Predictor) agree(f *Fit, j int) error {
 		}
 	}
 	v, bound := f.Certificate.Objective[j], bounded(f.Certificate.ErrorBound[j])
-	cx := vec.Dot(k.cross[j*k.d:(j+1)*k.d], x)
-	slack := k.c[j].norm*bound + sameRows*(squares+k.c[j].norm*xn) + wrong + 4*k.crossError(j)*xn
+	cx := dot(k.cross[j*k.d:(j+1)*k.d], x)
+	off := k.crossError(j)
+	slack := (k.c[j].norm+off)*bound + off*xn + sameRows*(squares+k.c[j].norm*xn) + wrong
 	if cx < k.tss[j]-2*v.Hi-slack || cx > k.tss[j]-2*v.Lo+slack {
 		return fmt.Errorf("%w: of target %d their cᵀx̂ is %.9g, where its certificate has %.9g to %.9g", ErrOtherRows, j, cx, k.tss[j]-2*v.Hi-slack, k.tss[j]-2*v.Lo+slack)
 	}
@@ -298,7 +299,7 @@ func (p *Predictor) block(dst []Interval, b dataset.Block, first int) error {
 		return err
 	}
 	t, r, q := p.k.t, len(p.k.spec.Sigma2), len(p.centres)
-	p.along, p.product, p.size = vec.Grow(p.along, b.N*r), vec.Grow(p.product, b.N*q), vec.Grow(p.size, 2*b.N)
+	p.along, p.product, p.size = grow(p.along, b.N*r), grow(p.product, b.N*q), grow(p.size, 2*b.N)
 	if b.Sparse == nil {
 		p.dense(b)
 	} else {
@@ -354,7 +355,7 @@ func (p *Predictor) dense(b dataset.Block) {
 	k, d, r, q := p.k, p.k.d, len(p.k.spec.Sigma2), len(p.centres)
 	a := b.X
 	if p.mean != nil {
-		p.a = vec.Grow(p.a, b.N*d)
+		p.a = grow(p.a, b.N*d)
 		a = p.a
 		for i := range b.N {
 			for j, v := range b.X[i*d : (i+1)*d] {
@@ -365,7 +366,7 @@ func (p *Predictor) dense(b dataset.Block) {
 	k.be.Gemm(false, true, b.N, r, d, 1, a, d, k.spec.V, d, 0, p.along, max(r, 1))
 	k.be.Gemm(false, true, b.N, q, d, 1, a, d, p.weights, d, 0, p.product, q)
 	for i := range b.N {
-		n := vec.Norm(a[i*d : (i+1)*d])
+		n := norm(a[i*d : (i+1)*d])
 		p.size[2*i], p.size[2*i+1] = n*n, n
 	}
 }
@@ -376,18 +377,26 @@ func (p *Predictor) sparse(b dataset.Block) {
 	for i := range b.N {
 		idx, val := b.Sparse.Row(i)
 		for l := range r {
-			p.along[i*r+l] = vec.SparseDot(idx, val, p.k.spec.V[l*d:(l+1)*d]) - p.meanAlong[l]
+			p.along[i*r+l] = sparseDot(idx, val, p.k.spec.V[l*d:(l+1)*d]) - p.meanAlong[l]
 		}
 		for l := range q {
-			p.product[i*q+l] = vec.SparseDot(idx, val, p.weights[l*d:(l+1)*d]) - p.centres[l].mean
+			p.product[i*q+l] = sparseDot(idx, val, p.weights[l*d:(l+1)*d]) - p.centres[l].mean
 		}
-		n := vec.Norm(val)
+		n := norm(val)
 		n2 := n * n
 		if p.mean != nil {
-			n2 = math.Max(0, n2-2*vec.SparseDot(idx, val, p.mean)+p.meanNorm*p.meanNorm)
+			n2 = math.Max(0, n2-2*sparseDot(idx, val, p.mean)+p.meanNorm*p.meanNorm)
 		}
 		p.size[2*i], p.size[2*i+1] = n2, n+p.meanNorm
 	}
+}
+
+func sparseDot(idx []int32, val, x []float64) float64 {
+	var s float64
+	for k, j := range idx {
+		s += val[k] * x[j]
+	}
+	return s
 }
 
 // A forms is what the bounds take of a row a.

@@ -94,9 +94,6 @@ func (a At) energies(p *resolvent.Projection, dg float64) interval.Interval {
 // quads brackets gᵀH⁻¹g, see energies.
 func (a At) quads(p *resolvent.Projection, dg float64) interval.Interval {
 	v := a.energies(p, dg)
-	if !(v.Hi <= 0x1p500) { // its square may overflow
-		return interval.Nonnegative()
-	}
 	return interval.Squared(v.Lo, v.Hi)
 }
 
