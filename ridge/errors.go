@@ -11,6 +11,10 @@ var ErrShape = errors.New("ridge: dimensions disagree")
 // ErrEmpty reports a fit asked of no rows at all.
 var ErrEmpty = errors.New("ridge: no rows")
 
+// ErrNoConvergence reports that an eigenvalue iteration failed, which finite data
+// are not known to cause.
+var ErrNoConvergence = errors.New("ridge: eigenvalue iteration did not converge")
+
 // A GammaError reports a regularisation that the method cannot take.
 type GammaError struct {
 	Gamma  float64

@@ -267,6 +267,3 @@ func columnsOf(d int, r []float64, ldr int) []float64 {
 	}
 	return out
 }
-
-// triangleNorm is ‖R‖_F of the upper triangle.
-func triangleNorm(d int, r []float64, ldr int) float64 { return norm(columnsOf(d, r, ldr)) }

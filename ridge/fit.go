@@ -27,6 +27,16 @@ import (
 // [lo, hi]; an end that is not finite is null.
 type Interval struct{ Lo, Hi float64 }
 
+// squared brackets x² for lo <= x <= hi and x >= 0, underflow included.
+func squared(lo, hi float64) Interval {
+	lo = math.Max(0, lo)
+	out := Interval{math.Max(0, lo*lo-underflow), hi * hi}
+	if hi > 0 {
+		out.Hi += underflow
+	}
+	return out
+}
+
 // MarshalJSON writes [lo, hi].
 func (v Interval) MarshalJSON() ([]byte, error) {
 	return json.Marshal([2]*float64{finite(v.Lo), finite(v.Hi)})
