@@ -95,7 +95,7 @@ var statisticsSummary = section{"Section 3, summary", nil, hasBoth, []claim{
 }}
 
 var statisticsBounds = section{"Section 3, theorems 1 to 3", nil, hasBoth, []claim{
-	{"Bias, variance and MSE of FDRR and RFDRR are bounded by those of ridge regression. (The paper's bounds on bias and MSE are false, see ridge.Estimator.Bounds; judged here are the corrected ones.)", onBoth(bounded), ""},
+	{"Bias, variance and MSE of FDRR and RFDRR are bounded by those of ridge regression. (The paper's bounds on bias and MSE are false, see paper.Estimator.Bounds; judged here are the corrected ones.)", onBoth(bounded), ""},
 }}
 
 var (

@@ -52,7 +52,7 @@ type risks struct {
 	gammas   []float64
 	absolute map[string][metrics][]float64 // û of each method for every γ: the median of all trials
 	relative map[string][metrics][]float64 // |û − u*|/u*, u* the exact method's: the median of all trials
-	bounds   map[string][]ridge.RiskBounds // of the deterministic methods
+	bounds   map[string][]RiskBounds       // of the deterministic methods
 	seconds  map[string]float64            // to sketch A, for FDRR and the random methods: the median of all trials
 }
 
@@ -98,13 +98,13 @@ func (r *run) risks(ctx context.Context, data synthetic.Config) (*risks, error) 
 	if err != nil {
 		return nil, err
 	}
-	model, err := ridge.NewLinearModel(ctx, src, d.X0, d.Noise*d.Noise, r.Backend)
+	model, err := NewLinearModel(ctx, src, d.X0, d.Noise*d.Noise, r.Backend)
 	if err != nil {
 		return nil, err
 	}
 	x := &risks{
 		rank: data.Rank(), size: setting(r, r.Size, 256, 32), gammas: r.gammas(-8, 6),
-		absolute: map[string][metrics][]float64{}, relative: map[string][metrics][]float64{}, bounds: map[string][]ridge.RiskBounds{}, seconds: map[string]float64{},
+		absolute: map[string][metrics][]float64{}, relative: map[string][metrics][]float64{}, bounds: map[string][]RiskBounds{}, seconds: map[string]float64{},
 	}
 	if err := x.add(exact, model.Exact()); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (r *run) gammas(lo, hi int) []float64 {
 }
 
 // deterministic adds FDRR and RFDRR, from one sketch.
-func (x *risks) deterministic(model *ridge.LinearModel, d *synthetic.Data, r *run) error {
+func (x *risks) deterministic(model *LinearModel, d *synthetic.Data, r *run) error {
 	start := time.Now()
 	s, err := fd.New(fd.Config{Dim: d.Dim, Size: x.size, Backend: r.Backend})
 	if err != nil {
@@ -152,7 +152,7 @@ func (x *risks) deterministic(model *ridge.LinearModel, d *synthetic.Data, r *ru
 	x.seconds[fdrr] = time.Since(start).Seconds()
 	for _, m := range []struct {
 		method    string
-		estimator func(*fd.Spectrum) (*ridge.Estimator, error)
+		estimator func(*fd.Spectrum) (*Estimator, error)
 	}{{fdrr, model.FD}, {rfdrr, model.RFD}} {
 		e, err := m.estimator(sketch)
 		if err != nil {
@@ -173,12 +173,12 @@ func (x *risks) deterministic(model *ridge.LinearModel, d *synthetic.Data, r *ru
 }
 
 // randomised adds a random method; trial i draws S from the seed plus i.
-func (x *risks) randomised(ctx context.Context, method string, model *ridge.LinearModel, d *synthetic.Data, r *run, tell func(trial int)) error {
+func (x *risks) randomised(ctx context.Context, method string, model *LinearModel, d *synthetic.Data, r *run, tell func(trial int)) error {
 	cfg := randsketch.Config{Kind: randsketch.Gaussian, Rows: x.size, Dim: d.Dim, Backend: r.Backend}
 	if method == classicalSJLT || method == hessianSJLT {
 		cfg.Kind = randsketch.SJLT
 	}
-	var trials []*ridge.Estimator
+	var trials []*Estimator
 	var seconds []float64
 	for trial := range r.trials() {
 		if err := ctx.Err(); err != nil {
@@ -196,7 +196,7 @@ func (x *risks) randomised(ctx context.Context, method string, model *ridge.Line
 		}
 		sa := s.Matrix()
 		seconds = append(seconds, time.Since(start).Seconds())
-		var e *ridge.Estimator
+		var e *Estimator
 		if method == hessianGaussian || method == hessianSJLT {
 			e, err = model.Hessian(sa)
 		} else {
@@ -225,7 +225,7 @@ func outer(s *randsketch.Sketch) *mat.SymDense {
 
 // add evaluates the estimators of one method, one for each trial, at every γ and
 // takes medians. The exact method is the first to be added.
-func (x *risks) add(method string, trials ...*ridge.Estimator) error {
+func (x *risks) add(method string, trials ...*Estimator) error {
 	var absolute, relative [metrics][]float64
 	for i, gamma := range x.gammas {
 		var u, e [metrics][]float64

@@ -3,6 +3,8 @@ package ridge
 import (
 	"fmt"
 	"math"
+
+	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
 // A Choice is one of several candidates, of each of which a score is known as a
@@ -84,18 +86,16 @@ func chooseTarget(scores [][]Interval, j int) (Choice, error) {
 		if j >= 0 {
 			targets = targets[j : j+1]
 		}
-		sums[i] = total(targets)
+		sums[i] = Interval(total(targets))
 	}
 	return Choose(sums), nil
 }
 
 // total is the bracket of a sum of numbers that are not negative.
-func total(parts []Interval) Interval {
-	var sum Interval
-	for _, v := range parts {
-		sum.Lo += v.Lo
-		sum.Hi += v.Hi
+func total(parts []Interval) interval.Interval {
+	list := make([]interval.Interval, len(parts))
+	for i, v := range parts {
+		list[i] = interval.Interval(v)
 	}
-	round := float64(len(parts)) * eps
-	return Interval{sum.Lo * (1 - round), sum.Hi * (1 + round)}
+	return interval.Total(list)
 }

@@ -11,6 +11,10 @@ import (
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
 // defaultGammas is how many γ there are where none are given.
@@ -130,7 +134,7 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, c
 			return nil, err
 		}
 	}
-	r.Fitted, r.Ridge = v.scores(all.stage.weight.Value(), all.stage.relativeWeight(all.stage.weight.Value()))
+	r.Fitted, r.Ridge = v.scores(all.stage.Weight.Value(), all.stage.RelativeWeight(all.stage.Weight.Value()))
 	return r, nil
 }
 
@@ -144,10 +148,10 @@ type validation struct {
 
 // A fold is what is known of the fits without it, for each γ and target.
 type fold struct {
-	missed []Interval // squared error on the rows held out
-	move   []float64  // bound on how far the residuals of x* are, in norm
-	round  []float64  // the same for the round-off of evaluating the rows
-	scorer *scorer    // the fits, where they are to be evaluated
+	missed []interval.Interval // squared error on the rows held out
+	move   []float64           // bound on how far the residuals of x* are, in norm
+	round  []float64           // the same for the round-off of evaluating the rows
+	scorer *scorer             // the fits, where they are to be evaluated
 }
 
 // room refuses folds of n rows, -1 if unknown, that take more memory than they may: for
@@ -185,7 +189,7 @@ func (v *validation) room(n int64) error {
 
 // dealtRows is how many rows of a fold are collected: with an intercept each block costs
 // one more.
-func dealtRows(t engine.Tuning, d int) int { return min(t.GradientRows(d), stageRows) }
+func dealtRows(t engine.Tuning, d int) int { return min(t.GradientRows(d), roundoff.StageRows) }
 
 // summarize makes the first pass.
 func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
@@ -202,7 +206,7 @@ func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
 		return err
 	}
 	for k, s := range v.held {
-		if !(s.stage.weight.Value() > 0) {
+		if !(s.stage.Weight.Value() > 0) {
 			return fmt.Errorf("%w: fold %d of %d has no rows, or none with weight", ErrShape, k+1, v.cv.Folds)
 		}
 	}
@@ -216,7 +220,7 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, tak
 		return err
 	}
 	hand := dealt{d: v.cfg.Dim, t: v.cfg.Targets, rows: dealtRows(tuning, v.cfg.Dim), take: take, buffers: make([]dataset.Buffer, v.cv.Folds)}
-	var rows int64
+	var seen int64
 	var raw float64
 	for b, err := range src.Blocks(ctx) {
 		if err == nil {
@@ -226,17 +230,17 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, tak
 			return err
 		}
 		// Before rows change hands, so that errors tell where in the source they are.
-		if raw, err = checkBlock(b, v.cfg.Dim, v.cfg.Targets, int(rows), raw); err != nil {
+		if raw, err = rows.CheckBlock(b, v.cfg.Dim, v.cfg.Targets, int(seen), raw); err != nil {
 			return err
 		}
 		for i := range b.N {
-			if err := hand.add(v.foldOf(rows+int64(i)), b, i); err != nil {
+			if err := hand.add(v.foldOf(seen+int64(i)), b, i); err != nil {
 				return err
 			}
 		}
-		rows += int64(b.N)
+		seen += int64(b.N)
 		if v.cv.Progress != nil {
-			v.cv.Progress(pass, rows)
+			v.cv.Progress(pass, seen)
 		}
 	}
 	for k := range hand.buffers {
@@ -315,40 +319,38 @@ func (v *validation) fit(ctx context.Context, k int) error {
 	if err != nil {
 		return err
 	}
-	know, err := rest.know(v.cv.Gammas...)
+	others, err := rest.known(oneShot, 1, v.cv.Gammas...)
 	if err != nil {
 		return err
 	}
-	held, err := v.held[k].know()
+	held, err := v.held[k].known(oneShot, 1)
 	if err != nil {
 		return err
 	}
-	d, t := know.d, know.t
-	shift := know.spec.Bound.Shift()
-	x := know.apply(inverses(v.cv.Gammas, shift)...)
-	bx, own := held.sketchNorms(len(v.cv.Gammas)*t, x), know.sketchNorms(len(v.cv.Gammas)*t, x)
-	apart := newOffset(v.held[k], rest, held, know)
-	outside := newOutside(held, know, apart)
+	d, t := v.cfg.Dim, v.cfg.Targets
+	shift := others.Bound().Shift()
+	x := others.Apply(inverses(v.cv.Gammas, shift)...)
+	out := certify.NewHeldOut(held, others)
+	bx, own := held.SketchNorms(len(v.cv.Gammas)*t, x), others.SketchNorms(len(v.cv.Gammas)*t, x)
 	var f fold
 	if v.cv.Exact {
 		f.scorer = newScorer(rest.be, d, t)
 		f.scorer.x = x
 	}
 	for i, gamma := range v.cv.Gammas {
-		lever, err := outside.norm(gamma)
-		if err != nil {
-			return err
+		reach, ok := out.Reach(gamma)
+		if !ok {
+			return fd.ErrNoConvergence
 		}
+		o := others.OneShot(gamma, shift)
 		for j := range t {
 			row := i*t + j
 			xj := x[row*d : (row+1)*d]
 			xn := vec.Norm(xj)
-			missed := held.rssFromSketch(j, xj, xn, bx[row])
-			f.missed = append(f.missed, total([]Interval{missed, apart.missed(j, xj, xn)}))
-			energy := math.Min(2*know.moveOneShot(gamma, shift, j, xn), know.excess(gamma, xn, know.rssFromSketch(j, xj, xn, own[row]), know.objective(gamma, j)))
-			f.move = append(f.move, lever*energy)
-			intercept := rest.intercepts(xj, []int{j})[0]
-			f.round = append(f.round, apart.round(j, xn, intercept))
+			f.missed = append(f.missed, out.Missed(j, xj, xn, bx[row]))
+			f.move = append(f.move, reach*out.Energy(o, j, xj, xn, own[row]))
+			intercept := rest.interceptOf(xj, j)
+			f.round = append(f.round, out.RoundOff(j, xn, intercept))
 			if v.cv.Exact {
 				f.scorer.intercept = append(f.scorer.intercept, intercept)
 			}
@@ -372,19 +374,19 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source) error {
 		return err
 	}
 	for k, h := range v.held {
-		if w := h.stage.weight.Value(); rows[k] != h.Rows() || !(math.Abs(weight[k].Value()-w) <= sameRows*w) {
+		if w := h.stage.Weight.Value(); rows[k] != h.Rows() || !(math.Abs(weight[k].Value()-w) <= certify.SameRows*w) {
 			return fmt.Errorf("%w: fold %d has %d rows of weight %g in the second pass, in the first it had %d of %g", ErrShape, k+1, rows[k], weight[k].Value(), h.Rows(), w)
 		}
 	}
 	for k, f := range v.folds {
 		lost := math.Sqrt(float64(v.held[k].Rows())) * 0x1p-536 // of squares times weights, which underflow
 		for i, pad := range f.round {
-			r := math.Sqrt(f.scorer.rss[i].Value()) * (1 + 4*eps)
-			seen := widen(Interval{r * r, r * r}, pad+4*eps*r+lost)
-			if seen.Lo > f.missed[i].Hi || seen.Hi < f.missed[i].Lo {
+			r := math.Sqrt(f.scorer.rss[i].Value()) * (1 + 4*roundoff.Eps)
+			seen := interval.WidenRoot(interval.Interval{Lo: r * r, Hi: r * r}, pad+4*roundoff.Eps*r+lost)
+			if interval.Apart(seen, f.missed[i]) {
 				return fmt.Errorf("%w: the rows of the second pass are not those of the first: those of fold %d are missed by %.6g in squares, where they prove %.6g to %.6g", ErrShape, k+1, r*r, f.missed[i].Lo, f.missed[i].Hi)
 			}
-			f.missed[i] = intersect(f.missed[i], seen)
+			f.missed[i] = interval.Intersect(f.missed[i], seen)
 		}
 	}
 	return nil
@@ -393,150 +395,21 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source) error {
 // scores are the mean errors over rows of weight n, which is off by round, relatively.
 func (v *validation) scores(n, round float64) (fitted, ridge [][]Interval) {
 	t := v.cfg.Targets
-	mean := func(v Interval) Interval {
-		return Interval{v.Lo / n * (1 - round - 2*eps), v.Hi / n * (1 + round + 2*eps)}
+	mean := func(v interval.Interval) Interval {
+		return Interval{v.Lo / n * (1 - round - 2*roundoff.Eps), v.Hi / n * (1 + round + 2*roundoff.Eps)}
 	}
 	for i := range v.cv.Gammas {
 		of, or := make([]Interval, t), make([]Interval, t)
 		for j := range t {
-			var missed, moved []Interval
+			var missed, moved []interval.Interval
 			for _, f := range v.folds {
 				missed = append(missed, f.missed[i*t+j])
-				moved = append(moved, widen(f.missed[i*t+j], f.move[i*t+j]))
+				moved = append(moved, interval.WidenRoot(f.missed[i*t+j], f.move[i*t+j]))
 			}
-			a, b := total(missed), total(moved)
+			a, b := interval.Total(missed), interval.Total(moved)
 			of[j], or[j] = mean(a), mean(b)
 		}
 		fitted, ridge = append(fitted, of), append(ridge, or)
 	}
 	return fitted, ridge
-}
-
-// widen brackets the square of a norm that is within by of one whose square is in v, but
-// for some products that lose as little to underflow as there is.
-func widen(v Interval, by float64) Interval {
-	const lost = 8 * underflow
-	lo := math.Max(0, math.Sqrt(math.Max(0, v.Lo-lost))-by)
-	hi := math.Sqrt(v.Hi+lost) + by
-	return Interval{math.Max(0, lo*lo-lost), hi*hi + lost}
-}
-
-// An offset is how far the means of the rows held out are from those of the others,
-// which centre the fits; nothing is, without intercept.
-type offset struct {
-	intercept     bool
-	root          float64   // √n of the rows held out
-	dots          float64   // the factor for the round-off of their products with weights
-	x, y          []float64 // x̄ − μ and ȳ − ν
-	xError        float64   // round-off of the former, in norm
-	yError        []float64
-	rawX          float64   // norm of all that the rows held out are, uncentred
-	rawY          []float64 // and of their targets
-	meanX, errorX float64   // ‖μ‖ and its round-off
-	errorY        []float64 // of ν
-}
-
-func newOffset(held, rest *Summary, h, k *knowledge) *offset {
-	d, t := h.d, h.t
-	o := &offset{
-		intercept: h.intercept, root: h.root, dots: h.dots, x: make([]float64, d), y: make([]float64, t),
-		yError: make([]float64, t), rawX: math.Sqrt(h.bound.Frobenius2), rawY: make([]float64, t), errorY: make([]float64, t),
-	}
-	for j := range t {
-		o.rawY[j] = math.Sqrt(h.tss[j])
-	}
-	if !h.intercept {
-		return o
-	}
-	near, far := held.stage.means(), rest.stage.means()
-	o.meanX = vec.Norm(far[:d])
-	o.errorX = k.mean
-	o.xError = o.errorX + h.mean + 2*eps*(o.meanX+vec.Norm(near[:d]))
-	o.rawX = math.Hypot(o.rawX, o.root*vec.Norm(near[:d]))
-	for j := range d {
-		o.x[j] = near[j] - far[j]
-	}
-	for j := range t {
-		a, b := near[d+j], far[d+j]
-		o.y[j] = a - b
-		o.errorY[j] = k.means[j] + 2*eps*math.Abs(b)
-		o.yError[j] = o.errorY[j] + h.means[j] + 2*eps*math.Abs(a)
-		o.rawY[j] = math.Hypot(o.rawY[j], o.root*a)
-	}
-	return o
-}
-
-// missed brackets n(ȳ − ν − (x̄ − μ)ᵀx)².
-func (o *offset) missed(j int, x []float64, xn float64) Interval {
-	if !o.intercept {
-		return Interval{}
-	}
-	u := math.Abs(o.y[j] - vec.Dot(o.x, x))
-	pad := o.yError[j] + o.xError*xn + roundFactor*eps*(math.Abs(o.y[j])+vec.Norm(o.x)*xn)
-	return widen(Interval{o.root * u * o.root * u, o.root * u * o.root * u}, o.root*pad*(1+16*eps))
-}
-
-// round bounds, in norm, the round-off of the residuals of the rows held out for
-// weights of norm x.
-func (o *offset) round(j int, x, intercept float64) float64 {
-	own := o.errorY[j] + o.errorX*x + roundFactor*eps*(o.meanX*x+math.Abs(intercept))
-	return eps*(o.dots*o.rawX*x+roundFactor*o.rawY[j]) + o.root*own
-}
-
-// An outside bounds ‖AH⁻¹Aᵀ‖ for rows A that were held out of H and are centred by
-// the others' means: AᵀA ⪯ B_hᵀB_h + η_hI + n(x̄ − μ)(x̄ − μ)ᵀ with the sketch B_h of
-// the rows held out.
-type outside struct {
-	held, know *knowledge
-	along      []float64 // B_hVᵀ, r_h×r
-	gram       []float64 // of what B_h has off V, r_h×r_h
-	shift      projection
-	shiftError float64
-
-	scaled, m, w, work []float64
-}
-
-func newOutside(held, know *knowledge, o *offset) *outside {
-	d, r, rh := know.d, len(know.spec.Sigma2), len(held.spec.Sigma2)
-	u := &outside{held: held, know: know, gram: make([]float64, rh*rh), shiftError: o.root * o.xError}
-	h := newSketched(know.spec, false, know.be)
-	if b := held.spec.Matrix(); b != nil {
-		rest := make([]float64, rh*d)
-		h.project(rh, b.RawMatrix().Data, rest)
-		u.along = append(u.along, h.h[:rh*r]...)
-		know.be.Syrk(false, rh, d, 1, rest, d, 0, u.gram, rh)
-	}
-	p := make([]projection, 1)
-	h.projections(1, o.x, make([]float64, d), p)
-	u.shift = p[0]
-	for l := range u.shift.along {
-		u.shift.along[l] *= o.root
-	}
-	u.shift.rest2 *= o.root * o.root
-	u.scaled, u.m, u.w = make([]float64, rh*r), make([]float64, rh*rh), make([]float64, rh)
-	u.work = make([]float64, know.be.SymEigWork(rh, 0))
-	return u
-}
-
-// norm bounds ‖AH⁻¹Aᵀ‖^{½} at γ.
-func (u *outside) norm(gamma float64) (float64, error) {
-	e, s2 := u.know.envelope(gamma), u.know.spec.Sigma2
-	r, rh := len(s2), len(u.w)
-	for i := range rh {
-		for l := range r {
-			u.scaled[i*r+l] = u.along[i*r+l] * math.Sqrt(e.above(s2[l]))
-		}
-	}
-	copy(u.m, u.gram)
-	u.know.be.Syrk(false, rh, r, 1, u.scaled, max(r, 1), e.above(floor(u.know.spec)), u.m, max(rh, 1))
-	var most float64
-	if rh > 0 {
-		if !u.know.be.SymEig(rh, 0, u.m, rh, u.w, nil, rh, u.work) {
-			return 0, fd.ErrNoConvergence
-		}
-		most = math.Max(0, u.w[0])
-	}
-	most += (u.held.bound.FD() + 4*u.know.onto*eps*u.held.largest) * u.know.inverse(gamma)
-	centre := math.Sqrt(u.shift.weighted(s2, e.above)) + u.shiftError*math.Sqrt(u.know.inverse(gamma))
-	return math.Sqrt(most+centre*centre) * (1 + 16*eps), nil
 }

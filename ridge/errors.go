@@ -3,13 +3,19 @@ package ridge
 import (
 	"errors"
 	"fmt"
+
+	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
 // ErrShape reports arguments whose dimensions disagree. Nothing was changed.
-var ErrShape = errors.New("ridge: dimensions disagree")
+var ErrShape = rows.ErrShape
 
 // ErrEmpty reports a fit asked of no rows at all.
 var ErrEmpty = errors.New("ridge: no rows")
+
+// ErrNoConvergence reports that an eigenvalue iteration failed, which finite data
+// are not known to cause.
+var ErrNoConvergence = errors.New("ridge: eigenvalue iteration did not converge")
 
 // A GammaError reports a regularisation that the method cannot take.
 type GammaError struct {
@@ -20,6 +26,31 @@ type GammaError struct {
 func (e *GammaError) Error() string {
 	return fmt.Sprintf("ridge: %s cannot take gamma = %v", e.Method, e.Gamma)
 }
+
+// A ScaleError reports data, their weight or a γ so large or so small that what a
+// certificate is made of, up to ‖A‖²‖b‖²/γ², would leave the range of float64: scale
+// them by powers of two. A square that has underflowed to 0 is too small; rows that are
+// all zero are not.
+type ScaleError struct {
+	What  string  // "‖A‖²", "‖b‖²", "gamma", or "Σw" where [Summary.Decay] is refused
+	Value float64 // outside of 2⁻²⁴⁰ to 2²⁴⁰, of Σw below 2⁻⁹⁰⁰
+}
+
+func (e *ScaleError) Error() string {
+	if e.What == "Σw" {
+		return fmt.Sprintf("ridge: after this decay the rows seen would weigh %g, next to nothing: begin a new summary", e.Value)
+	}
+	return fmt.Sprintf("ridge: %s is %g, too large or too small to certify anything; scale the data so that it is within 1e-72 to 1e72", e.What, e.Value)
+}
+
+// ErrUnproven reports a summary with an intercept and weights that an earlier version of
+// this package wrote: it didn't record how far from their means rows were when they
+// came, so that nothing can be certified. Make it anew from the rows.
+var ErrUnproven = errors.New("ridge: the summary was written by a version that did not record how far its weighted rows were moved by centring; nothing can be certified, make it anew")
+
+// ErrOtherRows reports a fit that cannot be of the rows of the summary that it is to
+// be used with.
+var ErrOtherRows = errors.New("ridge: the fit is not of the rows of the summary")
 
 // A NotConvergedError reports that the tolerance was not reached. Fits holds the
 // best solutions found, one for each γ asked for, with certificates that hold.

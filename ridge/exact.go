@@ -4,15 +4,18 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/bits"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/direct"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
 // A Factor is what [Exact] factors.
@@ -78,19 +81,6 @@ func (e *SingularError) Error() string {
 	return fmt.Sprintf("ridge: %s: the system is numerically singular at gamma = %v%s; %s", e.Method, e.Gamma, where, advice)
 }
 
-// A factorization takes in the rows of [A Y], q = d+t wide, and solves for any γ
-// afterwards.
-type factorization interface {
-	// buffer is where rows are written before they are folded.
-	buffer() []float64
-	// fold takes in the first m rows of the buffer.
-	fold(m int)
-	// columns ends the folding and returns the norms of the columns of [A Y].
-	columns() []float64
-	// solve is nil, and the column at fault, for a system too close to singular.
-	solve(gamma float64) (s *solution, column int)
-}
-
 // Exact solves ridge regression for every γ of gammas by a direct factorisation,
 // after one pass over src. It takes O((d+t)²) memory and O(nd²) time, and O(d³)
 // more for each γ.
@@ -118,7 +108,8 @@ func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 	if err != nil {
 		return nil, err
 	}
-	if err := e.read(ctx, src); err != nil {
+	system, err := e.read(ctx, src)
+	if err != nil {
 		return nil, err
 	}
 	fits := make([]*Fit, 0, len(gammas))
@@ -126,7 +117,7 @@ func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		f, err := e.fit(g)
+		f, err := e.fit(system, g)
 		if err != nil {
 			return nil, err
 		}
@@ -137,17 +128,10 @@ func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 
 // exact is an exact fit under way.
 type exact struct {
-	d, t  int
-	opts  ExactOptions
-	be    engine.Backend
-	f     factorization
-	stage *stage
-
-	fill int     // rows waiting in the factorization's buffer
-	raw  float64 // sum of squares of all that was read, against overflow
-	tss  []neumaier.Sum
-
-	col []float64 // ‖column‖ of the staged [A Y]
+	d, t   int
+	opts   ExactOptions
+	stage  *rows.Stage
+	stream *direct.Stream
 }
 
 func newExact(src dataset.Source, opts ExactOptions) (*exact, error) {
@@ -158,125 +142,77 @@ func newExact(src dataset.Source, opts ExactOptions) (*exact, error) {
 	if opts.MaxBytes == 0 {
 		opts.MaxBytes = 8 << 30
 	}
-	if need := exactBytes(d, t); need > opts.MaxBytes {
+	if need := direct.Bytes(d, t); need > opts.MaxBytes {
 		return nil, &SizeError{d, need, opts.MaxBytes}
 	}
-	be := opts.Backend
-	if be == nil {
-		var err error
-		if be, err = engine.Default(); err != nil {
+	if opts.Backend == nil {
+		be, err := engine.Default()
+		if err != nil {
 			return nil, err
 		}
+		opts.Backend = be
 	}
-	e := &exact{d: d, t: t, opts: opts, be: be, stage: newStage(d, t, opts.Intercept), tss: make([]neumaier.Sum, t)}
+	factor := direct.NewCholesky
 	switch opts.Factor {
 	case Cholesky:
-		e.f = newNormalEquations(be, d, t)
 	case QR:
-		e.f = newTSQR(be, d, t)
+		factor = direct.NewQR
 	default:
 		return nil, fmt.Errorf("ridge: unknown %v", opts.Factor)
 	}
-	return e, nil
-}
-
-// exactBytes is the memory of either factorization, about 3(d+t)² numbers, or
-// the largest integer where that is more.
-func exactBytes(d, t int) uint64 {
-	q := uint64(d) + uint64(t)
-	if q >= 1<<58 {
-		return math.MaxUint64
-	}
-	hi, lo := bits.Mul64(q, 8*(3*q+2*stageRows))
-	if hi != 0 {
-		return math.MaxUint64
-	}
-	return lo
+	return &exact{d, t, opts, rows.NewStage(d, t, opts.Intercept), direct.NewStream(d, t, factor(opts.Backend, d, t))}, nil
 }
 
 // read makes the pass.
-func (e *exact) read(ctx context.Context, src dataset.Source) error {
+func (e *exact) read(ctx context.Context, src dataset.Source) (*direct.System, error) {
+	var raw float64 // sum of squares of all that was read, against overflow
 	for b, err := range src.Blocks(ctx) {
+		if err == nil {
+			err = ctx.Err()
+		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := ctx.Err(); err != nil {
-			return err
+		if raw, err = rows.CheckBlock(b, e.d, e.t, int(e.stage.Rows), raw); err != nil {
+			return nil, err
 		}
-		if e.raw, err = checkBlock(b, e.d, e.t, int(e.stage.rows), e.raw); err != nil {
-			return err
+		if e.stage.Overflows(b) {
+			return nil, &fd.RangeError{Row: int(e.stage.Rows) + b.N - 1}
 		}
-		if e.stage.overflows(b) {
-			return &fd.RangeError{Row: int(e.stage.rows) + b.N - 1}
-		}
-		var view engine.CSR
-		for lo := 0; lo < b.N; lo += stageRows {
-			e.append(e.stage.load(b.Cut(lo, min(lo+stageRows, b.N), e.d, e.t, &view)))
+		for lo := 0; lo < b.N; lo += roundoff.StageRows {
+			e.stream.Append(e.stage.Load(e.stage.Cut(b, lo, min(lo+roundoff.StageRows, b.N))))
 		}
 		if e.opts.Progress != nil {
-			e.opts.Progress(e.stage.rows)
+			e.opts.Progress(e.stage.Rows)
 		}
 	}
-	if e.stage.rows == 0 {
-		return ErrEmpty
+	if e.stage.Rows == 0 {
+		return nil, ErrEmpty
 	}
-	if e.fill > 0 {
-		e.f.fold(e.fill)
-	}
-	e.col = e.f.columns()
-	return nil
-}
-
-// append puts staged rows into the buffer, folding it whenever it is full.
-// Sparse rows are written out: the factorizations are dense.
-func (e *exact) append(st staged) {
-	buf, q := e.f.buffer(), e.d+e.t
-	for i := range st.n {
-		row, y := buf[e.fill*q:(e.fill+1)*q], st.y[i*e.t:(i+1)*e.t]
-		if st.sparse != nil {
-			clear(row)
-			idx, val := st.sparse.Row(i)
-			for k, j := range idx {
-				row[j] = val[k]
-			}
-		} else {
-			copy(row, st.x[i*e.d:(i+1)*e.d])
-		}
-		copy(row[e.d:], y)
-		for j, v := range y {
-			e.tss[j].Add(v * v)
-		}
-		if e.fill++; (e.fill+1)*q > len(buf) {
-			e.f.fold(e.fill)
-			e.fill = 0
-		}
-	}
+	return e.stream.Close(e.stage, e.opts.Intercept, e.opts.Backend), nil
 }
 
 // fit solves for one γ.
-func (e *exact) fit(gamma float64) (*Fit, error) {
-	s, column := e.f.solve(gamma)
-	if s == nil {
+func (e *exact) fit(system *direct.System, gamma float64) (*Fit, error) {
+	found, column := system.Solve(gamma)
+	if found == nil {
 		return nil, &SingularError{gamma, e.opts.Factor.String(), column}
 	}
-	for _, v := range s.x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, &SingularError{gamma, e.opts.Factor.String(), -1}
-		}
-	}
+	rows := system.Evidence()
 	f := &Fit{
-		Gamma: gamma, Coef: mat.NewDense(e.t, e.d, s.x), Intercept: make([]float64, e.t),
-		TSS:    make([]float64, e.t),
-		Method: e.opts.Factor.String(), Backend: e.be.Name(), Rows: e.stage.rows, Passes: 1,
+		Gamma: gamma, Coef: mat.NewDense(e.t, e.d, found.X), Intercept: make([]float64, e.t), TSS: slices.Clone(rows.TSS),
+		Method: e.opts.Factor.String(), Backend: e.opts.Backend.Name(), Rows: rows.Rows, Passes: 1,
 		Stop: "direct factorisation",
 	}
-	mean := e.stage.means()
-	for j := range e.t {
-		f.TSS[j] = e.tss[j].Value()
-		if e.opts.Intercept {
-			f.Intercept[j] = mean[e.d+j] - vec.Dot(s.x[j*e.d:(j+1)*e.d], mean[:e.d])
+	if mean := rows.Means; mean != nil {
+		for j := range e.t {
+			f.Intercept[j] = mean[e.d+j] - vec.Dot(found.X[j*e.d:(j+1)*e.d], mean[:e.d])
 		}
 	}
-	f.Certificate = e.certificate(s)
+	weights, df := certify.Direct(rows, found)
+	f.Certificate.EffectiveDimension = Interval(df)
+	for _, w := range weights {
+		f.Certificate.add(w)
+	}
 	return f, nil
 }

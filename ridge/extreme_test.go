@@ -184,9 +184,9 @@ func (e *extremes) block(d, t, level, shift int) dataset.Block {
 func finiteState(s *Summary) error {
 	st := s.stage
 	numbers := map[string][]float64{
-		"the weight": {st.weight.Value(), st.weightError}, "the origin": st.origin, "the means": st.mean, "their round-off": st.sumError,
-		"what centring moved": st.moved, "the sum of squares": {s.raw}, "c": values(s.cross), "‖b‖²": values(s.yy), "the sums": values(st.sum),
-		"the round-off of the means": st.meanErrors(),
+		"the weight": {st.Weight.Value(), st.WeightError}, "the origin": st.Origin, "the means": st.RelativeMeans(), "their round-off": st.SumError,
+		"what centring moved": st.Moved, "the sum of squares": {s.raw}, "c": values(s.cross), "‖b‖²": values(s.yy), "the sums": values(st.Sum),
+		"the round-off of the means": st.MeanErrors(),
 	}
 	spec, err := s.spectrum()
 	if err != nil {

@@ -17,30 +17,12 @@
 package ridge
 
 import (
-	"encoding/json"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
-
-// Interval is a closed interval known to hold a quantity. It is the JSON array
-// [lo, hi]; an end that is not finite is null.
-type Interval struct{ Lo, Hi float64 }
-
-// MarshalJSON writes [lo, hi].
-func (v Interval) MarshalJSON() ([]byte, error) {
-	return json.Marshal([2]*float64{finite(v.Lo), finite(v.Hi)})
-}
-
-func finite(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
-}
-
-// Mid is the interval's midpoint.
-func (v Interval) Mid() float64 { return v.Lo + (v.Hi-v.Lo)/2 }
 
 // A Certificate bounds how far a fit is from the exact solution. All bounds
 // hold for the x* of exact arithmetic on the data that were read.
@@ -118,7 +100,7 @@ func (f *Fit) R2(j int) Interval {
 		return Interval{math.NaN(), math.NaN()}
 	}
 	rss, tss := c.RSS[j], c.TSS[j]
-	const round = 4 * eps
+	const round = 4 * roundoff.Eps
 	return Interval{1 - rss.Hi/tss.Lo*(1+round) - round, 1 - rss.Lo/tss.Hi*(1-round) + round}
 }
 

@@ -1,6 +1,12 @@
 package ridge
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+)
 
 // Fit returns the one-shot solution at γ by Robust Frequent Directions (RFDRR),
 //
@@ -23,20 +29,17 @@ func (s *Summary) fit(gamma float64, robust bool) (*Fit, error) {
 	return fits[0], nil
 }
 
-func (s *Summary) newFit(gamma float64, method string) *Fit {
-	return &Fit{Gamma: gamma, Method: method, Backend: s.be.Name(), Rows: s.stage.rows}
-}
-
-// finish fills in what follows from the weights x (t×d) and what a pass has
-// measured at them, if there was one.
-func (s *Summary) finish(f *Fit, x []float64, k *knowledge, shift float64, m []measured) {
+// newFit begins the fit of weights x (t×d), which it keeps.
+func (s *Summary) newFit(gamma float64, method string, k *certify.Known, x []float64) *Fit {
 	d, t := s.cfg.Dim, s.cfg.Targets
-	targets := make([]int, t)
-	for j := range targets {
-		targets[j] = j
+	f := &Fit{
+		Gamma: gamma, Method: method, Backend: s.be.Name(), Rows: s.Rows(),
+		Coef: mat.NewDense(t, d, x), Intercept: make([]float64, t), TSS: slices.Clone(k.TSS),
 	}
-	f.Coef = mat.NewDense(t, d, x)
-	f.Intercept = s.intercepts(x, targets)
-	f.TSS = append([]float64(nil), k.tss...)
-	f.Certificate = k.certificate(f.Gamma, shift, x, m)
+	for j := range t {
+		f.Intercept[j] = s.interceptOf(x[j*d:(j+1)*d], j)
+	}
+	f.Certificate.Shrinkage = k.Bound().FD()
+	f.Certificate.EffectiveDimension = Interval(k.At(gamma).EffectiveDimension())
+	return f
 }

@@ -2,8 +2,6 @@ package ridge
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Path returns the one-shot RFDRR solutions for every γ of gammas, each what
@@ -23,54 +21,29 @@ func (s *Summary) Path(gammas []float64) ([]*Fit, error) { return s.path(gammas,
 
 // path is Path, or with FD in place of RFD.
 func (s *Summary) path(gammas []float64, robust bool) ([]*Fit, error) {
-	k, err := s.know(gammas...)
+	k, err := s.known(oneShot, 1, gammas...)
 	if err != nil {
 		return nil, err
 	}
-	d, t := k.d, k.t
+	d, t := s.cfg.Dim, s.cfg.Targets
 	shift := 0.0
 	if robust {
-		shift = k.spec.Bound.Shift()
+		shift = k.Bound().Shift()
 	}
-	x := k.apply(inverses(gammas, shift)...)
-	bx := k.sketchNorms(len(gammas)*t, x)
-	targets := make([]int, t)
-	for j := range targets {
-		targets[j] = j
-	}
+	x := k.Apply(inverses(gammas, shift)...)
+	bx := k.SketchNorms(len(gammas)*t, x)
 	fits := make([]*Fit, len(gammas))
 	for i, gamma := range gammas {
-		coef := x[i*t*d : (i+1)*t*d]
-		f := s.newFit(gamma, "one-shot")
+		coef, o := x[i*t*d:(i+1)*t*d], k.OneShot(gamma, shift)
+		f := s.newFit(gamma, oneShot, k, coef)
 		f.Passes, f.Stop = 1, "one pass"
-		f.Coef = mat.NewDense(t, d, coef)
-		f.Intercept = s.intercepts(coef, targets)
-		f.TSS = append([]float64(nil), k.tss...)
-		f.Certificate = k.certify(gamma, shift, coef, bx[i*t:(i+1)*t], nil)
+		f.Certificate.Contraction = o.Contraction()
+		for j := range t {
+			f.Certificate.add(o.Weights(j, coef[j*d:(j+1)*d], bx[i*t+j]))
+		}
 		fits[i] = f
 	}
 	return fits, nil
-}
-
-// know is the knowledge of s, for the γ given, which are checked.
-func (s *Summary) know(gammas ...float64) (*knowledge, error) {
-	for _, g := range gammas {
-		if err := checkGamma(g, "one-shot"); err != nil {
-			return nil, err
-		}
-	}
-	if s.Rows() == 0 {
-		return nil, ErrEmpty
-	}
-	spec, err := s.spectrum()
-	if err != nil {
-		return nil, err
-	}
-	k := newKnowledge(s, newSketched(spec, false, s.be), s.c())
-	if err := k.inRange(gammas...); err != nil {
-		return nil, err
-	}
-	return k, nil
 }
 
 // inverses are the Ĥ⁻¹ of the γ given, as functions of the eigenvalues of BᵀB.

@@ -6,6 +6,9 @@ import (
 	"sort"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/direct"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
 // Rates are what a machine does in a second, as [engine.Measure] finds them.
@@ -200,7 +203,7 @@ func (s *Summary) SizeFor(relErr, gamma float64) (proved, estimated int, err err
 	if err != nil {
 		return 0, 0, err
 	}
-	lost := o.know.lost(gamma)
+	lost := o.known.LostCross(gamma)
 	if !(relErr > o.roundOff/gamma+lost) {
 		return 0, 0, fmt.Errorf("ridge: a relative error of %g is below round-off, %g at gamma = %g", relErr, o.roundOff/gamma+lost, gamma)
 	}
@@ -214,23 +217,10 @@ func (s *Summary) SizeFor(relErr, gamma float64) (proved, estimated int, err err
 	return least(o.bound), least(o.estimate), nil
 }
 
-// lost bounds what the round-off of AᵀY makes of the weights at γ, by a sketch of any
-// size, relative to those of x*, whose norm is at least cᵀH⁻¹c/‖c‖.
-func (k *knowledge) lost(gamma float64) float64 {
-	var most float64
-	for j := range k.t {
-		if off := k.crossError(j); off > 0 {
-			c := &k.c[j]
-			most = math.Max(most, (off+k.onto*eps*c.norm)/gamma*(c.norm+off)/k.quads(c, gamma, off).Lo)
-		}
-	}
-	return 2 * most // what it is relative to is a bound itself
-}
-
 // An outlook is what a summary says of sketches of other sizes.
 type outlook struct {
 	s        *Summary
-	know     *knowledge
+	known    *certify.Known
 	d, t     int
 	rows     int64
 	mean     float64   // eigenvalue of K
@@ -244,13 +234,13 @@ type outlook struct {
 }
 
 func (s *Summary) outlook() (*outlook, error) {
-	k, err := s.know()
+	k, err := s.known("plan", 1)
 	if err != nil {
 		return nil, err
 	}
-	b := k.bound
+	b := k.Bound()
 	o := &outlook{
-		s: s, know: k, d: k.d, t: k.t, rows: k.rows, mean: s.Grid(1)[0], sigma2: k.spec.Sigma2,
+		s: s, known: k, d: s.cfg.Dim, t: s.cfg.Targets, rows: k.Rows, mean: s.Grid(1)[0], sigma2: k.Sketch.Sigma2,
 		eta: b.Shrinkage, roundOff: b.RoundOff, total: b.Frobenius2, fraction: 1,
 	}
 	o.captured, o.expected = []float64{0}, []float64{0}
@@ -259,7 +249,7 @@ func (s *Summary) outlook() (*outlook, error) {
 		o.expected = append(o.expected, math.Min(o.total, o.expected[i]+v+o.eta))
 	}
 	r := len(o.sigma2)
-	if free := k.rank() - r; free > 0 {
+	if free := k.Rank() - r; free > 0 {
 		level := (o.total - o.expected[r]) / float64(free)
 		for i := range free {
 			o.expected = append(o.expected, o.expected[r]+float64(i+1)*level)
@@ -299,7 +289,7 @@ func (o *outlook) estimate(m int) float64 {
 // exact is the direct solution: nd² flops and d³/3 for each γ.
 func (o *outlook) exact(cfg PlanConfig) PlanOption {
 	n, d, k := float64(cfg.Rows), float64(o.d), len(cfg.Gammas)
-	p := PlanOption{Method: "exact", Bytes: cfg.Base.Bytes + exactBytes(o.d, o.t), Contraction: make([]float64, k), Passes: make([]int, k)}
+	p := PlanOption{Method: "exact", Bytes: cfg.Base.Bytes + direct.Bytes(o.d, o.t), Contraction: make([]float64, k), Passes: make([]int, k)}
 	for i := range p.Passes {
 		p.Passes[i] = 1
 	}
@@ -387,15 +377,15 @@ func (o *outlook) sketchCost(size int) (cost, error) {
 	if err != nil {
 		return cost{}, err
 	}
-	be, rows := o.s.be, size+tuning.ShrinkRows(size)
+	be, live := o.s.be, size+tuning.ShrinkRows(size)
 	m, d, t := float64(size), float64(o.d), float64(o.t)
-	p := float64(rows) - m
+	p := float64(live) - m
 	k := m + p
-	work := float64(max(be.SymEigWork(rows, size), be.LeftMulWork(size, o.d, rows)))
+	work := float64(max(be.SymEigWork(live, size), be.LeftMulWork(size, o.d, live)))
 	return cost{
 		flops:  ((2*m*p+p*p+2*m*k)*d+eigenFlops*k*k*k)/p + 2*t*d,
 		read:   8 * d,
-		memory: 8 * (k*d + k*k + m*k + work + 3*t*d + float64(rowsPerStage(o.d))*(d+t)),
+		memory: 8 * (k*d + k*k + m*k + work + 3*t*d + float64(rows.RowsPerStage(o.d))*(d+t)),
 	}, nil
 }
 
@@ -406,7 +396,7 @@ func (o *outlook) fitCost(size, q int) cost {
 }
 
 // passCost is that of a gradient of q systems and the application of Ĥ⁻¹ to them.
-func (o *outlook) passCost(rows int64, size, q int) cost {
-	n, m, d := float64(rows), float64(size), float64(o.d)
+func (o *outlook) passCost(count int64, size, q int) cost {
+	n, m, d := float64(count), float64(size), float64(o.d)
 	return cost{flops: (4*n + 10*m) * d * float64(q), read: 8 * n * d}
 }

@@ -316,10 +316,6 @@ var cancellable = map[string]func(ctx context.Context, src dataset.Source, sum *
 		h, err := ridge.Score(ctx, src, []*ridge.Fit{f})
 		return h != nil, err
 	},
-	"NewLinearModel": func(ctx context.Context, src dataset.Source, sum *ridge.Summary) (bool, error) {
-		m, err := ridge.NewLinearModel(ctx, src, make([]float64, sum.Config().Dim), 1, nil)
-		return m != nil, err
-	},
 	"Standardize": func(ctx context.Context, src dataset.Source, _ *ridge.Summary) (bool, error) {
 		s, _, err := dataset.Standardize(ctx, src)
 		return s != nil, err

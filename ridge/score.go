@@ -10,6 +10,8 @@ import (
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
 // A HoldOut is how fits did on rows that they have not seen.
@@ -49,7 +51,7 @@ func Score(ctx context.Context, src dataset.Source, fits []*Fit) (*HoldOut, erro
 		if err != nil {
 			return nil, err
 		}
-		if raw, err = checkBlock(b, d, t, int(h.Rows), raw); err != nil {
+		if raw, err = rows.CheckBlock(b, d, t, int(h.Rows), raw); err != nil {
 			return nil, err
 		}
 		if err := s.add(b, int(h.Rows)); err != nil {
@@ -114,8 +116,8 @@ func (s *scorer) add(b dataset.Block, first int) error {
 	if s.rss == nil {
 		s.rss = make([]neumaier.Sum, q)
 	}
-	for lo := 0; lo < b.N; lo += stageRows {
-		part := b.Cut(lo, min(lo+stageRows, b.N), s.d, s.t, &s.view)
+	for lo := 0; lo < b.N; lo += roundoff.StageRows {
+		part := b.Cut(lo, min(lo+roundoff.StageRows, b.N), s.d, s.t, &s.view)
 		s.product = vec.Grow(s.product, part.N*q)
 		if part.Sparse == nil {
 			s.be.Gemm(false, true, part.N, q, s.d, 1, part.X, s.d, s.x, s.d, 0, s.product, q)

@@ -3,13 +3,15 @@ package ridge
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/gram"
+	"github.com/fdridge/fdridge/ridge/internal/krylov"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // Method is an iteration that refines the one-shot solution.
@@ -92,16 +94,6 @@ type Iterate struct {
 	Measured      bool
 }
 
-// Why an iteration stopped.
-const (
-	stopTol       = "certified to the tolerance"
-	stopZero      = "the solution is zero, to round-off"
-	stopRoundOff  = "round-off: float64 certifies no smaller error for these data; standardise the features or raise gamma"
-	stopMaxPasses = "the limit on passes"
-	stopStalled   = "the Hessian gives nothing new to search"
-	stopDiverged  = "the iteration diverged: gamma is too small for this sketch; enlarge the sketch or use cg"
-)
-
 // Solve refines the solution at γ until its certificate holds to opts.Tol, by
 // passes over src, which must yield the very rows that sum has seen. It is
 // [SolvePath] for one γ.
@@ -136,22 +128,15 @@ func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 	if err := checkSolve(src, sum, gammas, opts); err != nil {
 		return nil, err
 	}
-	spec, err := sum.spectrum()
+	p, err := newProblem(src, sum, gammas, &opts)
 	if err != nil {
 		return nil, err
 	}
-	r, err := newRefinement(src, sum, spec, gammas, opts)
+	found, err := krylov.Solve(ctx, p, krylov.Kind(opts.Method))
 	if err != nil {
 		return nil, err
 	}
-	solve := r.run
-	if opts.Method == Galerkin {
-		solve = newGalerkin(r).run
-	}
-	if err := solve(ctx); err != nil {
-		return nil, err
-	}
-	return r.fits(gammas)
+	return sum.solvedFits(gammas, &opts, found)
 }
 
 func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) error {
@@ -190,441 +175,112 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	return nil
 }
 
-func checkGamma(g float64, method string) error {
-	if !(g > 0) || math.IsInf(g, 0) {
-		return &GammaError{Gamma: g, Method: method}
-	}
-	return nil
-}
-
-// An iteration is one solver on one system (a γ and a target). It owns the
-// iterate x and the gradient g there.
-type iteration interface {
-	// query writes to v the vector whose product with H the next pass is to
-	// compute, and reports whether c is to be subtracted, which makes it the
-	// gradient at v.
-	query(v []float64) (affine bool)
-	// absorb takes that product, moves to the next iterate and its gradient, and
-	// reports whether the gradient is the one just measured.
-	absorb(hv []float64) (measured bool)
-	// step takes z = Ĥ⁻¹g and prepares the next query.
-	step(z []float64)
-	// verify asks that the next query be the gradient at x.
-	verify()
-}
-
-// A system is one γ and target on its way.
-type system struct {
-	iteration
-	gamma    float64
-	target   int
-	x, g     []float64 // iterate and its gradient, owned with the iteration
-	residual float64   // ‖Ax − b‖ when last measured
-	measured bool      // g was measured at x by the last pass, not carried along
-	checking bool      // verify was asked for: no step before the next query
-
-	best      []float64 // the x with the least certified error
-	recorded  bool      // there is one
-	bestFound measured
-	first     float64 // bound of the first measurement
-	relative  float64 // bound at best
-	bound     float64 // and where it is
-	passes    int
-	stop      string // empty while iterating
-}
-
-// refinement is the loop that every iteration shares.
-type refinement struct {
-	opts    SolveOptions
-	sum     *Summary
-	hessian Hessian
-	sketch  *sketched // for projections
-	know    *knowledge
-	pass    *pass
-	systems []*system
-
-	active     []*system
-	v, hv      []float64 // q×d
-	rest       []float64 // q×d, of the projections, then Ĥ⁻¹g
-	gammas     []float64
-	rss        []float64
-	queries    []query
-	projection []projection
-}
-
-func newRefinement(src dataset.Source, sum *Summary, spec *fd.Spectrum, gammas []float64, opts SolveOptions) (*refinement, error) {
-	p, err := newPass(src, sum, &opts)
-	if err != nil {
-		return nil, err
-	}
-	r := &refinement{
-		opts: opts, sum: sum, hessian: opts.Hessian, pass: p,
-		sketch: newSketched(spec, false, sum.be),
-		know:   newKnowledge(sum, newSketched(spec, false, sum.be), sum.c()),
-	}
+// newProblem is what the solvers are given.
+func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveOptions) (krylov.Problem, error) {
+	workers := 1
 	if opts.Reducer != nil {
-		r.know.addedUp(opts.Reducer.Workers())
+		workers = opts.Reducer.Workers()
 	}
-	if err := r.know.inRange(gammas...); err != nil {
-		return nil, err
+	k, err := sum.known(opts.Method.String(), workers, gammas...)
+	if err != nil {
+		return krylov.Problem{}, err
 	}
-	if r.hessian == nil {
-		r.hessian = newSketched(spec, !opts.PlainFD, sum.be)
+	r := gram.Rows{Source: src, Count: sum.Rows(), Weight: sum.stage.Weight.Value()}
+	if sum.cfg.Intercept {
+		r.Mean = sum.stage.Means()
 	}
-	d := sum.cfg.Dim
-	for _, gamma := range gammas {
-		for j := range sum.cfg.Targets {
-			s := &system{gamma: gamma, target: j, relative: math.Inf(1)}
-			s.x, s.g, s.best = make([]float64, d), make([]float64, d), make([]float64, d)
-			if s.iteration, err = newIteration(opts.Method, s, r.hessian); err != nil {
-				return nil, err
-			}
-			r.systems = append(r.systems, s)
+	operator, err := gram.New(r, sum.be, opts.Journal, opts.Reducer)
+	if err != nil {
+		return krylov.Problem{}, err
+	}
+	p := krylov.Problem{
+		Known: k, Operator: operator, Gammas: gammas, Tol: opts.Tol, MaxPasses: opts.MaxPasses,
+	}
+	if p.Hessian = (&givenHessian{opts.Hessian, sum.cfg.Dim}); opts.Hessian == nil {
+		p.Deflate = true
+		p.Hessian = krylov.NewSketch(k.Sketch.Bound, k.Eigen(), !opts.PlainFD, sum.be)
+	}
+	if opts.Start != nil {
+		p.Start = packed(opts.Start)
+	}
+	if observe := opts.Observe; observe != nil {
+		p.Observe = func(s *krylov.System) {
+			observe(Iterate{Gamma: s.Gamma(), Target: s.Target, Pass: s.Passes(), Coef: s.X, RelativeError: s.Relative, Measured: s.Measured})
 		}
 	}
-	q := len(r.systems)
-	more := q + sum.cfg.Targets // the first pass asks for AᵀY too
-	r.active = append(r.active, r.systems...)
-	r.v, r.hv, r.rest = make([]float64, more*d), make([]float64, more*d), make([]float64, q*d)
-	r.gammas, r.rss = make([]float64, q), make([]float64, more)
-	r.queries, r.projection = make([]query, more), make([]projection, q)
-	return r, nil
-}
-
-// start sets every x to opts.Start, or to Ĥ⁻¹c.
-func (r *refinement) start(ctx context.Context) error {
-	d := r.sum.cfg.Dim
-	if r.opts.Start != nil {
-		for _, s := range r.systems {
-			mat.Row(s.x, s.target, r.opts.Start)
-		}
-		return nil
-	}
-	for i, s := range r.systems {
-		copy(r.v[i*d:(i+1)*d], r.know.cross[s.target*d:(s.target+1)*d])
-		r.gammas[i] = s.gamma
-	}
-	if err := r.refresh(ctx); err != nil {
-		return err
-	}
-	r.hessian.Solve(len(r.systems), r.gammas, r.v[:len(r.systems)*d], r.rest)
-	for i, s := range r.systems {
-		copy(s.x, r.rest[i*d:(i+1)*d])
-	}
-	return nil
-}
-
-func (r *refinement) refresh(ctx context.Context) error {
-	if h, ok := r.hessian.(Refresher); ok {
-		return h.Refresh(ctx)
-	}
-	return nil
-}
-
-// solve overwrites the first q rows of rest with Ĥ⁻¹g, the g being in v and, for the
-// sketch's own Ĥ, already projected.
-func (r *refinement) solve(ctx context.Context, q int) error {
-	if q == 0 {
-		return nil
-	}
-	if own, ok := r.hessian.(*sketched); ok {
-		for i := range q { // step sets them anew
-			r.gammas[i] += own.shift
-		}
-		r.sketch.invert(q, r.gammas[:q], r.rest)
-		return nil
-	}
-	if err := r.refresh(ctx); err != nil {
-		return err
-	}
-	d := r.sum.cfg.Dim
-	r.hessian.Solve(q, r.gammas[:q], r.v[:q*d], r.rest[:q*d])
-	return nil
-}
-
-func newIteration(m Method, s *system, h Hessian) (iteration, error) {
-	switch m {
-	case Chebyshev:
-		return newChebyshev(s, h)
-	case Newton:
-		return &newton{x: s.x, g: s.g}, nil
-	case Galerkin:
-		return newBased(s.x, s.g), nil
-	default:
-		return newCG(s.x, s.g), nil
-	}
-}
-
-// run starts, and iterates until every system has stopped.
-func (r *refinement) run(ctx context.Context) error {
-	if err := r.start(ctx); err != nil {
-		return err
-	}
-	return r.iterate(ctx, 1)
-}
-
-// iterate is run from a pass on.
-func (r *refinement) iterate(ctx context.Context, pass int) error {
-	d := r.sum.cfg.Dim
-	for ; len(r.active) > 0; pass++ {
-		last := pass == r.opts.MaxPasses
-		q := len(r.active)
-		for i, s := range r.active {
-			if last {
-				s.verify()
-			}
-			r.queries[i] = query{s.target, s.query(r.v[i*d : (i+1)*d])}
-		}
-		if err := r.read(ctx, pass, q, r.v, r.hv); err != nil {
-			return err
-		}
-		r.absorb()
-		if err := r.judgeAll(pass, last); err != nil {
-			return err
-		}
-		if _, err := r.step(ctx); err != nil {
-			return err
+	if progress := opts.Progress; progress != nil {
+		p.Progress = func(pass int, rows int64, rel float64, active int) {
+			progress(Progress{Pass: pass, Rows: rows, RelativeError: rel, Active: active})
 		}
 	}
-	return nil
+	return p, nil
 }
 
-// read makes a pass for q queries on the rows of v, and sees to it that the rows read
-// are those of the summary. The first one asks for AᵀY too.
-func (r *refinement) read(ctx context.Context, pass, q int, v, hv []float64) error {
-	asked := q
-	if pass == 1 {
-		asked += r.askForWitness(q, v)
-	}
-	if err := r.pass.run(ctx, r.queries[:asked], v, hv, r.rss, r.progress(pass)); err != nil {
-		return err
-	}
-	if r.pass.sparse && !r.know.sparse {
-		r.know.reads(r.sum, true)
-	}
-	return r.checkWitness(q, asked, v, hv)
-}
-
-// askForWitness adds, behind q queries, those for the gradients at zero, −AᵀY, and
-// returns how many.
-func (r *refinement) askForWitness(q int, v []float64) int {
-	d, t := r.sum.cfg.Dim, r.sum.cfg.Targets
-	clear(v[q*d : (q+t)*d])
-	for j := range t {
-		r.queries[q+j] = query{target: j, affine: true}
-	}
-	return t
-}
-
-// checkWitness refuses rows that are not those of the summary: nothing certified by
-// both would be true of either.
-func (r *refinement) checkWitness(q, asked int, v, hv []float64) error {
-	d, k := r.sum.cfg.Dim, r.know
-	if err := k.agree(r.queries[:asked], v, hv); err != nil {
-		return err
-	}
-	if err := k.agreeSquares(r.queries[:asked], v, hv, r.rss); err != nil {
-		return err
-	}
-	for i := q; i < asked; i++ {
-		j := r.queries[i].target
-		b := k.target(j)
-		got := hv[i*d : (i+1)*d]
-		vec.Axpy(1, k.cross[j*d:(j+1)*d], got)
-		squares := sameRows*b*b + k.squaresError(j) + math.Pow(k.root*k.means[j], 2)
-		if off := vec.Norm(got); !(off <= k.crossSlack(j)) || !(math.Abs(r.rss[i]-k.tss[j]) <= squares) {
-			return fmt.Errorf("%w: the rows of this pass are not those of the summary: of target %d ‖Y‖² is %.6g where it was %.6g, and AᵀY is %.3g away", ErrShape, j, r.rss[i], k.tss[j], off)
-		}
-	}
-	return nil
-}
-
-// absorb hands each system its product.
-func (r *refinement) absorb() {
-	d := r.sum.cfg.Dim
-	for i, s := range r.active {
-		r.hand(s, r.v[i*d:(i+1)*d], r.hv[i*d:(i+1)*d], r.rss[i])
-	}
-}
-
-// hand gives a system the product of K with v.
-func (r *refinement) hand(s *system, v, kv []float64, rss float64) {
-	vec.Axpy(s.gamma, v, kv)
-	if s.measured = s.absorb(kv); s.measured {
-		s.residual = math.Sqrt(rss)
-	}
-}
-
-// judgeAll judges where each system stands after a pass.
-func (r *refinement) judgeAll(pass int, last bool) error {
-	d := r.sum.cfg.Dim
-	for i, s := range r.active {
-		copy(r.v[i*d:(i+1)*d], s.g)
-	}
-	r.sketch.projections(len(r.active), r.v, r.rest, r.projection)
-	for i, s := range r.active {
-		if err := r.judge(s, &r.projection[i], pass, last); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// judge bounds the error of a system whose gradient is g and decides what it does next.
-func (r *refinement) judge(s *system, g *projection, pass int, last bool) error {
-	s.passes = pass
-	r.bound(s, g)
-	if last && s.stop == "" {
-		s.stop = stopMaxPasses
-	}
-	if s.measured && !s.recorded {
-		return fmt.Errorf("ridge: at the start for gamma = %g the gradient of target %d is not finite; the Hessian, or Start, is no good", s.gamma, s.target)
-	}
-	return nil
-}
-
-// bound bounds the error at the iterate of s, keeps it when it is the best, and says
-// whether that is the end of it.
-func (r *refinement) bound(s *system, g *projection) {
-	x := vec.Norm(s.x)
-	round, _ := r.know.roundOff(s.gamma, s.target, s.x, s.residual)
-	bound := r.know.errorFromGradient(s.gamma, g, round)
-	rel := relative(bound, x)
-	s.bound = bound
-	reached, exhausted := rel <= r.opts.Tol, round > bound/2
-	s.checking = false
-	if r.opts.Observe != nil {
-		r.opts.Observe(Iterate{Gamma: s.gamma, Target: s.target, Pass: s.passes, Coef: s.x, RelativeError: rel, Measured: s.measured})
-	}
-	if !(bound <= math.MaxFloat64) && s.recorded { // not finite: it was better before
-		s.stop = stopDiverged
-		return
-	}
-	if !s.measured {
-		if reached || exhausted {
-			s.verify()
-			s.checking = true
-		}
-		return
-	}
-	if s.first == 0 {
-		s.first = bound
-	}
-	if bound <= math.MaxFloat64 && (!s.recorded || rel < s.relative || (rel == s.relative && bound < s.bestFound.bound)) {
-		s.record(g, bound, rel)
-	}
-	switch {
-	case reached:
-		s.stop = stopTol
-	case exhausted && r.know.c[s.target].norm <= r.know.crossError(s.target):
-		s.stop = stopZero
-	case exhausted:
-		s.stop = stopRoundOff
-	case !(bound <= 1e6*s.first):
-		s.stop = stopDiverged
-	}
-}
-
-// record keeps the iterate as the best so far.
-func (s *system) record(g *projection, bound, rel float64) {
-	copy(s.best, s.x)
-	along := append(s.bestFound.gradient.along[:0], g.along...)
-	s.bestFound = measured{
-		gradient: projection{along: along, rest2: g.rest2, norm: g.norm},
-		rss:      s.residual * s.residual,
-		bound:    bound,
-	}
-	s.relative, s.recorded = rel, true
-}
-
-// step drops the systems that have stopped and moves the others on, but those that
-// are to be checked first. It returns how many it moved, and leaves their Ĥ⁻¹g in rest.
-func (r *refinement) step(ctx context.Context) (moved int, err error) {
-	d := r.sum.cfg.Dim
-	active, q := r.active[:0], 0
-	for i, s := range r.active {
-		if s.stop != "" {
-			continue
-		}
-		active = append(active, s)
-		if !s.checking {
-			r.move(i, q)
-			r.gammas[q] = s.gamma
-			q++
-		}
-	}
-	r.active = active
-	if err := r.solve(ctx, q); err != nil {
-		return 0, err
-	}
-	for _, s := range r.active {
-		if !s.checking {
-			s.step(r.rest[moved*d : (moved+1)*d])
-			moved++
-		}
-	}
-	return moved, nil
-}
-
-// move puts gradient i, with its projection, where gradient q ≤ i was.
-func (r *refinement) move(i, q int) {
-	if i == q {
-		return
-	}
-	d := r.sum.cfg.Dim
-	copy(r.v[q*d:(q+1)*d], r.v[i*d:(i+1)*d])
-	copy(r.rest[q*d:(q+1)*d], r.rest[i*d:(i+1)*d])
-	copy(r.projection[q].along, r.projection[i].along)
-}
-
-func (r *refinement) progress(pass int) func(int64) {
-	if r.opts.Progress == nil {
-		return nil
-	}
-	worst := 0.0
-	for _, s := range r.systems {
-		worst = math.Max(worst, s.relative)
-	}
-	return func(rows int64) {
-		r.opts.Progress(Progress{Pass: pass, Rows: rows, RelativeError: worst, Active: len(r.active)})
-	}
-}
-
-// fits assembles what was found, one Fit for each γ.
-func (r *refinement) fits(gammas []float64) ([]*Fit, error) {
-	d, t := r.sum.cfg.Dim, r.sum.cfg.Targets
+// solvedFits assembles what was found, one Fit for each γ.
+func (s *Summary) solvedFits(gammas []float64, opts *SolveOptions, found *krylov.Batch) ([]*Fit, error) {
+	t := s.cfg.Targets
 	out := make([]*Fit, len(gammas))
-	var failed string
+	failed := krylov.Reached
 	for i, gamma := range gammas {
-		x, found := make([]float64, 0, t*d), make([]measured, 0, t)
-		f := r.sum.newFit(gamma, r.opts.Method.String())
-		f.Stop = stopTol
-		for _, s := range r.systems[i*t : (i+1)*t] {
-			x = append(x, s.best...)
-			found = append(found, s.bestFound)
-			f.GradientNorm = append(f.GradientNorm, s.bestFound.gradient.norm)
-			f.Passes = max(f.Passes, 1+s.passes)
-			switch s.stop {
-			case stopTol:
-			case stopZero:
-				f.Stop = s.stop
-			default:
-				f.Stop, failed = s.stop, s.stop
+		var x []float64
+		systems := found.Systems[i*t : (i+1)*t]
+		for _, sys := range systems {
+			best, _ := sys.Best()
+			x = append(x, best...)
+		}
+		f := s.newFit(gamma, opts.Method.String(), found.Known, x)
+		status := krylov.Reached
+		f.Certificate.Contraction = opts.contraction(found.Known, gamma)
+		for _, sys := range systems {
+			_, m := sys.Best()
+			f.GradientNorm = append(f.GradientNorm, m.Gradient.Norm)
+			f.Passes = max(f.Passes, 1+sys.Passes())
+			f.Certificate.add(sys.Weights())
+			if sys.Status != krylov.Reached {
+				status = sys.Status
+			}
+			if !sys.Status.Solved() {
+				failed = sys.Status
 			}
 		}
-		f.Iterations = f.Passes - 1
-		if own, ok := r.hessian.(*sketched); ok {
-			r.sum.finish(f, x, r.know, own.shift, found)
-		} else {
-			r.sum.finish(f, x, r.know, 0, found)
-			f.Certificate.Contraction = contraction(r.hessian, gamma)
-		}
+		f.Iterations, f.Stop = f.Passes-1, status.String()
 		out[i] = f
 	}
-	if failed != "" {
-		return nil, &NotConvergedError{Fits: out, Reason: failed}
+	if failed != krylov.Reached {
+		return nil, &NotConvergedError{Fits: out, Reason: failed.String()}
 	}
 	return out, nil
+}
+
+// contraction bounds ‖I − Ĥ⁻¹H‖ in the norm of Ĥ, the factor by which a Newton step
+// shrinks the error.
+func (o *SolveOptions) contraction(k *certify.Known, gamma float64) float64 {
+	switch {
+	case o.Hessian != nil:
+		lo, hi := o.Hessian.Range(gamma)
+		return max(1-lo, hi-1) + roundoff.Eps
+	case o.PlainFD:
+		return k.OneShot(gamma, 0).Contraction()
+	}
+	return k.OneShot(gamma, k.Bound().Shift()).Contraction()
+}
+
+// A givenHessian is one that the caller gave.
+type givenHessian struct {
+	Hessian
+	dim int
+}
+
+// Solve makes Ĥ anew where that is what it is for.
+func (h *givenHessian) Solve(ctx context.Context, gammas []float64, g *resolvent.Gradients) error {
+	if r, ok := h.Hessian.(Refresher); ok {
+		if err := r.Refresh(ctx); err != nil {
+			return err
+		}
+	}
+	n := len(gammas) * h.dim
+	h.Hessian.Solve(len(gammas), gammas, g.G[:n], g.Off[:n])
+	return nil
 }
 
 // PredictedPasses returns how many reads of the data after the summary's a
@@ -641,6 +297,6 @@ func (s *Summary) PredictedPasses(gamma, tol float64, m Method) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	lo, hi := newSketched(spec, true, s.be).Range(gamma)
+	lo, hi := krylov.NewSketch(spec.Bound, &resolvent.Eigen{Dim: spec.Dim, Values: spec.Sigma2, V: spec.V}, true, s.be).Range(gamma)
 	return passesWithin(lo, hi, tol, m == Newton), nil
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
 // SummaryConfig says what to keep of the rows. Dim and Size are required; the
@@ -37,7 +40,7 @@ type Summary struct {
 	cfg    SummaryConfig
 	be     engine.Backend
 	sketch *fd.Sketch
-	stage  *stage
+	stage  *rows.Stage
 
 	cross []neumaier.Sum // c, t×d, and Kh for the h of the witness, 1×d
 	delta []float64      // a block's share of it
@@ -76,14 +79,14 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := cfg.Targets + 1
-	td := rows * cfg.Dim
-	if rows < 0 || td/rows != cfg.Dim || uint64(td) > 1<<44 {
+	vectors := cfg.Targets + 1
+	td := vectors * cfg.Dim
+	if vectors < 0 || td/vectors != cfg.Dim || uint64(td) > 1<<44 {
 		return nil, fmt.Errorf("%w: t·d = %d·%d", fd.ErrSize, cfg.Targets, cfg.Dim)
 	}
 	return &Summary{
 		cfg: cfg, be: cfg.Backend, sketch: sketch,
-		stage: newStage(cfg.Dim, cfg.Targets, cfg.Intercept),
+		stage: rows.NewStage(cfg.Dim, cfg.Targets, cfg.Intercept),
 		cross: make([]neumaier.Sum, td), yy: make([]neumaier.Sum, cfg.Targets),
 	}, nil
 }
@@ -103,7 +106,7 @@ func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progr
 }
 
 // Rows is n, the number of rows seen.
-func (s *Summary) Rows() int64 { return s.stage.rows }
+func (s *Summary) Rows() int64 { return s.stage.Rows }
 
 // Config returns the configuration in force.
 func (s *Summary) Config() SummaryConfig { return s.cfg }
@@ -148,17 +151,16 @@ func packed(x mat.Matrix) []float64 {
 // AppendBlock is [Summary.Append] for a block of a [dataset.Source], dense or
 // sparse.
 func (s *Summary) AppendBlock(b dataset.Block) error {
-	raw, err := checkBlock(b, s.cfg.Dim, s.cfg.Targets, 0, s.raw)
+	raw, err := rows.CheckBlock(b, s.cfg.Dim, s.cfg.Targets, 0, s.raw)
 	if err != nil {
 		return err
 	}
-	if s.stage.overflows(b) {
+	if s.stage.Overflows(b) {
 		return &fd.RangeError{Row: max(b.N-1, 0)}
 	}
-	rows := rowsPerStage(s.cfg.Dim)
-	for lo := 0; lo < b.N; lo += rows {
-		part := b.Cut(lo, min(lo+rows, b.N), s.cfg.Dim, s.cfg.Targets, &s.stage.view)
-		if err := s.accumulate(s.stage.load(part)); err != nil {
+	most := rows.RowsPerStage(s.cfg.Dim)
+	for lo := 0; lo < b.N; lo += most {
+		if err := s.accumulate(s.stage.Load(s.stage.Cut(b, lo, min(lo+most, b.N)))); err != nil {
 			return err
 		}
 	}
@@ -167,34 +169,30 @@ func (s *Summary) AppendBlock(b dataset.Block) error {
 	return nil
 }
 
-// sumRows is how many rows are summed plainly, of which the error grows with their
-// number, before the sum is added with compensation.
-const sumRows = 32
-
 // accumulate adds staged rows to the sketch, c and ‖Y‖².
-func (s *Summary) accumulate(st staged) error {
+func (s *Summary) accumulate(st rows.Staged) error {
 	s.spec = nil
 	d, t := s.cfg.Dim, s.cfg.Targets
 	s.delta = vec.Grow(s.delta, (t+1)*d)
-	if st.sparse != nil {
-		if err := s.sketch.AppendSparse(st.sparse); err != nil {
+	if st.Sparse != nil {
+		if err := s.sketch.AppendSparse(st.Sparse); err != nil {
 			return err
 		}
 		s.accumulateSparse(st)
 	} else {
-		if err := s.sketch.AppendRows(st.n, st.x, d); err != nil {
+		if err := s.sketch.AppendRows(st.N, st.X, d); err != nil {
 			return err
 		}
-		for lo := 0; lo < st.n; lo += sumRows {
-			n := min(sumRows, st.n-lo)
-			x := st.x[lo*d : (lo+n)*d]
-			s.be.Gemm(true, false, t+1, d, n, 1, s.watched(n, st.y[lo*t:], x), t+1, x, d, 0, s.delta, d)
+		for lo := 0; lo < st.N; lo += roundoff.SumRows {
+			n := min(roundoff.SumRows, st.N-lo)
+			x := st.X[lo*d : (lo+n)*d]
+			s.be.Gemm(true, false, t+1, d, n, 1, s.watched(n, st.Y[lo*t:], x), t+1, x, d, 0, s.delta, d)
 			for i, v := range s.delta {
 				s.cross[i].Add(v)
 			}
 		}
 	}
-	for i, v := range st.y[:st.n*t] {
+	for i, v := range st.Y[:st.N*t] {
 		s.yy[i%t].Add(v * v)
 	}
 	return nil
@@ -218,12 +216,12 @@ func (s *Summary) watched(n int, y, x []float64) []float64 {
 // watch makes h where there is none yet.
 func (s *Summary) watch() {
 	if s.probe == nil {
-		s.probe = probe(s.cfg.Dim)
+		s.probe = certify.Probe(s.cfg.Dim)
 	}
 }
 
 // accumulateSparse adds the share of sparse rows to c and the witness.
-func (s *Summary) accumulateSparse(st staged) {
+func (s *Summary) accumulateSparse(st rows.Staged) {
 	d, t := s.cfg.Dim, s.cfg.Targets
 	add := func(j int, y float64, idx []int32, val []float64) {
 		c := s.cross[j*d : (j+1)*d]
@@ -232,10 +230,10 @@ func (s *Summary) accumulateSparse(st staged) {
 		}
 	}
 	s.watch()
-	for i := range st.n {
-		idx, val := st.sparse.Row(i)
+	for i := range st.N {
+		idx, val := st.Sparse.Row(i)
 		for j := range t {
-			add(j, st.y[i*t+j], idx, val)
+			add(j, st.Y[i*t+j], idx, val)
 		}
 		add(t, vec.SparseDot(idx, val, s.probe), idx, val)
 	}
@@ -249,7 +247,7 @@ func (s *Summary) accumulateSparse(st staged) {
 // so is one that leaves the rows next to no weight, below 2⁻⁹⁰⁰ together (*[ScaleError]):
 // begin a new summary then. Nothing is changed by either.
 func (s *Summary) Decay(beta float64) error {
-	if w := s.stage.weight.Value(); beta > 0 && w > 0 && !(beta*w >= leastWeight) {
+	if w := s.stage.Weight.Value(); beta > 0 && w > 0 && !(beta*w >= leastWeight) {
 		return &ScaleError{"Σw", beta * w}
 	}
 	if err := s.sketch.Decay(beta); err != nil {
@@ -263,7 +261,7 @@ func (s *Summary) Decay(beta float64) error {
 		s.yy[j].Scale(beta)
 	}
 	s.raw *= beta
-	s.stage.decay(beta)
+	s.stage.Decay(beta)
 	return nil
 }
 
@@ -282,7 +280,7 @@ func (s *Summary) Merge(o *Summary) error {
 		return fmt.Errorf("%w: merging summaries of %d×%d and %d×%d, size %d and %d, intercept %v and %v, which must differ in nothing but their rows",
 			ErrShape, a.Dim, a.Targets, b.Dim, b.Targets, a.Size, b.Size, a.Intercept, b.Intercept)
 	}
-	if !(s.raw+o.raw <= maxSquares) || s.stage.separates(o.stage) {
+	if !(s.raw+o.raw <= rows.MaxSquares) || s.stage.Separates(o.stage) {
 		return &fd.RangeError{}
 	}
 	if err := s.sketch.Merge(o.sketch); err != nil {
@@ -297,7 +295,7 @@ func (s *Summary) Merge(o *Summary) error {
 	s.raw += o.raw
 	s.sparse = s.sparse || o.sparse
 	s.unwatched = s.unwatched || o.unwatched
-	return s.accumulate(s.stage.merge(o.stage))
+	return s.accumulate(s.stage.Merge(o.stage))
 }
 
 // spectrum returns the sketch's spectrum, computing it once between writes.
@@ -314,19 +312,6 @@ func (s *Summary) spectrum() (*fd.Spectrum, error) {
 	return s.spec, nil
 }
 
-// c returns AᵀY as t contiguous rows.
-func (s *Summary) c() []float64 {
-	return values(s.cross[:s.cfg.Targets*s.cfg.Dim])
-}
-
-// witness returns what rows of a pass are to agree with.
-func (s *Summary) witness() witness {
-	if s.unwatched {
-		return witness{}
-	}
-	return witness{h: probe(s.cfg.Dim), kh: values(s.cross[s.cfg.Targets*s.cfg.Dim:])}
-}
-
 func values(sums []neumaier.Sum) []float64 {
 	out := make([]float64, len(sums))
 	for i := range out {
@@ -335,15 +320,11 @@ func values(sums []neumaier.Sum) []float64 {
 	return out
 }
 
-// intercepts returns ȳ − coef·x̄ for each row of coef (q×d), of targets target.
-func (s *Summary) intercepts(coef []float64, target []int) []float64 {
-	d := s.cfg.Dim
-	out := make([]float64, len(target))
-	if s.cfg.Intercept {
-		mean := s.stage.means()
-		for i, j := range target {
-			out[i] = mean[d+j] - vec.Dot(coef[i*d:(i+1)*d], mean[:d])
-		}
+// interceptOf is ȳ − xᵀx̄ for weights x of target j.
+func (s *Summary) interceptOf(x []float64, j int) float64 {
+	if !s.cfg.Intercept {
+		return 0
 	}
-	return out
+	d, mean := s.cfg.Dim, s.stage.Means()
+	return mean[d+j] - vec.Dot(x, mean[:d])
 }

@@ -122,3 +122,17 @@ func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 	k.Backend.Gemm(false, false, q, d, r, 1, h, max(r, 1), k.eigen.V, d, 1, x, d)
 	return x
 }
+
+// LostCross bounds what the round-off of AᵀY makes of the weights at γ, by a sketch of any
+// size, relative to those of x*, whose norm is at least cᵀH⁻¹c/‖c‖.
+func (k *Known) LostCross(gamma float64) float64 {
+	var most float64
+	a := k.At(gamma)
+	for j := range k.targets {
+		if off := k.CrossError(j); off > 0 {
+			c := &k.targets[j].c
+			most = math.Max(most, (off+k.factor.onto*eps*c.Norm)/gamma*(c.Norm+off)/a.quads(c, off).Lo)
+		}
+	}
+	return 2 * most // what it is relative to is a bound itself
+}

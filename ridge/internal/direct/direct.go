@@ -43,21 +43,21 @@ func Bytes(d, t int) uint64 {
 
 // A Stream feeds staged rows to a factorization.
 type Stream struct {
-	t    int
+	d, t int
 	f    Factorization
 	fill int // rows waiting in the factorization's buffer
 	tss  []neumaier.Sum
 }
 
-// NewStream makes the stream of rows of t targets.
-func NewStream(t int, f Factorization) *Stream {
-	return &Stream{t: t, f: f, tss: make([]neumaier.Sum, t)}
+// NewStream makes the stream of rows of d features and t targets.
+func NewStream(d, t int, f Factorization) *Stream {
+	return &Stream{d: d, t: t, f: f, tss: make([]neumaier.Sum, t)}
 }
 
 // Append puts staged rows into the buffer, folding it whenever it is full.
 // Sparse rows are written out: the factorizations are dense.
-func (s *Stream) Append(st rows.Staged, q int) {
-	buf := s.f.buffer()
+func (s *Stream) Append(st rows.Staged) {
+	buf, q := s.f.buffer(), s.d+s.t
 	for i := range st.N {
 		row := buf[s.fill*q : (s.fill+1)*q]
 		st.Write(i, row)
@@ -79,12 +79,12 @@ type System struct {
 }
 
 // Close ends the stream of the rows that stage has seen.
-func (s *Stream) Close(stage *rows.Stage, d int, intercept bool, be engine.Backend) *System {
+func (s *Stream) Close(stage *rows.Stage, intercept bool, be engine.Backend) *System {
 	if s.fill > 0 {
 		s.f.fold(s.fill)
 		s.fill = 0
 	}
-	out := &System{f: s.f, columns: s.f.columns(), evidence: certify.Streamed{Backend: be, Rows: stage.Rows, Dim: d, Intercept: intercept}}
+	out := &System{f: s.f, columns: s.f.columns(), evidence: certify.Streamed{Backend: be, Rows: stage.Rows, Dim: s.d, Intercept: intercept}}
 	for j := range s.tss {
 		out.evidence.TSS = append(out.evidence.TSS, s.tss[j].Value())
 	}

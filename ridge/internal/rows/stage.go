@@ -94,6 +94,9 @@ func (s *Stage) Means() []float64 {
 	return out
 }
 
+// RelativeMeans are the means less the origin.
+func (s *Stage) RelativeMeans() []float64 { return s.mean }
+
 // A Staged is one block ready for accumulation: N rows, dense or sparse.
 type Staged struct {
 	N      int
@@ -220,13 +223,4 @@ func RowsPerStage(d int) int {
 // Cut returns rows lo to hi of a block, sparse ones in the stage's own view of them.
 func (s *Stage) Cut(b dataset.Block, lo, hi int) dataset.Block {
 	return b.Cut(lo, hi, s.d, s.t, &s.view)
-}
-
-// Rank bounds that of A: an intercept takes one of the rows.
-func (s *Stage) Rank() int {
-	n := s.Rows
-	if s.intercept {
-		n--
-	}
-	return int(max(min(int64(s.d), n), 0))
 }

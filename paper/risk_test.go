@@ -1,154 +1,24 @@
-package ridge_test
+package paper_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/paper"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// design is a fixed design with everything that its estimators need.
-type design struct {
-	a, s  *mat.Dense // n×d, and a random m×n
-	x0    []float64
-	noise float64 // τ²
-	spec  *fd.Spectrum
-	model *ridge.LinearModel
-}
-
-// newDesign draws S, m×n, and makes the model and a sketch of size m of a, shrunk
-// every p rows.
-func newDesign(t *testing.T, r *rand.Rand, a *mat.Dense, x0 []float64, noise float64, m, p int, be engine.Backend) *design {
-	t.Helper()
-	n, d := a.Dims()
-	g := &design{a: a, x0: x0, noise: noise, s: mat.NewDense(m, n, normals(r, m*n))}
-	g.s.Scale(1/math.Sqrt(float64(m)), g.s)
-	src := g.table(mat.NewDense(n, 1, nil))
-	sketch, err := fd.New(fd.Config{Dim: d, Size: m, ShrinkRows: p, Backend: be})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sketch.AppendRows(n, a.RawMatrix().Data, d); err != nil {
-		t.Fatal(err)
-	}
-	if g.spec, err = sketch.Spectrum(); err != nil {
-		t.Fatal(err)
-	}
-	if g.model, err = ridge.NewLinearModel(context.Background(), src, x0, noise, be); err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
-// table is A with targets y (n×t) as a source.
-func (g *design) table(y *mat.Dense) table {
-	var s table
-	for i := range y.RawMatrix().Rows {
-		s.x, s.y = append(s.x, g.a.RawRowView(i)), append(s.y, y.RawRowView(i))
-	}
-	return s
-}
-
-func (g *design) sa() *mat.Dense {
-	var sa mat.Dense
-	sa.Mul(g.s, g.a)
-	return &sa
-}
-
-func (g *design) sst() *mat.SymDense {
-	var sst mat.SymDense
-	sst.SymOuterK(1, g.s)
-	return &sst
-}
-
-// estimators are all of them.
-func (g *design) estimators(t *testing.T) []*ridge.Estimator {
-	t.Helper()
-	plain, err1 := g.model.FD(g.spec)
-	robust, err2 := g.model.RFD(g.spec)
-	classical, err3 := g.model.Classical(g.sa(), g.sst())
-	hessian, err4 := g.model.Hessian(g.sa())
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		t.Fatal(err)
-	}
-	return []*ridge.Estimator{g.model.Exact(), plain, robust, classical, hessian}
-}
-
-// linear is the d×n matrix L of an estimator x̂ = Lb, straight from its
-// definition.
-func (g *design) linear(t *testing.T, method string, gamma float64) *mat.Dense {
-	t.Helper()
-	n, d := g.a.Dims()
-	b, f := g.a, mat.DenseCopyOf(g.a.T())
-	s := gamma
-	switch method {
-	case "fd", "rfd":
-		if b = g.spec.Matrix(); b == nil {
-			b = mat.NewDense(1, d, nil)
-		}
-		if method == "rfd" {
-			s += g.spec.Bound.Shift()
-		}
-	case "classical":
-		b = g.sa()
-		f = mat.NewDense(d, n, nil)
-		f.Mul(b.T(), g.s)
-	case "hessian":
-		b = g.sa()
-	}
-	h, l := mat.NewDense(d, d, nil), mat.NewDense(d, n, nil)
-	h.Mul(b.T(), b)
-	for i := range d {
-		h.Set(i, i, h.At(i, i)+s)
-	}
-	if err := l.Solve(h, f); err != nil {
-		t.Fatal(err)
-	}
-	return l
-}
-
-// dense is the risk of x̂ = Lb.
-func (g *design) dense(l *mat.Dense) (bias2, variance float64) {
-	x0 := mat.NewVecDense(len(g.x0), g.x0)
-	var ax, bias mat.VecDense
-	ax.MulVec(g.a, x0)
-	bias.MulVec(l, &ax)
-	bias.SubVec(&bias, x0)
-	nb, nl := mat.Norm(&bias, 2), mat.Norm(l, 2)
-	return nb * nb, g.noise * nl * nl
-}
-
-func mustRisk(t *testing.T, e *ridge.Estimator, gamma float64) (ridge.Risk, ridge.RiskBounds) {
-	t.Helper()
-	r, err1 := e.Risk(gamma)
-	b, err2 := e.Bounds(gamma)
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
-	return r, b
-}
-
-// decaying makes n rows of d columns of scale q^j, mixed.
-func decaying(r *rand.Rand, n, d int, q float64) *mat.Dense {
-	a := mat.NewDense(n, d, normals(r, n*d))
-	a.Apply(func(_, j int, v float64) float64 { return v * math.Pow(q, float64(j)) }, a)
-	var qr mat.QR
-	qr.Factorize(mat.NewDense(d, d, normals(r, d*d)))
-	var rotation mat.Dense
-	qr.QTo(&rotation)
-	a.Mul(a, &rotation)
-	return a
-}
+const eps = 0x1p-52
 
 // TestRiskDense compares with the formulas evaluated as they stand, for sketches
 // shorter and taller than d and fewer rows than features.
@@ -175,7 +45,7 @@ func TestRiskDense(t *testing.T) {
 	})
 }
 
-func holds(t *testing.T, what string, b ridge.RiskBounds, r ridge.Risk) {
+func holds(t *testing.T, what string, b paper.RiskBounds, r paper.Risk) {
 	t.Helper()
 	for _, c := range []struct {
 		name  string
@@ -244,15 +114,18 @@ func fitChunks(t *testing.T, a, y *mat.Dense, gamma float64) *mat.Dense {
 	out := mat.NewDense(trials, d, nil)
 	for lo := 0; lo < trials; lo += chunk {
 		s := (&design{a: a}).table(mat.DenseCopyOf(y.Slice(0, n, lo, lo+chunk)))
-		f := mustExact(t, s, ridge.ExactOptions{}, gamma)[0]
-		out.Slice(lo, lo+chunk, 0, d).(*mat.Dense).Copy(f.Coef)
+		fits, err := ridge.Exact(context.Background(), s, []float64{gamma}, ridge.ExactOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Slice(lo, lo+chunk, 0, d).(*mat.Dense).Copy(fits[0].Coef)
 	}
 	return out
 }
 
 // simulated compares the rows of coef, draws of x̂, with the risk that they should
 // have.
-func simulated(t *testing.T, method string, coef *mat.Dense, x0 []float64, risk ridge.Risk) {
+func simulated(t *testing.T, method string, coef *mat.Dense, x0 []float64, risk paper.Risk) {
 	t.Helper()
 	trials, d := coef.Dims()
 	n := float64(trials)
@@ -443,7 +316,7 @@ func TestRiskBoundsRoundOff(t *testing.T) {
 				for _, e := range g.estimators(t)[:3] {
 					risk, bounds := mustRisk(t, e, gamma)
 					holds(t, fmt.Sprint(trial, e.Method, relative), bounds, risk)
-					if x := norm(g.x0); e.Method == "exact" && !(risk.Bias2 <= x*x*(1+1e-14)) {
+					if x := floats.Norm(g.x0, 2); e.Method == "exact" && !(risk.Bias2 <= x*x*(1+1e-14)) {
 						t.Errorf("%d γ = %v‖A‖²: ‖bias‖² %v for an x₀ of length %v", trial, relative, risk.Bias2, x)
 					}
 					if relative >= 1e-6 && !(bounds.MSE.Hi-bounds.MSE.Lo <= 1e-6*risk.MSE) {
@@ -454,74 +327,3 @@ func TestRiskBoundsRoundOff(t *testing.T) {
 		}
 	})
 }
-
-func TestStatisticsRefuse(t *testing.T) {
-	be, err := engine.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := context.Background()
-	s := table{x: [][]float64{{1, 2}, {3, 4}, {5, 6}}, y: [][]float64{{0}, {0}, {0}}}
-	x0 := []float64{1, 1}
-	m, err := ridge.NewLinearModel(ctx, s, x0, 1, be)
-	if err != nil {
-		t.Fatal(err)
-	}
-	made := func(m *ridge.LinearModel, err error) error {
-		if (m == nil) == (err == nil) {
-			t.Errorf("model %v with error %v", m, err)
-		}
-		return err
-	}
-	got := func(e *ridge.Estimator, err error) error {
-		if (e == nil) == (err == nil) {
-			t.Errorf("estimator %v with error %v", e, err)
-		}
-		return err
-	}
-	nan, inf := math.NaN(), math.Inf(1)
-	var finite *fd.NonFiniteError
-	var large *fd.RangeError
-	var gamma *ridge.GammaError
-	for name, c := range map[string]struct {
-		err  error
-		kind any // what errors.Is or errors.As must find, nil for any error
-	}{
-		"noise NaN":        {made(ridge.NewLinearModel(ctx, s, x0, nan, be)), nil},
-		"negative noise":   {made(ridge.NewLinearModel(ctx, s, x0, -1, be)), nil},
-		"infinite noise":   {made(ridge.NewLinearModel(ctx, s, x0, inf, be)), nil},
-		"short x0":         {made(ridge.NewLinearModel(ctx, s, x0[:1], 1, be)), ridge.ErrShape},
-		"x0 NaN":           {made(ridge.NewLinearModel(ctx, s, []float64{1, nan}, 1, be)), &finite},
-		"x0 large":         {made(ridge.NewLinearModel(ctx, s, []float64{1, 1e200}, 1, be)), &large},
-		"data NaN":         {made(ridge.NewLinearModel(ctx, table{x: [][]float64{{1, nan}}, y: [][]float64{{0}}}, x0, 1, be)), &finite},
-		"sketch of others": {got(m.FD(&fd.Spectrum{Dim: 3})), ridge.ErrShape},
-		"sketch truncated": {got(m.RFD(&fd.Spectrum{Dim: 2, Sigma2: []float64{1}, V: []float64{1}})), ridge.ErrShape},
-		"SA of others":     {got(m.Hessian(mat.NewDense(2, 3, nil))), ridge.ErrShape},
-		"SA NaN":           {got(m.Hessian(mat.NewDense(1, 2, []float64{1, nan}))), &finite},
-		"SA large":         {got(m.Hessian(mat.NewDense(2, 2, []float64{1, 1, 1, 1e200}))), &large},
-		"SSᵀ of another S": {got(m.Classical(mat.NewDense(2, 2, nil), mat.NewSymDense(3, nil))), ridge.ErrShape},
-		"SSᵀ infinite":     {got(m.Classical(mat.NewDense(1, 2, nil), mat.NewSymDense(1, []float64{inf}))), &finite},
-		"γ zero":           {second(m.Exact().Risk(0)), &gamma},
-		"γ NaN":            {second(m.Exact().Bounds(nan)), &gamma},
-		"γ infinite":       {second(m.Exact().Risk(inf)), &gamma},
-	} {
-		found := c.err != nil
-		switch kind := c.kind.(type) {
-		case nil:
-		case error:
-			found = errors.Is(c.err, kind)
-		default:
-			found = errors.As(c.err, kind)
-		}
-		if !found {
-			t.Errorf("%s: %v", name, c.err)
-		}
-	}
-	if e, err := m.FD(&fd.Spectrum{Dim: 2}); err != nil { // an empty sketch
-		t.Error(err)
-	} else if risk, _ := mustRisk(t, e, 1); !(risk.Variance > 0) {
-		t.Errorf("an empty sketch: %+v", risk)
-	}
-}
-
-func second[T any](_ T, err error) error { return err }

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fdridge/fdridge/dataset/npy"
+)
+
+// makeData fills dir with the data of the corpus: two files of the repository at root,
+// and files that a seed makes, the same each time.
+func makeData(root, dir string) error {
+	for _, f := range []struct {
+		from, to string
+		unzip    bool
+	}{
+		{"testdata/cal_housing.csv.gz", "cal.csv", true},
+		{"testdata/cal_housing.csv.gz", "cal.csv.gz", false},
+		{"testdata/w8a.svm.gz", "w8a.svm", true},
+		{"dataset/parquet/testdata/rust-v1-plain.parquet", "rows.parquet", false},
+	} {
+		if err := fetch(filepath.Join(root, f.from), filepath.Join(dir, f.to), f.unzip); err != nil {
+			return err
+		}
+	}
+	for name, content := range made() {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fetch(from, to string, unzip bool) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if unzip {
+		z, err := gzip.NewReader(bytes.NewReader(b))
+		if err != nil {
+			return fmt.Errorf("%s: %w", from, err)
+		}
+		if b, err = io.ReadAll(z); err != nil {
+			return fmt.Errorf("%s: %w", from, err)
+		}
+	}
+	return os.WriteFile(to, b, 0o600)
+}
+
+// made are the files that a seed makes, by name. A matrix has its target in its last
+// column.
+func made() map[string][]byte {
+	outlier := matrix(1, 500, 8, even)
+	for j := range 7 {
+		outlier.x[j] *= 1e6
+	}
+	nan, huge := matrix(2, 40, 4, even), matrix(3, 40, 4, even)
+	nan.x[21*4+2] = math.NaN()
+	huge.x[17*4+1] = 1e200
+	weights := matrix(5, 800, 1, even)
+	for i := range weights.x {
+		weights.x[i] = math.Abs(weights.x[i]) + 0.1
+	}
+	return map[string][]byte{
+		"small.npy":   matrix(6, 600, 8, falling).npy(),
+		"wide.npy":    matrix(7, 60, 150, falling).npy(),
+		"tiny.npy":    matrix(8, 11, 23, falling).npy(),
+		"graded.npy":  matrix(9, 400, 9, graded).npy(),
+		"outlier.npy": outlier.npy(),
+		"nan.npy":     nan.npy(),
+		"huge.npy":    huge.npy(),
+		"w.npy":       weights.npy(),
+		"w.csv":       array{600, 1, weights.x[:600]}.csv(""),
+		"p.csv":       []byte("1\n2\n0.5\n1\n10\n0.125\n3\n"),
+		"p8.csv":      []byte("1\n2\n0.5\n1\n10\n0.125\n3\n4\n"),
+		"shop.csv":    shop().csv("size,age,dist,visits,rent,price,times"),
+		"shop.npz":    shopArchive(),
+		"twins.csv":   twins().csv("a,b,same,constant,y"),
+		"sparse.svm":  sparse(),
+		"word.csv":    []byte("1,2,3\n4,5,6\n7,eight,9\n"),
+		"short.csv":   []byte("1,2,3\n4,5,6\n7,8\n"),
+		"empty.csv":   nil,
+	}
+}
+
+// An array is rows×cols numbers, row after row.
+type array struct {
+	rows, cols int
+	x          []float64
+}
+
+// Scales of column j.
+func even(int) float64      { return 1 }
+func falling(j int) float64 { return math.Pow(0.8, float64(j)) }
+func graded(j int) float64  { return math.Pow(100, float64(4-j)) }
+
+// matrix has columns of normal numbers, of a scale each, and last a noisy sum of them.
+func matrix(seed uint64, rows, cols int, scale func(j int) float64) array {
+	r := rand.New(rand.NewPCG(seed, 16))
+	a := array{rows, cols, make([]float64, rows*cols)}
+	for i := range rows {
+		row, sum := a.x[i*cols:(i+1)*cols], 0.0
+		for j := range cols - 1 {
+			v := r.NormFloat64()
+			row[j] = v * scale(j)
+			sum += v
+		}
+		row[cols-1] = sum + 0.3*r.NormFloat64() + 5
+	}
+	return a
+}
+
+// shop has four features, two targets and a whole number of times that a row counts.
+func shop() array {
+	const cols = 7
+	r := rand.New(rand.NewPCG(10, 16))
+	a := array{400, cols, make([]float64, 400*cols)}
+	for i := range a.rows {
+		size, age, dist := 20+180*r.Float64(), math.Floor(90*r.Float64()), 12*r.ExpFloat64()
+		visits := size/10 + 5*r.NormFloat64()
+		rent := 8*size - 2*age + 30*r.NormFloat64()
+		copy(a.x[i*cols:], []float64{size, age, dist, visits, rent, 200*rent - 900*dist, float64(1 + r.IntN(4))})
+	}
+	return a
+}
+
+// twins has two columns that are the same and one that is constant.
+func twins() array {
+	a := matrix(11, 200, 5, even)
+	for i := range a.rows {
+		a.x[i*5+2], a.x[i*5+3] = a.x[i*5], 3
+	}
+	return a
+}
+
+// sparse are rows of a label and a few of 90 features, in svmlight's format.
+func sparse() []byte {
+	r := rand.New(rand.NewPCG(12, 16))
+	var b strings.Builder
+	for range 800 {
+		fmt.Fprintf(&b, "%.6g", r.NormFloat64())
+		for j := 1; j <= 90; j++ {
+			if r.Float64() < 0.06 {
+				fmt.Fprintf(&b, " %d:%.6g", j, 1+r.NormFloat64())
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return []byte(b.String())
+}
+
+func (a array) npy() []byte {
+	var b bytes.Buffer
+	if err := npy.Write(&b, a.rows, a.cols, a.x); err != nil {
+		panic(err) // the shape is a constant here
+	}
+	return b.Bytes()
+}
+
+// csv writes the numbers below the names of the columns, where there are any.
+func (a array) csv(header string) []byte {
+	var b strings.Builder
+	if header != "" {
+		b.WriteString(header + "\n")
+	}
+	for i := range a.rows {
+		for j, v := range a.x[i*a.cols : (i+1)*a.cols] {
+			if j > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, "%.9g", v)
+		}
+		b.WriteByte('\n')
+	}
+	return []byte(b.String())
+}
+
+// shopArchive is the shop as arrays X, y of two targets, and w.
+func shopArchive() []byte {
+	all := shop()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, part := range []struct {
+		name     string
+		from, to int
+	}{{"X", 0, 4}, {"y", 4, 6}, {"w", 6, 7}} {
+		w, err := z.Create(part.name + ".npy")
+		if err == nil {
+			_, err = w.Write(all.columns(part.from, part.to).npy())
+		}
+		if err != nil {
+			panic(err) // a buffer takes all
+		}
+	}
+	if err := z.Close(); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// columns are those from one to before another.
+func (a array) columns(from, to int) array {
+	out := array{rows: a.rows, cols: to - from}
+	for i := range a.rows {
+		out.x = append(out.x, a.x[i*a.cols+from:i*a.cols+to]...)
+	}
+	return out
+}

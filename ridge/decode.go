@@ -1,0 +1,223 @@
+package ridge
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/wire"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+func decode(m *wire.Reader, be engine.Backend) *Summary {
+	var h summaryHeader
+	version, size := m.Preamble(wire.Summary)
+	m.Struct(&h)
+	h.check(m, version, size)
+	if m.Err() != nil {
+		return nil
+	}
+	s := &Summary{
+		cfg:    SummaryConfig{Dim: int(h.Dim), Targets: int(h.Targets), Intercept: h.Flags&flagIntercept != 0},
+		raw:    h.Raw,
+		sparse: h.Flags&flagSparse != 0, unwatched: h.Flags&flagUnwatched != 0,
+	}
+	var w weightHeader
+	if version > 1 {
+		m.Struct(&w)
+	}
+	s.Meta = m.Bytes(int(h.Meta))
+	at := m.N()
+	state := s.decodeSums(m, version)
+	state.Rows, state.Weighted, state.Decays = int64(h.Rows), h.Flags&flagWeighted != 0, int64(h.Decays)
+	state.Weight, state.WeightError = neumaier.FromParts(h.Weight, w.Low), w.Error
+	s.sketch = readSketch(m, be, int64(h.Sketch))
+	m.Close()
+	if m.Err() != nil {
+		return nil
+	}
+	s.stage = rows.ResumeStage(s.cfg.Dim, s.cfg.Targets, s.cfg.Intercept, state)
+	s.checkWeight(m)
+	s.checkSums(m, at)
+	if m.Err() == nil && version == 1 {
+		s.assumeWorst()
+	}
+	c := s.sketch.Config()
+	s.cfg.Size, s.cfg.Shrink, s.cfg.ShrinkRows, s.cfg.Backend, s.be = c.Size, c.Shrink, c.ShrinkRows, c.Backend, c.Backend
+	return s
+}
+
+// decodeSums reads what lies between Meta and the sketch.
+func (s *Summary) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
+	d, t := s.cfg.Dim, s.cfg.Targets
+	st.Origin, st.Sum = m.Float64s(d+t), m.Sums(d+t)
+	if version == 1 {
+		s.yy, s.cross = m.Sums(t), m.Sums(t*d)
+		return st
+	}
+	st.SumError, st.Moved = m.Float64s(d+t), m.Float64s(d+t)
+	at := m.N()
+	for i, b := range m.Bytes(1 + t) {
+		if b > 1 {
+			m.Fail(at+int64(i), nil, "whether entries are not zero is %d, not 0 or 1", b)
+		}
+		st.NonZero = append(st.NonZero, b == 1)
+	}
+	s.yy, s.cross = m.Sums(t), m.Sums((t+1)*d)
+	return st
+}
+
+// assumeWorst takes for a message of format version 1 what it doesn't tell to be the
+// worst that can have been. Rows that all count once have been moved, from origins that
+// are rows too, by no more than Σ‖row − origin‖² ≤ 2(1+n)Σ‖row‖²; in n merges at most
+// each sum was rounded once by such a distance. Of weighted rows nothing is known: the
+// weight of the row that became an origin may have been next to nothing.
+func (s *Summary) assumeWorst() {
+	st, n := s.stage, float64(s.stage.Rows)
+	s.unwatched = true
+	s.cross = append(s.cross, make([]neumaier.Sum, s.cfg.Dim)...)
+	columns := s.cfg.Dim + s.cfg.Targets
+	st.SumError, st.Moved = make([]float64, columns), make([]float64, columns)
+	for range 1 + s.cfg.Targets {
+		st.NonZero = append(st.NonZero, n > 0)
+	}
+	if !s.cfg.Intercept || n == 0 {
+		return
+	}
+	far := math.Sqrt(2*(1+n)*s.raw) * roundoff.Inflate
+	off := 4 * roundoff.RowOfBlock * roundoff.Unit * n * far
+	if st.Weighted {
+		off = math.Inf(1)
+	}
+	for j := range st.Moved {
+		st.Moved[j], st.SumError[j] = off, off*math.Sqrt(n)
+	}
+}
+
+// readSketch reads the sketch that is part of a summary's message, of size bytes.
+func readSketch(m *wire.Reader, be engine.Backend, size int64) *fd.Sketch {
+	if m.Err() != nil {
+		return nil
+	}
+	at := m.N()
+	sketch, err := fd.ReadSketch(m, be)
+	switch e, ok := errors.AsType[*fd.FormatError](err); {
+	case ok:
+		m.Fail(at+e.Offset, e.Err, "in the sketch: %s", e.Reason)
+	case err != nil:
+		m.Stop(err)
+	case m.N()-at != size:
+		m.Fail(88, nil, "the length of the sketch is %d, it was to be %d", m.N()-at, size)
+	}
+	return sketch
+}
+
+// check finds what is wrong with the header, before anything is made of it.
+func (h *summaryHeader) check(m *wire.Reader, version uint32, size int64) {
+	if m.Err() != nil {
+		return
+	}
+	within := func(offset int64, what string, v, lo, hi uint64) {
+		if v < lo || v > hi {
+			m.Fail(offset, nil, "%s is %d, not between %d and %d", what, v, lo, hi)
+		}
+	}
+	within(24, "the number of features", h.Dim, 1, maxCross)
+	within(32, "the number of targets", h.Targets, 1, maxCross)
+	if hi, td := bits.Mul64(h.Dim, h.Targets); hi != 0 || td > maxCross {
+		m.Fail(24, fd.ErrSize, "summary too large for this machine: t·d = %d·%d", h.Targets, h.Dim)
+		return
+	}
+	flags := uint64(flagsEnd - 1)
+	if version == 1 {
+		flags = flagUnwatched - 1
+	}
+	within(40, "the word of flags", h.Flags, 0, flags)
+	within(48, "the number of rows", h.Rows, 0, math.MaxInt64)
+	within(72, "the number of decays", h.Decays, 0, math.MaxInt64)
+	within(80, "the length of Meta", h.Meta, 0, MaxMeta)
+	within(88, "the length of the sketch", h.Sketch, 0, uint64(size))
+	if m.Err() == nil && h.content(version) != size {
+		m.Fail(16, nil, "the length is %d, the counts make it %d", size+wire.Frame, h.content(version)+wire.Frame)
+	}
+	switch n := float64(h.Rows); {
+	case !(h.Weight >= 0 && h.Weight <= math.MaxFloat64),
+		h.Flags&flagWeighted == 0 && h.Weight != n, h.Rows == 0 && h.Weight != 0:
+		m.Fail(56, nil, "the weight of %d rows is %v", h.Rows, h.Weight)
+	case !(h.Raw >= 0 && h.Raw <= rows.MaxSquares), h.Rows == 0 && h.Raw != 0:
+		m.Fail(64, nil, "the sum of squares of %d rows is %v", h.Rows, h.Raw)
+	}
+}
+
+// maxCross is the most entries of c whose sums, with corrections, can be addressed.
+const maxCross = min(1<<44, math.MaxInt/16)
+
+// What [Summary.Append] admits keeps c and ‖Y‖² below maxSum, the means and their
+// origin below maxMean, round-off included.
+const (
+	maxSum  = 8 * rows.MaxSquares
+	maxMean = 0x1p501
+)
+
+// checkWeight finds a correction of the weight, or a bound on its round-off, that no
+// rows have.
+func (s *Summary) checkWeight(m *wire.Reader) {
+	w, low := s.stage.Weight.Parts()
+	if off := s.stage.WeightError; !(math.Abs(low) <= 1e-6*w) || !(off >= 0 && off <= math.MaxFloat64) || (!s.stage.Weighted && (low != 0 || off != 0)) {
+		m.Fail(24+headerSize, nil, "the weight of %v is corrected by %v and off by %v", w, low, off)
+	}
+}
+
+// checkSums finds numbers that no rows sum to, and a sketch that is not of them;
+// the sums start at offset at of the message.
+func (s *Summary) checkSums(m *wire.Reader, at int64) {
+	within := func(what string, i int, width int64, limit float64, v ...float64) {
+		for _, v := range v {
+			if !(math.Abs(v) <= limit) {
+				m.Fail(at+int64(i)*width, nil, "%s: number %d is %v", what, i, v)
+			}
+		}
+	}
+	sums := func(what string, limit float64, x []neumaier.Sum) {
+		for i, v := range x {
+			sum, low := v.Parts()
+			within(what, i, 16, limit, sum, low, v.Value())
+		}
+	}
+	st := s.stage
+	for i, v := range st.Origin {
+		within("the origin of the means", i, 8, maxMean, v)
+	}
+	at += 8 * int64(len(st.Origin))
+	sums("the sums of the means", math.MaxFloat64, st.Sum)
+	for i, v := range st.RelativeMeans() {
+		within("the means", i, 16, maxMean, v)
+	}
+	at += 16 * int64(len(st.Sum))
+	for _, bounds := range [][]float64{st.SumError, st.Moved} {
+		for i, v := range bounds {
+			if !(v >= 0) {
+				m.Fail(at+8*int64(i), nil, "a bound on round-off is %v", v)
+			}
+		}
+		at += 8 * int64(len(bounds))
+	}
+	at += int64(len(st.NonZero))
+	sums("the squared norms of the targets", maxSum, s.yy)
+	for i, v := range s.yy {
+		if v.Value() < 0 {
+			m.Fail(at+16*int64(i), nil, "the squared norm of target %d is %v", i, v.Value())
+		}
+	}
+	at += 16 * int64(len(s.yy))
+	sums("the products with the targets", maxSum, s.cross)
+	at += 16 * int64(len(s.cross))
+	n := s.sketch.Rows()
+	if s.sketch.Dim() != s.cfg.Dim || n < st.Rows || (n > st.Rows && !s.cfg.Intercept) {
+		m.Fail(at, nil, "the sketch has %d rows of dimension %d, the summary %d of %d", n, s.sketch.Dim(), st.Rows, s.cfg.Dim)
+	}
+}

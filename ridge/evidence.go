@@ -1,0 +1,90 @@
+package ridge
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+)
+
+// evidence is what s has found, for bounds to be made of.
+func (s *Summary) evidence(spec *fd.Spectrum) certify.Evidence {
+	d, t, st := s.cfg.Dim, s.cfg.Targets, s.stage
+	e := certify.Evidence{
+		Sketch: spec, Backend: s.be,
+		Rows: st.Rows, Decays: st.Decays, Weight: st.Weight.Value(), Weighted: st.Weighted,
+		Intercept: s.cfg.Intercept, Sparse: s.sparse,
+		Cross: values(s.cross[:t*d]), NonZero: st.NonZero,
+	}
+	for j := range d {
+		e.Displaced = append(e.Displaced, st.Displaced(j, 0))
+	}
+	for j := range t {
+		tss := math.Max(0, s.yy[j].Value())
+		e.TSS = append(e.TSS, tss)
+		e.Displaced = append(e.Displaced, st.Displaced(d+j, math.Sqrt(tss)))
+	}
+	if s.cfg.Intercept {
+		e.Means, e.MeanErrors = st.Means(), st.MeanErrors()
+	}
+	if !s.unwatched {
+		e.Probe, e.Product = certify.Probe(d), values(s.cross[t*d:])
+	}
+	return e
+}
+
+// known is what follows from it, for the γ given, which are checked. workers is how many
+// there are whose sums are added up in a pass.
+func (s *Summary) known(method string, workers int, gammas ...float64) (*certify.Known, error) {
+	for _, g := range gammas {
+		if err := checkGamma(g, method); err != nil {
+			return nil, err
+		}
+	}
+	if s.Rows() == 0 {
+		return nil, ErrEmpty
+	}
+	spec, err := s.spectrum()
+	if err != nil {
+		return nil, err
+	}
+	e := s.evidence(spec)
+	e.Workers = workers
+	k := certify.New(e)
+	if k.Unproven() {
+		return nil, ErrUnproven
+	}
+	if what, v, found := k.OutOfRange(gammas...); found {
+		return nil, &ScaleError{what, v}
+	}
+	return k, nil
+}
+
+func checkGamma(g float64, method string) error {
+	if !(g > 0) || math.IsInf(g, 0) {
+		return &GammaError{Gamma: g, Method: method}
+	}
+	return nil
+}
+
+// add appends the bounds of one more target.
+func (c *Certificate) add(w certify.Weights) {
+	c.ErrorBound = append(c.ErrorBound, w.Error)
+	c.RelativeErrorBound = append(c.RelativeErrorBound, w.Relative)
+	c.EnergyBound = append(c.EnergyBound, w.Energy)
+	c.InterceptBound = append(c.InterceptBound, w.Intercept)
+	c.Objective = append(c.Objective, Interval(w.Objective))
+	c.TSS = append(c.TSS, Interval(w.TSS))
+	c.RSS = append(c.RSS, Interval(w.RSS))
+	c.GCV = append(c.GCV, Interval(w.GCV))
+}
+
+// intervals are those of the internal package.
+func intervals(list []interval.Interval) []Interval {
+	out := make([]Interval, len(list))
+	for i, v := range list {
+		out[i] = Interval(v)
+	}
+	return out
+}

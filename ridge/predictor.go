@@ -1,0 +1,323 @@
+package ridge
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// A Predictor brackets what the exact ridge solution at one γ predicts for rows,
+// from the sketch alone. With a a row, less the mean of the features where an
+// intercept is fitted, Ĥ_F = BᵀB + γI ⪯ H ⪯ Ĥ_u = Ĥ_F + ηI, D = Ĥ_F⁻¹ − Ĥ_u⁻¹ and
+// x_mid = ½(Ĥ_F⁻¹ + Ĥ_u⁻¹)c,
+//
+//	aᵀx* ∈ aᵀx_mid ± ½√(aᵀDa · cᵀDc),
+//
+// widened by round-off: that of c, of the means and of the evaluation. The
+// intervals hold the prediction that an exact fit would have made. They say nothing
+// of the noise of a future observation.
+//
+// It keeps workspace: one goroutine at a time may use it.
+type Predictor struct {
+	d, t int
+	be   engine.Backend
+	at   *certify.At // what the summary proves, nil for a fit alone
+	form *certify.Prediction
+
+	v         []float64        // the sketch's singular vectors, r×d
+	mean      []float64        // of the features, nil without intercept
+	meanAlong []float64        // V times the mean
+	centres   []certify.Centre // near x* of each target, and behind them those of a fit
+	weights   []float64        // of the centres, each a row
+
+	rows int // taken at a time
+	work predictorWork
+}
+
+// predictorWork is for some rows.
+type predictorWork struct {
+	a, along, product []float64
+	size              []float64 // ‖a‖², and the norm of what a was computed from, of each
+	view              engine.CSR
+}
+
+// Predictor returns the [Predictor] at γ, in O(md). γ must be positive
+// (*[GammaError]); a summary of no rows is [ErrEmpty].
+func (s *Summary) Predictor(gamma float64) (*Predictor, error) {
+	k, err := s.known(oneShot, 1, gamma)
+	if err != nil {
+		return nil, err
+	}
+	at := k.At(gamma)
+	p, err := newPredictor(s.cfg.Dim, s.cfg.Targets, s.be, at.Prediction())
+	if err != nil {
+		return nil, err
+	}
+	p.at, p.v, p.weights = &at, k.Sketch.V, at.Middle()
+	if s.cfg.Intercept {
+		p.mean = k.Means[:p.d]
+		p.meanAlong = make([]float64, len(k.Sketch.Sigma2))
+		s.be.Gemv(false, len(p.meanAlong), p.d, 1, p.v, p.d, p.mean, 0, p.meanAlong)
+	}
+	for j := range p.t {
+		p.centres = append(p.centres, at.Near(j, p.weights[j*p.d:(j+1)*p.d]))
+	}
+	return p, nil
+}
+
+func newPredictor(d, t int, be engine.Backend, form *certify.Prediction) (*Predictor, error) {
+	tuning, err := engine.DefaultTuning()
+	if err != nil {
+		return nil, err
+	}
+	return &Predictor{d: d, t: t, be: be, form: form, rows: min(tuning.GradientRows(d), roundoff.StageRows)}, nil
+}
+
+// Narrow makes p use what is known of f too, a fit of the same rows at the same γ
+// by [Solve], [Exact] or any other means, whose intervals are narrow where its error
+// was measured:
+//
+//	|aᵀ(x̂ − x*)| ≤ min(‖a‖·‖x̂ − x*‖, √(aᵀĤ_F⁻¹a)·‖H^{½}(x̂ − x*)‖),
+//
+// both from its certificate. An interval is then what both allow. Bounds that are not finite
+// narrow nothing. f takes the place of a fit given before.
+//
+// A fit at another γ or of other dimensions is [ErrShape]; one that cannot be of the
+// summary's rows, by their number, ‖b‖², its intercept or cᵀx̂, is [ErrOtherRows]. What
+// is proved of other rows that agree in all these would be combined in error. The
+// predictor of a fit alone ([Fit.Predictor]) takes no other, [ErrShape].
+func (p *Predictor) Narrow(f *Fit) error {
+	if p.at == nil {
+		return fmt.Errorf("%w: there is no summary, the predictions are those of a fit alone", ErrShape)
+	}
+	t, d := f.Coef.Dims()
+	c := f.Certificate
+	if t != p.t || d != p.d || f.Gamma != p.at.Gamma || len(c.ErrorBound) != t || len(c.EnergyBound) != t || len(c.Objective) != t {
+		return fmt.Errorf("%w: a %d×%d fit at γ = %g and its certificate cannot narrow %d×%d predictions at γ = %g", ErrShape, t, d, f.Gamma, p.t, p.d, p.at.Gamma)
+	}
+	for j := range t {
+		if err := p.sameRows(f, j); err != nil {
+			return err
+		}
+	}
+	p.centres, p.weights = p.centres[:t], p.weights[:t*d]
+	for j := range t {
+		x := f.Coef.RawRowView(j)
+		p.centres = append(p.centres, p.at.Measured(j, x, bounded(c.ErrorBound[j]), bounded(c.EnergyBound[j])))
+		p.weights = append(p.weights, x...)
+	}
+	return nil
+}
+
+// bounded is a bound on a norm, +Inf for what is none.
+func bounded(v float64) float64 {
+	if v >= 0 {
+		return v
+	}
+	return math.Inf(1)
+}
+
+// sameRows refuses a fit whose target j shows that it is of other rows.
+func (p *Predictor) sameRows(f *Fit, j int) error {
+	c := certify.Claim{X: f.Coef.RawRowView(j), Objective: interval.Interval(f.Certificate.Objective[j]), Error: bounded(f.Certificate.ErrorBound[j])}
+	if len(f.Certificate.TSS) == p.t {
+		c.TSSWidth = f.Certificate.TSS[j].Hi - f.Certificate.TSS[j].Lo
+	}
+	if len(f.Certificate.InterceptBound) == p.t {
+		c.InterceptError = f.Certificate.InterceptBound[j]
+	}
+	if f.Rows != 0 && f.Rows != p.at.Rows {
+		return fmt.Errorf("%w: it is of %d, they are %d", ErrOtherRows, f.Rows, p.at.Rows)
+	}
+	if len(f.TSS) == p.t {
+		if want, ok := p.at.SameSquares(&c, f.TSS[j], j); !ok {
+			return fmt.Errorf("%w: of target %d its ‖b‖² is %.9g, theirs is %.9g", ErrOtherRows, j, f.TSS[j], want)
+		}
+	}
+	if len(f.Intercept) == p.t {
+		if want, ok := p.at.SameIntercept(&c, f.Intercept[j], j); !ok {
+			return fmt.Errorf("%w: of target %d its intercept is %.9g, and their means make %.9g of its weights", ErrOtherRows, j, f.Intercept[j], want)
+		}
+	}
+	if got, want, ok := p.at.SameProducts(&c, j); !ok {
+		return fmt.Errorf("%w: of target %d their cᵀx̂ is %.9g, where its certificate has %.9g to %.9g", ErrOtherRows, j, got, want.Lo, want.Hi)
+	}
+	return nil
+}
+
+// Predictor returns intervals for the same predictions as [Summary.Predictor] from f
+// alone, without a sketch: in place of quadratic forms there is its ErrorBound,
+//
+//	aᵀx* ∈ aᵀx̂ ± ‖a‖·‖x̂ − x*‖,
+//
+// and round-off. γ may be 0. f must have been fitted without an intercept: with one, a is
+// the row less the mean of the features, which a summary knows and f doesn't. A fit
+// whose Intercept isn't zero, or without a bound for each target, is [ErrShape].
+func (f *Fit) Predictor() (*Predictor, error) {
+	t, d := f.Coef.Dims()
+	if len(f.Certificate.ErrorBound) != t || slices.ContainsFunc(f.Intercept, func(b float64) bool { return b != 0 }) {
+		return nil, fmt.Errorf("%w: a fit that is to predict alone must have %d bounds and no intercept, it has %d and %v", ErrShape, t, len(f.Certificate.ErrorBound), f.Intercept)
+	}
+	be, err := engine.Default()
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPredictor(d, t, be, certify.Plain())
+	if err != nil {
+		return nil, err
+	}
+	for j := range t {
+		x := f.Coef.RawRowView(j)
+		p.centres = append(p.centres, certify.Alone(x, bounded(f.Certificate.ErrorBound[j])))
+		p.weights = append(p.weights, x...)
+	}
+	return p, nil
+}
+
+// Predict overwrites dst[i·t + j] with the interval of row i for target j, for the
+// rows of a block, dense or sparse, whose targets are not looked at. A row costs one
+// product with V and one with the weights of each target, O(md); rows are taken
+// together in matrix products. Sparse rows cost O(m·nnz).
+//
+// A block of other dimensions, or a dst that is not N·t long, is [ErrShape]; entries
+// that are not finite are *[fd.NonFiniteError], and rows whose squares sum to more
+// than 2⁹⁹⁸ *[fd.RangeError]; a row for which the summary and a fit that narrows prove
+// what cannot both be is [ErrOtherRows]. dst is then partly written.
+func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
+	if s := b.Sparse; b.N < 0 || !rows.IsProduct(len(dst), b.N, p.t) || (s == nil && !rows.IsProduct(len(b.X), b.N, p.d)) || (s != nil && (s.Rows != b.N || s.Cols != p.d || len(s.RowPtr) != b.N+1)) {
+		return fmt.Errorf("%w: %d intervals for a block of %d rows, %d features and %d targets", ErrShape, len(dst), b.N, p.d, p.t)
+	}
+	for lo := 0; lo < b.N; lo += p.rows {
+		hi := min(lo+p.rows, b.N)
+		if err := p.block(dst[lo*p.t:hi*p.t], b.Cut(lo, hi, p.d, 0, &p.work.view), lo); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PredictInterval is [Predictor.Predict] for a single row x (length d): one interval
+// for each target. Several rows are better given to one [Predictor].
+func (s *Summary) PredictInterval(gamma float64, x []float64) ([]Interval, error) {
+	p, err := s.Predictor(gamma)
+	if err != nil {
+		return nil, err
+	}
+	if len(x) != s.cfg.Dim {
+		return nil, fmt.Errorf("%w: a row of %d entries, the summary has %d features", ErrShape, len(x), s.cfg.Dim)
+	}
+	dst := make([]Interval, s.cfg.Targets)
+	if err := p.Predict(dst, dataset.Block{N: 1, X: x}); err != nil {
+		return nil, err
+	}
+	return dst, nil
+}
+
+// block is Predict for at most p.rows rows, of which the first is row first of
+// those given.
+func (p *Predictor) block(dst []Interval, b dataset.Block, first int) error {
+	if err := p.check(b, first); err != nil {
+		return err
+	}
+	t, r, q, w := p.t, len(p.v)/p.d, len(p.centres), &p.work
+	w.along, w.product, w.size = vec.Grow(w.along, b.N*r), vec.Grow(w.product, b.N*q), vec.Grow(w.size, 2*b.N)
+	if b.Sparse == nil {
+		p.dense(b)
+	} else {
+		p.sparse(b)
+	}
+	for i := range b.N {
+		nnz := -1
+		if b.Sparse != nil {
+			idx, _ := b.Sparse.Row(i)
+			nnz = len(idx)
+		}
+		f := p.form.Forms(w.along[i*r:(i+1)*r], w.size[2*i], w.size[2*i+1], p.d, nnz)
+		for j := range t {
+			v := p.centres[j].Interval(w.product[i*q+j], f)
+			if q > t {
+				fitted := p.centres[t+j].Interval(w.product[i*q+t+j], f)
+				if interval.Apart(v, fitted) {
+					return fmt.Errorf("%w: for row %d (0-based, of those predicted together) it proves %v, and they prove %v", ErrOtherRows, first+i, fitted, v)
+				}
+				v = interval.Intersect(v, fitted)
+			}
+			dst[i*t+j] = Interval(v)
+		}
+	}
+	return nil
+}
+
+func (p *Predictor) check(b dataset.Block, first int) error {
+	for i := range b.N {
+		idx, row, err := rows.Features(b, i, p.d)
+		if err != nil {
+			return err
+		}
+		norm2, err := fd.SquaredNorm(first+i, 0, idx, row)
+		if err != nil {
+			return err
+		}
+		if !(norm2 <= rows.MaxSquares) {
+			return &fd.RangeError{Row: first + i}
+		}
+	}
+	return nil
+}
+
+// dense fills along, product and size for dense rows, which are centred first.
+func (p *Predictor) dense(b dataset.Block) {
+	d, r, q, w := p.d, len(p.v)/p.d, len(p.centres), &p.work
+	a := b.X
+	if p.mean != nil {
+		w.a = vec.Grow(w.a, b.N*d)
+		a = w.a
+		for i := range b.N {
+			for j, v := range b.X[i*d : (i+1)*d] {
+				a[i*d+j] = v - p.mean[j]
+			}
+		}
+	}
+	p.be.Gemm(false, true, b.N, r, d, 1, a, d, p.v, d, 0, w.along, max(r, 1))
+	p.be.Gemm(false, true, b.N, q, d, 1, a, d, p.weights, d, 0, w.product, q)
+	for i := range b.N {
+		n := vec.Norm(a[i*d : (i+1)*d])
+		w.size[2*i], w.size[2*i+1] = n*n, n
+	}
+}
+
+// sparse is dense for sparse rows s, of which a = s − μ is never formed.
+func (p *Predictor) sparse(b dataset.Block) {
+	d, r, q, w := p.d, len(p.v)/p.d, len(p.centres), &p.work
+	var meanNorm float64
+	if p.mean != nil {
+		meanNorm = vec.Norm(p.mean)
+	}
+	for i := range b.N {
+		idx, val := b.Sparse.Row(i)
+		for l := range r {
+			w.along[i*r+l] = vec.SparseDot(idx, val, p.v[l*d:(l+1)*d])
+			if p.mean != nil {
+				w.along[i*r+l] -= p.meanAlong[l]
+			}
+		}
+		for l := range q {
+			w.product[i*q+l] = vec.SparseDot(idx, val, p.weights[l*d:(l+1)*d]) - p.centres[l].Mean
+		}
+		n := vec.Norm(val)
+		n2 := n * n
+		if p.mean != nil {
+			n2 = math.Max(0, n2-2*vec.SparseDot(idx, val, p.mean)+meanNorm*meanNorm)
+		}
+		w.size[2*i], w.size[2*i+1] = n2, n+meanNorm
+	}
+}
