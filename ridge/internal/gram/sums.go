@@ -1,6 +1,8 @@
 package gram
 
 import (
+	"slices"
+
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/vec"
@@ -67,6 +69,7 @@ func (s *sums) weigh(b dataset.Block) {
 // put writes what was summed behind dst: the products, ‖r‖² and 1ᵀr of each vector, rows,
 // weight and whether some rows were sparse.
 func (s *sums) put(dst []float64) []float64 {
+	dst = slices.Grow(dst, len(s.products)+2*len(s.rss)+3+questionWords)
 	for _, list := range [][]neumaier.Sum{s.products, s.rss, s.ones} {
 		for i := range list {
 			dst = append(dst, list[i].Value())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/fdridge/fdridge/internal/resolvent"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
@@ -54,11 +53,8 @@ type galerkinWork struct {
 	u         []float64 // Qg₀, q×most
 	rhs, y    []float64 // those of the systems that move, and (QKQᵀ + γI)⁻¹Qg₀
 	v, kv     []float64 // q×d
-	gammas    []float64
-	gradients resolvent.Gradients
-	projected []Projection
-	m         *resolvent.Resolvent
 	noneAlong []float64 // the projection onto V of a vector orthogonal to it
+	*workspace
 }
 
 // perVector is how many vectors the subspace has room for, by each that is given: the
@@ -72,10 +68,8 @@ func newGalerkin(b *Batch) *galerkin {
 	m := &galerkin{Batch: b, rankBound: whole, space: newSubspace(b.Known.Backend, d, most, q+t), request: b.newRequest(most + q)}
 	m.work = galerkinWork{
 		g0: make([]float64, q*d), u: make([]float64, q*most), rhs: make([]float64, q*most), y: make([]float64, q*most),
-		v: make([]float64, q*d), kv: make([]float64, q*d), gammas: make([]float64, q), projected: make([]Projection, q),
-		m: resolvent.New(e, b.Known.Backend), noneAlong: make([]float64, len(e.Values)),
+		v: make([]float64, q*d), kv: make([]float64, q*d), noneAlong: make([]float64, len(e.Values)), workspace: newWorkspace(b),
 	}
-	m.work.gradients.Reserve(q, e)
 	for i := range b.Systems {
 		m.bases = append(m.bases, base{x: make([]float64, d), g: m.work.g0[i*d : (i+1)*d], exhausted: math.Inf(1)})
 	}
@@ -268,7 +262,9 @@ func (m *galerkin) Step(ctx context.Context) error {
 	}
 	full, err := m.extend(ctx)
 	if err == nil && full {
-		m.goOn, err = newSeparate(m.Batch, CG)
+		r := m.request
+		r.V, r.Out = m.work.v, m.work.kv
+		m.goOn, err = separately(m.Batch, CG, m.work.workspace, r)
 	}
 	return err
 }

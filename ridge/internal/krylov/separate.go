@@ -30,28 +30,42 @@ type separate struct {
 	*Batch
 	iterations []iteration // of all systems
 	request    Request
-	gradients  resolvent.Gradients
-	rows       []int // which of the gradients is that of each system
-	projected  []Projection
-	gammas     []float64
-	m          *resolvent.Resolvent
+	*workspace
+	rows []int // which of the gradients is that of each system
+}
+
+// A workspace is for the gradients of all systems.
+type workspace struct {
+	gradients resolvent.Gradients
+	projected []Projection
+	gammas    []float64
+	m         *resolvent.Resolvent
+}
+
+func newWorkspace(b *Batch) *workspace {
+	q, e := len(b.Systems), b.Known.Eigen()
+	w := &workspace{projected: make([]Projection, q), gammas: make([]float64, q), m: resolvent.New(e, b.Known.Backend)}
+	w.gradients.Reserve(q, e)
+	return w
 }
 
 func newSeparate(b *Batch, kind Kind) (*separate, error) {
 	q, d := len(b.Systems), b.Dim()
 	more := q + b.targets()
-	m := &separate{
-		Batch: b, request: b.newRequest(q), projected: make([]Projection, q), gammas: make([]float64, q), rows: make([]int, q),
-		m: resolvent.New(b.Known.Eigen(), b.Known.Backend),
-	}
-	m.request.V, m.request.Out = make([]float64, more*d), make([]float64, more*d)
-	m.gradients.Reserve(q, b.Known.Eigen())
-	for _, s := range b.Systems {
+	r := b.newRequest(q)
+	r.V, r.Out = make([]float64, more*d), make([]float64, more*d)
+	return separately(b, kind, newWorkspace(b), r)
+}
+
+// separately is newSeparate in memory that is there; the request has room for all systems.
+func separately(b *Batch, kind Kind, w *workspace, r Request) (*separate, error) {
+	m := &separate{Batch: b, request: r, workspace: w, rows: make([]int, len(b.Systems)), iterations: make([]iteration, len(b.Systems))}
+	for _, s := range b.Active {
 		it, err := newIteration(kind, s, b.Hessian)
 		if err != nil {
 			return nil, err
 		}
-		m.iterations = append(m.iterations, it)
+		m.iterations[s.index] = it
 	}
 	return m, nil
 }
