@@ -9,6 +9,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // NystromConfig says what approximation to make. Rank and Dim are required; the
@@ -200,7 +201,7 @@ func (a *Nystrom) Spectrum() (*Spectrum, error) {
 	if !be.SymEig(m, m, core, m, w, q, m, make([]float64, be.SymEigWork(m, m))) {
 		return nil, ErrNoConvergence
 	}
-	k, nu := 0, math.Sqrt(float64(d))*eps*norm(y)
+	k, nu := 0, math.Sqrt(float64(d))*eps*vec.Norm(y)
 	for ; k < m && w[k] > nu; k++ {
 		floats.Scale(1/math.Sqrt(w[k]), q[k*m:(k+1)*m])
 	}

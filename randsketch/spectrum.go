@@ -1,11 +1,9 @@
 package randsketch
 
 import (
-	"math"
-
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A Spectrum is a sketch as it is used: K̂ = Vᵀ·diag(Lambda)·V with orthonormal rows
@@ -28,8 +26,10 @@ type Spectrum struct {
 	Floor       float64   // what stands for K across V: λ_m of a Nyström approximation, else 0
 	Over, Under float64
 
-	be   engine.Backend
-	h, p []float64 // coefficients along V, q×r
+	be    engine.Backend
+	eigen resolvent.Eigen
+	m     *resolvent.Resolvent
+	along []float64 // coefficients along V, q×r
 }
 
 // Range bounds the spectrum of Ĥ(γ)⁻¹H(γ). lo <= 0 says that nothing is known
@@ -43,33 +43,16 @@ func (s *Spectrum) Range(gamma float64) (lo, hi float64) {
 //
 //	Vᵀ(Vg/(λ + γ)) + (g − VᵀVg)/(γ + Floor).
 //
-// The complement is projected twice before its division, which would otherwise blow
-// up what round-off leaves of g along V.
+// The complement is projected as often as it takes for round-off along V not to be blown
+// up by the division.
 func (s *Spectrum) Solve(q int, gamma []float64, g, dst []float64) {
-	d, r := s.Dim, len(s.Lambda)
-	copy(dst[:q*d], g[:q*d])
-	s.h, s.p = grow(s.h, q*r), grow(s.p, q*r)
-	ld := max(r, 1)
-	clear(s.h)
-	for range 2 {
-		s.be.Gemm(false, true, q, r, d, 1, dst, d, s.V, d, 0, s.p, ld)
-		s.be.Gemm(false, false, q, d, r, -1, s.p, ld, s.V, d, 1, dst, d)
-		floats.Add(s.h, s.p)
+	if s.m == nil {
+		s.m = resolvent.New(&s.eigen, s.be)
 	}
-	for i := range q {
-		floats.Scale(1/(gamma[i]+s.Floor), dst[i*d:(i+1)*d])
-		for j, l := range s.Lambda {
-			s.h[i*r+j] /= l + gamma[i]
-		}
-	}
-	s.be.Gemm(false, false, q, d, r, 1, s.h, ld, s.V, d, 1, dst, d)
-}
-
-func grow(x []float64, n int) []float64 {
-	if cap(x) < n {
-		return make([]float64, n)
-	}
-	return x[:n]
+	s.eigen = resolvent.Eigen{Dim: s.Dim, Values: s.Lambda, V: s.V, Rest: s.Floor}
+	s.along = vec.Grow(s.along, q*len(s.Lambda))
+	s.m.Project(q, g, s.along, dst)
+	s.m.Invert(gamma[:q], s.along, dst)
 }
 
 // Spectrum reads the sketch of A as K̂ = (SA)ᵀSA, by a singular value decomposition
@@ -108,19 +91,3 @@ func spectrumOf(be engine.Backend, k, d int, b []float64) (*Spectrum, error) {
 
 // eps is the distance from 1 to the next float64.
 const eps = 0x1p-52
-
-// norm is the Euclidean norm, computed without overflow.
-func norm(x []float64) float64 {
-	var scale float64
-	for _, v := range x {
-		scale = max(scale, math.Abs(v))
-	}
-	if scale == 0 {
-		return 0
-	}
-	var q float64
-	for _, v := range x {
-		q += (v / scale) * (v / scale)
-	}
-	return scale * math.Sqrt(q)
-}

@@ -61,7 +61,7 @@ var mutants = []mutant{
 	{"stage: no joining row between blocks", "ridge/internal/rows/centre.go",
 		"\t\tadded = 1\n", "\t\tadded = 0\n", suite, solvers},
 	{"stage: weights without the root", "ridge/internal/rows/reader.go",
-		"dst = append(dst, math.Sqrt(v))", "dst = append(dst, v)", suite, solvers},
+		"dst = append(dst, math.Sqrt(v))", "dst = append(dst, v+0*math.Sqrt(v))", suite, solvers},
 	{"stage: decay leaves the weight of the mean", "ridge/internal/rows/merge.go",
 		"\ts.Weight.Scale(beta)\n", "", "ridge", "^TestDecay$"},
 	{"summary: sparse rows have the first target only", "ridge/summary.go",
