@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"sync"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/ridge"
 )
 
 // A preparation is what is done to the rows of a file before ridge sees them:
@@ -95,6 +97,29 @@ func (p *preparation) unscale(coef []float64, intercept float64) ([]float64, flo
 		intercept -= out[i] * p.Scaling.Mean[i]
 	}
 	return out, intercept
+}
+
+// interceptBound is what a bound on the intercept of target j is in the units of the
+// file. With weights that are off by Δx and an intercept that is off by Δb, that of
+// unscale is off by Δb − Σ Δxⱼ·meanⱼ/scaleⱼ, and by what it rounds.
+func (p *preparation) interceptBound(f *ridge.Fit, j int) float64 {
+	c := f.Certificate
+	bound := c.InterceptBound[j]
+	if p.Scaling == nil || p.expansion() != nil {
+		return bound
+	}
+	var far2, size float64
+	x := f.Coef.RawRowView(j)
+	for i, mean := range p.Scaling.Mean {
+		v := mean / p.Scaling.Scale[i]
+		far2 += v * v
+		size += math.Abs(x[i] * v)
+	}
+	if far2 > 0 {
+		bound += c.ErrorBound[j] * math.Sqrt(far2)
+	}
+	rounded := float64(len(x)+4) * 0x1p-52 * (math.Abs(f.Intercept[j]) + size)
+	return (bound + rounded) * 1.01 // for the rounding of this
 }
 
 // data are the opened rows of a fit.

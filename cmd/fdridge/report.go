@@ -68,7 +68,7 @@ func (r *result) record(f *ridge.Fit) fitRecord {
 	out := fitRecord{
 		Gamma: number(f.Gamma), Method: f.Method, Passes: f.Passes + r.scans, Iterations: f.Iterations,
 		Shrinkage: number(c.Shrinkage), Contraction: number(c.Contraction),
-		ErrorBound: numbers(c.ErrorBound), RelativeErrorBound: numbers(c.RelativeErrorBound), EnergyBound: numbers(c.EnergyBound), InterceptBound: numbers(c.InterceptBound),
+		ErrorBound: numbers(c.ErrorBound), RelativeErrorBound: numbers(c.RelativeErrorBound), EnergyBound: numbers(c.EnergyBound),
 		EffectiveDimension: c.EffectiveDimension, Objective: c.Objective, RSS: c.RSS, GCV: c.GCV,
 		Converged: true, Stop: f.Stop,
 	}
@@ -76,6 +76,9 @@ func (r *result) record(f *ridge.Fit) fitRecord {
 		for _, e := range c.RelativeErrorBound {
 			out.Converged = out.Converged && e <= r.o.tol
 		}
+	}
+	for j := range c.InterceptBound {
+		out.InterceptBound = append(out.InterceptBound, number(r.prep.interceptBound(f, j)))
 	}
 	for j := range f.TSS {
 		v := f.R2(j)
