@@ -23,12 +23,20 @@ type subspace struct {
 	kq   []float64
 	t    []float64 // k×k, both triangles, leading dimension most
 
-	last          int // rows that came last
-	base          int
-	theta         []float64 // descending
-	s             []float64 // base×base, rows are eigenvectors
-	work, eig     []float64
-	h, f, m, rest []float64
+	last  int // rows that came last
+	base  int
+	theta []float64 // descending
+	s     []float64 // base×base, rows are eigenvectors
+	work  subspaceWork
+}
+
+// subspaceWork is memory for one call at a time.
+type subspaceWork struct {
+	eigen      []float64 // of SymEig
+	t          []float64 // T, which SymEig overwrites
+	h, f       []float64 // coefficients along S
+	m          []float64 // small matrices: Gram's, Schur's
+	projection []float64 // what vectors have in the subspace
 }
 
 // schurRows is how many rows are eliminated at most before T is decomposed anew.
@@ -38,16 +46,17 @@ const schurRows = 64
 // time to propose from or to solve for.
 func newSubspace(be engine.Backend, d, most, behind int) *subspace {
 	n, wide := max(most, behind), max(behind, blockRows)
-	s := &subspace{
+	return &subspace{
 		be: be, d: d, most: most,
 		q: make([]float64, (most+behind)*d), kq: make([]float64, (most+behind)*d),
-		t: make([]float64, most*most), s: make([]float64, most*most), eig: make([]float64, most*most),
-		theta: make([]float64, most), work: make([]float64, be.SymEigWork(n, n)),
-		h: make([]float64, most*wide), f: make([]float64, 2*schurRows*most),
-		m:    make([]float64, max(schurRows*schurRows, behind*(2*behind+1))),
-		rest: make([]float64, wide*d),
+		t: make([]float64, most*most), s: make([]float64, most*most), theta: make([]float64, most),
+		work: subspaceWork{
+			eigen: make([]float64, be.SymEigWork(n, n)), t: make([]float64, most*most),
+			h: make([]float64, most*wide), f: make([]float64, 2*schurRows*most),
+			m:          make([]float64, max(schurRows*schurRows, behind*(2*behind+1))),
+			projection: make([]float64, wide*d),
+		},
 	}
-	return s
 }
 
 // grow takes the next b rows of q and kq, which a pass has filled, into the subspace.
@@ -72,8 +81,8 @@ func (s *subspace) grow(b int) error {
 // decompose makes T = SᵀΘS of the whole. K has no negative eigenvalues, so neither has
 // T but by round-off.
 func (s *subspace) decompose() error {
-	copyMatrix(s.k, s.k, s.eig, s.k, s.t, s.most)
-	if !s.be.SymEig(s.k, s.k, s.eig, s.k, s.theta, s.s, s.k, s.work) {
+	copyMatrix(s.k, s.k, s.work.t, s.k, s.t, s.most)
+	if !s.be.SymEig(s.k, s.k, s.work.t, s.k, s.theta, s.s, s.k, s.work.eigen) {
 		return fd.ErrNoConvergence
 	}
 	for i, v := range s.theta[:s.k] {
@@ -101,11 +110,11 @@ func (s *subspace) solve(q int, gamma, u, y []float64) error {
 // positive definite.
 func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	n, w, ld := s.base, s.k-s.base, max(s.base, 1)
-	f, scaled := s.f[:w*ld], s.f[w*ld:2*w*ld]
-	s.be.Gemm(false, true, q, n, n, 1, u, s.most, s.s, ld, 0, s.h, ld)
+	f, scaled := s.work.f[:w*ld], s.work.f[w*ld:2*w*ld]
+	s.be.Gemm(false, true, q, n, n, 1, u, s.most, s.s, ld, 0, s.work.h, ld)
 	s.be.Gemm(false, true, w, n, n, 1, s.t[n*s.most:], s.most, s.s, ld, 0, f, ld)
 	for i := range q {
-		h, z := s.h[i*ld:i*ld+n], y[i*s.most+n:i*s.most+s.k]
+		h, z := s.work.h[i*ld:i*ld+n], y[i*s.most+n:i*s.most+s.k]
 		copy(z, u[i*s.most+n:])
 		for j := range h {
 			h[j] /= s.theta[j] + gamma[i]
@@ -129,33 +138,34 @@ func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 			}
 		}
 	}
-	s.be.Gemm(false, false, q, n, n, 1, s.h, ld, s.s, ld, 0, y, s.most)
+	s.be.Gemm(false, false, q, n, n, 1, s.work.h, ld, s.s, ld, 0, y, s.most)
 	return true
 }
 
 // complement overwrites z with (C + γI − FFᵀ)⁻¹z, f being F scaled.
 func (s *subspace) complement(gamma float64, f, z []float64) bool {
 	n, w := s.base, s.k-s.base
-	copyMatrix(w, w, s.m, w, s.t[n*s.most+n:], s.most)
+	copyMatrix(w, w, s.work.m, w, s.t[n*s.most+n:], s.most)
 	for l := range w {
-		s.m[l*w+l] += gamma
+		s.work.m[l*w+l] += gamma
 	}
-	s.be.Syrk(false, w, n, -1, f, max(n, 1), 1, s.m, w)
-	if !s.be.Cholesky(w, s.m, w) {
+	s.be.Syrk(false, w, n, -1, f, max(n, 1), 1, s.work.m, w)
+	if !s.be.Cholesky(w, s.work.m, w) {
 		return false
 	}
-	s.be.CholeskySolve(w, 1, s.m, w, z, w)
+	s.be.CholeskySolve(w, 1, s.work.m, w, z, w)
 	return true
 }
 
-// A direction in which unit vectors have less than newDirection of what they have in
-// the first one is not worth a product; and a vector of which no more than vanished is not
-// in the subspace has nothing there but round-off. Of what is shorter than tiniest the
-// square may underflow.
 const (
+	// newDirection is how much unit vectors must have in a direction, relative to the one
+	// in which they have most, for that direction to be worth a product with K.
 	newDirection = 3e-5
-	vanished     = 1e-12
-	tiniest      = 0x1p-500
+	// roundOff is the length below which what a unit vector has outside the subspace is
+	// taken for the round-off of subtracting what it has inside.
+	roundOff = 1e-12
+	// tiniest is a length whose square does not underflow yet.
+	tiniest = 0x1p-500
 )
 
 // outside overwrites the rows of z (n×d) with what they have outside the subspace, to
@@ -163,7 +173,7 @@ const (
 func (s *subspace) outside(n int, z []float64) int {
 	n = s.normalised(n, z, tiniest)
 	s.purge(n, z)
-	n = s.normalised(n, z, vanished)
+	n = s.normalised(n, z, roundOff)
 	s.purge(n, z) // of what scaling up has made of round-off
 	return s.normalised(n, z, 0.5)
 }
@@ -176,10 +186,10 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	if n == 0 {
 		return 0, nil
 	}
-	gram, v, w := s.m[:n*n], s.m[n*n:2*n*n], s.m[2*n*n:2*n*n+n]
+	gram, v, w := s.work.m[:n*n], s.work.m[n*n:2*n*n], s.work.m[2*n*n:2*n*n+n]
 	s.be.Syrk(false, n, s.d, 1, z, s.d, 0, gram, n)
 	b := min(n, s.most-s.k)
-	if !s.be.SymEig(n, b, gram, n, w, v, n, s.work) {
+	if !s.be.SymEig(n, b, gram, n, w, v, n, s.work.eigen) {
 		return 0, fd.ErrNoConvergence
 	}
 	for b > 0 && !(w[b-1] > newDirection*newDirection*w[0]) {
@@ -221,7 +231,7 @@ func (s *subspace) next(n int, z []float64) int {
 	d, k := s.d, s.k
 	for i := range n {
 		j := k - s.last + i
-		row, inside := z[i*d:(i+1)*d], s.h[i*k:(i+1)*k]
+		row, inside := z[i*d:(i+1)*d], s.work.h[i*k:(i+1)*k]
 		copy(row, s.kq[j*d:(j+1)*d])
 		copy(inside, s.t[j*s.most:])
 		if l := vec.Norm(row); l > tiniest {
@@ -229,8 +239,8 @@ func (s *subspace) next(n int, z []float64) int {
 			vec.Scale(1/l, inside)
 		}
 	}
-	s.be.Gemm(false, false, n, d, k, -1, s.h, k, s.q, d, 1, z, d)
-	n = s.normalised(n, z, vanished)
+	s.be.Gemm(false, false, n, d, k, -1, s.work.h, k, s.q, d, 1, z, d)
+	n = s.normalised(n, z, roundOff)
 	s.purge(n, z) // of what scaling up has made of round-off
 	return s.normalised(n, z, 0.5)
 }
@@ -270,15 +280,15 @@ func (s *subspace) normalised(n int, z []float64, least float64) int {
 // purge subtracts from the rows of z what they have in the subspace, zQᵀQ.
 func (s *subspace) purge(n int, z []float64) {
 	ld := max(n, 1)
-	along := s.rest[:n*s.d]
+	along := s.work.projection[:n*s.d]
 	clear(along)
-	s.be.Gradient(s.k, s.d, n, s.q, s.d, z, s.d, nil, 0, along, s.d, s.h, ld)
+	s.be.Gradient(s.k, s.d, n, s.q, s.d, z, s.d, nil, 0, along, s.d, s.work.h, ld)
 	vec.Axpy(-1, along, z[:n*s.d])
 }
 
-// independent makes n rows of length one orthonormal, of which the first are already,
-// until there are most. It drops those that have next to nothing outside the span of
-// others before, as rows of round-off may after a purge, and returns how many are left.
+// independent makes n rows of length one orthonormal, the first of which are already, and
+// stops when there are most. It drops rows that lie next to the span of those before, as
+// rows of round-off may after a purge, and returns how many are left.
 func independent(first, n, most, d int, z []float64) int {
 	live := first
 	for i := first; i < n && live < most; i++ {

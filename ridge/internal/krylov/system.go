@@ -46,11 +46,9 @@ func (s Status) Solved() bool { return s == Reached || s == Zero }
 
 // A System is one γ and target on its way.
 type System struct {
+	Iterate
 	Target   int
-	X, G     []float64 // the iterate and its gradient
-	Residual float64   // ‖Ax − b‖ when last measured, or as carried along
-	Measured bool      // G was measured at X by the last pass, not carried along
-	Relative float64   // bounds ‖x − x*‖/‖x*‖: proved where Measured
+	Relative float64 // bounds ‖x − x*‖/‖x*‖: proved where Measured
 	Status   Status
 
 	index    int // among all systems
@@ -59,6 +57,13 @@ type System struct {
 	passes   int
 	bound    float64 // on ‖x − x*‖
 	best     best
+}
+
+// An Iterate is where a system stands.
+type Iterate struct {
+	X, G     []float64 // the weights and the gradient there
+	Residual float64   // ‖Ax − b‖ when last measured, or as carried along
+	Measured bool      // G was measured at X by the last pass, not carried along
 }
 
 // best is the iterate of the least certified error.
@@ -72,7 +77,7 @@ type best struct {
 
 func newSystem(judge *certify.Judge, index, target, d int) *System {
 	return &System{
-		Target: target, index: index, judged: judge, X: make([]float64, d), G: make([]float64, d),
+		Target: target, index: index, judged: judge, Iterate: Iterate{X: make([]float64, d), G: make([]float64, d)},
 		best: best{x: make([]float64, d), relative: math.Inf(1)},
 	}
 }
