@@ -188,7 +188,7 @@ var mutants = []mutant{
 	{"exact: what centring moves is dropped", "ridge/internal/certify/direct.go",
 		"(f.Data[j]+e.Displaced[j])", "(f.Data[j])", "ridge", "^TestFirstRowFar$"},
 	{"exact: Cholesky's factor is that of the data", "ridge/internal/certify/direct.go",
-		"inR := slices.Clone(off[:d])", "inR := make([]float64, d)", "ridge", "^TestFirstRowFar$"},
+		"inR := slices.Clone(off[:d])", "inR := slices.Clone(make([]float64, d))", "ridge", "^TestFirstRowFar$"},
 	{"exact: ‖b‖² is certain", "ridge/internal/certify/direct.go",
 		"return interval.Around(tss, inflate*(round+off*(2*math.Sqrt(tss)+off))+lost)", "return interval.Around(tss, 0*(round+off)+lost)", "ridge", "^TestFirstRowFar$|^TestSecondOrder$"},
 	{"pass: blocks are not looked at", "ridge/internal/gram/operator.go",

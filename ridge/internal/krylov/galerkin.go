@@ -3,6 +3,7 @@ package krylov
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
@@ -294,6 +295,9 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 		return true, nil
 	}
 	if fresh == 0 && moved > 0 {
+		if m.unhelped() {
+			return true, nil
+		}
 		if err := m.solveAgain(); err != nil {
 			return false, err
 		}
@@ -352,23 +356,23 @@ func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
 	return moved, m.Hessian.Solve(ctx, m.work.gammas[:moved], g)
 }
 
+// unhelped reports a system that solving once more in a subspace that has all it wants
+// did not bring to half of its error: the subspace is no good for it any more.
+func (m *galerkin) unhelped() bool {
+	return m.exhausted && slices.ContainsFunc(m.Active, func(s *System) bool {
+		return s.Measured && !(s.bound < m.bases[s.index].exhausted/2)
+	})
+}
+
 // solveAgain is for a subspace that has all the systems want: they are solved in it once
-// more, from the gradients last measured, to be measured again. Those that this has not
-// helped stop.
+// more, from the gradients last measured, to be measured again.
 func (m *galerkin) solveAgain() error {
-	left := m.Active[:0]
 	for _, s := range m.Active {
-		if b := &m.bases[s.index]; s.Measured {
-			if m.exhausted && !(s.bound < b.exhausted/2) {
-				s.Status = Stalled
-				continue
-			}
-			b.exhausted = s.bound
+		if s.Measured {
+			m.bases[s.index].exhausted = s.bound
 		}
 		s.Measured = false
-		left = append(left, s)
 	}
-	m.Active = left
 	m.coefficients(m.space.k)
 	return m.move()
 }

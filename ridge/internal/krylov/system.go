@@ -22,15 +22,14 @@ const (
 	Zero             // the solution is zero, to round-off
 	RoundOff         // certifies no smaller error
 	PassLimit        // the limit on passes
-	Stalled          // the Hessian gives nothing new to search
 	Diverged
 )
 
 var statusTexts = [...]string{
 	Iterating: "", Reached: "certified to the tolerance", Zero: "the solution is zero, to round-off",
 	RoundOff:  "round-off: float64 certifies no smaller error for these data; standardise the features or raise gamma",
-	PassLimit: "the limit on passes", Stalled: "the Hessian gives nothing new to search",
-	Diverged: "the iteration diverged: gamma is too small for this sketch; enlarge the sketch or use cg",
+	PassLimit: "the limit on passes",
+	Diverged:  "the iteration diverged: gamma is too small for this sketch; enlarge the sketch or use cg",
 }
 
 // String says it in words.
@@ -72,8 +71,13 @@ type best struct {
 	found    certify.Measured
 	relative float64 // bound, +Inf where nothing is known
 	first    float64 // bound of the first measurement, on ‖x − x*‖
+	vain     int     // checks in a row that did not bring it to half of what it was
 	known    bool
 }
+
+// mostVain is how many checks may be in vain: the gradient that was carried along has
+// promised what was asked for, and what was measured then is not better than before.
+const mostVain = 5
 
 func newSystem(judge *certify.Judge, index, target, d int) *System {
 	return &System{
@@ -103,6 +107,11 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	s.bound = s.judged.Error(g, round)
 	s.Relative = certify.Relative(s.bound, vec.Norm(s.X))
 	reached, exhausted := s.Relative <= tol, round > s.bound/2
+	if s.Measured && s.checking {
+		if s.best.vain++; s.bound < s.best.found.Error/2 || !s.best.known {
+			s.best.vain = 0
+		}
+	}
 	s.checking = false
 	if observe != nil {
 		observe(s)
@@ -127,7 +136,7 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 		s.Status = Reached
 	case exhausted && s.judged.CNorm(s.Target) <= s.judged.CrossError(s.Target):
 		s.Status = Zero
-	case exhausted:
+	case exhausted || s.best.vain >= mostVain:
 		s.Status = RoundOff
 	case !(s.bound <= 1e6*s.best.first):
 		s.Status = Diverged
