@@ -95,7 +95,7 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 		Intercept: e.interceptError(j, xn, bound),
 		TSS:       e.totalSquares(j, lost), RSS: rss,
 		Objective: objectiveNear(f.Gamma, xn, energy, float64(d), rss),
-		GCV:       e.gcv(s.df, rssNear(f.Gamma, energy, rss)),
+		GCV:       gcv(e.Rows, e.Intercept, s.df, rssNear(f.Gamma, energy, rss)),
 	}
 }
 
@@ -193,22 +193,4 @@ func rssNear(gamma, energy float64, rss interval.Interval) interval.Interval {
 		near.Hi = rss.Hi
 	}
 	return near
-}
-
-// gcv brackets n·RSS/(n − df)², the intercept counting as one more degree of
-// freedom.
-func (e *Streamed) gcv(df, rss interval.Interval) interval.Interval {
-	n := float64(e.Rows)
-	free := interval.Interval{Lo: n - df.Hi, Hi: n - df.Lo}
-	if e.Intercept {
-		free.Lo, free.Hi = free.Lo-1, free.Hi-1
-	}
-	out := interval.Nonnegative()
-	if free.Hi > 0 {
-		out.Lo = math.Max(0, n*rss.Lo/free.Hi/free.Hi*(1-8*eps)-4*roundoff.Underflow)
-	}
-	if free.Lo > 0 {
-		out.Hi = n*rss.Hi/free.Lo/free.Lo*(1+8*eps) + 4*roundoff.Underflow
-	}
-	return out
 }

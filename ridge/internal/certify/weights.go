@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // Weights are the bounds for the weights x̂ of one target.
@@ -23,7 +24,7 @@ type Weights struct {
 func (a At) complete(w Weights, j int, xn, energy, move float64) Weights {
 	w.Energy = math.Min(energy, a.excess(xn, w.RSS, w.Objective))
 	w.Intercept = a.interceptError(j, xn, w.Error)
-	w.GCV = a.gcv(a.EffectiveDimension(), a.rssAtOptimum(j, xn, w.Error, move, w.Objective, w.RSS))
+	w.GCV = gcv(a.Rows, a.Intercept, a.EffectiveDimension(), a.rssAtOptimum(j, xn, w.Error, move, w.Objective, w.RSS))
 	return w
 }
 
@@ -67,18 +68,20 @@ func (a At) rssFromEnvelope(j int) interval.Interval {
 	return interval.Interval{Lo: math.Max(0, middle-half-gamma*radius*radius-pad), Hi: math.Max(0, middle+half+pad)}
 }
 
-// gcv is n·RSS/(n − df)², the intercept counting as one more degree of freedom.
-func (k *Known) gcv(df, rss interval.Interval) interval.Interval {
-	n := float64(k.Rows)
-	if k.Intercept {
-		df.Lo, df.Hi = df.Lo+1, df.Hi+1
+// gcv brackets n·RSS/(n − df)² for n rows, the intercept counting as one more degree of
+// freedom.
+func gcv(rows int64, intercept bool, df, rss interval.Interval) interval.Interval {
+	n := float64(rows)
+	free := interval.Interval{Lo: n - df.Hi, Hi: n - df.Lo}
+	if intercept {
+		free.Lo, free.Hi = free.Lo-1, free.Hi-1
 	}
 	out := interval.Nonnegative()
-	if n > df.Lo {
-		out.Lo = n * rss.Lo / ((n - df.Lo) * (n - df.Lo)) * (1 - 8*eps)
+	if free.Hi > 0 {
+		out.Lo = math.Max(0, n*rss.Lo/free.Hi/free.Hi*(1-8*eps)-4*roundoff.Underflow)
 	}
-	if n > df.Hi {
-		out.Hi = n * rss.Hi / ((n - df.Hi) * (n - df.Hi)) * (1 + 8*eps)
+	if free.Lo > 0 {
+		out.Hi = n*rss.Hi/free.Lo/free.Lo*(1+8*eps) + 4*roundoff.Underflow
 	}
 	return out
 }
