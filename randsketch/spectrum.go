@@ -49,11 +49,10 @@ func (s *Spectrum) Solve(q int, gamma []float64, g, dst []float64) {
 	d, r := s.Dim, len(s.Lambda)
 	copy(dst[:q*d], g[:q*d])
 	s.h, s.p = grow(s.h, q*r), grow(s.p, q*r)
-	ld := max(r, 1)
 	clear(s.h)
 	for range 2 {
-		s.be.Gemm(false, true, q, r, d, 1, dst, d, s.V, d, 0, s.p, ld)
-		s.be.Gemm(false, false, q, d, r, -1, s.p, ld, s.V, d, 1, dst, d)
+		s.be.Gemm(false, true, 1, engine.View(q, d, dst), engine.View(r, d, s.V), 0, engine.View(q, r, s.p))
+		s.be.Gemm(false, false, -1, engine.View(q, r, s.p), engine.View(r, d, s.V), 1, engine.View(q, d, dst))
 		floats.Add(s.h, s.p)
 	}
 	for i := range q {
@@ -62,7 +61,7 @@ func (s *Spectrum) Solve(q int, gamma []float64, g, dst []float64) {
 			s.h[i*r+j] /= l + gamma[i]
 		}
 	}
-	s.be.Gemm(false, false, q, d, r, 1, s.h, ld, s.V, d, 1, dst, d)
+	s.be.Gemm(false, false, 1, engine.View(q, r, s.h), engine.View(r, d, s.V), 1, engine.View(q, d, dst))
 }
 
 func grow(x []float64, n int) []float64 {
@@ -93,7 +92,7 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 func spectrumOf(be engine.Backend, k, d int, b []float64) (*Spectrum, error) {
 	r := min(k, d)
 	sigma, v := make([]float64, r), make([]float64, r*d)
-	if !be.SVD(k, d, b, d, sigma, v, d, make([]float64, be.SVDWork(k, d))) {
+	if !be.SVD(engine.View(k, d, b), sigma, engine.View(r, d, v), make([]float64, be.SVDWork(k, d))) {
 		return nil, ErrNoConvergence
 	}
 	p := &Spectrum{Dim: d, be: be}

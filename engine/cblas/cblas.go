@@ -10,6 +10,9 @@ import (
 	"sync"
 
 	"gonum.org/v1/netlib/blas/netlib"
+
+	"github.com/fdridge/fdridge/engine/internal/accuracy"
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 // Backend implements engine.Backend.
@@ -68,6 +71,14 @@ func start(n int) (*Backend, error) {
 	return &Backend{core: c, asked: n, threads: have, now: have, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/have))}, nil
 }
 
+// Accuracy: no core of OpenBLAS adds up more than 512 terms of a product in one register
+// (GEMM_Q, its block in k, is 128 to 512), and its products with vectors have four sums or
+// more side by side. A Gradient adds up blocks of 8 to 64 rows, 64 to 8 of them in a call,
+// one after the other, and then those of its parts.
+func (b *Backend) Accuracy() accuracy.Accuracy {
+	return accuracy.Accuracy{Strip: 512, Gradient: 73}
+}
+
 // Name is "openblas".
 func (*Backend) Name() string { return "openblas" }
 
@@ -108,10 +119,10 @@ func (b *Backend) setThreads(n int) {
 	}
 }
 
-// fits panics when a dimension does not fit OpenBLAS's 32-bit integers.
-func fits(dims ...int) {
-	for _, d := range dims {
-		if d > math.MaxInt32 {
+// fits panics when a dimension or stride does not fit OpenBLAS's 32-bit integers.
+func fits(matrices ...matrix.Matrix) {
+	for _, m := range matrices {
+		if max(m.Rows, m.Cols, m.Stride) > math.MaxInt32 {
 			panic("cblas: dimension exceeds 32 bits")
 		}
 	}

@@ -49,7 +49,7 @@ func gemm(t *testing.T, be engine.Backend, shapes sweep) {
 				fill = nan
 			}
 			c := newOutput(m, n, fill)
-			be.Gemm(ta, tb, m, n, k, s[0], a.data, a.ld, b.data, b.ld, s[1], c.data, c.ld)
+			be.Gemm(ta, tb, s[0], a.view(), b.view(), s[1], c.view())
 			what := fmt.Sprintf("Gemm(%v, %v, %d, %d, %d, %v)", ta, tb, m, n, k, s)
 			a.unchanged(t, what)
 			b.unchanged(t, what)
@@ -104,7 +104,7 @@ func syrk(t *testing.T, be engine.Backend, shapes sweep) {
 				fill = nan
 			}
 			c := newOutput(n, n, lowerOnly(fill))
-			be.Syrk(trans, n, k, s[0], a.data, a.ld, s[1], c.data, c.ld)
+			be.Syrk(trans, s[0], a.view(), s[1], c.view())
 			what := fmt.Sprintf("Syrk(%v, %d, %d, %v)", trans, n, k, s)
 			a.unchanged(t, what)
 			c.guarded(t, what, lower)
@@ -129,7 +129,7 @@ func gram(t *testing.T, be engine.Backend, shapes sweep) {
 			}
 			return rng.NormFloat64()
 		})
-		be.Gram(first, n, k, a.data, a.ld, c.data, c.ld)
+		be.Gram(first, a.view(), c.view())
 		what := fmt.Sprintf("Gram(%d, %d, %d)", first, n, k)
 		a.unchanged(t, what)
 		c.guarded(t, what, asked)
@@ -146,7 +146,7 @@ func leftMul(t *testing.T, be engine.Backend, shapes sweep) {
 		m = min(m, k)
 		rng := random(uint64(trial))
 		w, b := newMatrix(m, k, normal(rng)), newMatrix(k, n, normal(rng))
-		be.LeftMul(m, n, k, w.data, w.ld, b.data, b.ld, workspace(be.LeftMulWork(m, n, k)))
+		be.LeftMul(w.view(), b.view(), workspace(be.LeftMulWork(m, n, k)))
 		what := fmt.Sprintf("LeftMul(%d, %d, %d)", m, n, k)
 		w.unchanged(t, what)
 		b.guarded(t, what, anywhere)
@@ -174,7 +174,7 @@ func gemv(t *testing.T, be engine.Backend, shapes sweep) {
 				fill = nan
 			}
 			y := newMatrix(1, rows, fill)
-			be.Gemv(trans, m, n, s[0], a.data, a.ld, x.data, s[1], y.data)
+			be.Gemv(trans, s[0], a.view(), x.data, s[1], y.data)
 			what := fmt.Sprintf("Gemv(%v, %d, %d, %v)", trans, m, n, s)
 			a.unchanged(t, what)
 			x.unchanged(t, what)
@@ -209,13 +209,11 @@ func gradientOnce(t *testing.T, be engine.Backend, n, d, q int, withB bool, seed
 	rng := random(seed)
 	a, x, b := newMatrix(n, d, normal(rng)), newMatrix(q, d, normal(rng)), newMatrix(n, q, normal(rng))
 	g, r := newOutput(q, d, normal(rng)), newOutput(n, q, nan)
-	rhs := b.data
+	rhs := b.view()
 	if !withB {
-		rhs = nil
-	} else if rhs == nil {
-		rhs = []float64{}
+		rhs = engine.Matrix{}
 	}
-	be.Gradient(n, d, q, a.data, a.ld, x.data, x.ld, rhs, b.ld, g.data, g.ld, r.data, r.ld)
+	be.Gradient(a.view(), x.view(), rhs, g.view(), r.view())
 	what := fmt.Sprintf("Gradient(%d, %d, %d, b %v)", n, d, q, withB)
 	for _, m := range []*matrix{a, x, b} {
 		m.unchanged(t, what)

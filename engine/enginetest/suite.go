@@ -129,6 +129,9 @@ func spaced(r, c, gap int, f func(i, j int) float64) *matrix {
 	return m
 }
 
+// view is m as a backend gets it.
+func (m *matrix) view() engine.Matrix { return engine.Strided(m.r, m.c, m.data, m.ld) }
+
 func (m *matrix) at(i, j int) float64  { return m.data[i*m.ld+j] }
 func (m *matrix) was(i, j int) float64 { return m.before[i*m.ld+j] }
 
