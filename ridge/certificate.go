@@ -25,22 +25,24 @@ const (
 	// sumFactor is for c and ‖b‖²: sums over sumRows rows and those of compensated
 	// sums.
 	sumFactor = sumRows/2 + 4
-	// passFactor is for the gradient of a pass, of dense rows and of sparse ones, which
-	// may come after dense ones and from which the mean's share is taken off.
-	passFactor       = (passChain+1)/2 + 4
-	passFactorSparse = (passChain+sparseChain+1)/2 + 8
 )
+
+// passFactor is for the gradient of a pass: what a call of the backend adds up, what the
+// plain sums of calls do, and a product's own rounding. Sparse rows may come after dense
+// ones, and the mean's share is taken off from theirs.
+func passFactor(be engine.Backend, sparse bool) float64 {
+	chain := be.Accuracy().Gradient + manyCalls
+	if sparse {
+		return float64((chain+sparseChain+1)/2 + 8)
+	}
+	return float64((chain+1)/2 + 4)
+}
 
 // skewV is for the rows of V, which are orthonormal to so many eps.
 const skewV = 32
 
-// dotFactor is for the product of a dense row with weights. Where vectors are few it is
-// made of four sums or more; where they are many, backends add up a strip of columns one
-// after the other, of dotStrip at most, and then the strips.
-func dotFactor(d int) float64 {
-	const dotStrip = 512
-	return float64(min(d, dotStrip))/2 + float64(d)/8 + roundFactor
-}
+// dotFactor is for the product of a dense row with weights.
+func dotFactor(be engine.Backend, d int) float64 { return be.Accuracy().Dot(d) + roundFactor }
 
 // A knowledge is what the summary alone proves, shared by all γ and targets. The
 // true K satisfies
@@ -113,7 +115,7 @@ func newKnowledge(s *Summary, m *sketched, c []float64) *knowledge {
 	k := &knowledge{
 		spec: m.spec, be: s.be, bound: b, d: s.cfg.Dim, t: s.cfg.Targets, rows: st.rows, intercept: s.cfg.Intercept, cross: c,
 		sums: sumFactor + long + 4*float64(st.decays), long: long,
-		onto: 2*dotFactor(s.cfg.Dim) + skewV, along: float64(len(m.spec.Sigma2))/2 + roundFactor,
+		onto: 2*dotFactor(s.be, s.cfg.Dim) + skewV, along: float64(len(m.spec.Sigma2))/2 + roundFactor,
 		root: math.Sqrt(st.weight.Value()), some: st.some, spreads: map[float64]spread{}, witness: s.witness(),
 	}
 	k.size = math.Sqrt(b.Frobenius2) * (1 + roundFactor*eps)
@@ -146,9 +148,9 @@ func (k *knowledge) reads(s *Summary, sparse bool) {
 	k.columns = columnNorms(k.spec, k.bound.FD())
 	k.frob = k.size + k.off
 	k.means = make([]float64, k.t)
-	k.pass, k.dots = passFactor+k.long+k.workers, dotFactor(k.d)
+	k.pass, k.dots = passFactor(k.be, sparse)+k.long+k.workers, dotFactor(k.be, k.d)
 	if sparse {
-		k.pass, k.dots = passFactorSparse+k.long+k.workers, 5*float64(k.d)/8+2*roundFactor
+		k.dots = 5*float64(k.d)/8 + 2*roundFactor
 	}
 	if !k.intercept {
 		return
@@ -421,7 +423,7 @@ func (k *knowledge) apply(phi ...func(s2 float64) float64) []float64 {
 			}
 		}
 	}
-	k.be.Gemm(false, false, q, d, r, 1, h, max(r, 1), k.spec.V, d, 1, x, d)
+	k.be.Gemm(false, false, 1, engine.View(q, r, h), engine.View(r, d, k.spec.V), 1, engine.View(q, d, x))
 	return x
 }
 
@@ -710,7 +712,7 @@ func interceptOff(far, farError, level, levelError, x, e float64) float64 {
 func (k *knowledge) sketchNorms(q int, x []float64) []float64 {
 	out, r := make([]float64, q), len(k.spec.Sigma2)
 	h := make([]float64, q*r)
-	k.be.Gemm(false, true, q, r, k.d, 1, x, k.d, k.spec.V, k.d, 0, h, max(r, 1))
+	k.be.Gemm(false, true, 1, engine.View(q, k.d, x), engine.View(r, k.d, k.spec.V), 0, engine.View(q, r, h))
 	for i := range out {
 		for l, s2 := range k.spec.Sigma2 {
 			out[i] += s2 * h[i*r+l] * h[i*r+l]

@@ -503,7 +503,7 @@ func newOutside(held, know *knowledge, o *offset) *outside {
 		rest := make([]float64, rh*d)
 		h.project(rh, b.RawMatrix().Data, rest)
 		u.along = append(u.along, h.h[:rh*r]...)
-		know.be.Syrk(false, rh, d, 1, rest, d, 0, u.gram, rh)
+		know.be.Syrk(false, 1, engine.View(rh, d, rest), 0, engine.View(rh, rh, u.gram))
 	}
 	p := make([]projection, 1)
 	h.projections(1, o.x, make([]float64, d), p)
@@ -527,10 +527,10 @@ func (u *outside) norm(gamma float64) (float64, error) {
 		}
 	}
 	copy(u.m, u.gram)
-	u.know.be.Syrk(false, rh, r, 1, u.scaled, max(r, 1), e.above(floor(u.know.spec)), u.m, max(rh, 1))
+	u.know.be.Syrk(false, 1, engine.View(rh, r, u.scaled), e.above(floor(u.know.spec)), engine.View(rh, rh, u.m))
 	var most float64
 	if rh > 0 {
-		if !u.know.be.SymEig(rh, 0, u.m, rh, u.w, nil, rh, u.work) {
+		if !u.know.be.SymEig(engine.View(rh, rh, u.m), u.w, engine.Matrix{}, u.work) {
 			return 0, fd.ErrNoConvergence
 		}
 		most = math.Max(0, u.w[0])

@@ -39,7 +39,7 @@ func (e *normalEquations) buffer() []float64 { return e.rows }
 
 func (e *normalEquations) fold(m int) {
 	q := e.d + e.t
-	e.be.Syrk(true, q, m, 1, e.rows, q, 0, e.work, q)
+	e.be.Syrk(true, 1, engine.View(m, q, e.rows), 0, engine.View(q, q, e.work))
 	for i := range q {
 		floats.Add(e.sum[i*q:i*q+i+1], e.work[i*q:i*q+i+1])
 	}
@@ -74,8 +74,8 @@ func (e *normalEquations) solve(gamma float64) (*solution, int) {
 		copy(e.work[i*q:i*q+i+1], e.sum[i*q:i*q+i+1])
 		e.work[i*q+i] += gamma
 	}
-	if !e.be.Cholesky(d, e.work, q) {
-		return nil, -1
+	if pivot, ok := e.be.Cholesky(engine.Strided(d, d, e.work, q)); !ok {
+		return nil, pivot
 	}
 	if gamma == 0 {
 		// A pivot within the round-off of K is no evidence of independence.
@@ -91,9 +91,9 @@ func (e *normalEquations) solve(gamma float64) (*solution, int) {
 		copy(x[j*d:(j+1)*d], c)
 		copy(r[j*d:(j+1)*d], c)
 	}
-	e.be.CholeskySolve(d, t, e.work, q, x, d)
+	e.be.CholeskySolve(engine.Strided(d, d, e.work, q), engine.View(t, d, x))
 	axpy(-gamma, x, r)
-	e.be.Gemm(false, false, t, d, d, -1, x, d, e.sum, q, 1, r, d)
+	e.be.Gemm(false, false, -1, engine.View(t, d, x), engine.Strided(d, d, e.sum, q), 1, engine.View(t, d, r))
 	mirror(d, e.work, q)
 
 	s := &solution{

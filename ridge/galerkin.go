@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/engine"
 )
 
 // A galerkin solves all systems in one subspace, span(Qᵀ) for a k×d matrix Q of
@@ -189,11 +191,11 @@ func (g *galerkin) pass(ctx context.Context, pass, fresh int) error {
 func (g *galerkin) coefficients(from int) {
 	s := g.space
 	if n := s.k - from; n > 0 {
-		s.be.Gemm(false, true, len(g.systems), n, s.d, 1, g.g0, s.d, s.q[from*s.d:], s.d, 0, g.u[from:], s.most)
+		s.be.Gemm(false, true, 1, engine.View(len(g.systems), s.d, g.g0), engine.View(n, s.d, s.q[from*s.d:]), 0, engine.Strided(len(g.systems), n, g.u[from:], s.most))
 	}
 	for i, b := range g.bases {
 		if b.moved {
-			s.be.Gemv(false, s.k, s.d, 1, s.q, s.d, b.g0, 0, g.u[i*s.most:i*s.most+s.k])
+			s.be.Gemv(false, 1, engine.View(s.k, s.d, s.q), b.g0, 0, g.u[i*s.most:i*s.most+s.k])
 			b.moved = false
 		}
 	}
@@ -213,8 +215,8 @@ func (g *galerkin) move() error {
 	if err := s.solve(n, g.gammas, g.rhs, g.y); err != nil {
 		return err
 	}
-	s.be.Gemm(false, false, n, s.d, s.k, 1, g.y, s.most, s.q, s.d, 0, g.v, s.d)
-	s.be.Gemm(false, false, n, s.d, s.k, 1, g.y, s.most, s.kq, s.d, 0, g.hv, s.d)
+	s.be.Gemm(false, false, 1, engine.Strided(n, s.k, g.y, s.most), engine.View(s.k, s.d, s.q), 0, engine.View(n, s.d, g.v))
+	s.be.Gemm(false, false, 1, engine.Strided(n, s.k, g.y, s.most), engine.View(s.k, s.d, s.kq), 0, engine.View(n, s.d, g.hv))
 	n = 0
 	for i, sys := range g.systems {
 		if sys.stop == "" && !sys.measured {

@@ -110,7 +110,7 @@ func (m *sketched) invert(q int, s, rest []float64) {
 			h[j] /= s2 + s[i]
 		}
 	}
-	m.be.Gemm(false, false, q, d, r, 1, m.h, max(r, 1), m.spec.V, d, 1, rest, d)
+	m.be.Gemm(false, false, 1, engine.View(q, r, m.h), engine.View(r, d, m.spec.V), 1, engine.View(q, d, rest))
 }
 
 // project writes Vg to m.h (q×r) and the complement g − VᵀVg to dst (q×d).
@@ -122,15 +122,14 @@ func (m *sketched) invert(q int, s, rest []float64) {
 func (m *sketched) project(q int, g, dst []float64) {
 	d, r := m.spec.Dim, len(m.spec.Sigma2)
 	m.h, m.h2 = grow(m.h, q*r), grow(m.h2, q*r)
-	ld := max(r, 1)
 	copy(dst[:q*d], g[:q*d])
-	m.be.Gemm(false, true, q, r, d, 1, dst, d, m.spec.V, d, 0, m.h, ld)
-	m.be.Gemm(false, false, q, d, r, -1, m.h, ld, m.spec.V, d, 1, dst, d)
+	m.be.Gemm(false, true, 1, engine.View(q, d, dst), engine.View(r, d, m.spec.V), 0, engine.View(q, r, m.h))
+	m.be.Gemm(false, false, -1, engine.View(q, r, m.h), engine.View(r, d, m.spec.V), 1, engine.View(q, d, dst))
 	if !m.cancelled(q, dst) {
 		return
 	}
-	m.be.Gemm(false, true, q, r, d, 1, dst, d, m.spec.V, d, 0, m.h2, ld)
-	m.be.Gemm(false, false, q, d, r, -1, m.h2, ld, m.spec.V, d, 1, dst, d)
+	m.be.Gemm(false, true, 1, engine.View(q, d, dst), engine.View(r, d, m.spec.V), 0, engine.View(q, r, m.h2))
+	m.be.Gemm(false, false, -1, engine.View(q, r, m.h2), engine.View(r, d, m.spec.V), 1, engine.View(q, d, dst))
 	axpy(1, m.h2, m.h)
 }
 

@@ -104,7 +104,7 @@ func (p *Predictor) centreBy(st *stage) {
 	p.mean = mean[:k.d]
 	p.meanNorm = norm(p.mean)
 	p.meanError = k.mean
-	k.be.Gemv(false, len(p.meanAlong), k.d, 1, k.spec.V, k.d, p.mean, 0, p.meanAlong)
+	k.be.Gemv(false, 1, engine.View(len(p.meanAlong), k.d, k.spec.V), p.mean, 0, p.meanAlong)
 	copy(p.targets, mean[k.d:])
 	copy(p.targetsError, k.means)
 }
@@ -304,7 +304,7 @@ func (p *Predictor) block(dst []Interval, b dataset.Block, first int) error {
 		p.sparse(b)
 	}
 	for i := range b.N {
-		chain := dotFactor(p.k.d)
+		chain := dotFactor(p.k.be, p.k.d)
 		if b.Sparse != nil { // one sum over the entries, and the mean's product
 			idx, _ := b.Sparse.Row(i)
 			chain += float64(len(idx)) / 2
@@ -361,8 +361,8 @@ func (p *Predictor) dense(b dataset.Block) {
 			}
 		}
 	}
-	k.be.Gemm(false, true, b.N, r, d, 1, a, d, k.spec.V, d, 0, p.along, max(r, 1))
-	k.be.Gemm(false, true, b.N, q, d, 1, a, d, p.weights, d, 0, p.product, q)
+	k.be.Gemm(false, true, 1, engine.View(b.N, d, a), engine.View(r, d, k.spec.V), 0, engine.View(b.N, r, p.along))
+	k.be.Gemm(false, true, 1, engine.View(b.N, d, a), engine.View(q, d, p.weights), 0, engine.View(b.N, q, p.product))
 	for i := range b.N {
 		n := norm(a[i*d : (i+1)*d])
 		p.size[2*i], p.size[2*i+1] = n*n, n

@@ -30,7 +30,7 @@ type pass struct {
 	src  dataset.Source
 	be   engine.Backend
 	d, t int
-	rows int       // rows of a block taken at a time, for few vectors
+	tune engine.Tuning
 	mean []float64 // d+t means, nil without intercept
 
 	reducer Reducer // nil: src has all rows
@@ -71,22 +71,14 @@ type pass struct {
 	from      int64 // rows read before, 0 once the first block has come
 }
 
-// How rows are taken, for threads to share them and for no element of a sum to be the
-// end of a long chain of additions, with which its error grows. Backends divide
-// passRows dense rows among parts of at most 64, or add them up in blocks of as many,
-// where that makes sharedWork multiply-adds, no element then being the end of more than
-// callChain additions; less is taken fewRows at a time. From manyQueries vectors on,
-// which pay for being laid out anew, passRows are taken whatever the tuning says. The
-// sums of manyCalls are added up before they go to the compensated ones, which cost more.
-// What a pass makes of sparse rows is the chain of their additions itself, sparseChain.
+// How rows are taken: dense ones as many at a time as engine.Tuning.GradientCall has it,
+// so that an element of a call's sums is the end of no more additions than the backend's
+// Accuracy promises. The sums of manyCalls are added up before they go to the compensated
+// ones, which cost more. Sparse rows are taken passRows at a time at most; sparseChain of
+// them, of which each is one more addition, are added up as plainly.
 const (
-	passRows    = 512
-	sharedWork  = 1 << 16
-	fewRows     = 32
-	manyQueries = 8
-	callChain   = 73
+	passRows    = engine.MaxGradientRows
 	manyCalls   = 8
-	passChain   = callChain + manyCalls
 	sparseChain = 1024
 )
 
@@ -95,12 +87,9 @@ func newPass(src dataset.Source, s *Summary, opts *SolveOptions) (*pass, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &pass{src: src, be: s.be, d: s.cfg.Dim, t: s.cfg.Targets, rows: passRows, want: s.stage.rows, weight: s.stage.weight.Value()}
+	p := &pass{src: src, be: s.be, d: s.cfg.Dim, t: s.cfg.Targets, tune: tuning, want: s.stage.rows, weight: s.stage.weight.Value()}
 	p.journal, p.reducer = opts.Journal, opts.Reducer
 	p.recalling = p.journal != nil
-	if tuning.Gradient.Value > 0 {
-		p.rows = min(tuning.Gradient.Value, passRows)
-	}
 	if s.cfg.Intercept {
 		p.mean = s.stage.means()
 	}
@@ -217,14 +206,13 @@ func (p *pass) check(b dataset.Block) error {
 
 // stride is how many of n rows are taken at a time.
 func (p *pass) stride(n int, sparse bool) int {
-	most, q := p.rows, len(p.qs)
-	if !sparse && q >= manyQueries {
-		most = passRows
+	if !sparse {
+		return p.tune.GradientCall(n, p.d, len(p.qs))
 	}
-	if n = min(n, most); !sparse && n*p.d*q < sharedWork {
-		n = min(n, fewRows)
+	if p.tune.Gradient.Value > 0 {
+		n = min(n, p.tune.Gradient.Value)
 	}
-	return n
+	return min(n, passRows)
 }
 
 func (p *pass) reset(qs []query, v []float64) {
@@ -266,11 +254,11 @@ func (p *pass) add(b dataset.Block, qs []query, v []float64, first int) error {
 	p.weigh(&b)
 	rhs := p.rightHandSides(b, qs)
 	if b.Sparse != nil {
-		b.Sparse.Gradient(q, v, d, rhs, q, p.g, d, p.r, q)
+		b.Sparse.Gradient(engine.Strided(q, b.Sparse.Cols, v, d), engine.View(b.Sparse.Rows, q, rhs), engine.Strided(q, b.Sparse.Cols, p.g, d), engine.View(b.Sparse.Rows, q, p.r))
 	} else {
 		p.call = grow(p.call, q*d)
 		clear(p.call)
-		p.be.Gradient(b.N, d, q, p.centred(b), d, v, d, rhs, q, p.call, d, p.r, q)
+		p.be.Gradient(engine.View(b.N, d, p.centred(b)), engine.View(q, d, v), engine.View(b.N, q, rhs), engine.View(q, d, p.call), engine.View(b.N, q, p.r))
 		axpy(1, p.call, p.g)
 	}
 	for i, x := range p.r[:b.N*q] {

@@ -54,7 +54,7 @@ func (s *subspace) grow(b int) error {
 		return nil
 	}
 	k, n := s.k, s.k+b
-	s.be.Gemm(false, true, b, n, s.d, 1, s.kq[k*s.d:], s.d, s.q, s.d, 0, s.t[k*s.most:], s.most)
+	s.be.Gemm(false, true, 1, engine.View(b, s.d, s.kq[k*s.d:]), engine.View(n, s.d, s.q), 0, engine.Strided(b, n, s.t[k*s.most:], s.most))
 	for i := k; i < n; i++ {
 		for j := range i {
 			s.t[j*s.most+i] = s.t[i*s.most+j]
@@ -71,7 +71,7 @@ func (s *subspace) grow(b int) error {
 // T but by round-off.
 func (s *subspace) decompose() error {
 	copyMatrix(s.k, s.k, s.eig, s.k, s.t, s.most)
-	if !s.be.SymEig(s.k, s.k, s.eig, s.k, s.theta, s.s, s.k, s.work) {
+	if !s.be.SymEig(engine.View(s.k, s.k, s.eig), s.theta, engine.View(s.k, s.k, s.s), s.work) {
 		return ErrNoConvergence
 	}
 	for i, v := range s.theta[:s.k] {
@@ -100,8 +100,8 @@ func (s *subspace) solve(q int, gamma, u, y []float64) error {
 func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	n, w, ld := s.base, s.k-s.base, max(s.base, 1)
 	f, scaled := s.f[:w*ld], s.f[w*ld:2*w*ld]
-	s.be.Gemm(false, true, q, n, n, 1, u, s.most, s.s, ld, 0, s.h, ld)
-	s.be.Gemm(false, true, w, n, n, 1, s.t[n*s.most:], s.most, s.s, ld, 0, f, ld)
+	s.be.Gemm(false, true, 1, engine.Strided(q, n, u, s.most), engine.View(n, n, s.s), 0, engine.View(q, n, s.h))
+	s.be.Gemm(false, true, 1, engine.Strided(w, n, s.t[n*s.most:], s.most), engine.View(n, n, s.s), 0, engine.View(w, n, f))
 	for i := range q {
 		h, z := s.h[i*ld:i*ld+n], y[i*s.most+n:i*s.most+s.k]
 		copy(z, u[i*s.most+n:])
@@ -127,7 +127,7 @@ func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 			}
 		}
 	}
-	s.be.Gemm(false, false, q, n, n, 1, s.h, ld, s.s, ld, 0, y, s.most)
+	s.be.Gemm(false, false, 1, engine.View(q, n, s.h), engine.View(n, n, s.s), 0, engine.Strided(q, n, y, s.most))
 	return true
 }
 
@@ -138,11 +138,11 @@ func (s *subspace) complement(gamma float64, f, z []float64) bool {
 	for l := range w {
 		s.m[l*w+l] += gamma
 	}
-	s.be.Syrk(false, w, n, -1, f, max(n, 1), 1, s.m, w)
-	if !s.be.Cholesky(w, s.m, w) {
+	s.be.Syrk(false, -1, engine.View(w, n, f), 1, engine.View(w, w, s.m))
+	if _, ok := s.be.Cholesky(engine.View(w, w, s.m)); !ok {
 		return false
 	}
-	s.be.CholeskySolve(w, 1, s.m, w, z, w)
+	s.be.CholeskySolve(engine.View(w, w, s.m), engine.View(1, w, z))
 	return true
 }
 
@@ -175,16 +175,16 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 		return 0, nil
 	}
 	gram, v, w := s.m[:n*n], s.m[n*n:2*n*n], s.m[2*n*n:2*n*n+n]
-	s.be.Syrk(false, n, s.d, 1, z, s.d, 0, gram, n)
+	s.be.Syrk(false, 1, engine.View(n, s.d, z), 0, engine.View(n, n, gram))
 	b := min(n, s.most-s.k)
-	if !s.be.SymEig(n, b, gram, n, w, v, n, s.work) {
+	if !s.be.SymEig(engine.View(n, n, gram), w, engine.View(b, n, v), s.work) {
 		return 0, ErrNoConvergence
 	}
 	for b > 0 && !(w[b-1] > newDirection*newDirection*w[0]) {
 		b--
 	}
 	rows := s.q[s.k*s.d : (s.k+b)*s.d]
-	s.be.Gemm(false, false, b, s.d, n, 1, v, n, z, s.d, 0, rows, s.d)
+	s.be.Gemm(false, false, 1, engine.View(b, n, v), engine.View(n, s.d, z), 0, engine.View(b, s.d, rows))
 	b = s.normalised(b, rows, tiniest)
 	s.purge(b, rows)
 	b = s.normalised(b, rows, 0.5)
@@ -227,7 +227,7 @@ func (s *subspace) next(n int, z []float64) int {
 			scale(1/l, inside)
 		}
 	}
-	s.be.Gemm(false, false, n, d, k, -1, s.h, k, s.q, d, 1, z, d)
+	s.be.Gemm(false, false, -1, engine.View(n, k, s.h), engine.View(k, d, s.q), 1, engine.View(n, d, z))
 	n = s.normalised(n, z, vanished)
 	s.purge(n, z) // of what scaling up has made of round-off
 	return s.normalised(n, z, 0.5)
@@ -267,10 +267,9 @@ func (s *subspace) normalised(n int, z []float64, least float64) int {
 
 // purge subtracts from the rows of z what they have in the subspace, zQᵀQ.
 func (s *subspace) purge(n int, z []float64) {
-	ld := max(n, 1)
 	along := s.rest[:n*s.d]
 	clear(along)
-	s.be.Gradient(s.k, s.d, n, s.q, s.d, z, s.d, nil, 0, along, s.d, s.h, ld)
+	s.be.Gradient(engine.View(s.k, s.d, s.q), engine.View(n, s.d, z), engine.Matrix{}, engine.View(n, s.d, along), engine.View(s.k, n, s.h))
 	axpy(-1, along, z[:n*s.d])
 }
 
