@@ -5,7 +5,8 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 // Accuracy is what a backend promises of the round-off of its sums:
 //
 //	type Accuracy struct {
-//		Strip    int // terms of a product along rows added one after the other, at most
+//		Strip    int // terms of a product along rows that go one after the other into a sum, at most,
+//		Sums     int // or of how many sums side by side such a product is made, at least
 //		Gradient int // additions an element of G goes through in one call, at most
 //	}
 //
@@ -18,7 +19,8 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 //
 // whatever the numbers are, with the bound of
 //
-//	Dot(k) = min(k, Strip)/2 + k/8   products along rows: Gemm(false, true, …), Syrk(false, …),
+//	Dot(k) = min(k, Strip)/2 + k/(2·Sums)
+//	                                 products along rows: Gemm(false, true, …), Syrk(false, …),
 //	                                 Gram, Gemv(false, …) and the R of Gradient, c being −b
 //	Sum(k) = k/2                     all other products
 //	Gradients() = ⌊(Gradient+1)/2⌋   the G of Gradient as a sum over the n rows of the
@@ -30,9 +32,10 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 // exceeds T(1 + k·eps): so the bound is half the number of roundings that the longest way
 // of a product into the sum meets, its own included (N. Higham, "Accuracy and Stability
 // of Numerical Algorithms", 2nd ed., 2002, §4.2). Strips of columns, of which each is
-// added up by itself, have min(k, Strip) of them and their sums less than k/4; several
-// sums side by side have at most k/4. Rows of which all roundings go one way come close
-// to the bound. Package enginetest holds backends to it with such rows.
+// added up by itself, have min(k, Strip) of them and there are fewer than k/Sums of these;
+// sums side by side have k/Sums of them and are fewer than Strip. Rows of which all
+// roundings go one way come close to the bound: package enginetest holds backends to it
+// with such rows.
 //
 // What Cholesky, QR, SymEig and SVD make of round-off is not bounded here; enginetest
 // measures their residuals.

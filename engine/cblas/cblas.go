@@ -11,7 +11,6 @@ import (
 
 	"gonum.org/v1/netlib/blas/netlib"
 
-	"github.com/fdridge/fdridge/engine/internal/accuracy"
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
@@ -69,14 +68,6 @@ func start(n int) (*Backend, error) {
 	setThreads(min(n, math.MaxInt32))
 	have := threads()
 	return &Backend{core: c, asked: n, threads: have, now: have, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/have))}, nil
-}
-
-// Accuracy: no core of OpenBLAS adds up more than 512 terms of a product in one register
-// (GEMM_Q, its block in k, is 128 to 512), and its products with vectors have four sums or
-// more side by side. A Gradient adds up blocks of 8 to 64 rows, 64 to 8 of them in a call,
-// one after the other, and then those of its parts.
-func (b *Backend) Accuracy() accuracy.Accuracy {
-	return accuracy.Accuracy{Strip: 512, Gradient: 73}
 }
 
 // Name is "openblas".

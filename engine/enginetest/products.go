@@ -56,7 +56,7 @@ func gemm(t *testing.T, be engine.Backend, shapes sweep) {
 			c.guarded(t, what, anywhere)
 			for i := range m {
 				for j := range n {
-					within(t, what, c.at(i, j), product(s, c, i, j, k, func(l int) (float64, float64) { return entry(a, ta, i, l), entry(b, tb, l, j) }), k)
+					within(t, what, c.at(i, j), product(s, c, i, j, k, func(l int) (float64, float64) { return entry(a, ta, i, l), entry(b, tb, l, j) }), promised(be, !ta && tb, k))
 				}
 			}
 		}
@@ -93,6 +93,14 @@ func product(s [2]float64, c *matrix, i, j, k int, xy func(l int) (float64, floa
 	return want
 }
 
+// promised is the bound of a sum of k products, along rows or not.
+func promised(be engine.Backend, alongRows bool, k int) float64 {
+	if alongRows {
+		return be.Accuracy().Dot(k)
+	}
+	return be.Accuracy().Sum(k)
+}
+
 func syrk(t *testing.T, be engine.Backend, shapes sweep) {
 	shapes(func(trial, n, _, k int) {
 		for _, trans := range []bool{false, true} {
@@ -110,7 +118,7 @@ func syrk(t *testing.T, be engine.Backend, shapes sweep) {
 			c.guarded(t, what, lower)
 			for i := range n {
 				for j := range i + 1 {
-					within(t, what, c.at(i, j), product(s, c, i, j, k, func(l int) (float64, float64) { return entry(a, trans, i, l), entry(a, trans, j, l) }), k)
+					within(t, what, c.at(i, j), product(s, c, i, j, k, func(l int) (float64, float64) { return entry(a, trans, i, l), entry(a, trans, j, l) }), promised(be, !trans, k))
 				}
 			}
 		}
@@ -135,7 +143,7 @@ func gram(t *testing.T, be engine.Backend, shapes sweep) {
 		c.guarded(t, what, asked)
 		for i := first; i < n; i++ {
 			for j := range i + 1 {
-				within(t, what, c.at(i, j), product([2]float64{1, 0}, c, i, j, k, func(l int) (float64, float64) { return a.was(i, l), a.was(j, l) }), k)
+				within(t, what, c.at(i, j), product([2]float64{1, 0}, c, i, j, k, func(l int) (float64, float64) { return a.was(i, l), a.was(j, l) }), promised(be, true, k))
 			}
 		}
 	})
@@ -152,7 +160,7 @@ func leftMul(t *testing.T, be engine.Backend, shapes sweep) {
 		b.guarded(t, what, anywhere)
 		for i := range m {
 			for j := range n {
-				within(t, what, b.at(i, j), product([2]float64{1, 0}, b, i, j, k, func(l int) (float64, float64) { return w.was(i, l), b.was(l, j) }), k)
+				within(t, what, b.at(i, j), product([2]float64{1, 0}, b, i, j, k, func(l int) (float64, float64) { return w.was(i, l), b.was(l, j) }), promised(be, false, k))
 			}
 		}
 	})
@@ -180,7 +188,7 @@ func gemv(t *testing.T, be engine.Backend, shapes sweep) {
 			x.unchanged(t, what)
 			y.guarded(t, what, anywhere)
 			for i := range rows {
-				within(t, what, y.at(0, i), product(s, y, 0, i, k, func(l int) (float64, float64) { return entry(a, trans, i, l), x.was(0, l) }), k)
+				within(t, what, y.at(0, i), product(s, y, 0, i, k, func(l int) (float64, float64) { return entry(a, trans, i, l), x.was(0, l) }), promised(be, !trans, k))
 			}
 		}
 	})
@@ -229,7 +237,7 @@ func gradientOnce(t *testing.T, be engine.Backend, n, d, q int, withB bool, seed
 			if withB {
 				want.add(-1, b.was(i, j))
 			}
-			within(t, what+" R", r.at(i, j), want, d+1)
+			within(t, what+" R", r.at(i, j), want, promised(be, true, d))
 		}
 	}
 	for j := range q {
@@ -239,7 +247,7 @@ func gradientOnce(t *testing.T, be engine.Backend, n, d, q int, withB bool, seed
 			for i := range n { // with the R that was computed
 				want.add(r.at(i, j), a.was(i, l))
 			}
-			within(t, what+" G", g.at(j, l), want, n+1)
+			within(t, what+" G", g.at(j, l), want, promised(be, false, n))
 		}
 	}
 }

@@ -84,12 +84,12 @@ func orDefault(n, standard int) int {
 func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 
 // Accuracy is the same for all kernels: a sum in one register adds up kc terms, or
-// wideStrip in tiles that read A where it lies, before it is added to others; single rows
-// have four sums or more side by side. Of a Gradient's parts, those of fewest right-hand
-// sides have 32 rows, those of more 64 or chunks of wideChunk, and their sums are added in
-// pairs.
+// wideStrip in tiles that read A where it lies, before it is added to others; products of
+// single rows have four sums or more side by side. Of a Gradient's parts, those for few
+// right-hand sides have partRows rows, or twice as many, and those in tiles chunks of
+// wideChunk; the sums of at most mostParts of them are added in pairs: 69 additions.
 func (b *Backend) Accuracy() accuracy.Accuracy {
-	return accuracy.Accuracy{Strip: max(512, roundUp(b.kc, 8)), Gradient: 73}
+	return accuracy.Accuracy{Strip: max(512, roundUp(b.kc, 8)), Sums: 4, Gradient: 73}
 }
 
 // Name is "purego".

@@ -5,11 +5,14 @@ package accuracy
 // Accuracy bounds the round-off of a backend's sums. See engine.Accuracy.
 type Accuracy struct {
 	Strip    int
+	Sums     int
 	Gradient int
 }
 
 // Dot bounds the round-off of a product along rows of k terms, in units of eps.
-func (a Accuracy) Dot(k int) float64 { return float64(min(k, a.Strip))/2 + float64(k)/8 }
+func (a Accuracy) Dot(k int) float64 {
+	return float64(min(k, a.Strip))/2 + float64(k)/float64(2*a.Sums)
+}
 
 // Sum bounds that of any other product.
 func (a Accuracy) Sum(k int) float64 { return float64(k) / 2 }
