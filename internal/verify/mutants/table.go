@@ -186,7 +186,7 @@ var mutants = []mutant{
 	{"qr: folds are exact", "ridge/exact_qr.go",
 		"float64(e.longest)*float64(e.folds)", "0*float64(e.longest)*float64(e.folds)", "ridge", "^TestExact"},
 	{"exact: the pivot that failed is forgotten", "ridge/exact_cholesky.go",
-		"return nil, pivot", "return nil, -1", "ridge", "^TestExactErrors$"},
+		"return nil, pivot", "return nil, -1 - 0*pivot", "ridge", "^TestExactErrors$"},
 	{"exact: what centring moves is dropped", "ridge/exact_certificate.go",
 		"(s.data[j]+e.stage.displaced(j, e.col[j]))", "(s.data[j])", "ridge", "^TestFirstRowFar$"},
 	{"exact: Cholesky's factor is that of the data", "ridge/exact_certificate.go",
