@@ -40,11 +40,11 @@ func (s *CSR) Slice(lo, hi int) CSR {
 // entries.
 func (s *CSR) Gradient(x, b, g, r Matrix) {
 	t := x.Rows
-	matrix.Is(x, t, s.Cols)
-	matrix.Is(g, t, s.Cols)
-	matrix.Is(r, s.Rows, t)
+	matrix.Is(&x, t, s.Cols)
+	matrix.Is(&g, t, s.Cols)
+	matrix.Is(&r, s.Rows, t)
 	if b.Data != nil {
-		matrix.Is(b, s.Rows, t)
+		matrix.Is(&b, s.Rows, t)
 	}
 	for i := range s.Rows {
 		idx, val := s.Row(i)

@@ -17,7 +17,7 @@ func op(trans bool) blas.Transpose {
 
 // Gemm computes C = alpha·op(A)·op(B) + beta·C.
 func (b *Backend) Gemm(transA, transB bool, alpha float64, a, bm matrix.Matrix, beta float64, c matrix.Matrix) {
-	matrix.Product(transA, transB, a, bm, c)
+	matrix.Product(transA, transB, &a, &bm, &c)
 	fits(a, bm, c)
 	b.enter(b.threads)
 	defer b.leave()
@@ -27,7 +27,7 @@ func (b *Backend) Gemm(transA, transB bool, alpha float64, a, bm matrix.Matrix, 
 // Syrk computes the lower triangle of C = alpha·A·Aᵀ + beta·C, or of
 // alpha·Aᵀ·A + beta·C.
 func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64, c matrix.Matrix) {
-	n, _, k := matrix.Product(trans, !trans, a, a, c)
+	n, _, k := matrix.Product(trans, !trans, &a, &a, &c)
 	fits(a, c)
 	if k == 0 || alpha == 0 {
 		for i := range n {
@@ -45,7 +45,7 @@ func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64,
 
 // Gemv computes y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y.
 func (b *Backend) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64) {
-	matrix.MatVec(trans, a, x, y)
+	matrix.MatVec(trans, &a, x, y)
 	fits(a)
 	b.enter(b.threads)
 	defer b.leave()

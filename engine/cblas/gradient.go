@@ -54,7 +54,7 @@ type gradient struct {
 // both while it is in cache: A is read once from memory. On several threads the
 // rows are divided into fixed parts, so that the sums do not depend on timing.
 func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
-	matrix.Gradient(a, x, rhs, g, r)
+	matrix.Gradient(&a, &x, &rhs, &g, &r)
 	fits(a, x, g, r)
 	n, d, t := a.Rows, a.Cols, x.Rows
 	if n == 0 || t == 0 {

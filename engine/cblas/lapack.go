@@ -43,7 +43,7 @@ func (b *Backend) threadsFor(n int) int {
 //
 // It returns how many pivots were positive, and whether that is all of them.
 func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
-	n := matrix.Square(a)
+	n := matrix.Square(&a)
 	fits(a)
 	if n == 0 {
 		return 0, true
@@ -66,8 +66,8 @@ func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
 // CholeskySolve overwrites each row of B with the solution of L·Lᵀ·x = row: the
 // rows are the columns of the column-major B.
 func (b *Backend) CholeskySolve(l, rhs matrix.Matrix) {
-	n, nrhs := matrix.Square(l), rhs.Rows
-	matrix.Is(rhs, nrhs, n)
+	n, nrhs := matrix.Square(&l), rhs.Rows
+	matrix.Is(&rhs, nrhs, n)
 	fits(l, rhs)
 	if n == 0 || nrhs == 0 {
 		return
@@ -82,7 +82,7 @@ func (b *Backend) CholeskySolve(l, rhs matrix.Matrix) {
 // QR overwrites the upper trapezoid of A with R: column-major, the lower
 // trapezoid of L in the LQ factorisation of the transpose.
 func (b *Backend) QR(a matrix.Matrix, work []float64) {
-	matrix.Check(a)
+	matrix.Check(&a)
 	m, n := a.Rows, a.Cols
 	matrix.Work(b.QRWork(m, n), len(work))
 	fits(a, matrix.Matrix{Cols: n * block})

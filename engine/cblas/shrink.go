@@ -7,7 +7,7 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 // Gram computes rows first to n of the lower triangle of C = A·Aᵀ: a product with
 // the rows before them, and their own triangle.
 func (b *Backend) Gram(first int, a, c matrix.Matrix) {
-	n, _, k := matrix.Product(false, true, a, a, c)
+	n, _, k := matrix.Product(false, true, &a, &a, &c)
 	matrix.Leading(first, n)
 	rows := a.Slice(first, n, 0, k)
 	b.Gemm(false, true, 1, rows, a.Slice(0, first, 0, k), 0, c.Slice(first, n, 0, first))
@@ -20,7 +20,7 @@ func panelWidth(n, k int) int { return min(n, max(k, 1024)) }
 
 // LeftMul overwrites the first m rows of B with W·B, through a panel in work.
 func (b *Backend) LeftMul(w, x matrix.Matrix, work []float64) {
-	m, n, k := matrix.LeftMul(w, x)
+	m, n, k := matrix.LeftMul(&w, &x)
 	matrix.Work(b.LeftMulWork(m, n, k), len(work))
 	if m == 0 {
 		return

@@ -14,7 +14,7 @@ import (
 // on the same OpenBLAS take 1.1 to 1.3 times as long at the orders of a shrink, and
 // dsyevd more.
 func (b *Backend) SymEig(a matrix.Matrix, w []float64, v matrix.Matrix, work []float64) (ok bool) {
-	n, k := matrix.SymEig(a, w, v)
+	n, k := matrix.SymEig(&a, w, &v)
 	matrix.Work(b.SymEigWork(n, k), len(work))
 	fits(a, v)
 	b.enter(b.threadsFor(n))
@@ -31,7 +31,7 @@ func (b *Backend) SymEigWork(n, k int) int { return eigen.Work(n, k) }
 type inside Backend
 
 func (i *inside) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
-	m, k := matrix.Shape(transA, a)
+	m, k := matrix.Shape(transA, &a)
 	if m == 0 || c.Cols == 0 {
 		return
 	}
@@ -56,7 +56,7 @@ func (i *inside) Gemmt(transA, transB bool, alpha float64, a, b matrix.Matrix, b
 }
 
 func (i *inside) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64) {
-	ny, nx := matrix.Shape(trans, a)
+	ny, nx := matrix.Shape(trans, &a)
 	scaleRow(beta, y[:ny])
 	if nx > 0 && ny > 0 && alpha != 0 {
 		i.blas.Dgemv(op(trans), a.Rows, a.Cols, alpha, a.Data, a.Stride, x, 1, 1, y, 1)

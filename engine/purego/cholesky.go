@@ -20,7 +20,7 @@ const leafRows = 128
 //
 // It returns how many pivots were positive, and whether that is all of them.
 func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
-	n := matrix.Square(a)
+	n := matrix.Square(&a)
 	if n <= leaf {
 		return b.choleskyLeaf(a)
 	}
@@ -63,7 +63,7 @@ func (b *Backend) choleskyLeaf(m matrix.Matrix) (pivot int, ok bool) {
 // CholeskySolve overwrites each row x of B with the solution of L·Lᵀ·y = x: the
 // rows are the right-hand sides, so B ← B·L⁻ᵀ·L⁻¹.
 func (b *Backend) CholeskySolve(l, rhs matrix.Matrix) {
-	matrix.Is(rhs, rhs.Rows, matrix.Square(l))
+	matrix.Is(&rhs, rhs.Rows, matrix.Square(&l))
 	b.solve(true, l, rhs)
 	b.solve(false, l, rhs)
 }

@@ -4,15 +4,15 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 
 // Gemm computes C = alpha·op(A)·op(B) + beta·C.
 func (b *Backend) Gemm(transA, transB bool, alpha float64, a, bm matrix.Matrix, beta float64, c matrix.Matrix) {
-	m, n, k := matrix.Product(transA, transB, a, bm, c)
+	m, n, k := matrix.Product(transA, transB, &a, &bm, &c)
 	p := product{
 		be: b, transA: transA, transB: transB, m: m, n: n, k: k,
 		alpha: alpha, a: a, b: bm, beta: beta, c: c,
 	}
 	if m < fewRows && !transA {
-		multiplyThin(p)
+		multiplyThin(&p)
 	} else {
-		multiply(p)
+		multiply(&p)
 	}
 }
 
@@ -24,9 +24,9 @@ func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64,
 
 // Gram computes rows first to n of the lower triangle of C = A·Aᵀ.
 func (b *Backend) Gram(first int, a, c matrix.Matrix) {
-	n, _, k := matrix.Product(false, true, a, a, c)
+	n, _, k := matrix.Product(false, true, &a, &a, &c)
 	matrix.Leading(first, n)
-	multiply(product{
+	multiply(&product{
 		be: b, lower: true, first: first, transB: true, m: n, n: n, k: k,
 		alpha: 1, a: a, b: a, c: c,
 	})

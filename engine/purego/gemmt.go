@@ -6,9 +6,9 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 // n×k, op(B) k×n and C n×n, whose strict upper triangle is neither read nor
 // written.
 func (b *Backend) Gemmt(transA, transB bool, alpha float64, a, bm matrix.Matrix, beta float64, c matrix.Matrix) {
-	n, _, k := matrix.Product(transA, transB, a, bm, c)
-	matrix.Square(c)
-	multiply(product{
+	n, _, k := matrix.Product(transA, transB, &a, &bm, &c)
+	matrix.Square(&c)
+	multiply(&product{
 		be: b, lower: true, transA: transA, transB: transB, m: n, n: n, k: k,
 		alpha: alpha, a: a, b: bm, beta: beta, c: c,
 	})

@@ -10,8 +10,10 @@ import (
 type matvec struct {
 	be          *Backend
 	trans       bool
+	m, n        int
 	alpha, beta float64
-	a           matrix.Matrix
+	a           []float64
+	lda         int
 	x, y        []float64
 	parts       int
 }
@@ -25,12 +27,12 @@ var matvecs pool[matvecTeam]
 
 // Gemv computes y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y.
 func (b *Backend) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64) {
-	ny := matrix.MatVec(trans, a, x, y)
+	ny := matrix.MatVec(trans, &a, x, y)
 	if a.Rows == 0 || a.Cols == 0 || alpha == 0 {
 		scaleRow(beta, y[:ny])
 		return
 	}
-	v := matvec{be: b, trans: trans, alpha: alpha, beta: beta, a: a, x: x, y: y, parts: 1}
+	v := matvec{be: b, trans: trans, m: a.Rows, n: a.Cols, alpha: alpha, beta: beta, a: a.Data, lda: a.Stride, x: x, y: y, parts: 1}
 	if a.Rows*a.Cols >= minParallel/2 {
 		v.parts = min(runtime.GOMAXPROCS(0), ny/64+1)
 	}
@@ -47,15 +49,15 @@ func (b *Backend) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, 
 
 func (v *matvec) part(i int, _ *scratch) {
 	if v.trans {
-		v.columns(share(v.a.Cols, i, v.parts, 8), share(v.a.Cols, i+1, v.parts, 8))
+		v.columns(share(v.n, i, v.parts, 8), share(v.n, i+1, v.parts, 8))
 	} else {
-		v.rows(share(v.a.Rows, i, v.parts, 4), share(v.a.Rows, i+1, v.parts, 4))
+		v.rows(share(v.m, i, v.parts, 4), share(v.m, i+1, v.parts, 4))
 	}
 }
 
 // rows computes elements lo to hi of alpha·A·x + beta·y.
 func (v *matvec) rows(lo, hi int) {
-	k, a, lda, n := v.be.kernel, v.a.Data, v.a.Stride, v.a.Cols
+	k, a, lda, n := v.be.kernel, v.a, v.lda, v.n
 	x := &v.x[0]
 	i := lo
 	for ; i+4 <= hi; i += 4 {
@@ -81,7 +83,7 @@ const strip = 2048
 
 // columns computes elements lo to hi of alpha·Aᵀ·x + beta·y.
 func (v *matvec) columns(lo, hi int) {
-	k, a, lda, m := v.be.kernel, v.a.Data, v.a.Stride, v.a.Rows
+	k, a, lda, m := v.be.kernel, v.a, v.lda, v.m
 	for ; lo < hi; lo += strip {
 		n := min(strip, hi-lo)
 		scaleRow(v.beta, v.y[lo:lo+n])
@@ -101,7 +103,7 @@ func (v *matvec) columns(lo, hi int) {
 // triangle is read, once: a row gives its product with x and, as a column, its
 // part of the others'.
 func (b *Backend) Symv(sym matrix.Matrix, x, y []float64) {
-	n := matrix.Square(sym)
+	n := matrix.Square(&sym)
 	matrix.Vector(n, len(x))
 	matrix.Vector(n, len(y))
 	a, lda := sym.Data, sym.Stride

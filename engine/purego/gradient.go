@@ -49,7 +49,7 @@ const gradientStrip = 512
 // while it is in cache: A is read once from memory. From wideTargets right-hand
 // sides on it is done in tiles.
 func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
-	matrix.Gradient(a, x, rhs, g, r)
+	matrix.Gradient(&a, &x, &rhs, &g, &r)
 	n, d, t := a.Rows, a.Cols, x.Rows
 	if n == 0 || t == 0 {
 		return

@@ -22,7 +22,7 @@ var leftMuls pool[leftMulTeam]
 
 // LeftMul overwrites the first m rows of B (k×n) with W·B.
 func (b *Backend) LeftMul(w, x matrix.Matrix, _ []float64) {
-	m, n, k := matrix.LeftMul(w, x)
+	m, n, k := matrix.LeftMul(&w, &x)
 	if m == 0 || n == 0 {
 		return
 	}

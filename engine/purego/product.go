@@ -41,7 +41,7 @@ var products pool[productTeam]
 const minParallel = 1 << 19
 
 // multiply computes p.
-func multiply(p product) {
+func multiply(p *product) {
 	if p.m == p.first || p.n == 0 {
 		return
 	}
@@ -51,7 +51,7 @@ func multiply(p product) {
 	}
 	p.divide(runtime.GOMAXPROCS(0))
 	t := products.get()
-	t.product = p
+	t.product = *p
 	t.run(&t.product, p.rows*p.cols)
 	t.product = product{}
 	products.put(t)

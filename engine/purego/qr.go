@@ -29,7 +29,7 @@ const (
 // Sources: Schreiber, Van Loan, SIAM J. Sci. Stat. Comput. 10 (1989); Demmel,
 // Grigori, Hoemmen, Langou, SIAM J. Sci. Comput. 34 (2012).
 func (b *Backend) QR(a matrix.Matrix, work []float64) {
-	matrix.Check(a)
+	matrix.Check(&a)
 	m, n := a.Rows, a.Cols
 	matrix.Work(b.QRWork(m, n), len(work))
 	q := min(m, n)

@@ -8,7 +8,7 @@ import (
 // SVD computes the singular values and right singular vectors by preconditioned
 // Jacobi rotations, see package jacobi.
 func (b *Backend) SVD(a matrix.Matrix, s []float64, vt matrix.Matrix, work []float64) (ok bool) {
-	matrix.SVD(a, s, vt)
+	matrix.SVD(&a, s, &vt)
 	matrix.Work(b.SVDWork(a.Rows, a.Cols), len(work))
 	return jacobi.SVD(b, a, s, vt, work)
 }

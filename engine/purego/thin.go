@@ -36,11 +36,13 @@ const (
 )
 
 // multiplyThin computes p.
-func multiplyThin(p product) {
+func multiplyThin(p *product) {
 	if p.m == 0 || p.n == 0 {
 		return
 	}
-	t := thin{p, thinStrip}
+	team := thins.get()
+	t := &team.thin
+	t.product, t.strip = *p, thinStrip
 	if t.transB {
 		t.strip = roundUp(max(4, thinStrip*thinStrip/max(t.k, 1)), 4) // as much work
 		if t.m >= thinTiles {
@@ -48,18 +50,16 @@ func multiplyThin(p product) {
 		}
 	}
 	parts := (t.n + t.strip - 1) / t.strip
-	team := thins.get()
-	team.thin = t
 	if t.m*t.n*t.k < minParallel {
 		s := scratches.get()
 		for i := range parts {
-			team.thin.part(i, s)
+			t.part(i, s)
 		}
 		scratches.put(s)
 	} else {
-		team.run(&team.thin, parts)
+		team.run(t, parts)
 	}
-	team.thin = thin{}
+	*t = thin{}
 	thins.put(team)
 }
 

@@ -68,7 +68,7 @@ func Work(n, k int) int {
 // eigenvalue overflows, or when an iteration does not converge; w and v are then
 // unspecified. It panics on slices too short for the shapes.
 func Sym(kr Kernels, sym matrix.Matrix, w []float64, vectors matrix.Matrix, work []float64) (ok bool) {
-	n, k := matrix.SymEig(sym, w, vectors)
+	n, k := matrix.SymEig(&sym, w, &vectors)
 	matrix.Work(Work(n, k), len(work))
 	if n == 0 {
 		return true

@@ -393,7 +393,7 @@ func TestDeterministic(t *testing.T) {
 type plainKernels struct{ gonumKernels }
 
 func (plainKernels) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
-	m, n, k := matrix.Product(transA, transB, a, b, c)
+	m, n, k := matrix.Product(transA, transB, &a, &b, &c)
 	for i := range m {
 		for j := range n {
 			var sum float64

@@ -2,9 +2,12 @@ package matrix
 
 import "math/bits"
 
+// These take pointers: a Matrix is of more words than the compiler keeps in registers,
+// and copying one costs as much as a small product.
+
 // Check panics unless Data holds the matrix: Rows, Cols >= 0 and, where there are
 // entries, Stride >= Cols and len(Data) >= (Rows−1)·Stride + Cols.
-func Check(m Matrix) {
+func Check(m *Matrix) {
 	if m.Rows < 0 {
 		panic("engine: negative number of rows")
 	}
@@ -24,7 +27,7 @@ func Check(m Matrix) {
 }
 
 // Is panics unless m is a matrix of so many rows and columns.
-func Is(m Matrix, rows, cols int) {
+func Is(m *Matrix, rows, cols int) {
 	Check(m)
 	if m.Rows != rows || m.Cols != cols {
 		panic("engine: shapes of matrices do not fit together")
@@ -33,7 +36,7 @@ func Is(m Matrix, rows, cols int) {
 
 // Product checks the operands of C = alpha·op(A)·op(B) + beta·C and returns the shape
 // m×n of C and the number k of terms of each of its elements.
-func Product(transA, transB bool, a, b, c Matrix) (m, n, k int) {
+func Product(transA, transB bool, a, b, c *Matrix) (m, n, k int) {
 	Check(a)
 	m, k = Shape(transA, a)
 	_, n = Shape(transB, b)
@@ -47,7 +50,7 @@ func Product(transA, transB bool, a, b, c Matrix) (m, n, k int) {
 }
 
 // MatVec checks the operands of y = alpha·op(A)·x + beta·y and returns the length of y.
-func MatVec(trans bool, a Matrix, x, y []float64) (ny int) {
+func MatVec(trans bool, a *Matrix, x, y []float64) (ny int) {
 	Check(a)
 	ny, nx := Shape(trans, a)
 	Vector(nx, len(x))
@@ -56,7 +59,7 @@ func MatVec(trans bool, a Matrix, x, y []float64) (ny int) {
 }
 
 // Gradient checks the operands of R = A·Xᵀ − B, G = G + Rᵀ·A; a B without Data is none.
-func Gradient(a, x, b, g, r Matrix) {
+func Gradient(a, x, b, g, r *Matrix) {
 	Check(a)
 	Is(x, x.Rows, a.Cols)
 	Is(g, x.Rows, a.Cols)
@@ -67,7 +70,7 @@ func Gradient(a, x, b, g, r Matrix) {
 }
 
 // Square panics unless m is square, and returns its order.
-func Square(m Matrix) int {
+func Square(m *Matrix) int {
 	Is(m, m.Rows, m.Rows)
 	return m.Rows
 }
@@ -95,7 +98,7 @@ func Leading(k, n int) {
 
 // LeftMul checks the operands of B ← W·B and returns the shape m×k of W and the number
 // n of columns of B.
-func LeftMul(w, b Matrix) (m, n, k int) {
+func LeftMul(w, b *Matrix) (m, n, k int) {
 	Check(w)
 	Is(b, w.Cols, b.Cols)
 	Leading(w.Rows, w.Cols)
@@ -104,7 +107,7 @@ func LeftMul(w, b Matrix) (m, n, k int) {
 
 // SVD checks the operands of a singular value decomposition and returns the number of
 // singular values.
-func SVD(a Matrix, s []float64, vt Matrix) int {
+func SVD(a *Matrix, s []float64, vt *Matrix) int {
 	Check(a)
 	q := min(a.Rows, a.Cols)
 	Vector(q, len(s))
@@ -114,7 +117,7 @@ func SVD(a Matrix, s []float64, vt Matrix) int {
 
 // SymEig checks the operands of an eigendecomposition and returns the order n of A and
 // the number k of eigenvectors.
-func SymEig(a Matrix, w []float64, v Matrix) (n, k int) {
+func SymEig(a *Matrix, w []float64, v *Matrix) (n, k int) {
 	n = Square(a)
 	Check(v)
 	if k = v.Rows; k > 0 {

@@ -43,7 +43,7 @@ func (m Matrix) Slice(i, k, j, l int) Matrix {
 }
 
 // Shape returns that of op(m), which is mᵀ where trans is set.
-func Shape(trans bool, m Matrix) (rows, cols int) {
+func Shape(trans bool, m *Matrix) (rows, cols int) {
 	if trans {
 		return m.Cols, m.Rows
 	}
