@@ -502,9 +502,15 @@ func TestTooLarge(t *testing.T) {
 		"Gemm k": func() {
 			be.Gemm(false, false, 1, matrix.View(1, big, x), matrix.View(big, 1, x), 0, matrix.View(1, 1, x))
 		},
-		"Gemm m, empty": func() { be.Gemm(true, false, 1, matrix.Matrix{}, matrix.Matrix{}, 0, matrix.Matrix{}) },
-		"Gemm n, empty": func() { be.Gemm(false, false, 1, matrix.Matrix{}, matrix.Matrix{}, 0, matrix.Matrix{}) },
-		"Gemm k, empty": func() { be.Gemm(false, false, 1, matrix.Matrix{}, matrix.Matrix{}, 0, matrix.Matrix{}) },
+		"Gemm m, empty": func() {
+			be.Gemm(true, false, 1, matrix.View(0, big, nil), matrix.View(0, 0, nil), 0, matrix.View(big, 0, nil))
+		},
+		"Gemm n, empty": func() {
+			be.Gemm(false, false, 1, matrix.View(0, 0, nil), matrix.View(0, big, nil), 0, matrix.View(0, big, nil))
+		},
+		"Gemm k, empty": func() {
+			be.Gemm(false, false, 1, matrix.View(0, big, nil), matrix.View(big, 0, nil), 0, matrix.View(0, 0, nil))
+		},
 		"Gemm lda": func() {
 			be.Gemm(false, false, 1, matrix.Strided(1, 1, x, big), matrix.View(1, 1, x), 0, matrix.View(1, 1, x))
 		},
@@ -516,20 +522,20 @@ func TestTooLarge(t *testing.T) {
 		},
 		"Syrk n":        func() { be.Syrk(false, 1, matrix.View(big, 1, x), 0, matrix.View(big, big, x)) },
 		"Syrk k":        func() { be.Syrk(false, 1, matrix.View(1, big, x), 0, matrix.View(1, 1, x)) },
-		"Syrk k, empty": func() { be.Syrk(false, 1, matrix.Matrix{}, 0, matrix.Matrix{}) },
+		"Syrk k, empty": func() { be.Syrk(false, 1, matrix.View(0, big, nil), 0, matrix.View(0, 0, nil)) },
 		"Syrk lda":      func() { be.Syrk(false, 1, matrix.Strided(1, 1, x, big), 0, matrix.View(1, 1, x)) },
 		"Syrk ldc":      func() { be.Syrk(false, 1, matrix.View(1, 1, x), 0, matrix.Strided(1, 1, x, big)) },
 		"Gemv m":        func() { be.Gemv(false, 1, matrix.View(big, 1, x), x, 0, x) },
-		"Gemv n, empty": func() { be.Gemv(true, 1, matrix.Matrix{}, nil, 0, nil) },
+		"Gemv n, empty": func() { be.Gemv(true, 1, matrix.Strided(0, 0, nil, big), nil, 0, nil) },
 		"Gemv lda":      func() { be.Gemv(false, 1, matrix.Strided(1, 1, x, big), x, 0, x) },
 		"Gradient n": func() {
 			be.Gradient(matrix.View(big, 1, x), matrix.View(1, 1, x), matrix.Matrix{}, matrix.View(1, 1, x), matrix.View(big, 1, x))
 		},
 		"Gradient d, empty": func() {
-			be.Gradient(matrix.Matrix{}, matrix.Matrix{}, matrix.Matrix{}, matrix.Matrix{}, matrix.Matrix{})
+			be.Gradient(matrix.View(0, big, nil), matrix.View(0, big, nil), matrix.Matrix{}, matrix.View(0, big, nil), matrix.View(0, 0, nil))
 		},
 		"Gradient t, empty": func() {
-			be.Gradient(matrix.Matrix{}, matrix.Matrix{}, matrix.Matrix{}, matrix.Matrix{}, matrix.Matrix{})
+			be.Gradient(matrix.View(0, 0, nil), matrix.View(big, 0, nil), matrix.Matrix{}, matrix.View(big, 0, nil), matrix.View(0, big, nil))
 		},
 		"SymEig n": func() { be.SymEig(matrix.View(big, big, x), x, matrix.Matrix{}, x) },
 		"SymEig lda": func() {
@@ -543,15 +549,15 @@ func TestTooLarge(t *testing.T) {
 		"Cholesky n":         func() { be.Cholesky(matrix.View(big, big, x)) },
 		"Cholesky lda":       func() { be.Cholesky(matrix.Strided(1, 1, x, big)) },
 		"CholeskySolve n":    func() { be.CholeskySolve(matrix.View(big, big, x), matrix.View(1, big, x)) },
-		"CholeskySolve rows": func() { be.CholeskySolve(matrix.Matrix{}, matrix.Matrix{}) },
+		"CholeskySolve rows": func() { be.CholeskySolve(matrix.View(0, 0, nil), matrix.View(big, 0, nil)) },
 		"CholeskySolve ldl":  func() { be.CholeskySolve(matrix.Strided(1, 1, x, big), matrix.View(1, 1, x)) },
 		"CholeskySolve ldb":  func() { be.CholeskySolve(matrix.View(1, 1, x), matrix.Strided(1, 1, x, big)) },
 		"QR m":               func() { be.QR(matrix.View(big, 1, x), x) },
 		"QR n":               func() { be.QR(matrix.View(1, big, x), x) },
-		"QR m, empty":        func() { be.QR(matrix.Matrix{}, nil) },
+		"QR m, empty":        func() { be.QR(matrix.View(big, 0, nil), nil) },
 		"QR lda":             func() { be.QR(matrix.Strided(1, 1, x, big), make([]float64, be.QRWork(1, 1))) },
 		"SVD lda": func() {
-			be.SVD(matrix.Strided(2, 1, x, big), x, matrix.View(min(2, 1), 1, x), make([]float64, be.SVDWork(2, 1)))
+			be.SVD(matrix.Strided(2, 1, x, big), x, matrix.View(1, 1, x), make([]float64, be.SVDWork(2, 1)))
 		},
 		"beyond int64 as well": func() {
 			be.Gemm(false, false, 1, matrix.View(math.MaxInt, 1, x), matrix.View(1, math.MaxInt, x), 0, matrix.View(math.MaxInt, math.MaxInt, x))
