@@ -56,7 +56,7 @@ func sweep(b *testing.B, n int, configs []purego.Config) {
 		for range 5 {
 			for i, be := range engines {
 				start := time.Now()
-				be.Gemm(false, false, n, n, n, 1, x, n, y, n, 0, z, n)
+				be.Gemm(false, false, 1, engine.View(n, n, x), engine.View(n, n, y), 0, engine.View(n, n, z))
 				times[i] = append(times[i], time.Since(start))
 			}
 		}

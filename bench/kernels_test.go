@@ -20,14 +20,13 @@ func BenchmarkGemm(b *testing.B) {
 		{"Rebuild/256×512×512", false, 256, 512, 512}, {"Rebuild/64×256×128", false, 64, 256, 128},
 	} {
 		b.Run(s.name, func(b *testing.B) {
-			x, y, z := Numbers(s.m*s.k), Numbers(s.k*s.n), make([]float64, s.m*s.n)
-			ldy := s.n
+			x, y, z := Numbers(s.m*s.k), engine.View(s.k, s.n, Numbers(s.k*s.n)), make([]float64, s.m*s.n)
 			if s.tb {
-				ldy = s.k
+				y = engine.View(s.n, s.k, y.Data)
 			}
 			onEachBackend(b, func(b *testing.B, be engine.Backend) {
 				for b.Loop() {
-					be.Gemm(false, s.tb, s.m, s.n, s.k, 1, x, s.k, y, ldy, 0, z, s.n)
+					be.Gemm(false, s.tb, 1, engine.View(s.m, s.k, x), y, 0, engine.View(s.m, s.n, z))
 				}
 				flopRate(b, 2*float64(s.m)*float64(s.n)*float64(s.k))
 			})
@@ -42,7 +41,7 @@ func BenchmarkSyrk(b *testing.B) {
 			a, c := Numbers(n*k), make([]float64, n*n)
 			onEachBackend(b, func(b *testing.B, be engine.Backend) {
 				for b.Loop() {
-					be.Syrk(false, n, k, 1, a, k, 0, c, n)
+					be.Syrk(false, 1, engine.View(n, k, a), 0, engine.View(n, n, c))
 				}
 				flopRate(b, float64(n)*float64(n+1)*float64(k))
 			})
@@ -57,7 +56,7 @@ func BenchmarkGemv(b *testing.B) {
 		b.Run(fmt.Sprintf("%s/%d×%d", name, m, n), func(b *testing.B) {
 			onEachBackend(b, func(b *testing.B, be engine.Backend) {
 				for b.Loop() {
-					be.Gemv(trans, m, n, 1, a, n, x, 0, y)
+					be.Gemv(trans, 1, engine.View(m, n, a), x, 0, y)
 				}
 				readRate(b, 8*m*n)
 			})
@@ -74,7 +73,7 @@ func BenchmarkGradient(b *testing.B) {
 			x, y, g, r := Numbers(t*d), Numbers(n*t), make([]float64, t*d), make([]float64, n*t)
 			onEachBackend(b, func(b *testing.B, be engine.Backend) {
 				for b.Loop() {
-					be.Gradient(n, d, t, a, d, x, d, y, t, g, d, r, t)
+					be.Gradient(engine.View(n, d, a), engine.View(t, d, x), engine.View(n, t, y), engine.View(t, d, g), engine.View(n, t, r))
 				}
 				readRate(b, 8*n*d)
 				flopRate(b, 4*n*d*float64(t))
@@ -95,7 +94,7 @@ func BenchmarkSymEig(b *testing.B) {
 				w, v, work := make([]float64, n), make([]float64, k*n), make([]float64, be.SymEigWork(n, k))
 				for b.Loop() {
 					copy(a, spd)
-					if !be.SymEig(n, k, a, n, w, v, n, work) {
+					if !be.SymEig(engine.View(n, n, a), w, engine.View(k, n, v), work) {
 						b.Fatal("no convergence")
 					}
 				}
@@ -112,7 +111,7 @@ func BenchmarkSVD(b *testing.B) {
 		s, vt, work := make([]float64, m), make([]float64, m*n), make([]float64, be.SVDWork(m, n))
 		for b.Loop() {
 			copy(a, x)
-			if !be.SVD(m, n, a, n, s, vt, n, work) {
+			if !be.SVD(engine.View(m, n, a), s, engine.View(min(m, n), n, vt), work) {
 				b.Fatal("no convergence")
 			}
 		}
@@ -125,7 +124,7 @@ func BenchmarkCholesky(b *testing.B) {
 		spd, a := positiveDefinite(be, n), make([]float64, n*n)
 		for b.Loop() {
 			copy(a, spd)
-			if !be.Cholesky(n, a, n) {
+			if _, ok := be.Cholesky(engine.View(n, n, a)); !ok {
 				b.Fatal("not positive definite")
 			}
 		}
@@ -140,7 +139,7 @@ func BenchmarkQR(b *testing.B) {
 		work := make([]float64, be.QRWork(m, n))
 		for b.Loop() {
 			copy(a, x)
-			be.QR(m, n, a, n, work)
+			be.QR(engine.View(m, n, a), work)
 		}
 		flopRate(b, 2*m*n*n-2*n*n*n/3)
 	})
@@ -149,6 +148,6 @@ func BenchmarkQR(b *testing.B) {
 // positiveDefinite is XXᵀ for X n×2n.
 func positiveDefinite(be engine.Backend, n int) []float64 {
 	a := make([]float64, n*n)
-	be.Syrk(false, n, 2*n, 1, Numbers(2*n*n), 2*n, 0, a, n)
+	be.Syrk(false, 1, engine.View(n, 2*n, Numbers(2*n*n)), 0, engine.View(n, n, a))
 	return a
 }

@@ -121,7 +121,7 @@ func (p *projection) features(b Block, out *Buffer) {
 	if b.Sparse == nil {
 		dim := len(p.u)
 		d := len(p.w) / dim
-		p.be.Gemm(false, false, b.N, dim, d, 1, b.X, d, p.w, dim, 1, p.z, dim)
+		p.be.Gemm(false, false, 1, engine.View(b.N, d, b.X), engine.View(d, dim, p.w), 1, engine.View(b.N, dim, p.z))
 	}
 	p.done.Add(p.parts)
 	for k := range p.parts {

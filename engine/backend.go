@@ -5,21 +5,22 @@
 // Which implementation [Default] returns is decided by build tags, see
 // build_tags.md. A program may hold several backends at once ([New]).
 //
-// Every matrix is row-major: element (i, j) of an r×c matrix a with leading
-// dimension lda >= max(1, c) is a[i*lda+j]. Operations follow BLAS and LAPACK
-// in name and meaning; shapes a programmer got wrong panic with a constant
-// string, as in gonum/blas. Zero dimensions are allowed and do nothing beyond
-// what the formula says.
+// Every matrix is row-major, see [Matrix]. Operations follow BLAS and LAPACK in name and
+// meaning; shapes a programmer got wrong panic with a constant string, as in gonum/blas.
+// Zero dimensions are allowed and do nothing beyond what the formula says.
 package engine
 
-// Backend is a set of dense kernels in float64. Implementations use only
-// builtin types, keep no state that a call could observe, and are safe for
-// concurrent use as long as the outputs of concurrent calls don't overlap.
-// No operation allocates Go memory in steady state, with up to 64 calls at once.
+// Backend is a set of dense kernels in float64. Implementations keep no state that a
+// call could observe, and are safe for concurrent use as long as the outputs of
+// concurrent calls don't overlap. No operation allocates Go memory in steady state, with
+// up to 64 calls at once.
 //
 // Inputs that an operation does not document as overwritten are never written.
 // Outputs are fully determined by the formula: an output that is only written
-// (beta = 0, eigenvectors, …) may hold NaN on entry.
+// (beta = 0, eigenvectors, …) may hold NaN on entry. Dimensions are those of the
+// matrices, which must fit together; vectors are contiguous and may be longer.
+//
+// The round-off of sums is bounded by what [Backend.Accuracy] promises.
 type Backend interface {
 	// Name is the backend's short name: "purego" or "openblas".
 	Name() string
@@ -29,30 +30,34 @@ type Backend interface {
 	// "threads".
 	Capabilities() map[string]string
 
+	// Accuracy is what the backend promises of the round-off of its sums. It is the
+	// same for every call.
+	Accuracy() Accuracy
+
 	// Gemm computes C = alpha·op(A)·op(B) + beta·C with op(A) m×k, op(B) k×n
 	// and C m×n; op(X) is Xᵀ where its flag is set. With beta = 0 C is only
 	// written. C must not overlap A or B.
-	Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int)
+	Gemm(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matrix)
 
 	// Syrk computes the lower triangle of C = alpha·A·Aᵀ + beta·C with A n×k,
 	// or of C = alpha·Aᵀ·A + beta·C with A k×n when trans is set. C is n×n;
 	// its strict upper triangle is neither read nor written.
-	Syrk(trans bool, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int)
+	Syrk(trans bool, alpha float64, a Matrix, beta float64, c Matrix)
 
 	// Gram computes rows first to n of the lower triangle of C = A·Aᵀ, A n×k and C
 	// n×n: what appending rows first to n to A adds to its Gram matrix. The rest of C
 	// is neither read nor written.
-	Gram(first, n, k int, a []float64, lda int, c []float64, ldc int)
+	Gram(first int, a, c Matrix)
 
 	// LeftMul overwrites the first m rows of B (k×n, m <= k) with W·B, W m×k. The
 	// other rows of B are unspecified. work has at least LeftMulWork(m, n, k)
 	// elements.
-	LeftMul(m, n, k int, w []float64, ldw int, b []float64, ldb int, work []float64)
+	LeftMul(w, b Matrix, work []float64)
 	LeftMulWork(m, n, k int) int
 
 	// Gemv computes y = alpha·A·x + beta·y with A m×n, or, when trans is set,
-	// y = alpha·Aᵀ·x + beta·y. Vectors are contiguous.
-	Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64)
+	// y = alpha·Aᵀ·x + beta·y.
+	Gemv(trans bool, alpha float64, a Matrix, x []float64, beta float64, y []float64)
 
 	// Gradient computes, for a block A of n rows and d columns and t right-hand
 	// sides at once,
@@ -61,9 +66,9 @@ type Backend interface {
 	//	G = G + Rᵀ·A          (t×d)
 	//
 	// reading A once where it can. X and G are t×d: each right-hand side is one
-	// contiguous row. B is n×t; a nil b stands for B = 0, so that G gains
+	// row. B is n×t; a b without Data stands for B = 0, so that G gains
 	// X·AᵀA, which is the operator product of conjugate gradients.
-	Gradient(n, d, t int, a []float64, lda int, x []float64, ldx int, b []float64, ldb int, g []float64, ldg int, r []float64, ldr int)
+	Gradient(a, x, b, g, r Matrix)
 
 	// SymEig computes the eigenvalues of the symmetric n×n matrix A, of which
 	// only the lower triangle is read, in descending order into w (length n),
@@ -71,7 +76,7 @@ type Backend interface {
 	// rows of v (k×n): A·v_iᵀ = w_i·v_iᵀ. A is overwritten. work has at least
 	// SymEigWork(n, k) elements. It reports false when the iteration did not
 	// converge; w and v are then unspecified.
-	SymEig(n, k int, a []float64, lda int, w []float64, v []float64, ldv int, work []float64) (ok bool)
+	SymEig(a Matrix, w []float64, v Matrix, work []float64) (ok bool)
 	SymEigWork(n, k int) int
 
 	// SVD computes, for A m×n with q = min(m, n), the singular values in
@@ -79,23 +84,25 @@ type Backend interface {
 	// orthonormal rows of vt (q×n). A is overwritten. work has at least
 	// SVDWork(m, n) elements. It reports false when the iteration did not
 	// converge.
-	SVD(m, n int, a []float64, lda int, s []float64, vt []float64, ldvt int, work []float64) (ok bool)
+	SVD(a Matrix, s []float64, vt Matrix, work []float64) (ok bool)
 	SVDWork(m, n int) int
 
 	// Cholesky overwrites the lower triangle of the symmetric positive definite
 	// n×n matrix A, of which only the lower triangle is read, with L, A = L·Lᵀ.
-	// It reports false when A is not numerically positive definite; A is then
-	// unspecified.
-	Cholesky(n int, a []float64, lda int) (ok bool)
+	// Where A is not numerically positive definite it is not ok, A is then
+	// unspecified and pivot the index of the first pivot that was not a positive
+	// number: row and column pivot of A depend on those before, as far as round-off
+	// lets one tell.
+	Cholesky(a Matrix) (pivot int, ok bool)
 
-	// CholeskySolve overwrites each of the nrhs rows b_i of b (nrhs×n) with the
-	// solution x of L·Lᵀ·x = b_i, L from [Backend.Cholesky].
-	CholeskySolve(n, nrhs int, l []float64, ldl int, b []float64, ldb int)
+	// CholeskySolve overwrites each row b_i of B (nrhs×n) with the solution x of
+	// L·Lᵀ·x = b_i, L from [Backend.Cholesky].
+	CholeskySolve(l, b Matrix)
 
 	// QR overwrites the upper trapezoid of the m×n matrix A (its first min(m, n)
 	// rows, on and right of the diagonal) with R of A = Q·R by Householder
 	// reflections. The rest of A is unspecified. The signs of R's diagonal are
 	// the backend's choice. work has at least QRWork(m, n) elements.
-	QR(m, n int, a []float64, lda int, work []float64)
+	QR(a Matrix, work []float64)
 	QRWork(m, n int) int
 }

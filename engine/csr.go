@@ -1,5 +1,7 @@
 package engine
 
+import "github.com/fdridge/fdridge/engine/internal/matrix"
+
 // CSR is a block of sparse rows in compressed sparse row form. Row i has its
 // nonzeros in ColIdx[RowPtr[i]:RowPtr[i+1]] and Val[RowPtr[i]:RowPtr[i+1]],
 // with strictly increasing column indices. It is a view: rows of a block may
@@ -30,25 +32,33 @@ func (s *CSR) Slice(lo, hi int) CSR {
 	return CSR{Rows: hi - lo, Cols: s.Cols, RowPtr: s.RowPtr[lo : hi+1], ColIdx: s.ColIdx, Val: s.Val}
 }
 
-// Gradient is [Backend.Gradient] for sparse rows: R = S·Xᵀ − B (n×t,
-// overwritten) and G += Rᵀ·S (t×d), in O(t·nnz). A nil b stands for B = 0.
-func (s *CSR) Gradient(t int, x []float64, ldx int, b []float64, ldb int, g []float64, ldg int, r []float64, ldr int) {
-	if s.Cols == 0 { // every row of X and G is empty, wherever it would begin
-		ldx, ldg = 0, 0
+// Gradient is [Backend.Gradient] for sparse rows: R = S·Xᵀ − B (n×t, overwritten) and
+// G += Rᵀ·S (t×d), in O(t·nnz). A b without Data stands for B = 0.
+//
+// It adds up in the order of the entries: of an element of R as many terms as the row
+// has entries, and −b; to an element of G one after the other, as many as its column has
+// entries.
+func (s *CSR) Gradient(x, b, g, r Matrix) {
+	t := x.Rows
+	matrix.Is(&x, t, s.Cols)
+	matrix.Is(&g, t, s.Cols)
+	matrix.Is(&r, s.Rows, t)
+	if b.Data != nil {
+		matrix.Is(&b, s.Rows, t)
 	}
 	for i := range s.Rows {
 		idx, val := s.Row(i)
 		for q := range t {
-			xq := x[q*ldx : q*ldx+s.Cols]
+			xq := x.Row(q)
 			var sum float64
 			for k, j := range idx {
 				sum += val[k] * xq[j]
 			}
-			if b != nil {
-				sum -= b[i*ldb+q]
+			if b.Data != nil {
+				sum -= b.Data[i*b.Stride+q]
 			}
-			r[i*ldr+q] = sum
-			gq := g[q*ldg : q*ldg+s.Cols]
+			r.Data[i*r.Stride+q] = sum
+			gq := g.Row(q)
 			for k, j := range idx {
 				gq[j] += sum * val[k]
 			}

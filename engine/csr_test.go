@@ -99,7 +99,7 @@ func TestCSRGradient(t *testing.T) {
 				size[p*ldg+j] = math.Abs(g[p*ldg+j])
 			}
 		}
-		s.Gradient(q, x, ldx, b, ldb, g, ldg, r, ldr)
+		s.Gradient(engine.Strided(q, s.Cols, x, ldx), engine.Strided(s.Rows, q, b, ldb), engine.Strided(q, s.Cols, g, ldg), engine.Strided(s.Rows, q, r, ldr))
 		for i := range n {
 			for p := range q {
 				var sum, abs float64
@@ -142,7 +142,9 @@ func TestCSRGradient(t *testing.T) {
 func TestCSRGradientAllocates(t *testing.T) {
 	s := engine.CSR{Rows: 2, Cols: 3, RowPtr: []int{0, 2, 3}, ColIdx: []int32{0, 2, 1}, Val: []float64{1, 2, 3}}
 	x, g, r := make([]float64, 3), make([]float64, 3), make([]float64, 2)
-	if got := testing.AllocsPerRun(10, func() { s.Gradient(1, x, 3, nil, 1, g, 3, r, 1) }); !(got == 0) {
+	if got := testing.AllocsPerRun(10, func() {
+		s.Gradient(engine.Strided(1, s.Cols, x, 3), engine.Matrix{}, engine.Strided(1, s.Cols, g, 3), engine.View(s.Rows, 1, r))
+	}); !(got == 0) {
 		t.Errorf("%v allocations a call", got)
 	}
 }

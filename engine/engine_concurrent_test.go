@@ -55,41 +55,41 @@ func (s *shop) work() uint64 {
 	}
 	clone := func(x []float64) []float64 { return append([]float64(nil), x...) }
 	c, sym := clone(s.c), make([]float64, m*m)
-	be.Gemm(false, false, m, n, k, 0.7, s.a, k, s.b, n, -1, c, n)
+	be.Gemm(false, false, 0.7, engine.View(m, k, s.a), engine.View(k, n, s.b), -1, engine.View(m, n, c))
 	digest(c)
-	be.Gram(m/3, m, k, s.a, k, sym, m)
+	be.Gram(m/3, engine.View(m, k, s.a), engine.View(m, m, sym))
 	digest(sym)
 	clear(sym)
-	be.Syrk(false, m, k, 1, s.a, k, 0, sym, m)
+	be.Syrk(false, 1, engine.View(m, k, s.a), 0, engine.View(m, m, sym))
 	for i := range m {
 		sym[i*m+i]++
 	}
 	digest(sym)
 	w, v, l := make([]float64, m), make([]float64, m*m), clone(sym)
-	if !be.SymEig(m, m, sym, m, w, v, m, make([]float64, be.SymEigWork(m, m))) {
+	if !be.SymEig(engine.View(m, m, sym), w, engine.View(m, m, v), make([]float64, be.SymEigWork(m, m))) {
 		panic("no eigenvalues")
 	}
 	digest(w)
 	digest(v)
-	if !be.Cholesky(m, l, m) {
+	if _, ok := be.Cholesky(engine.View(m, m, l)); !ok {
 		panic("not positive definite")
 	}
-	be.CholeskySolve(m, n, l, m, c[:n*m], m)
+	be.CholeskySolve(engine.View(m, m, l), engine.View(n, m, c[:n*m]))
 	digest(c)
 	y, g, r := make([]float64, m), make([]float64, 3*k), make([]float64, 3*m)
-	be.Gemv(false, m, k, 1, s.a, k, s.b, 0, y)
-	be.Gradient(m, k, 3, s.a, k, s.b[:3*k], k, nil, 3, g, k, r, 3)
+	be.Gemv(false, 1, engine.View(m, k, s.a), s.b, 0, y)
+	be.Gradient(engine.View(m, k, s.a), engine.View(3, k, s.b[:3*k]), engine.Matrix{}, engine.View(3, k, g), engine.View(m, 3, r))
 	digest(y)
 	digest(g)
 	digest(r)
 	a, sv, vt := clone(s.a), make([]float64, min(m, k)), make([]float64, min(m, k)*k)
-	if !be.SVD(m, k, a, k, sv, vt, k, make([]float64, be.SVDWork(m, k))) {
+	if !be.SVD(engine.View(m, k, a), sv, engine.View(min(m, k), k, vt), make([]float64, be.SVDWork(m, k))) {
 		panic("no singular values")
 	}
 	digest(sv)
 	digest(vt)
 	a = clone(s.a)
-	be.QR(m, k, a, k, make([]float64, be.QRWork(m, k)))
+	be.QR(engine.View(m, k, a), make([]float64, be.QRWork(m, k)))
 	digest(a[:min(m, k)*k])
 	return h.Sum64()
 }

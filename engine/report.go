@@ -64,7 +64,7 @@ func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, err
 	for i := range a {
 		a[i], b[i] = float64(i%7), float64(i%5)
 	}
-	seconds, runs, err := repeat(ctx, d/3, func() { be.Gemm(false, false, n, n, n, 1, a, n, b, n, 0, c, n) })
+	seconds, runs, err := repeat(ctx, d/3, func() { be.Gemm(false, false, 1, View(n, n, a), View(n, n, b), 0, View(n, n, c)) })
 	if err != nil {
 		return m, err
 	}
@@ -76,7 +76,7 @@ func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, err
 	for i := range a {
 		a[i] = 1 // memory that was never written need not be there
 	}
-	seconds, runs, err = repeat(ctx, d/3, func() { pure.Gemv(false, rows, cols, 1, a, cols, b, 0, c) })
+	seconds, runs, err = repeat(ctx, d/3, func() { pure.Gemv(false, 1, View(rows, cols, a), b, 0, c) })
 	m.Bandwidth = 8 * rows * cols * float64(runs) / seconds / 1e9
 	return m, err
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"text/tabwriter"
 
+	"github.com/fdridge/fdridge/engine/internal/accuracy"
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
@@ -161,6 +162,26 @@ func (t Tuning) GradientRows(d int) int {
 		return t.Gradient.Value
 	}
 	return min(max(gradientBytes/word/max(d, 1), 16), 8192)
+}
+
+// manyVectors is from how many right-hand sides on backends lay them out anew for every
+// call of Gradient, which pays over many rows only.
+const manyVectors = 8
+
+// GradientCall is how many of n rows of d columns one call of [Backend.Gradient] with q
+// right-hand sides is to take, for threads to share them and for the call to keep the
+// promise of [Accuracy].Gradient: no element of G is then the end of a long chain of
+// additions, with which its error grows. These are [MaxGradientRows], or fewer where t
+// has a Gradient; and 32 where the call would be too little work to be divided.
+func (t Tuning) GradientCall(n, d, q int) int {
+	n = min(n, MaxGradientRows)
+	if t.Gradient.Value > 0 && q < manyVectors {
+		n = min(n, t.Gradient.Value)
+	}
+	if n*d*q < accuracy.SharedWork {
+		n = min(n, accuracy.FewRows)
+	}
+	return n
 }
 
 // String is a table of the values and their origins.

@@ -37,7 +37,7 @@ func cross(be engine.Backend, k, d int, r []float64, ld int, more bool, c []floa
 			if more {
 				beta = 1
 			}
-			be.Syrk(true, d, min(step, hi-lo), 1, r[lo*ld:], ld, beta, c, d)
+			be.Syrk(true, 1, engine.Strided(min(step, hi-lo), d, r[lo*ld:], ld), beta, engine.View(d, d, c))
 			more = true
 		}
 	}
@@ -79,7 +79,7 @@ func (s *Sketch) shrinkCross() error {
 		cross(s.be, s.kept, d, s.buf, ld, true, c)
 	}
 	v := s.buf[first*ld:]
-	if !s.be.SymEig(d, d, c, d, ws.w[:d], v, ld, ws.work) {
+	if !s.be.SymEig(engine.View(d, d, c), ws.w[:d], engine.Strided(d, d, v, ld), ws.work) {
 		return ErrNoConvergence
 	}
 	live := 0

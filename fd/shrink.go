@@ -54,7 +54,7 @@ func (s *Sketch) shrinkGram() error {
 	k, d, ws := s.rows, s.cfg.Dim, &s.ws
 	r := min(s.m, k)
 	gram(s.be, k, d, s.buf, s.ld, s.kept, s.norm2, ws.gram)
-	if !s.be.SymEig(k, r, ws.gram, k, ws.w, ws.u, k, ws.work) {
+	if !s.be.SymEig(engine.View(k, k, ws.gram), ws.w, engine.View(r, k, ws.u), ws.work) {
 		return ErrNoConvergence
 	}
 	delta := s.cut(ws.w[:k])
@@ -68,7 +68,7 @@ func (s *Sketch) shrinkGram() error {
 			u[j] *= f
 		}
 	}
-	s.be.LeftMul(live, d, k, ws.u, k, s.buf, s.ld, ws.work)
+	s.be.LeftMul(engine.View(live, k, ws.u), engine.Strided(k, d, s.buf, s.ld), ws.work)
 	s.finish(0, live, delta, padOfShrink(k, ws.w[:k]))
 	return nil
 }
@@ -87,7 +87,7 @@ func (s *Sketch) shrinkSVD() error {
 	for i := range k {
 		copy(ws.copy[i*d:(i+1)*d], s.row(first+i))
 	}
-	if !s.be.SVD(k, d, ws.copy, d, ws.w[:q], s.buf[first*s.ld:], s.ld, ws.work) {
+	if !s.be.SVD(engine.View(k, d, ws.copy), ws.w[:q], engine.Strided(q, d, s.buf[first*s.ld:], s.ld), ws.work) {
 		return ErrNoConvergence
 	}
 	tau := 0.0
@@ -140,5 +140,5 @@ func gram(be engine.Backend, k, d int, b []float64, ld, kept int, norm2, g []flo
 		clear(g[i*k : i*k+i])
 		g[i*k+i] = norm2[i]
 	}
-	be.Gram(kept, k, d, b, ld, g, k)
+	be.Gram(kept, engine.Strided(k, d, b, ld), engine.View(k, k, g))
 }

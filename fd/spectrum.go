@@ -74,7 +74,7 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	r := min(s.m, k)
 	g, u, w := make([]float64, k*k), make([]float64, r*k), make([]float64, k)
 	gram(s.be, k, d, s.buf, s.ld, s.kept, s.norm2, g)
-	if !s.be.SymEig(k, r, g, k, w, u, k, make([]float64, s.be.SymEigWork(k, r))) {
+	if !s.be.SymEig(engine.View(k, k, g), w, engine.View(r, k, u), make([]float64, s.be.SymEigWork(k, r))) {
 		return 0, 0, ErrNoConvergence
 	}
 	delta = s.cut(w)
@@ -83,7 +83,7 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 		p.Sigma2 = append(p.Sigma2, w[live]-delta)
 	}
 	p.V = make([]float64, live*d)
-	s.be.Gemm(false, false, live, d, k, 1, u, k, s.buf, s.ld, 0, p.V, d)
+	s.be.Gemm(false, false, 1, engine.View(live, k, u), engine.Strided(k, d, s.buf, s.ld), 0, engine.View(live, d, p.V))
 	return delta, padOfShrink(k, w), nil
 }
 
@@ -97,7 +97,7 @@ func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
 		cross(s.be, s.kept, d, s.buf, s.ld, true, c)
 	}
 	p.V = make([]float64, d*d)
-	if !s.be.SymEig(d, d, c, d, w, p.V, d, make([]float64, s.be.SymEigWork(d, d))) {
+	if !s.be.SymEig(engine.View(d, d, c), w, engine.View(d, d, p.V), make([]float64, s.be.SymEigWork(d, d))) {
 		return 0, ErrNoConvergence
 	}
 	for _, v := range w {
@@ -122,7 +122,7 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 	q := min(k, d)
 	b := s.appendRows(nil, k)
 	sigma, vt := make([]float64, q), make([]float64, q*d)
-	if !s.be.SVD(k, d, b, d, sigma, vt, d, make([]float64, s.be.SVDWork(k, d))) {
+	if !s.be.SVD(engine.View(k, d, b), sigma, engine.View(q, d, vt), make([]float64, s.be.SVDWork(k, d))) {
 		return 0, 0, ErrNoConvergence
 	}
 	tau := 0.0
@@ -174,7 +174,7 @@ func (p *Spectrum) orthonormalise(be engine.Backend) {
 		normalise(p.V[i*d : (i+1)*d])
 	}
 	g := make([]float64, r*r)
-	be.Syrk(false, r, d, 1, p.V, d, 0, g, r)
+	be.Syrk(false, 1, engine.View(r, d, p.V), 0, engine.View(r, r, g))
 	h := make([]float64, r)
 	live := firstSkew(g, r)
 	for i := live; i < r; i++ {
@@ -214,8 +214,8 @@ func orthogonalise(be engine.Backend, r, d int, vs, v, h []float64) bool {
 		if !normalise(v) {
 			return false
 		}
-		be.Gemv(false, r, d, 1, vs, d, v, 0, h[:r])
-		be.Gemv(true, r, d, -1, vs, d, h[:r], 1, v)
+		be.Gemv(false, 1, engine.View(r, d, vs), v, 0, h[:r])
+		be.Gemv(true, -1, engine.View(r, d, vs), h[:r], 1, v)
 		var along float64
 		for _, c := range h[:r] {
 			along += c * c

@@ -217,7 +217,7 @@ func newGram(ctx context.Context, src dataset.Source, be engine.Backend) (*gram,
 		if err != nil {
 			return nil, err
 		}
-		be.Syrk(true, d, b.N, 1, b.X, d, 1, g.k, d)
+		be.Syrk(true, 1, engine.View(b.N, d, b.X), 1, engine.View(d, d, g.k))
 	}
 	for i := range d {
 		g.trace += g.k[i*d+i]
@@ -228,10 +228,9 @@ func newGram(ctx context.Context, src dataset.Source, be engine.Backend) (*gram,
 // minus returns the least and the largest eigenvalue of AᵀA − BᵀB. All are
 // computed: an iteration for the largest alone would give a lower bound of it.
 func (g *gram) minus(b *mat.Dense) (lo, hi float64, err error) {
-	raw := b.RawMatrix()
 	copy(g.e, g.k)
-	g.be.Syrk(true, g.d, raw.Rows, -1, raw.Data, raw.Stride, 1, g.e, g.d)
-	if !g.be.SymEig(g.d, 0, g.e, g.d, g.w, nil, g.d, g.space) {
+	g.be.Syrk(true, -1, engine.Matrix(b.RawMatrix()), 1, engine.View(g.d, g.d, g.e))
+	if !g.be.SymEig(engine.View(g.d, g.d, g.e), g.w, engine.Matrix{}, g.space) {
 		return 0, 0, fd.ErrNoConvergence
 	}
 	return g.w[g.d-1], g.w[0], nil

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/ridge"
@@ -39,14 +40,14 @@ func (m *LinearModel) estimator(method string, r int, b []float64) (e *Estimator
 	e = &Estimator{Method: method, model: m, s2: make([]float64, d), x0: make([]float64, d), excess: make([]float64, d)}
 	v = make([]float64, d*d)
 	gram := make([]float64, d*d)
-	m.be.Syrk(true, d, r, 1, b, d, 0, gram, d)
-	if !m.be.SymEig(d, d, gram, d, e.s2, v, d, make([]float64, m.be.SymEigWork(d, d))) {
+	m.be.Syrk(true, 1, engine.View(r, d, b), 0, engine.View(d, d, gram))
+	if !m.be.SymEig(engine.View(d, d, gram), e.s2, engine.View(d, d, v), make([]float64, m.be.SymEigWork(d, d))) {
 		return nil, nil, ridge.ErrNoConvergence
 	}
 	for i, s2 := range e.s2 {
 		e.s2[i] = math.Max(0, s2)
 	}
-	m.be.Gemv(false, d, d, 1, v, d, m.x0, 0, e.x0)
+	m.be.Gemv(false, 1, engine.View(d, d, v), m.x0, 0, e.x0)
 	return e, v, nil
 }
 
@@ -60,8 +61,8 @@ func (m *LinearModel) oneShot(method string, r int, b []float64) (*Estimator, er
 	}
 	d := m.d
 	w := make([]float64, d*d) // the rows are R·vᵢ
-	m.be.Gemm(false, true, d, d, d, 1, v, d, m.r, d, 0, w, d)
-	m.be.Gemv(false, d, d, 1, w, d, m.rx0, 0, e.excess)
+	m.be.Gemm(false, true, 1, engine.View(d, d, v), engine.View(d, d, m.r), 0, engine.View(d, d, w))
+	m.be.Gemv(false, 1, engine.View(d, d, w), m.rx0, 0, e.excess)
 	for i, s2 := range e.s2 {
 		e.excess[i] -= s2 * e.x0[i]
 	}
@@ -159,8 +160,8 @@ func (m *LinearModel) Classical(sa mat.Matrix, sst mat.Symmetric) (*Estimator, e
 	}
 	d := m.d
 	w, wss := make([]float64, d*r), make([]float64, d*r) // the rows of w are SA·vᵢ
-	m.be.Gemm(false, true, d, r, d, 1, v, d, b, d, 0, w, r)
-	m.be.Gemm(false, false, d, r, r, 1, w, r, ss, r, 0, wss, r)
+	m.be.Gemm(false, true, 1, engine.View(d, d, v), engine.View(r, d, b), 0, engine.View(d, r, w))
+	m.be.Gemm(false, false, 1, engine.View(d, r, w), engine.View(r, r, ss), 0, engine.View(d, r, wss))
 	e.noise2 = rowDots(d, wss, w)
 	return e, nil
 }

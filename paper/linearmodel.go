@@ -61,7 +61,7 @@ func NewLinearModel(ctx context.Context, src dataset.Source, x0 []float64, noise
 		return nil, err
 	}
 	m := &LinearModel{be: be, d: d, noise: noise, x0: slices.Clone(x0), r: r, rx0: make([]float64, d), trace: dot(r, r)}
-	m.be.Gemv(false, d, d, 1, m.r, d, x0, 0, m.rx0)
+	m.be.Gemv(false, 1, engine.View(d, d, m.r), x0, 0, m.rx0)
 	if m.exact, err = m.oneShot("exact", d, m.r); err != nil {
 		return nil, err
 	}

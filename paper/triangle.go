@@ -113,7 +113,7 @@ func (f *triangle) add(b dataset.Block, i int) error {
 // fold replaces the factor by that of itself and the rows below it.
 func (f *triangle) fold() {
 	q := f.q
-	f.be.QR(q+f.fill, q, f.stack, q, f.work)
+	f.be.QR(engine.View(q+f.fill, q, f.stack), f.work)
 	for i := range q {
 		clear(f.stack[i*q : i*q+i])
 	}

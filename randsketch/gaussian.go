@@ -81,7 +81,7 @@ func (g *gaussian) rows(first int64, n int, x []float64, ldx int, y []float64) {
 // multiply adds the rows held to out.
 func (g *gaussian) multiply(out []float64) {
 	w := g.width()
-	g.be.Gemm(true, false, g.m, w, g.held, 1, g.s, g.m, g.x, w, 1, out, w)
+	g.be.Gemm(true, false, 1, engine.View(g.held, g.m, g.s), engine.View(g.held, w, g.x), 1, engine.View(g.m, w, out))
 }
 
 func (g *gaussian) sparse(first int64, x *engine.CSR, y []float64) {

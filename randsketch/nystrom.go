@@ -101,7 +101,7 @@ func (a *Nystrom) draw() error {
 			s.normal(g[i*d : (i+1)*d])
 		}
 	})
-	if !be.SVD(a.m, d, g, d, make([]float64, a.m), a.omega, d, make([]float64, be.SVDWork(a.m, d))) {
+	if !be.SVD(engine.View(a.m, d, g), make([]float64, a.m), engine.View(min(a.m, d), d, a.omega), make([]float64, be.SVDWork(a.m, d))) {
 		return ErrNoConvergence
 	}
 	return nil
@@ -139,7 +139,7 @@ func (a *Nystrom) AppendRows(n int, x []float64, ldx int) error {
 func (a *Nystrom) multiply(share, r []float64) {
 	d := a.cfg.Dim
 	clear(share)
-	a.cfg.Backend.Gradient(a.held, d, a.m, a.x, d, a.omega, d, nil, a.m, share, d, r, a.m)
+	a.cfg.Backend.Gradient(engine.View(a.held, d, a.x), engine.View(a.m, d, a.omega), engine.Matrix{}, engine.View(a.m, d, share), engine.View(a.held, a.m, r))
 }
 
 // AppendSparse appends the rows of x, whose column indices must be below Dim, in
@@ -160,7 +160,7 @@ func (a *Nystrom) AppendSparse(x *engine.CSR) error {
 func (a *Nystrom) sparseGradient(s *stream, lo, hi int) {
 	d := a.cfg.Dim
 	clear(a.share[lo*d : hi*d])
-	a.csr.Gradient(hi-lo, a.omega[lo*d:], d, nil, 0, a.share[lo*d:], d, a.r[lo:], a.m)
+	a.csr.Gradient(engine.View(hi-lo, d, a.omega[lo*d:]), engine.Matrix{}, engine.View(hi-lo, d, a.share[lo*d:]), engine.Strided(a.csr.Rows, hi-lo, a.r[lo:], a.m))
 	a.addRows(s, lo, hi)
 }
 
@@ -192,13 +192,13 @@ func (a *Nystrom) Spectrum() (*Spectrum, error) {
 		y[i] = sum.Value()
 	}
 	core, w, q := make([]float64, m*m), make([]float64, m), make([]float64, m*m)
-	be.Gemm(false, true, m, m, d, 1, y, d, a.omega, d, 0, core, m)
+	be.Gemm(false, true, 1, engine.View(m, d, y), engine.View(m, d, a.omega), 0, engine.View(m, m, core))
 	for i := range m {
 		for j := range i {
 			core[i*m+j] = (core[i*m+j] + core[j*m+i]) / 2
 		}
 	}
-	if !be.SymEig(m, m, core, m, w, q, m, make([]float64, be.SymEigWork(m, m))) {
+	if !be.SymEig(engine.View(m, m, core), w, engine.View(m, m, q), make([]float64, be.SymEigWork(m, m))) {
 		return nil, ErrNoConvergence
 	}
 	k, nu := 0, math.Sqrt(float64(d))*eps*vec.Norm(y)
@@ -206,7 +206,7 @@ func (a *Nystrom) Spectrum() (*Spectrum, error) {
 		floats.Scale(1/math.Sqrt(w[k]), q[k*m:(k+1)*m])
 	}
 	b := make([]float64, k*d)
-	be.Gemm(false, false, k, d, m, 1, q, m, y, d, 0, b, d)
+	be.Gemm(false, false, 1, engine.View(k, m, q), engine.View(m, d, y), 0, engine.View(k, d, b))
 	alpha2 := 0.0
 	for j := range k {
 		row := b[j*d : (j+1)*d]

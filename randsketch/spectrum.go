@@ -76,7 +76,7 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 func spectrumOf(be engine.Backend, k, d int, b []float64) (*Spectrum, error) {
 	r := min(k, d)
 	sigma, v := make([]float64, r), make([]float64, r*d)
-	if !be.SVD(k, d, b, d, sigma, v, d, make([]float64, be.SVDWork(k, d))) {
+	if !be.SVD(engine.View(k, d, b), sigma, engine.View(r, d, v), make([]float64, be.SVDWork(k, d))) {
 		return nil, ErrNoConvergence
 	}
 	p := &Spectrum{Dim: d, be: be}

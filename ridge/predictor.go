@@ -66,7 +66,7 @@ func (s *Summary) Predictor(gamma float64) (*Predictor, error) {
 	if s.cfg.Intercept {
 		p.mean = k.Means[:p.d]
 		p.meanAlong = make([]float64, len(k.Sketch.Sigma2))
-		s.be.Gemv(false, len(p.meanAlong), p.d, 1, p.v, p.d, p.mean, 0, p.meanAlong)
+		s.be.Gemv(false, 1, engine.View(len(p.meanAlong), p.d, p.v), p.mean, 0, p.meanAlong)
 	}
 	for j := range p.t {
 		p.centres = append(p.centres, at.Near(j, p.weights[j*p.d:(j+1)*p.d]))
@@ -171,7 +171,7 @@ func (f *Fit) Predictor() (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPredictor(d, t, be, certify.Plain())
+	p, err := newPredictor(d, t, be, certify.Plain(be.Accuracy(), d))
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func (p *Predictor) block(dst []Interval, b dataset.Block, first int) error {
 			idx, _ := b.Sparse.Row(i)
 			nnz = len(idx)
 		}
-		f := p.form.Forms(w.along[i*r:(i+1)*r], w.size[2*i], w.size[2*i+1], p.d, nnz)
+		f := p.form.Forms(w.along[i*r:(i+1)*r], w.size[2*i], w.size[2*i+1], nnz)
 		for j := range t {
 			v := p.centres[j].Interval(w.product[i*q+j], f)
 			if q > t {
@@ -287,8 +287,8 @@ func (p *Predictor) dense(b dataset.Block) {
 			}
 		}
 	}
-	p.be.Gemm(false, true, b.N, r, d, 1, a, d, p.v, d, 0, w.along, max(r, 1))
-	p.be.Gemm(false, true, b.N, q, d, 1, a, d, p.weights, d, 0, w.product, q)
+	p.be.Gemm(false, true, 1, engine.View(b.N, d, a), engine.View(r, d, p.v), 0, engine.View(b.N, r, w.along))
+	p.be.Gemm(false, true, 1, engine.View(b.N, d, a), engine.View(q, d, p.weights), 0, engine.View(b.N, q, w.product))
 	for i := range b.N {
 		n := vec.Norm(a[i*d : (i+1)*d])
 		w.size[2*i], w.size[2*i+1] = n*n, n

@@ -120,7 +120,7 @@ func (s *scorer) add(b dataset.Block, first int) error {
 		part := b.Cut(lo, min(lo+roundoff.StageRows, b.N), s.d, s.t, &s.view)
 		s.product = vec.Grow(s.product, part.N*q)
 		if part.Sparse == nil {
-			s.be.Gemm(false, true, part.N, q, s.d, 1, part.X, s.d, s.x, s.d, 0, s.product, q)
+			s.be.Gemm(false, true, 1, engine.View(part.N, s.d, part.X), engine.View(q, s.d, s.x), 0, engine.View(part.N, q, s.product))
 		} else {
 			for i := range part.N {
 				idx, val := part.Sparse.Row(i)

@@ -186,7 +186,7 @@ func (s *Summary) accumulate(st rows.Staged) error {
 		for lo := 0; lo < st.N; lo += roundoff.SumRows {
 			n := min(roundoff.SumRows, st.N-lo)
 			x := st.X[lo*d : (lo+n)*d]
-			s.be.Gemm(true, false, t+1, d, n, 1, s.watched(n, st.Y[lo*t:], x), t+1, x, d, 0, s.delta, d)
+			s.be.Gemm(true, false, 1, engine.View(n, t+1, s.watched(n, st.Y[lo*t:], x)), engine.View(n, d, x), 0, engine.View(t+1, d, s.delta))
 			for i, v := range s.delta {
 				s.cross[i].Add(v)
 			}
@@ -205,7 +205,7 @@ func (s *Summary) watched(n int, y, x []float64) []float64 {
 	s.watch()
 	s.yh = vec.Grow(s.yh, n*(t+2))
 	ah := s.yh[n*(t+1):]
-	s.be.Gemv(false, n, d, 1, x, d, s.probe, 0, ah)
+	s.be.Gemv(false, 1, engine.View(n, d, x), s.probe, 0, ah)
 	for i := range n {
 		copy(s.yh[i*(t+1):], y[i*t:(i+1)*t])
 		s.yh[i*(t+1)+t] = ah[i]

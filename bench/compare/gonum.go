@@ -26,54 +26,66 @@ func op(trans bool) blas.Transpose {
 	return blas.NoTrans
 }
 
-func (g gonum) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
-	g.blas.Dgemm(op(transA), op(transB), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+func (g gonum) Gemm(transA, transB bool, alpha float64, a, b engine.Matrix, beta float64, c engine.Matrix) {
+	k := a.Cols
+	if transA {
+		k = a.Rows
+	}
+	g.blas.Dgemm(op(transA), op(transB), c.Rows, c.Cols, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
 }
 
-func (g gonum) Syrk(trans bool, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
-	g.blas.Dsyrk(blas.Lower, op(trans), n, k, alpha, a, lda, beta, c, ldc)
+func (g gonum) Syrk(trans bool, alpha float64, a engine.Matrix, beta float64, c engine.Matrix) {
+	k := a.Cols
+	if trans {
+		k = a.Rows
+	}
+	g.blas.Dsyrk(blas.Lower, op(trans), c.Rows, k, alpha, a.Data, a.Stride, beta, c.Data, c.Stride)
 }
 
-func (g gonum) Gram(first, n, k int, a []float64, lda int, c []float64, ldc int) {
-	g.Gemm(false, true, n-first, first, k, 1, a[first*lda:], lda, a, lda, 0, c[first*ldc:], ldc)
-	g.Syrk(false, n-first, k, 1, a[first*lda:], lda, 0, c[first*ldc+first:], ldc)
+func (g gonum) Gram(first int, a, c engine.Matrix) {
+	n, k := a.Rows, a.Cols
+	rows := a.Slice(first, n, 0, k)
+	g.Gemm(false, true, 1, rows, a.Slice(0, first, 0, k), 0, c.Slice(first, n, 0, first))
+	g.Syrk(false, 1, rows, 0, c.Slice(first, n, first, n))
 }
 
-func (g gonum) LeftMul(m, n, k int, w []float64, ldw int, b []float64, ldb int, work []float64) {
-	g.Gemm(false, false, m, n, k, 1, w, ldw, b, ldb, 0, work, n)
-	for i := range m {
-		copy(b[i*ldb:i*ldb+n], work[i*n:])
+func (g gonum) LeftMul(w, b engine.Matrix, work []float64) {
+	wb := engine.View(w.Rows, b.Cols, work)
+	g.Gemm(false, false, 1, w, b, 0, wb)
+	for i := range wb.Rows {
+		copy(b.Row(i), wb.Row(i))
 	}
 }
 
 func (g gonum) LeftMulWork(m, n, k int) int { return m * n }
 
-func (g gonum) Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64) {
-	g.blas.Dgemv(op(trans), m, n, alpha, a, lda, x, 1, beta, y, 1)
+func (g gonum) Gemv(trans bool, alpha float64, a engine.Matrix, x []float64, beta float64, y []float64) {
+	g.blas.Dgemv(op(trans), a.Rows, a.Cols, alpha, a.Data, a.Stride, x, 1, beta, y, 1)
 }
 
-func (g gonum) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx int, b []float64, ldb int, gr []float64, ldg int, r []float64, ldr int) {
+func (g gonum) Gradient(a, x, b, gr, r engine.Matrix) {
 	beta := 0.0
-	if b != nil {
+	if b.Data != nil {
 		beta = -1
-		for i := range n {
-			copy(r[i*ldr:i*ldr+t], b[i*ldb:])
+		for i := range r.Rows {
+			copy(r.Row(i), b.Row(i))
 		}
 	}
-	g.Gemm(false, true, n, t, d, 1, a, lda, x, ldx, beta, r, ldr)
-	g.Gemm(true, false, t, d, n, 1, r, ldr, a, lda, 1, gr, ldg)
+	g.Gemm(false, true, 1, a, x, beta, r)
+	g.Gemm(true, false, 1, r, a, 1, gr)
 }
 
-func (g gonum) SymEig(n, k int, a []float64, lda int, w []float64, v []float64, ldv int, work []float64) bool {
-	if !g.lapack.Dsyev(lapack.EVCompute, blas.Lower, n, a, lda, w, work, len(work)) {
+func (g gonum) SymEig(a engine.Matrix, w []float64, v engine.Matrix, work []float64) bool {
+	n := a.Rows
+	if !g.lapack.Dsyev(lapack.EVCompute, blas.Lower, n, a.Data, a.Stride, w, work, len(work)) {
 		return false
 	}
 	for i := range n / 2 {
 		w[i], w[n-1-i] = w[n-1-i], w[i]
 	}
-	for i := range k {
-		for j := range n {
-			v[i*ldv+j] = a[j*lda+n-1-i]
+	for i := range v.Rows {
+		for j := range v.Row(i) {
+			v.Row(i)[j] = a.Row(j)[n-1-i]
 		}
 	}
 	return true
@@ -81,13 +93,14 @@ func (g gonum) SymEig(n, k int, a []float64, lda int, w []float64, v []float64, 
 
 func (g gonum) SymEigWork(n, k int) int { return 66 * n }
 
-func (g gonum) Cholesky(n int, a []float64, lda int) bool {
-	return g.lapack.Dpotrf(blas.Lower, n, a, lda)
+// Cholesky knows no pivot.
+func (g gonum) Cholesky(a engine.Matrix) (pivot int, ok bool) {
+	return -1, g.lapack.Dpotrf(blas.Lower, a.Rows, a.Data, a.Stride)
 }
 
-func (g gonum) QR(m, n int, a []float64, lda int, work []float64) {
-	q := min(m, n)
-	g.lapack.Dgeqrf(m, n, a, lda, work[:q], work[q:], len(work)-q)
+func (g gonum) QR(a engine.Matrix, work []float64) {
+	q := min(a.Rows, a.Cols)
+	g.lapack.Dgeqrf(a.Rows, a.Cols, a.Data, a.Stride, work[:q], work[q:], len(work)-q)
 }
 
 func (g gonum) QRWork(m, n int) int { return min(m, n) + 64*n }

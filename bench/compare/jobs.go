@@ -57,7 +57,7 @@ func jobs(names []string, engines []engine.Backend) []entry {
 			add(fmt.Sprintf("Gemm/%s/%d", s.name, n), "GFLOP/s", 2e-9*cube(n), func() func(engine.Backend) func() {
 				a, b, c := bench.Numbers(n*n), bench.Numbers(n*n), make([]float64, n*n)
 				return func(be engine.Backend) func() {
-					return func() { be.Gemm(s.ta, s.tb, n, n, n, 1, a, n, b, n, 0, c, n) }
+					return func() { be.Gemm(s.ta, s.tb, 1, engine.View(n, n, a), engine.View(n, n, b), 0, engine.View(n, n, c)) }
 				}
 			})
 		}
@@ -66,7 +66,9 @@ func jobs(names []string, engines []engine.Backend) []entry {
 		n, k := s[0], s[1]
 		add(fmt.Sprintf("Syrk/%d×%d", n, k), "GFLOP/s", 1e-9*float64(n*(n+1))*float64(k), func() func(engine.Backend) func() {
 			a, c := bench.Numbers(n*k), make([]float64, n*n)
-			return func(be engine.Backend) func() { return func() { be.Syrk(false, n, k, 1, a, k, 0, c, n) } }
+			return func(be engine.Backend) func() {
+				return func() { be.Syrk(false, 1, engine.View(n, k, a), 0, engine.View(n, n, c)) }
+			}
 		})
 	}
 	// The products of a shrink: the Gram of new rows with kept ones, the rebuild.
@@ -75,13 +77,15 @@ func jobs(names []string, engines []engine.Backend) []entry {
 		add(fmt.Sprintf("Gram/%d×%d", m, d), "GFLOP/s", 2e-9*float64(m*m)*float64(d), func() func(engine.Backend) func() {
 			a, b, c := bench.Numbers(m*d), bench.Numbers(m*d), make([]float64, m*m)
 			return func(be engine.Backend) func() {
-				return func() { be.Gemm(false, true, m, m, d, 1, a, d, b, d, 0, c, m) }
+				return func() { be.Gemm(false, true, 1, engine.View(m, d, a), engine.View(m, d, b), 0, engine.View(m, m, c)) }
 			}
 		})
 		add(fmt.Sprintf("Rebuild/%d×%d", m, d), "GFLOP/s", 2e-9*float64(m*2*m)*float64(min(512, d)), func() func(engine.Backend) func() {
 			u, b, c := bench.Numbers(m*2*m), bench.Numbers(2*m*d), make([]float64, m*d)
 			return func(be engine.Backend) func() {
-				return func() { be.Gemm(false, false, m, min(512, d), 2*m, 1, u, 2*m, b, d, 0, c, d) }
+				return func() {
+					be.Gemm(false, false, 1, engine.View(m, 2*m, u), engine.Strided(2*m, min(512, d), b, d), 0, engine.Strided(m, min(512, d), c, d))
+				}
 			}
 		})
 	}
@@ -89,7 +93,7 @@ func jobs(names []string, engines []engine.Backend) []entry {
 		add(fmt.Sprintf("Gemv/trans=%v/4096×1024", trans), "GB/s", 8e-9*4096*1024, func() func(engine.Backend) func() {
 			a, x, y := bench.Numbers(4096*1024), bench.Numbers(4096), make([]float64, 4096)
 			return func(be engine.Backend) func() {
-				return func() { be.Gemv(trans, 4096, 1024, 1, a, 1024, x, 0, y) }
+				return func() { be.Gemv(trans, 1, engine.View(4096, 1024, a), x, 0, y) }
 			}
 		})
 	}
@@ -100,7 +104,7 @@ func jobs(names []string, engines []engine.Backend) []entry {
 			return func(be engine.Backend) func() {
 				return func() {
 					clear(g)
-					be.Gradient(n, d, t, a, d, x, d, y, t, g, d, r, t)
+					be.Gradient(engine.View(n, d, a), engine.View(t, d, x), engine.View(n, t, y), engine.View(t, d, g), engine.View(n, t, r))
 				}
 			}
 		}, twoGemv(n, d, t)...)
@@ -113,7 +117,7 @@ func jobs(names []string, engines []engine.Backend) []entry {
 				a, w, v, work := make([]float64, n*n), make([]float64, n), make([]float64, n*n), make([]float64, be.SymEigWork(n, k))
 				return func() {
 					copy(a, spd)
-					if !be.SymEig(n, k, a, n, w, v, n, work) {
+					if !be.SymEig(engine.View(n, n, a), w, engine.View(k, n, v), work) {
 						panic("no convergence")
 					}
 				}
@@ -127,7 +131,7 @@ func jobs(names []string, engines []engine.Backend) []entry {
 			return func(be engine.Backend) func() {
 				return func() {
 					copy(a, spd)
-					if !be.Cholesky(n, a, n) {
+					if _, ok := be.Cholesky(engine.View(n, n, a)); !ok {
 						panic("not positive definite")
 					}
 				}
@@ -141,7 +145,7 @@ func jobs(names []string, engines []engine.Backend) []entry {
 			work := make([]float64, be.QRWork(m, n))
 			return func() {
 				copy(a, x)
-				be.QR(m, n, a, n, work)
+				be.QR(engine.View(m, n, a), work)
 			}
 		}
 	})
@@ -162,6 +166,6 @@ func ones(n int) []float64 {
 // gram is a positive definite matrix of order n.
 func gram(n int) []float64 {
 	x, c := bench.Numbers(2*n*n), make([]float64, n*n)
-	gonum{}.Syrk(false, n, 2*n, 1, x, 2*n, 0, c, n)
+	gonum{}.Syrk(false, 1, engine.View(n, 2*n, x), 0, engine.View(n, n, c))
 	return c
 }

@@ -226,7 +226,7 @@ func (m *meter) pass(d, q int) {
 	block := min(n, 512)
 	seconds := m.clock(func() {
 		for i := 0; i+block <= n; i += block {
-			m.be.Gradient(block, d, q, a[i*d:], d, x, d, b, q, g, d, r, q)
+			m.be.Gradient(engine.View(block, d, a[i*d:]), engine.View(q, d, x), engine.View(block, q, b), engine.View(q, d, g), engine.View(block, q, r))
 		}
 	})
 	rows := float64(n/block*block) / seconds
@@ -245,7 +245,9 @@ func (m *meter) sparse(d int) {
 		}
 	}
 	x, g, b, r := make([]float64, d), make([]float64, d), make([]float64, n), make([]float64, n)
-	rate := n / m.clock(func() { rows.Gradient(1, x, d, b, 1, g, d, r, 1) })
+	rate := n / m.clock(func() {
+		rows.Gradient(engine.View(1, d, x), engine.View(rows.Rows, 1, b), engine.View(1, d, g), engine.View(rows.Rows, 1, r))
+	})
 	m.c.Sparse = append(m.c.Sparse, sparseRate{float64(d), nnz, rate, rate * 4 * nnz})
 }
 

@@ -5,7 +5,7 @@ package cblas
 import (
 	"gonum.org/v1/gonum/blas"
 
-	"github.com/fdridge/fdridge/internal/shape"
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 func op(trans bool) blas.Transpose {
@@ -16,25 +16,22 @@ func op(trans bool) blas.Transpose {
 }
 
 // Gemm computes C = alpha·op(A)·op(B) + beta·C.
-func (b *Backend) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, bm []float64, ldb int, beta float64, c []float64, ldc int) {
-	shape.Op(transA, m, k, lda, len(a))
-	shape.Op(transB, k, n, ldb, len(bm))
-	shape.Matrix(m, n, ldc, len(c))
-	fits(m, n, k, lda, ldb, ldc)
+func (b *Backend) Gemm(transA, transB bool, alpha float64, a, bm matrix.Matrix, beta float64, c matrix.Matrix) {
+	matrix.Product(transA, transB, &a, &bm, &c)
+	fits(a, bm, c)
 	b.enter(b.threads)
 	defer b.leave()
-	(*inside)(b).Gemm(transA, transB, m, n, k, alpha, a, lda, bm, ldb, beta, c, ldc)
+	(*inside)(b).Gemm(transA, transB, alpha, a, bm, beta, c)
 }
 
 // Syrk computes the lower triangle of C = alpha·A·Aᵀ + beta·C, or of
 // alpha·Aᵀ·A + beta·C.
-func (b *Backend) Syrk(trans bool, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
-	shape.Op(trans, n, k, lda, len(a))
-	shape.Matrix(n, n, ldc, len(c))
-	fits(n, k, lda, ldc)
+func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64, c matrix.Matrix) {
+	n, _, k := matrix.Product(trans, !trans, &a, &a, &c)
+	fits(a, c)
 	if k == 0 || alpha == 0 {
 		for i := range n {
-			scaleRows(1, i+1, beta, c[i*ldc:], ldc)
+			scaleRow(beta, c.Row(i)[:i+1])
 		}
 		return
 	}
@@ -43,37 +40,27 @@ func (b *Backend) Syrk(trans bool, n, k int, alpha float64, a []float64, lda int
 	}
 	b.enter(b.threads)
 	defer b.leave()
-	b.blas.Dsyrk(blas.Lower, op(trans), n, k, alpha, a, lda, beta, c, ldc)
+	b.blas.Dsyrk(blas.Lower, op(trans), n, k, alpha, a.Data, a.Stride, beta, c.Data, c.Stride)
 }
 
 // Gemv computes y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y.
-func (b *Backend) Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64) {
-	shape.Matrix(m, n, lda, len(a))
-	nx, ny := n, m
-	if trans {
-		nx, ny = m, n
-	}
-	shape.Vector(nx, len(x))
-	shape.Vector(ny, len(y))
-	fits(m, n, lda)
+func (b *Backend) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64) {
+	matrix.MatVec(trans, &a, x, y)
+	fits(a)
 	b.enter(b.threads)
 	defer b.leave()
-	(*inside)(b).Gemv(trans, m, n, alpha, a, lda, x, beta, y)
+	(*inside)(b).Gemv(trans, alpha, a, x, beta, y)
 }
 
-// scaleRows overwrites C with beta·C, writing only where beta is 0.
-func scaleRows(m, n int, beta float64, c []float64, ldc int) {
-	if n == 0 || beta == 1 {
-		return
-	}
-	for i := range m {
-		row := c[i*ldc : i*ldc+n]
-		if beta == 0 {
-			clear(row)
-			continue
-		}
-		for j := range row {
-			row[j] *= beta
+// scaleRow overwrites x with beta·x, only writing where beta is 0.
+func scaleRow(beta float64, x []float64) {
+	switch beta {
+	case 0:
+		clear(x)
+	case 1:
+	default:
+		for i := range x {
+			x[i] *= beta
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"gonum.org/v1/netlib/blas/netlib"
+
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 // Backend implements engine.Backend.
@@ -108,10 +110,10 @@ func (b *Backend) setThreads(n int) {
 	}
 }
 
-// fits panics when a dimension does not fit OpenBLAS's 32-bit integers.
-func fits(dims ...int) {
-	for _, d := range dims {
-		if d > math.MaxInt32 {
+// fits panics when a dimension or stride does not fit OpenBLAS's 32-bit integers.
+func fits(matrices ...matrix.Matrix) {
+	for _, m := range matrices {
+		if max(m.Rows, m.Cols, m.Stride) > math.MaxInt32 {
 			panic("cblas: dimension exceeds 32 bits")
 		}
 	}

@@ -17,6 +17,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 // backend makes the process's backend, with one thread so that several calls run
@@ -245,7 +247,7 @@ func TestGradientOfWholeNumbers(t *testing.T) {
 					for i := range r {
 						r[i] = math.NaN()
 					}
-					be.Gradient(n, d, q, a, lda, x, ldx, b, ldb, g, ldg, r, ldr)
+					be.Gradient(matrix.Strided(n, d, a, lda), matrix.Strided(q, d, x, ldx), matrix.Strided(n, q, b, ldb), matrix.Strided(q, d, g, ldg), matrix.Strided(n, q, r, ldr))
 					for i := range n {
 						for j := range q {
 							want := -b[i*ldb+j]
@@ -290,10 +292,10 @@ func TestGradientOnThreads(t *testing.T) {
 		t.Fatalf("%d parts", parts)
 	}
 	first, g, r := make([]float64, q*d), make([]float64, q*d), make([]float64, n*q)
-	be.Gradient(n, d, q, a, d, x, d, nil, q, first, d, r, q)
+	be.Gradient(matrix.View(n, d, a), matrix.View(q, d, x), matrix.Matrix{}, matrix.View(q, d, first), matrix.View(n, q, r))
 	gradient := func() {
 		clear(g)
-		be.Gradient(n, d, q, a, d, x, d, nil, q, g, d, r, q)
+		be.Gradient(matrix.View(n, d, a), matrix.View(q, d, x), matrix.Matrix{}, matrix.View(q, d, g), matrix.View(n, q, r))
 	}
 	for range 200 {
 		gradient()
@@ -306,7 +308,7 @@ func TestGradientOnThreads(t *testing.T) {
 	if n := testing.AllocsPerRun(100, gradient); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
-	if be.team.a != nil {
+	if be.team.a.Data != nil {
 		t.Error("holds on to the matrix")
 	}
 }
@@ -323,16 +325,20 @@ func calls(be *Backend) map[string]func() {
 	}
 	work := make([]float64, be.SymEigWork(n, n)+be.QRWork(n, n)+be.SVDWork(n, n))
 	return map[string]func(){
-		"Gemm":          func() { be.Gemm(false, true, n, n, n, 1, fill(), n, fill(), n, 0, fill(), n) },
-		"Syrk":          func() { be.Syrk(true, n, n, 1, fill(), n, 0, fill(), n) },
-		"Gemv":          func() { be.Gemv(false, n, n, 1, fill(), n, make([]float64, n), 0, make([]float64, n)) },
-		"Gradient":      func() { be.Gradient(n, n, n, fill(), n, fill(), n, nil, n, fill(), n, fill(), n) },
-		"SymEig":        func() { be.SymEig(n, n, fill(), n, make([]float64, n), fill(), n, work) },
-		"SymEig, k = 0": func() { be.SymEig(n, 0, fill(), n, make([]float64, n), nil, n, work) },
-		"SVD":           func() { be.SVD(n, n, fill(), n, make([]float64, n), fill(), n, work) },
-		"Cholesky":      func() { be.Cholesky(n, fill(), n) },
-		"CholeskySolve": func() { be.CholeskySolve(n, n, fill(), n, fill(), n) },
-		"QR":            func() { be.QR(n, n, fill(), n, work) },
+		"Gemm": func() {
+			be.Gemm(false, true, 1, matrix.View(n, n, fill()), matrix.View(n, n, fill()), 0, matrix.View(n, n, fill()))
+		},
+		"Syrk": func() { be.Syrk(true, 1, matrix.View(n, n, fill()), 0, matrix.View(n, n, fill())) },
+		"Gemv": func() { be.Gemv(false, 1, matrix.View(n, n, fill()), make([]float64, n), 0, make([]float64, n)) },
+		"Gradient": func() {
+			be.Gradient(matrix.View(n, n, fill()), matrix.View(n, n, fill()), matrix.Matrix{}, matrix.View(n, n, fill()), matrix.View(n, n, fill()))
+		},
+		"SymEig":        func() { be.SymEig(matrix.View(n, n, fill()), make([]float64, n), matrix.View(n, n, fill()), work) },
+		"SymEig, k = 0": func() { be.SymEig(matrix.View(n, n, fill()), make([]float64, n), matrix.Matrix{}, work) },
+		"SVD":           func() { be.SVD(matrix.View(n, n, fill()), make([]float64, n), matrix.View(n, n, fill()), work) },
+		"Cholesky":      func() { be.Cholesky(matrix.View(n, n, fill())) },
+		"CholeskySolve": func() { be.CholeskySolve(matrix.View(n, n, fill()), matrix.View(n, n, fill())) },
+		"QR":            func() { be.QR(matrix.View(n, n, fill()), work) },
 	}
 }
 
@@ -438,7 +444,7 @@ func TestLarge(t *testing.T) {
 			for i := range c {
 				c[i] = math.NaN()
 			}
-			be.Gemm(false, true, n, n, n, 1, a, n, b, n, 0, c, n)
+			be.Gemm(false, true, 1, matrix.View(n, n, a), matrix.View(n, n, b), 0, matrix.View(n, n, c))
 			for i := range c {
 				if !(c[i] == want[i]) {
 					t.Errorf("goroutine %d: (%d, %d) is %v, want %v", g, i/n, i%n, c[i], want[i])
@@ -464,7 +470,7 @@ func products(t *testing.T, be *Backend, g int) {
 	for i := range c {
 		c[i] = math.NaN()
 	}
-	be.Gemm(false, false, m, n, k, 1, a, k, b, n, 0, c, n)
+	be.Gemm(false, false, 1, matrix.View(m, k, a), matrix.View(k, n, b), 0, matrix.View(m, n, c))
 	for i := range m {
 		for j := range n {
 			var want float64
@@ -487,43 +493,75 @@ func TestTooLarge(t *testing.T) {
 	big := math.MaxInt32 + 1
 	x := make([]float64, 8)
 	for name, call := range map[string]func(){
-		"Gemm m":               func() { be.Gemm(false, false, big, 1, 1, 1, x, 1, x, 1, 0, x, 1) },
-		"Gemm n":               func() { be.Gemm(false, false, 1, big, 1, 1, x, 1, x, big, 0, x, big) },
-		"Gemm k":               func() { be.Gemm(false, false, 1, 1, big, 1, x, big, x, 1, 0, x, 1) },
-		"Gemm m, empty":        func() { be.Gemm(true, false, big, 0, 0, 1, nil, big, nil, 1, 0, nil, 1) },
-		"Gemm n, empty":        func() { be.Gemm(false, false, 0, big, 0, 1, nil, 1, nil, big, 0, nil, big) },
-		"Gemm k, empty":        func() { be.Gemm(false, false, 0, 0, big, 1, nil, big, nil, 1, 0, nil, 1) },
-		"Gemm lda":             func() { be.Gemm(false, false, 1, 1, 1, 1, x, big, x, 1, 0, x, 1) },
-		"Gemm ldb":             func() { be.Gemm(false, false, 1, 1, 1, 1, x, 1, x, big, 0, x, 1) },
-		"Gemm ldc":             func() { be.Gemm(false, false, 1, 1, 1, 1, x, 1, x, 1, 0, x, big) },
-		"Syrk n":               func() { be.Syrk(false, big, 1, 1, x, 1, 0, x, big) },
-		"Syrk k":               func() { be.Syrk(false, 1, big, 1, x, big, 0, x, 1) },
-		"Syrk k, empty":        func() { be.Syrk(false, 0, big, 1, nil, big, 0, nil, 1) },
-		"Syrk lda":             func() { be.Syrk(false, 1, 1, 1, x, big, 0, x, 1) },
-		"Syrk ldc":             func() { be.Syrk(false, 1, 1, 1, x, 1, 0, x, big) },
-		"Gemv m":               func() { be.Gemv(false, big, 1, 1, x, 1, x, 0, x) },
-		"Gemv n, empty":        func() { be.Gemv(true, 0, big, 1, nil, big, nil, 0, nil) },
-		"Gemv lda":             func() { be.Gemv(false, 1, 1, 1, x, big, x, 0, x) },
-		"Gradient n":           func() { be.Gradient(big, 1, 1, x, 1, x, 1, nil, 1, x, 1, x, 1) },
-		"Gradient d, empty":    func() { be.Gradient(0, big, 0, nil, big, nil, big, nil, 1, nil, big, nil, 1) },
-		"Gradient t, empty":    func() { be.Gradient(0, 0, big, nil, 1, nil, 1, nil, 1, nil, 1, nil, big) },
-		"SymEig n":             func() { be.SymEig(big, 0, x, big, x, nil, big, x) },
-		"SymEig lda":           func() { be.SymEig(1, 0, x, big, x, nil, 1, make([]float64, be.SymEigWork(1, 0))) },
-		"SymEig ldv":           func() { be.SymEig(1, 1, x, 1, x, x, big, make([]float64, be.SymEigWork(1, 1))) },
-		"SVD m":                func() { be.SVD(big, 1, x, 1, x, x, 1, x) },
-		"SVD n":                func() { be.SVD(1, big, x, big, x, x, big, x) },
-		"Cholesky n":           func() { be.Cholesky(big, x, big) },
-		"Cholesky lda":         func() { be.Cholesky(1, x, big) },
-		"CholeskySolve n":      func() { be.CholeskySolve(big, 1, x, big, x, big) },
-		"CholeskySolve rows":   func() { be.CholeskySolve(0, big, nil, 1, nil, 1) },
-		"CholeskySolve ldl":    func() { be.CholeskySolve(1, 1, x, big, x, 1) },
-		"CholeskySolve ldb":    func() { be.CholeskySolve(1, 1, x, 1, x, big) },
-		"QR m":                 func() { be.QR(big, 1, x, 1, x) },
-		"QR n":                 func() { be.QR(1, big, x, big, x) },
-		"QR m, empty":          func() { be.QR(big, 0, nil, 1, nil) },
-		"QR lda":               func() { be.QR(1, 1, x, big, make([]float64, be.QRWork(1, 1))) },
-		"SVD lda":              func() { be.SVD(2, 1, x, big, x, x, 1, make([]float64, be.SVDWork(2, 1))) },
-		"beyond int64 as well": func() { be.Gemm(false, false, math.MaxInt, math.MaxInt, 1, 1, x, 1, x, math.MaxInt, 0, x, math.MaxInt) },
+		"Gemm m": func() {
+			be.Gemm(false, false, 1, matrix.View(big, 1, x), matrix.View(1, 1, x), 0, matrix.View(big, 1, x))
+		},
+		"Gemm n": func() {
+			be.Gemm(false, false, 1, matrix.View(1, 1, x), matrix.View(1, big, x), 0, matrix.View(1, big, x))
+		},
+		"Gemm k": func() {
+			be.Gemm(false, false, 1, matrix.View(1, big, x), matrix.View(big, 1, x), 0, matrix.View(1, 1, x))
+		},
+		"Gemm m, empty": func() {
+			be.Gemm(true, false, 1, matrix.View(0, big, nil), matrix.View(0, 0, nil), 0, matrix.View(big, 0, nil))
+		},
+		"Gemm n, empty": func() {
+			be.Gemm(false, false, 1, matrix.View(0, 0, nil), matrix.View(0, big, nil), 0, matrix.View(0, big, nil))
+		},
+		"Gemm k, empty": func() {
+			be.Gemm(false, false, 1, matrix.View(0, big, nil), matrix.View(big, 0, nil), 0, matrix.View(0, 0, nil))
+		},
+		"Gemm lda": func() {
+			be.Gemm(false, false, 1, matrix.Strided(1, 1, x, big), matrix.View(1, 1, x), 0, matrix.View(1, 1, x))
+		},
+		"Gemm ldb": func() {
+			be.Gemm(false, false, 1, matrix.View(1, 1, x), matrix.Strided(1, 1, x, big), 0, matrix.View(1, 1, x))
+		},
+		"Gemm ldc": func() {
+			be.Gemm(false, false, 1, matrix.View(1, 1, x), matrix.View(1, 1, x), 0, matrix.Strided(1, 1, x, big))
+		},
+		"Syrk n":        func() { be.Syrk(false, 1, matrix.View(big, 1, x), 0, matrix.View(big, big, x)) },
+		"Syrk k":        func() { be.Syrk(false, 1, matrix.View(1, big, x), 0, matrix.View(1, 1, x)) },
+		"Syrk k, empty": func() { be.Syrk(false, 1, matrix.View(0, big, nil), 0, matrix.View(0, 0, nil)) },
+		"Syrk lda":      func() { be.Syrk(false, 1, matrix.Strided(1, 1, x, big), 0, matrix.View(1, 1, x)) },
+		"Syrk ldc":      func() { be.Syrk(false, 1, matrix.View(1, 1, x), 0, matrix.Strided(1, 1, x, big)) },
+		"Gemv m":        func() { be.Gemv(false, 1, matrix.View(big, 1, x), x, 0, x) },
+		"Gemv n, empty": func() { be.Gemv(true, 1, matrix.Strided(0, 0, nil, big), nil, 0, nil) },
+		"Gemv lda":      func() { be.Gemv(false, 1, matrix.Strided(1, 1, x, big), x, 0, x) },
+		"Gradient n": func() {
+			be.Gradient(matrix.View(big, 1, x), matrix.View(1, 1, x), matrix.Matrix{}, matrix.View(1, 1, x), matrix.View(big, 1, x))
+		},
+		"Gradient d, empty": func() {
+			be.Gradient(matrix.View(0, big, nil), matrix.View(0, big, nil), matrix.Matrix{}, matrix.View(0, big, nil), matrix.View(0, 0, nil))
+		},
+		"Gradient t, empty": func() {
+			be.Gradient(matrix.View(0, 0, nil), matrix.View(big, 0, nil), matrix.Matrix{}, matrix.View(big, 0, nil), matrix.View(0, big, nil))
+		},
+		"SymEig n": func() { be.SymEig(matrix.View(big, big, x), x, matrix.Matrix{}, x) },
+		"SymEig lda": func() {
+			be.SymEig(matrix.Strided(1, 1, x, big), x, matrix.Matrix{}, make([]float64, be.SymEigWork(1, 0)))
+		},
+		"SymEig ldv": func() {
+			be.SymEig(matrix.View(1, 1, x), x, matrix.Strided(1, 1, x, big), make([]float64, be.SymEigWork(1, 1)))
+		},
+		"SVD m":              func() { be.SVD(matrix.View(big, 1, x), x, matrix.View(min(big, 1), 1, x), x) },
+		"SVD n":              func() { be.SVD(matrix.View(1, big, x), x, matrix.View(min(1, big), big, x), x) },
+		"Cholesky n":         func() { be.Cholesky(matrix.View(big, big, x)) },
+		"Cholesky lda":       func() { be.Cholesky(matrix.Strided(1, 1, x, big)) },
+		"CholeskySolve n":    func() { be.CholeskySolve(matrix.View(big, big, x), matrix.View(1, big, x)) },
+		"CholeskySolve rows": func() { be.CholeskySolve(matrix.View(0, 0, nil), matrix.View(big, 0, nil)) },
+		"CholeskySolve ldl":  func() { be.CholeskySolve(matrix.Strided(1, 1, x, big), matrix.View(1, 1, x)) },
+		"CholeskySolve ldb":  func() { be.CholeskySolve(matrix.View(1, 1, x), matrix.Strided(1, 1, x, big)) },
+		"QR m":               func() { be.QR(matrix.View(big, 1, x), x) },
+		"QR n":               func() { be.QR(matrix.View(1, big, x), x) },
+		"QR m, empty":        func() { be.QR(matrix.View(big, 0, nil), nil) },
+		"QR lda":             func() { be.QR(matrix.Strided(1, 1, x, big), make([]float64, be.QRWork(1, 1))) },
+		"SVD lda": func() {
+			be.SVD(matrix.Strided(2, 1, x, big), x, matrix.View(1, 1, x), make([]float64, be.SVDWork(2, 1)))
+		},
+		"beyond int64 as well": func() {
+			be.Gemm(false, false, 1, matrix.View(math.MaxInt, 1, x), matrix.View(1, math.MaxInt, x), 0, matrix.View(math.MaxInt, math.MaxInt, x))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

@@ -41,40 +41,26 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/fdridge/fdridge/internal/shape"
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 // A gradient is R = A·Xᵀ − B and G += Rᵀ·A.
 type gradient struct {
-	n, d, t int
-	a       []float64
-	lda     int
-	x       []float64
-	ldx     int
-	b       []float64
-	ldb     int
-	g       []float64
-	ldg     int
-	r       []float64
-	ldr     int
+	n, d, t       int
+	a, x, b, g, r matrix.Matrix
 }
 
 // Gradient computes R = A·Xᵀ − B and G += Rᵀ·A, a block of rows being used for
 // both while it is in cache: A is read once from memory. On several threads the
 // rows are divided into fixed parts, so that the sums do not depend on timing.
-func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx int, rhs []float64, ldb int, g []float64, ldg int, r []float64, ldr int) {
-	shape.Matrix(n, d, lda, len(a))
-	shape.Matrix(t, d, ldx, len(x))
-	shape.Matrix(t, d, ldg, len(g))
-	shape.Matrix(n, t, ldr, len(r))
-	if rhs != nil {
-		shape.Matrix(n, t, ldb, len(rhs))
-	}
-	fits(n, d, t, lda, ldx, ldg, ldr)
+func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
+	matrix.Gradient(&a, &x, &rhs, &g, &r)
+	fits(a, x, g, r)
+	n, d, t := a.Rows, a.Cols, x.Rows
 	if n == 0 || t == 0 {
 		return
 	}
-	v := gradient{n: n, d: d, t: t, a: a, lda: lda, x: x, ldx: ldx, b: rhs, ldb: ldb, g: g, ldg: ldg, r: r, ldr: ldr}
+	v := gradient{n: n, d: d, t: t, a: a, x: x, b: rhs, g: g, r: r}
 	if d == 0 {
 		v.negate(0, n)
 		return
@@ -85,7 +71,7 @@ func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx i
 		b.team.run(b, v, parts)
 		return
 	}
-	v.rows(b.core, 0, n, g, ldg)
+	v.rows(b.core, 0, n, g)
 }
 
 // Blocks of A are of so many entries, 64 KiB: a second reading finds them in the
@@ -108,24 +94,24 @@ func blockRows(d, t int) int {
 }
 
 // rows does rows lo to hi, and adds to g instead of G.
-func (v *gradient) rows(c core, lo, hi int, g []float64, ldg int) {
+func (v *gradient) rows(c core, lo, hi int, g matrix.Matrix) {
 	v.negate(lo, hi)
 	vectors := C.int(0)
 	if v.t < c.products() {
 		vectors = 1
 	}
-	C.gradient(C.int(hi-lo), C.int(v.d), C.int(v.t), C.int(blockRows(v.d, v.t)), vectors, pointer(v.a[lo*v.lda:]), C.int(v.lda), pointer(v.x), C.int(v.ldx), pointer(g), C.int(ldg), pointer(v.r[lo*v.ldr:]), C.int(v.ldr))
+	C.gradient(C.int(hi-lo), C.int(v.d), C.int(v.t), C.int(blockRows(v.d, v.t)), vectors, pointer(v.a.Data[lo*v.a.Stride:]), C.int(v.a.Stride), pointer(v.x.Data), C.int(v.x.Stride), pointer(g.Data), C.int(g.Stride), pointer(v.r.Data[lo*v.r.Stride:]), C.int(v.r.Stride))
 }
 
 // negate sets rows lo to hi of R to −B.
 func (v *gradient) negate(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		row := v.r[i*v.ldr : i*v.ldr+v.t]
-		if v.b == nil {
+		row := v.r.Row(i)
+		if v.b.Data == nil {
 			clear(row)
 			continue
 		}
-		for q, y := range v.b[i*v.ldb : i*v.ldb+v.t] {
+		for q, y := range v.b.Row(i) {
 			row[q] = -y
 		}
 	}
@@ -177,7 +163,7 @@ func (m *team) run(b *Backend, v gradient, parts int) {
 	m.work()
 	m.wg.Wait()
 	for i := range parts - 1 {
-		C.add(C.int(v.t), C.int(v.d), pointer(m.sums[i*v.t*v.d:]), pointer(v.g), C.int(v.ldg))
+		C.add(C.int(v.t), C.int(v.d), pointer(m.sums[i*v.t*v.d:]), pointer(v.g.Data), C.int(v.g.Stride))
 	}
 	m.gradient = gradient{}
 }
@@ -196,11 +182,11 @@ func (m *team) work() {
 		}
 		lo, hi := m.n*i/m.parts, m.n*(i+1)/m.parts
 		if i == 0 {
-			m.rows(m.core, lo, hi, m.g, m.ldg)
+			m.rows(m.core, lo, hi, m.g)
 			continue
 		}
 		sums := m.sums[(i-1)*m.t*m.d : i*m.t*m.d]
 		clear(sums)
-		m.rows(m.core, lo, hi, sums, m.d)
+		m.rows(m.core, lo, hi, matrix.View(m.t, m.d, sums))
 	}
 }

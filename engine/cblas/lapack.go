@@ -15,7 +15,7 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/fdridge/fdridge/internal/shape"
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 // pointer passes a slice to C, nil where it is empty.
@@ -40,55 +40,59 @@ func (b *Backend) threadsFor(n int) int {
 
 // Cholesky overwrites the lower triangle of A with L, A = L·Lᵀ: column-major, the
 // upper one with U = Lᵀ.
-func (b *Backend) Cholesky(n int, a []float64, lda int) (ok bool) {
-	shape.Matrix(n, n, lda, len(a))
-	fits(n, lda)
+//
+// It returns how many pivots were positive, and whether that is all of them.
+func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
+	n := matrix.Square(&a)
+	fits(a)
 	if n == 0 {
-		return true
+		return 0, true
 	}
 	b.enter(b.threadsFor(n))
 	defer b.leave()
-	if C.LAPACKE_dpotrf_work(C.COLUMNS, 'U', C.int(n), pointer(a), C.int(lda)) != 0 {
-		return false
+	positive := n
+	if info := int(C.LAPACKE_dpotrf_work(C.COLUMNS, 'U', C.int(n), pointer(a.Data), C.int(a.Stride))); info != 0 {
+		positive = info - 1
 	}
-	for i := range n {
+	for i := range positive {
 		// OpenBLAS takes a pivot that is NaN or infinite for a positive one.
-		if pivot := a[i*lda+i]; !(pivot > 0) || math.IsInf(pivot, 1) {
-			return false
+		if root := a.Data[i*a.Stride+i]; !(root > 0) || math.IsInf(root, 1) {
+			return i, false
 		}
 	}
-	return true
+	return positive, positive == n
 }
 
 // CholeskySolve overwrites each row of B with the solution of L·Lᵀ·x = row: the
 // rows are the columns of the column-major B.
-func (b *Backend) CholeskySolve(n, nrhs int, l []float64, ldl int, rhs []float64, ldb int) {
-	shape.Matrix(n, n, ldl, len(l))
-	shape.Matrix(nrhs, n, ldb, len(rhs))
-	fits(n, nrhs, ldl, ldb)
+func (b *Backend) CholeskySolve(l, rhs matrix.Matrix) {
+	n, nrhs := matrix.Square(&l), rhs.Rows
+	matrix.Is(&rhs, nrhs, n)
+	fits(l, rhs)
 	if n == 0 || nrhs == 0 {
 		return
 	}
 	b.enter(b.threads)
 	defer b.leave()
-	if C.LAPACKE_dpotrs_work(C.COLUMNS, 'U', C.int(n), C.int(nrhs), pointer(l), C.int(ldl), pointer(rhs), C.int(ldb)) != 0 {
+	if C.LAPACKE_dpotrs_work(C.COLUMNS, 'U', C.int(n), C.int(nrhs), pointer(l.Data), C.int(l.Stride), pointer(rhs.Data), C.int(rhs.Stride)) != 0 {
 		panic("cblas: dpotrs refused its arguments")
 	}
 }
 
 // QR overwrites the upper trapezoid of A with R: column-major, the lower
 // trapezoid of L in the LQ factorisation of the transpose.
-func (b *Backend) QR(m, n int, a []float64, lda int, work []float64) {
-	shape.Matrix(m, n, lda, len(a))
-	shape.Work(b.QRWork(m, n), len(work))
-	fits(m, n, lda, n*block)
+func (b *Backend) QR(a matrix.Matrix, work []float64) {
+	matrix.Check(&a)
+	m, n := a.Rows, a.Cols
+	matrix.Work(b.QRWork(m, n), len(work))
+	fits(a, matrix.Matrix{Cols: n * block})
 	q := min(m, n)
 	if q == 0 {
 		return
 	}
 	b.enter(b.threadsFor(q))
 	defer b.leave()
-	if C.LAPACKE_dgelqf_work(C.COLUMNS, C.int(n), C.int(m), pointer(a), C.int(lda), pointer(work[:q]), pointer(work[q:]), C.int(n*block)) != 0 {
+	if C.LAPACKE_dgelqf_work(C.COLUMNS, C.int(n), C.int(m), pointer(a.Data), C.int(a.Stride), pointer(work[:q]), pointer(work[q:]), C.int(n*block)) != 0 {
 		panic("cblas: dgelqf refused its arguments")
 	}
 }

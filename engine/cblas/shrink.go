@@ -2,23 +2,16 @@
 
 package cblas
 
-import "github.com/fdridge/fdridge/internal/shape"
+import "github.com/fdridge/fdridge/engine/internal/matrix"
 
 // Gram computes rows first to n of the lower triangle of C = A·Aᵀ: a product with
 // the rows before them, and their own triangle.
-func (b *Backend) Gram(first, n, k int, a []float64, lda int, c []float64, ldc int) {
-	shape.Leading(first, n)
-	shape.Matrix(n, k, lda, len(a))
-	shape.Matrix(n, n, ldc, len(c))
-	if first == n {
-		return
-	}
-	var rows []float64
-	if k > 0 {
-		rows = a[first*lda:]
-	}
-	b.Gemm(false, true, n-first, first, k, 1, rows, lda, a, lda, 0, c[first*ldc:], ldc)
-	b.Syrk(false, n-first, k, 1, rows, lda, 0, c[first*ldc+first:], ldc)
+func (b *Backend) Gram(first int, a, c matrix.Matrix) {
+	n, _, k := matrix.Product(false, true, &a, &a, &c)
+	matrix.Leading(first, n)
+	rows := a.Slice(first, n, 0, k)
+	b.Gemm(false, true, 1, rows, a.Slice(0, first, 0, k), 0, c.Slice(first, n, 0, first))
+	b.Syrk(false, 1, rows, 0, c.Slice(first, n, first, n))
 }
 
 // panelWidth is the number of columns that LeftMul computes at a time: enough for
@@ -26,20 +19,18 @@ func (b *Backend) Gram(first, n, k int, a []float64, lda int, c []float64, ldc i
 func panelWidth(n, k int) int { return min(n, max(k, 1024)) }
 
 // LeftMul overwrites the first m rows of B with W·B, through a panel in work.
-func (b *Backend) LeftMul(m, n, k int, w []float64, ldw int, x []float64, ldx int, work []float64) {
-	shape.Leading(m, k)
-	shape.Matrix(m, k, ldw, len(w))
-	shape.Matrix(k, n, ldx, len(x))
-	shape.Work(b.LeftMulWork(m, n, k), len(work))
+func (b *Backend) LeftMul(w, x matrix.Matrix, work []float64) {
+	m, n, k := matrix.LeftMul(&w, &x)
+	matrix.Work(b.LeftMulWork(m, n, k), len(work))
 	if m == 0 {
 		return
 	}
 	width := panelWidth(n, k)
 	for j := 0; j < n; j += width {
 		nb := min(width, n-j)
-		b.Gemm(false, false, m, nb, k, 1, w, ldw, x[j:], ldx, 0, work, nb)
+		b.Gemm(false, false, 1, w, x.Slice(0, k, j, j+nb), 0, matrix.View(m, nb, work))
 		for i := range m {
-			copy(x[i*ldx+j:i*ldx+j+nb], work[i*nb:])
+			copy(x.Row(i)[j:j+nb], work[i*nb:])
 		}
 	}
 }

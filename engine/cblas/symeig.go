@@ -6,23 +6,20 @@ import (
 	"gonum.org/v1/gonum/blas"
 
 	"github.com/fdridge/fdridge/engine/internal/eigen"
-	"github.com/fdridge/fdridge/internal/shape"
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 // SymEig computes all eigenvalues, descending, and the k leading eigenvectors as
 // rows, by package eigen on OpenBLAS's products. LAPACKE's dsytrd, dstedc and dormtr
 // on the same OpenBLAS take 1.1 to 1.3 times as long at the orders of a shrink, and
 // dsyevd more.
-func (b *Backend) SymEig(n, k int, a []float64, lda int, w []float64, v []float64, ldv int, work []float64) (ok bool) {
-	shape.Matrix(n, n, lda, len(a))
-	shape.Leading(k, n)
-	shape.Vector(n, len(w))
-	shape.Matrix(k, n, ldv, len(v))
-	shape.Work(b.SymEigWork(n, k), len(work))
-	fits(n, lda, ldv)
+func (b *Backend) SymEig(a matrix.Matrix, w []float64, v matrix.Matrix, work []float64) (ok bool) {
+	n, k := matrix.SymEig(&a, w, &v)
+	matrix.Work(b.SymEigWork(n, k), len(work))
+	fits(a, v)
 	b.enter(b.threadsFor(n))
 	defer b.leave()
-	return eigen.Sym((*inside)(b), n, k, a, lda, w, v, ldv, work)
+	return eigen.Sym((*inside)(b), a, w, v, work)
 }
 
 // SymEigWork is the workspace of SymEig.
@@ -33,46 +30,43 @@ func (b *Backend) SymEigWork(n, k int) int { return eigen.Work(n, k) }
 // OpenBLAS leaves out a NaN times beta = 0.
 type inside Backend
 
-func (i *inside) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, bm []float64, ldb int, beta float64, c []float64, ldc int) {
-	if m == 0 || n == 0 {
+func (i *inside) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
+	m, k := matrix.Shape(transA, &a)
+	if m == 0 || c.Cols == 0 {
 		return
 	}
 	if k == 0 || alpha == 0 {
-		scaleRows(m, n, beta, c, ldc)
+		for r := range m {
+			scaleRow(beta, c.Row(r))
+		}
 		return
 	}
-	i.blas.Dgemm(op(transA), op(transB), m, n, k, alpha, a, lda, bm, ldb, beta, c, ldc)
+	i.blas.Dgemm(op(transA), op(transB), m, c.Cols, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
 }
 
 // bandRows is the height of the block rows of a triangle; what of them lies right
 // of the diagonal is computed in vain.
 const bandRows = 64
 
-func (i *inside) Gemmt(transA, transB bool, n, k int, alpha float64, a []float64, lda int, bm []float64, ldb int, beta float64, c []float64, ldc int) {
-	step := lda // to the next row of op(A)
-	if transA {
-		step = 1
-	}
-	for r := 0; r < n; r += bandRows {
-		rows := min(bandRows, n-r)
-		i.Gemm(transA, transB, rows, r+rows, k, alpha, a[r*step:], lda, bm, ldb, beta, c[r*ldc:], ldc)
+func (i *inside) Gemmt(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
+	for r := 0; r < c.Rows; r += bandRows {
+		end := min(r+bandRows, c.Rows)
+		i.Gemm(transA, transB, alpha, matrix.Span(transA, a, r, end), matrix.Span(!transB, b, 0, end), beta, c.Slice(r, end, 0, end))
 	}
 }
 
-func (i *inside) Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64) {
-	ny := m
-	if trans {
-		ny = n
-	}
-	scaleRows(1, ny, beta, y, max(1, ny))
-	if m > 0 && n > 0 && alpha != 0 {
-		i.blas.Dgemv(op(trans), m, n, alpha, a, lda, x, 1, 1, y, 1)
+func (i *inside) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64) {
+	ny, nx := matrix.Shape(trans, &a)
+	scaleRow(beta, y[:ny])
+	if nx > 0 && ny > 0 && alpha != 0 {
+		i.blas.Dgemv(op(trans), a.Rows, a.Cols, alpha, a.Data, a.Stride, x, 1, 1, y, 1)
 	}
 }
 
-func (i *inside) Symv(n int, a []float64, lda int, x, y []float64) {
+func (i *inside) Symv(a matrix.Matrix, x, y []float64) {
+	n := a.Rows
 	clear(y[:n])
 	if n > 0 {
-		i.blas.Dsymv(blas.Lower, n, 1, a, lda, x, 1, 1, y, 1)
+		i.blas.Dsymv(blas.Lower, n, 1, a.Data, a.Stride, x, 1, 1, y, 1)
 	}
 }

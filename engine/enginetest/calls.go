@@ -50,26 +50,30 @@ func allocations(t *testing.T, be engine.Backend) {
 		}
 	}
 	operations := map[string]func(){
-		"Gemm":               func() { be.Gemm(false, false, m, n, k, 1, a, k, b, n, 0, c, n) },
-		"Gemm T":             func() { be.Gemm(false, true, m, m, k, 1, a, k, a, k, 0, sq, m) },
-		"Syrk":               func() { be.Syrk(false, m, k, 1, a, k, 0, sq, m) },
-		"Gram":               func() { be.Gram(m/3, m, k, a, k, sq, m) },
-		"LeftMul":            func() { be.LeftMul(m/2, n, m/2+9, sq, m, c, n, left) },
-		"Gemv":               func() { be.Gemv(false, m, k, 1, a, k, x, 0, y) },
-		"Gradient":           func() { be.Gradient(m, k, 3, a, k, b, k, nil, 3, g, k, r, 3) },
-		"Gradient of many":   func() { be.Gradient(m, k, 16, a, k, b, k, nil, 16, g, k, r, 16) },
-		"Gemm of few rows":   func() { be.Gemm(false, false, 9, n, k, 1, a, k, b, n, 0, c, n) },
-		"Gemm T of few rows": func() { be.Gemm(false, true, 9, m, k, 1, a, k, a, k, 0, sq, m) },
+		"Gemm":    func() { be.Gemm(false, false, 1, engine.View(m, k, a), engine.View(k, n, b), 0, engine.View(m, n, c)) },
+		"Gemm T":  func() { be.Gemm(false, true, 1, engine.View(m, k, a), engine.View(m, k, a), 0, engine.View(m, m, sq)) },
+		"Syrk":    func() { be.Syrk(false, 1, engine.View(m, k, a), 0, engine.View(m, m, sq)) },
+		"Gram":    func() { be.Gram(m/3, engine.View(m, k, a), engine.View(m, m, sq)) },
+		"LeftMul": func() { be.LeftMul(engine.Strided(m/2, m/2+9, sq, m), engine.View(m/2+9, n, c), left) },
+		"Gemv":    func() { be.Gemv(false, 1, engine.View(m, k, a), x, 0, y) },
+		"Gradient": func() {
+			be.Gradient(engine.View(m, k, a), engine.View(3, k, b), engine.Matrix{}, engine.View(3, k, g), engine.View(m, 3, r))
+		},
+		"Gradient of many": func() {
+			be.Gradient(engine.View(m, k, a), engine.View(16, k, b), engine.Matrix{}, engine.View(16, k, g), engine.View(m, 16, r))
+		},
+		"Gemm of few rows":   func() { be.Gemm(false, false, 1, engine.View(9, k, a), engine.View(k, n, b), 0, engine.View(9, n, c)) },
+		"Gemm T of few rows": func() { be.Gemm(false, true, 1, engine.View(9, k, a), engine.View(m, k, a), 0, engine.View(9, m, sq)) },
 		"SymEig": func() {
 			spd()
-			be.SymEig(m, m/2, sq, m, s, vt, n, eig)
+			be.SymEig(engine.View(m, m, sq), s, engine.Strided(m/2, m, vt, n), eig)
 		},
-		"SVD": func() { be.SVD(m, n, c, n, s, vt, n, sv) },
-		"QR":  func() { be.QR(n, m, c, m, q) },
+		"SVD": func() { be.SVD(engine.View(m, n, c), s, engine.View(min(m, n), n, vt), sv) },
+		"QR":  func() { be.QR(engine.View(n, m, c), q) },
 		"Cholesky": func() {
 			spd()
-			be.Cholesky(m, sq, m)
-			be.CholeskySolve(m, 2, sq, m, r[:2*m], m)
+			be.Cholesky(engine.View(m, m, sq))
+			be.CholeskySolve(engine.View(m, m, sq), engine.View(2, m, r[:2*m]))
 		},
 	}
 	for name, f := range operations {
@@ -104,49 +108,113 @@ func allocationsInParallel(runs int, f func()) float64 {
 // panics checks that wrong shapes panic with a string, before anything happens.
 func panics(t *testing.T, be engine.Backend) {
 	x := make([]float64, 100)
-	for name, f := range map[string]func(){
-		"negative m":       func() { be.Gemm(false, false, -1, 2, 2, 1, x, 2, x, 2, 0, x, 2) },
-		"small lda":        func() { be.Gemm(false, false, 2, 2, 3, 1, x, 2, x, 2, 0, x, 2) },
-		"short A":          func() { be.Gemm(false, false, 4, 2, 3, 1, x[:11], 3, x, 2, 0, x, 2) },
-		"short B":          func() { be.Gemm(false, true, 4, 2, 3, 1, x, 3, x[:5], 3, 0, x, 2) },
-		"short C":          func() { be.Gemm(false, false, 4, 2, 3, 1, x, 3, x, 2, 0, x[:7], 2) },
-		"zero ld":          func() { be.Syrk(false, 0, 0, 1, x, 0, 0, x, 1) },
-		"short syrk":       func() { be.Syrk(true, 3, 5, 1, x[:14], 3, 0, x, 3) },
-		"short gram":       func() { be.Gram(1, 3, 5, x[:14], 5, x, 3) },
-		"first above n":    func() { be.Gram(4, 3, 5, x, 5, x, 3) },
-		"m above k":        func() { be.LeftMul(3, 2, 2, x, 2, x, 2, make([]float64, 10000)) },
-		"short W":          func() { be.LeftMul(2, 2, 3, x[:5], 3, x, 2, make([]float64, 10000)) },
-		"short x":          func() { be.Gemv(false, 3, 3, 1, x, 3, x[:2], 0, x) },
-		"short y":          func() { be.Gemv(true, 2, 3, 1, x, 3, x, 0, x[:2]) },
-		"short residual":   func() { be.Gradient(3, 2, 2, x, 2, x, 2, nil, 2, x, 2, x[:5], 2) },
-		"short right side": func() { be.Gradient(3, 2, 2, x, 2, x, 2, x[:5], 2, x, 2, x, 2) },
-		"k above n":        func() { be.SymEig(2, 3, x, 2, x, x, 2, make([]float64, 10000)) },
-		"short eig work":   func() { be.SymEig(4, 4, x, 4, x, x, 4, make([]float64, be.SymEigWork(4, 4)-1)) },
-		"short svd work":   func() { be.SVD(4, 5, x, 5, x, x, 5, make([]float64, be.SVDWork(4, 5)-1)) },
-		"short qr work":    func() { be.QR(4, 5, x, 5, make([]float64, be.QRWork(4, 5)-1)) },
-		"short vt":         func() { be.SVD(4, 5, x, 5, x, x[:19], 5, make([]float64, be.SVDWork(4, 5))) },
-		"short qr":         func() { be.QR(4, 5, x[:19], 5, make([]float64, be.QRWork(4, 5))) },
-		"negative qr":      func() { be.QR(-4, 5, x, 5, x) },
-		"negative svd":     func() { be.SVD(4, -5, x, 5, x, x, 5, x) },
-		"short s":          func() { be.SVD(4, 5, x, 5, x[:3], x, 5, make([]float64, be.SVDWork(4, 5))) },
-		"negative eig":     func() { be.SymEig(-1, 0, x, 2, x, x, 2, x) },
-		"negative k":       func() { be.SymEig(2, -1, x, 2, x, x, 2, make([]float64, 10000)) },
-		"short w":          func() { be.SymEig(4, 1, x, 4, x[:3], x, 4, make([]float64, be.SymEigWork(4, 1))) },
-		"short v":          func() { be.SymEig(4, 2, x, 4, x, x[:7], 4, make([]float64, be.SymEigWork(4, 2))) },
-		"small ldv":        func() { be.SymEig(4, 2, x, 4, x, x, 3, make([]float64, be.SymEigWork(4, 2))) },
-		"short gradient":   func() { be.Gradient(3, 2, 2, x, 2, x, 2, nil, 2, x[:3], 2, x, 2) },
-		"short weights":    func() { be.Gradient(3, 2, 2, x, 2, x[:3], 2, nil, 2, x, 2, x, 2) },
-		"negative targets": func() { be.Gradient(3, 2, -1, x, 2, x, 2, nil, 2, x, 2, x, 2) },
-		"short L":          func() { be.Cholesky(5, x[:24], 5) },
-		"short rows":       func() { be.CholeskySolve(5, 3, x, 5, x[:14], 5) },
-	} {
-		func() {
-			defer func() {
-				if _, ok := recover().(string); !ok {
-					t.Errorf("%s: no panic with a string", name)
-				}
+	for _, calls := range []map[string]func(){wrongProducts(be, x), wrongFactorisations(be, x)} {
+		for name, f := range calls {
+			func() {
+				defer func() {
+					if _, ok := recover().(string); !ok {
+						t.Errorf("%s: no panic with a string", name)
+					}
+				}()
+				f()
 			}()
-			f()
-		}()
+		}
+	}
+}
+
+func wrongProducts(be engine.Backend, x []float64) map[string]func() {
+	return map[string]func(){
+		"negative m": func() {
+			be.Gemm(false, false, 1, engine.View(-1, 2, x), engine.View(2, 2, x), 0, engine.View(-1, 2, x))
+		},
+		"other k": func() {
+			be.Gemm(false, false, 1, engine.View(4, 3, x), engine.View(2, 2, x), 0, engine.View(4, 2, x))
+		},
+		"other C": func() {
+			be.Gemm(true, false, 1, engine.View(3, 4, x), engine.View(3, 2, x), 0, engine.View(2, 4, x))
+		},
+		"other weights": func() {
+			be.Gradient(engine.View(3, 2, x), engine.View(2, 3, x), engine.Matrix{}, engine.View(2, 2, x), engine.View(3, 2, x))
+		},
+		"other gradient": func() {
+			be.Gradient(engine.View(3, 2, x), engine.View(2, 2, x), engine.Matrix{}, engine.View(1, 2, x), engine.View(3, 2, x))
+		},
+		"other residual": func() {
+			be.Gradient(engine.View(3, 2, x), engine.View(2, 2, x), engine.Matrix{}, engine.View(2, 2, x), engine.View(4, 2, x))
+		},
+		"small lda": func() {
+			be.Gemm(false, false, 1, engine.Strided(2, 3, x, 2), engine.View(3, 2, x), 0, engine.View(2, 2, x))
+		},
+		"short A": func() {
+			be.Gemm(false, false, 1, engine.View(4, 3, x[:11]), engine.View(3, 2, x), 0, engine.View(4, 2, x))
+		},
+		"short B": func() {
+			be.Gemm(false, true, 1, engine.View(4, 3, x), engine.View(2, 3, x[:5]), 0, engine.View(4, 2, x))
+		},
+		"short C": func() {
+			be.Gemm(false, false, 1, engine.View(4, 3, x), engine.View(3, 2, x), 0, engine.View(4, 2, x[:7]))
+		},
+		"zero stride":   func() { be.Syrk(false, 1, engine.Strided(2, 2, x, 0), 0, engine.View(2, 2, x)) },
+		"short syrk":    func() { be.Syrk(true, 1, engine.View(5, 3, x[:14]), 0, engine.View(3, 3, x)) },
+		"short gram":    func() { be.Gram(1, engine.View(3, 5, x[:14]), engine.View(3, 3, x)) },
+		"first above n": func() { be.Gram(4, engine.View(3, 5, x), engine.View(3, 3, x)) },
+		"m above k":     func() { be.LeftMul(engine.View(3, 2, x), engine.View(2, 2, x), make([]float64, 10000)) },
+		"short W":       func() { be.LeftMul(engine.View(2, 3, x[:5]), engine.View(3, 2, x), make([]float64, 10000)) },
+		"short x":       func() { be.Gemv(false, 1, engine.View(3, 3, x), x[:2], 0, x) },
+		"short y":       func() { be.Gemv(true, 1, engine.View(2, 3, x), x, 0, x[:2]) },
+		"short residual": func() {
+			be.Gradient(engine.View(3, 2, x), engine.View(2, 2, x), engine.Matrix{}, engine.View(2, 2, x), engine.View(3, 2, x[:5]))
+		},
+		"short right side": func() {
+			be.Gradient(engine.View(3, 2, x), engine.View(2, 2, x), engine.View(3, 2, x[:5]), engine.View(2, 2, x), engine.View(3, 2, x))
+		},
+		"short gradient": func() {
+			be.Gradient(engine.View(3, 2, x), engine.View(2, 2, x), engine.Matrix{}, engine.View(2, 2, x[:3]), engine.View(3, 2, x))
+		},
+		"short weights": func() {
+			be.Gradient(engine.View(3, 2, x), engine.View(2, 2, x[:3]), engine.Matrix{}, engine.View(2, 2, x), engine.View(3, 2, x))
+		},
+		"negative targets": func() {
+			be.Gradient(engine.View(3, 2, x), engine.View(-1, 2, x), engine.Matrix{}, engine.View(-1, 2, x), engine.Strided(3, -1, x, 2))
+		},
+	}
+}
+
+func wrongFactorisations(be engine.Backend, x []float64) map[string]func() {
+	return map[string]func(){
+		"no square":       func() { be.Cholesky(engine.View(3, 2, x)) },
+		"other rows of b": func() { be.CholeskySolve(engine.View(3, 3, x), engine.View(2, 2, x)) },
+		"other vt":        func() { be.SVD(engine.View(4, 5, x), x, engine.View(5, 5, x), make([]float64, be.SVDWork(4, 5))) },
+		"other vectors":   func() { be.SymEig(engine.View(4, 4, x), x, engine.View(2, 3, x), make([]float64, be.SymEigWork(4, 2))) },
+		"k above n":       func() { be.SymEig(engine.View(2, 2, x), x, engine.View(3, 2, x), make([]float64, 10000)) },
+		"short eig work": func() {
+			be.SymEig(engine.View(4, 4, x), x, engine.View(4, 4, x), make([]float64, be.SymEigWork(4, 4)-1))
+		},
+		"short svd work": func() {
+			be.SVD(engine.View(4, 5, x), x, engine.View(4, 5, x), make([]float64, be.SVDWork(4, 5)-1))
+		},
+		"short qr work": func() { be.QR(engine.View(4, 5, x), make([]float64, be.QRWork(4, 5)-1)) },
+		"short vt": func() {
+			be.SVD(engine.View(4, 5, x), x, engine.View(4, 5, x[:19]), make([]float64, be.SVDWork(4, 5)))
+		},
+		"short qr":     func() { be.QR(engine.View(4, 5, x[:19]), make([]float64, be.QRWork(4, 5))) },
+		"negative qr":  func() { be.QR(engine.View(-4, 5, x), x) },
+		"negative svd": func() { be.SVD(engine.View(4, -5, x), x, engine.View(-5, -5, x), x) },
+		"short s": func() {
+			be.SVD(engine.View(4, 5, x), x[:3], engine.View(4, 5, x), make([]float64, be.SVDWork(4, 5)))
+		},
+		"negative eig": func() { be.SymEig(engine.View(-1, -1, x), x, engine.View(0, -1, x), x) },
+		"negative k":   func() { be.SymEig(engine.View(2, 2, x), x, engine.View(-1, 2, x), make([]float64, 10000)) },
+		"short w": func() {
+			be.SymEig(engine.View(4, 4, x), x[:3], engine.View(1, 4, x), make([]float64, be.SymEigWork(4, 1)))
+		},
+		"short v": func() {
+			be.SymEig(engine.View(4, 4, x), x, engine.View(2, 4, x[:7]), make([]float64, be.SymEigWork(4, 2)))
+		},
+		"small ldv": func() {
+			be.SymEig(engine.View(4, 4, x), x, engine.Strided(2, 4, x, 3), make([]float64, be.SymEigWork(4, 2)))
+		},
+		"short L":    func() { be.Cholesky(engine.View(5, 5, x[:24])) },
+		"short rows": func() { be.CholeskySolve(engine.View(5, 5, x), engine.View(3, 5, x[:14])) },
 	}
 }

@@ -145,7 +145,7 @@ func symEig(t *testing.T, be engine.Backend) {
 						return 1 / float64(1+i+j)
 					})
 					w, v, work := newMatrix(1, n, nan), newMatrix(k, n, nan), newMatrix(1, be.SymEigWork(n, k), nan)
-					if be.SymEig(n, k, a.data, a.ld, w.data, v.data, v.ld, work.data) {
+					if be.SymEig(a.view(), w.data, v.view(), work.data) {
 						t.Errorf("SymEig(n=%d, k=%d) with %v at %v reports success", n, k, bad, where)
 					}
 				}
@@ -174,7 +174,7 @@ func symEigOnce(t *testing.T, be engine.Backend, what string, n, k int, at func(
 	sym := func(i, j int) float64 { return at(max(i, j), min(i, j)) }
 	a := newMatrix(n, n, lowerOnly(sym))
 	w, v, work := newMatrix(1, n, nan), newMatrix(k, n, nan), newMatrix(1, be.SymEigWork(n, k), nan)
-	if !be.SymEig(n, k, a.data, a.ld, w.data, v.data, v.ld, work.data) {
+	if !be.SymEig(a.view(), w.data, v.view(), work.data) {
 		t.Fatalf("%s: no convergence", what)
 	}
 	for _, m := range []*matrix{a, w, v, work} {
@@ -258,7 +258,7 @@ func svd(t *testing.T, be engine.Backend) {
 				return 1 / float64(1+i+j)
 			})
 			s, vt, work := newMatrix(1, min(m, n), nan), newMatrix(min(m, n), n, nan), newMatrix(1, be.SVDWork(m, n), nan)
-			if be.SVD(m, n, a.data, a.ld, s.data, vt.data, vt.ld, work.data) {
+			if be.SVD(a.view(), s.data, vt.view(), work.data) {
 				t.Errorf("SVD(%d×%d) of a matrix with %v reports success", m, n, bad)
 			}
 		}
@@ -272,7 +272,7 @@ func svdOnce(t *testing.T, be engine.Backend, what string, m, n int, f func(i, j
 	t.Helper()
 	q := min(m, n)
 	a, s, vt, work := newMatrix(m, n, f), newMatrix(1, q, nan), newMatrix(q, n, nan), newMatrix(1, be.SVDWork(m, n), nan)
-	if !be.SVD(m, n, a.data, a.ld, s.data, vt.data, vt.ld, work.data) {
+	if !be.SVD(a.view(), s.data, vt.view(), work.data) {
 		t.Fatalf("%s: no convergence", what)
 	}
 	for _, m := range []*matrix{a, s, vt, work} {
@@ -347,7 +347,7 @@ func cholesky(t *testing.T, be engine.Backend) {
 		}
 		a := newMatrix(n, n, lowerOnly(spd))
 		what := fmt.Sprintf("Cholesky(%d)", n)
-		if !be.Cholesky(n, a.data, a.ld) {
+		if _, ok := be.Cholesky(a.view()); !ok {
 			t.Fatalf("%s: not positive definite", what)
 		}
 		a.guarded(t, what, lower)
@@ -384,8 +384,8 @@ func cholesky(t *testing.T, be engine.Backend) {
 		} {
 			a := newMatrix(n, n, lowerOnly(diagonal(func(int) float64 { return 2 })))
 			a.data[change.i*a.ld+change.j] = change.to
-			if be.Cholesky(n, a.data, a.ld) {
-				t.Errorf("Cholesky(%d), %s: reports success", n, name)
+			if pivot, ok := be.Cholesky(a.view()); ok || pivot != change.i {
+				t.Errorf("Cholesky(%d), %s: reports pivot %d, success %v; pivot %d fails", n, name, pivot, ok, change.i)
 			}
 		}
 	}
@@ -397,7 +397,7 @@ func choleskySolve(t *testing.T, be engine.Backend, l *matrix, nrhs int) {
 	n := l.r
 	before := append([]float64(nil), l.all...)
 	b := newMatrix(nrhs, n, normal(random(uint64(n+nrhs))))
-	be.CholeskySolve(n, nrhs, l.data, l.ld, b.data, b.ld)
+	be.CholeskySolve(l.view(), b.view())
 	what := fmt.Sprintf("CholeskySolve(%d, %d)", n, nrhs)
 	b.guarded(t, what, anywhere)
 	for i, v := range l.all {
@@ -448,7 +448,7 @@ func qr(t *testing.T, be engine.Backend) {
 func qrOnce(t *testing.T, be engine.Backend, what string, m, n int, f func(i, j int) float64) {
 	t.Helper()
 	a, work := newMatrix(m, n, f), newMatrix(1, be.QRWork(m, n), nan)
-	be.QR(m, n, a.data, a.ld, work.data)
+	be.QR(a.view(), work.data)
 	a.guarded(t, what, anywhere)
 	work.guarded(t, what, anywhere)
 	norms := make([]float64, n)

@@ -3,7 +3,7 @@ package purego
 import (
 	"math"
 
-	"github.com/fdridge/fdridge/internal/shape"
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 // leaf is the order up to which triangular matrices are dealt with number by
@@ -17,25 +17,29 @@ const leafRows = 128
 //
 //	[A₁₁    ]   L₁₁ = chol(A₁₁),  L₂₁ = A₂₁·L₁₁⁻ᵀ,
 //	[A₂₁ A₂₂]   L₂₂ = chol(A₂₂ − L₂₁·L₂₁ᵀ).
-func (b *Backend) Cholesky(n int, a []float64, lda int) (ok bool) {
-	shape.Matrix(n, n, lda, len(a))
+//
+// It returns how many pivots were positive, and whether that is all of them.
+func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
+	n := matrix.Square(&a)
 	if n <= leaf {
-		return b.choleskyLeaf(n, a, lda)
+		return b.choleskyLeaf(a)
 	}
 	h := half(n)
-	if !b.Cholesky(h, a, lda) {
-		return false
+	first, below, rest := a.Slice(0, h, 0, h), a.Slice(h, n, 0, h), a.Slice(h, n, h, n)
+	if pivot, ok = b.Cholesky(first); !ok {
+		return pivot, false
 	}
-	below, rest := a[h*lda:], a[h*lda+h:]
-	b.solve(true, n-h, h, a, lda, below, lda)
-	b.Syrk(false, n-h, h, -1, below, lda, 1, rest, lda)
-	return b.Cholesky(n-h, rest, lda)
+	b.solve(true, first, below)
+	b.Syrk(false, -1, below, 1, rest)
+	pivot, ok = b.Cholesky(rest)
+	return h + pivot, ok
 }
 
 // half is about n/2, in whole vectors.
 func half(n int) int { return roundUp(n/2, 16) }
 
-func (b *Backend) choleskyLeaf(n int, a []float64, lda int) (ok bool) {
+func (b *Backend) choleskyLeaf(m matrix.Matrix) (pivot int, ok bool) {
+	n, a, lda := m.Rows, m.Data, m.Stride
 	for i := range n {
 		row := a[i*lda : i*lda+i+1]
 		for j := range i {
@@ -49,42 +53,43 @@ func (b *Backend) choleskyLeaf(n int, a []float64, lda int) (ok bool) {
 			pivot -= b.kernel.Dot1(i, &row[0], &row[0])
 		}
 		if !(pivot > 0) || math.IsInf(pivot, 1) {
-			return false
+			return i, false
 		}
 		row[i] = math.Sqrt(pivot)
 	}
-	return true
+	return n, true
 }
 
 // CholeskySolve overwrites each row x of B with the solution of L·Lᵀ·y = x: the
 // rows are the right-hand sides, so B ← B·L⁻ᵀ·L⁻¹.
-func (b *Backend) CholeskySolve(n, nrhs int, l []float64, ldl int, rhs []float64, ldb int) {
-	shape.Matrix(n, n, ldl, len(l))
-	shape.Matrix(nrhs, n, ldb, len(rhs))
-	b.solve(true, nrhs, n, l, ldl, rhs, ldb)
-	b.solve(false, nrhs, n, l, ldl, rhs, ldb)
+func (b *Backend) CholeskySolve(l, rhs matrix.Matrix) {
+	matrix.Is(&rhs, rhs.Rows, matrix.Square(&l))
+	b.solve(true, l, rhs)
+	b.solve(false, l, rhs)
 }
 
 // solve overwrites X (m×n) with X·L⁻ᵀ where trans is set, with X·L⁻¹ otherwise.
-func (b *Backend) solve(trans bool, m, n int, l []float64, ldl int, x []float64, ldx int) {
+func (b *Backend) solve(trans bool, l, x matrix.Matrix) {
+	m, n := x.Rows, x.Cols
 	if m == 0 || n == 0 {
 		return
 	}
 	if n <= leaf {
-		b.solveLeaf(trans, m, n, l, ldl, x, ldx)
+		b.solveLeaf(trans, m, n, l.Data, l.Stride, x.Data, x.Stride)
 		return
 	}
 	h := half(n)
-	below, rest, right := l[h*ldl:], l[h*ldl+h:], x[h:]
+	first, below, rest := l.Slice(0, h, 0, h), l.Slice(h, n, 0, h), l.Slice(h, n, h, n)
+	left, right := x.Slice(0, m, 0, h), x.Slice(0, m, h, n)
 	if trans {
-		b.solve(trans, m, h, l, ldl, x, ldx)
-		b.Gemm(false, true, m, n-h, h, -1, x, ldx, below, ldl, 1, right, ldx)
-		b.solve(trans, m, n-h, rest, ldl, right, ldx)
+		b.solve(trans, first, left)
+		b.Gemm(false, true, -1, left, below, 1, right)
+		b.solve(trans, rest, right)
 		return
 	}
-	b.solve(trans, m, n-h, rest, ldl, right, ldx)
-	b.Gemm(false, false, m, h, n-h, -1, right, ldx, below, ldl, 1, x, ldx)
-	b.solve(trans, m, h, l, ldl, x, ldx)
+	b.solve(trans, rest, right)
+	b.Gemm(false, false, -1, right, below, 1, left)
+	b.solve(trans, first, left)
 }
 
 // solveLeaf solves for small L. Rows of X, unless they are few, are transposed, so
@@ -102,9 +107,9 @@ func (b *Backend) solveLeaf(trans bool, m, n int, l []float64, ldl int, x []floa
 	in, out, factors := work[:size], work[size:2*size], work[2*size:2*size+n]
 	for i := 0; i < m; i += leafRows {
 		rows := min(leafRows, m-i)
-		b.transpose(rows, n, x[i*ldx:], ldx, in, leafRows)
+		b.transpose(matrix.Strided(rows, n, x[i*ldx:], ldx), matrix.Strided(n, rows, in, leafRows))
 		b.solveColumns(trans, rows, n, l, ldl, in, out, factors)
-		b.transpose(n, rows, out, leafRows, x[i*ldx:], ldx)
+		b.transpose(matrix.Strided(n, rows, out, leafRows), matrix.Strided(rows, n, x[i*ldx:], ldx))
 	}
 	scratches.put(s)
 }
@@ -130,7 +135,7 @@ func (b *Backend) solveColumns(trans bool, m, n int, l []float64, ldl int, x, y,
 		row := y[j*leafRows : j*leafRows+m]
 		clear(row)
 		b.kernel.Axpy1(m, 1/l[j*ldl+j], &x[j*leafRows], &row[0])
-		b.Gemv(true, hi-lo, m, -1, y[min(lo, n-1)*leafRows:], leafRows, factors[lo:hi], 1, row)
+		b.Gemv(true, -1, matrix.Strided(hi-lo, m, y[min(lo, n-1)*leafRows:], leafRows), factors[lo:hi], 1, row)
 	}
 }
 

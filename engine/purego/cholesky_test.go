@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
@@ -17,7 +18,7 @@ func TestCholeskyLarge(t *testing.T) {
 	}
 	const n, nrhs = 400, 300
 	x, a := normals(n*n), make([]float64, n*n)
-	be.Syrk(false, n, n, 1, x, n, 0, a, n)
+	be.Syrk(false, 1, matrix.View(n, n, x), 0, matrix.View(n, n, a))
 	for i := range n {
 		a[i*n+i] += n
 		for j := range i {
@@ -25,23 +26,23 @@ func TestCholeskyLarge(t *testing.T) {
 		}
 	}
 	l := slices.Clone(a)
-	if !be.Cholesky(n, l, n) {
+	if _, ok := be.Cholesky(matrix.View(n, n, l)); !ok {
 		t.Fatal("not positive definite")
 	}
 	b := normals(nrhs * n)
 	y := slices.Clone(b)
-	be.CholeskySolve(n, nrhs, l, n, y, n)
+	be.CholeskySolve(matrix.View(n, n, l), matrix.View(nrhs, n, y))
 
 	// The residual Y·A − B, for a condition number of about five.
 	r := slices.Clone(b)
-	be.Gemm(false, false, nrhs, n, n, 1, y, n, a, n, -1, r, n)
+	be.Gemm(false, false, 1, matrix.View(nrhs, n, y), matrix.View(n, n, a), -1, matrix.View(nrhs, n, r))
 	for i, v := range r {
 		if !(math.Abs(v) <= n*0x1p-52) {
 			t.Fatalf("residual %d is %g", i, v)
 		}
 	}
 	for i := range nrhs {
-		be.CholeskySolve(n, 1, l, n, b[i*n:], n)
+		be.CholeskySolve(matrix.View(n, n, l), matrix.View(1, n, b[i*n:]))
 	}
 	for i, v := range b {
 		if !(math.Abs(v-y[i]) <= n*0x1p-52*math.Abs(v)+0x1p-52) {

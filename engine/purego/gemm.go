@@ -1,37 +1,34 @@
 package purego
 
-import "github.com/fdridge/fdridge/internal/shape"
+import "github.com/fdridge/fdridge/engine/internal/matrix"
 
 // Gemm computes C = alpha·op(A)·op(B) + beta·C.
-func (b *Backend) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, bm []float64, ldb int, beta float64, c []float64, ldc int) {
-	shape.Op(transA, m, k, lda, len(a))
-	shape.Op(transB, k, n, ldb, len(bm))
-	shape.Matrix(m, n, ldc, len(c))
+func (b *Backend) Gemm(transA, transB bool, alpha float64, a, bm matrix.Matrix, beta float64, c matrix.Matrix) {
+	m, n, k := matrix.Product(transA, transB, &a, &bm, &c)
 	p := product{
 		be: b, transA: transA, transB: transB, m: m, n: n, k: k,
-		alpha: alpha, a: a, lda: lda, b: bm, ldb: ldb, beta: beta, c: c, ldc: ldc,
+		alpha: alpha, a: a, b: bm, beta: beta, c: c,
 	}
 	if m < fewRows && !transA {
-		multiplyThin(p)
+		multiplyThin(&p)
 	} else {
-		multiply(p)
+		multiply(&p)
 	}
 }
 
 // Syrk computes the lower triangle of C = alpha·A·Aᵀ + beta·C, or of
 // alpha·Aᵀ·A + beta·C.
-func (b *Backend) Syrk(trans bool, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
-	b.Gemmt(trans, !trans, n, k, alpha, a, lda, a, lda, beta, c, ldc)
+func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64, c matrix.Matrix) {
+	b.Gemmt(trans, !trans, alpha, a, a, beta, c)
 }
 
 // Gram computes rows first to n of the lower triangle of C = A·Aᵀ.
-func (b *Backend) Gram(first, n, k int, a []float64, lda int, c []float64, ldc int) {
-	shape.Leading(first, n)
-	shape.Matrix(n, k, lda, len(a))
-	shape.Matrix(n, n, ldc, len(c))
-	multiply(product{
+func (b *Backend) Gram(first int, a, c matrix.Matrix) {
+	n, _, k := matrix.Product(false, true, &a, &a, &c)
+	matrix.Leading(first, n)
+	multiply(&product{
 		be: b, lower: true, first: first, transB: true, m: n, n: n, k: k,
-		alpha: 1, a: a, lda: lda, b: a, ldb: lda, c: c, ldc: ldc,
+		alpha: 1, a: a, b: a, c: c,
 	})
 }
 

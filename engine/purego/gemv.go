@@ -3,7 +3,7 @@ package purego
 import (
 	"runtime"
 
-	"github.com/fdridge/fdridge/internal/shape"
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 // A matvec is y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y.
@@ -26,20 +26,14 @@ type matvecTeam struct {
 var matvecs pool[matvecTeam]
 
 // Gemv computes y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y.
-func (b *Backend) Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64) {
-	shape.Matrix(m, n, lda, len(a))
-	nx, ny := n, m
-	if trans {
-		nx, ny = m, n
-	}
-	shape.Vector(nx, len(x))
-	shape.Vector(ny, len(y))
-	if m == 0 || n == 0 || alpha == 0 {
+func (b *Backend) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64) {
+	ny := matrix.MatVec(trans, &a, x, y)
+	if a.Rows == 0 || a.Cols == 0 || alpha == 0 {
 		scaleRow(beta, y[:ny])
 		return
 	}
-	v := matvec{be: b, trans: trans, m: m, n: n, alpha: alpha, beta: beta, a: a, lda: lda, x: x, y: y, parts: 1}
-	if m*n >= minParallel/2 {
+	v := matvec{be: b, trans: trans, m: a.Rows, n: a.Cols, alpha: alpha, beta: beta, a: a.Data, lda: a.Stride, x: x, y: y, parts: 1}
+	if a.Rows*a.Cols >= minParallel/2 {
 		v.parts = min(runtime.GOMAXPROCS(0), ny/64+1)
 	}
 	if v.parts == 1 {
@@ -63,16 +57,16 @@ func (v *matvec) part(i int, _ *scratch) {
 
 // rows computes elements lo to hi of alpha·A·x + beta·y.
 func (v *matvec) rows(lo, hi int) {
-	k := v.be.kernel
+	k, a, lda, n := v.be.kernel, v.a, v.lda, v.n
 	x := &v.x[0]
 	i := lo
 	for ; i+4 <= hi; i += 4 {
-		s0, s1, s2, s3 := k.Dot4(v.n, &v.a[i*v.lda], v.lda, x)
+		s0, s1, s2, s3 := k.Dot4(n, &a[i*lda], lda, x)
 		y := v.y[i : i+4 : i+4]
 		y[0], y[1], y[2], y[3] = v.sum(s0, y[0]), v.sum(s1, y[1]), v.sum(s2, y[2]), v.sum(s3, y[3])
 	}
 	for ; i < hi; i++ {
-		v.y[i] = v.sum(k.Dot1(v.n, &v.a[i*v.lda], x), v.y[i])
+		v.y[i] = v.sum(k.Dot1(n, &a[i*lda], x), v.y[i])
 	}
 }
 
@@ -89,18 +83,18 @@ const strip = 2048
 
 // columns computes elements lo to hi of alpha·Aᵀ·x + beta·y.
 func (v *matvec) columns(lo, hi int) {
-	k := v.be.kernel
+	k, a, lda, m := v.be.kernel, v.a, v.lda, v.m
 	for ; lo < hi; lo += strip {
 		n := min(strip, hi-lo)
 		scaleRow(v.beta, v.y[lo:lo+n])
 		y := &v.y[lo]
 		i := 0
-		for ; i+4 <= v.m; i += 4 {
+		for ; i+4 <= m; i += 4 {
 			x := v.x[i : i+4 : i+4]
-			k.Axpy4(n, v.alpha*x[0], v.alpha*x[1], v.alpha*x[2], v.alpha*x[3], &v.a[i*v.lda+lo], v.lda, y)
+			k.Axpy4(n, v.alpha*x[0], v.alpha*x[1], v.alpha*x[2], v.alpha*x[3], &a[i*lda+lo], lda, y)
 		}
-		for ; i < v.m; i++ {
-			k.Axpy1(n, v.alpha*v.x[i], &v.a[i*v.lda+lo], y)
+		for ; i < m; i++ {
+			k.Axpy1(n, v.alpha*v.x[i], &a[i*lda+lo], y)
 		}
 	}
 }
@@ -108,10 +102,11 @@ func (v *matvec) columns(lo, hi int) {
 // Symv computes y = A·x for the symmetric n×n matrix A, of which only the lower
 // triangle is read, once: a row gives its product with x and, as a column, its
 // part of the others'.
-func (b *Backend) Symv(n int, a []float64, lda int, x, y []float64) {
-	shape.Matrix(n, n, lda, len(a))
-	shape.Vector(n, len(x))
-	shape.Vector(n, len(y))
+func (b *Backend) Symv(sym matrix.Matrix, x, y []float64) {
+	n := matrix.Square(&sym)
+	matrix.Vector(n, len(x))
+	matrix.Vector(n, len(y))
+	a, lda := sym.Data, sym.Stride
 	if n == 0 {
 		return
 	}

@@ -3,7 +3,8 @@ package purego
 import (
 	"runtime"
 
-	"github.com/fdridge/fdridge/internal/shape"
+	"github.com/fdridge/fdridge/engine/internal/accuracy"
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 // A gradient is R = A·Xᵀ − B and G += Rᵀ·A for rows that are divided among parts by
@@ -12,14 +13,8 @@ import (
 type gradient struct {
 	be      *Backend
 	n, d, t int
-	a       []float64
-	lda     int
-	x       []float64
-	ldx     int
-	b       []float64
-	ldb     int
-	r       []float64
-	ldr     int
+	a, x, b matrix.Matrix
+	r       matrix.Matrix
 	parts   int // a power of two
 	tasks   int // subtrees, also a power of two
 	depth   int // sums, each of size elements, that one of them needs
@@ -53,20 +48,15 @@ const gradientStrip = 512
 // Gradient computes R = A·Xᵀ − B and G += Rᵀ·A, each row of A being used for both
 // while it is in cache: A is read once from memory. From wideTargets right-hand
 // sides on it is done in tiles.
-func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx int, rhs []float64, ldb int, g []float64, ldg int, r []float64, ldr int) {
-	shape.Matrix(n, d, lda, len(a))
-	shape.Matrix(t, d, ldx, len(x))
-	shape.Matrix(t, d, ldg, len(g))
-	shape.Matrix(n, t, ldr, len(r))
-	if rhs != nil {
-		shape.Matrix(n, t, ldb, len(rhs))
-	}
+func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
+	matrix.Gradient(&a, &x, &rhs, &g, &r)
+	n, d, t := a.Rows, a.Cols, x.Rows
 	if n == 0 || t == 0 {
 		return
 	}
-	v := gradient{be: b, n: n, d: d, t: t, a: a, lda: lda, x: x, ldx: ldx, b: rhs, ldb: ldb, r: r, ldr: ldr, parts: 1, size: t * d}
+	v := gradient{be: b, n: n, d: d, t: t, a: a, x: x, b: rhs, r: r, parts: 1, size: t * d}
 	if b.inTiles(t) && d > 0 {
-		v.many(g, ldg)
+		v.many(g)
 		return
 	}
 	rows := partRows
@@ -75,7 +65,7 @@ func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx i
 	}
 	v.divide(rows)
 	if v.parts == 1 {
-		v.rows(0, n, g, ldg)
+		v.rows(0, n, g)
 		return
 	}
 	v.plan()
@@ -89,7 +79,7 @@ func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx i
 		}
 	}
 	for q := range t {
-		b.kernel.Axpy1(d, 1, &v.sums[q*d], &g[q*ldg])
+		b.kernel.Axpy1(d, 1, &v.sums[q*d], &g.Data[q*g.Stride])
 	}
 	team.gradient = gradient{}
 	gradients.put(team)
@@ -97,7 +87,7 @@ func (b *Backend) Gradient(n, d, t int, a []float64, lda int, x []float64, ldx i
 
 // divide makes parts of at most so many rows, unless there are too many.
 func (v *gradient) divide(rows int) {
-	for v.n*v.d*v.t >= minParallel/8 && v.parts < mostParts && v.parts*rows < v.n {
+	for v.n*v.d*v.t >= accuracy.SharedWork && v.parts < mostParts && v.parts*rows < v.n {
 		v.parts *= 2
 	}
 }
@@ -150,7 +140,7 @@ func (v *gradient) tree(s *scratch, first, parts int, g []float64) {
 		return
 	}
 	clear(g[:v.size])
-	v.rows(lo, hi, g, v.d)
+	v.rows(lo, hi, matrix.Strided(v.t, v.d, g, v.d))
 }
 
 // add adds the sum h to g.
@@ -159,7 +149,7 @@ func (v *gradient) add(g, h []float64) {
 }
 
 // rows does rows lo to hi, four at a time.
-func (v *gradient) rows(lo, hi int, g []float64, ldg int) {
+func (v *gradient) rows(lo, hi int, g matrix.Matrix) {
 	k, d := v.be.kernel, v.d
 	if d == 0 {
 		for i := lo; i < hi; i++ {
@@ -171,35 +161,35 @@ func (v *gradient) rows(lo, hi int, g []float64, ldg int) {
 	}
 	i := lo
 	for ; i+4 <= hi; i += 4 {
-		v.fourRows(i, g, ldg)
+		v.fourRows(i, g)
 	}
 	for ; i < hi; i++ {
-		a := &v.a[i*v.lda]
+		a := &v.a.Data[i*v.a.Stride]
 		for q := range v.t {
-			k.Axpy1(d, v.residual(i, q, k.Dot1(d, a, &v.x[q*v.ldx])), a, &g[q*ldg])
+			k.Axpy1(d, v.residual(i, q, k.Dot1(d, a, &v.x.Data[q*v.x.Stride])), a, &g.Data[q*g.Stride])
 		}
 	}
 }
 
 // fourRows does rows i to i+4.
-func (v *gradient) fourRows(i int, g []float64, ldg int) {
-	k, a, r := v.be.kernel, v.a[i*v.lda:], v.r[i*v.ldr:]
-	k.DotsMany(v.d, v.t, &a[0], v.lda, &v.x[0], v.ldx, &r[0], v.ldr)
-	for s := i; v.b != nil && s < i+4; s++ {
+func (v *gradient) fourRows(i int, g matrix.Matrix) {
+	k, a, r := v.be.kernel, v.a.Data[i*v.a.Stride:], v.r.Data[i*v.r.Stride:]
+	k.DotsMany(v.d, v.t, &a[0], v.a.Stride, &v.x.Data[0], v.x.Stride, &r[0], v.r.Stride)
+	for s := i; v.b.Data != nil && s < i+4; s++ {
 		for q := range v.t {
-			v.residual(s, q, v.r[s*v.ldr+q])
+			v.residual(s, q, v.r.Data[s*v.r.Stride+q])
 		}
 	}
 	for l := 0; l < v.d; l += gradientStrip {
-		k.AxpysMany(min(gradientStrip, v.d-l), v.t, &r[0], v.ldr, &a[l], v.lda, &g[l], ldg)
+		k.AxpysMany(min(gradientStrip, v.d-l), v.t, &r[0], v.r.Stride, &a[l], v.a.Stride, &g.Data[l], g.Stride)
 	}
 }
 
 // residual books aᵢ·x_q − b_iq and returns it.
 func (v *gradient) residual(i, q int, ax float64) float64 {
-	if v.b != nil {
-		ax -= v.b[i*v.ldb+q]
+	if v.b.Data != nil {
+		ax -= v.b.Data[i*v.b.Stride+q]
 	}
-	v.r[i*v.ldr+q] = ax
+	v.r.Data[i*v.r.Stride+q] = ax
 	return ax
 }

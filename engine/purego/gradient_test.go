@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
@@ -38,7 +39,7 @@ func TestGradientGroups(t *testing.T) {
 			r := make([]float64, n*all)
 			for q := range most {
 				h := slices.Clone(g0[q*ld:])
-				be.Gradient(n, d, w, a, ld, x[q*ld:], ld, b[q:], all, h, ld, r, all)
+				be.Gradient(matrix.Strided(n, d, a, ld), matrix.Strided(w, d, x[q*ld:], ld), matrix.Strided(n, w, b[q:], all), matrix.Strided(w, d, h, ld), matrix.Strided(n, w, r, all))
 				copy(s.g[q*ld:], h[:ld])
 				for i := range n {
 					s.r[i*all+q] = r[i*all]
@@ -60,7 +61,7 @@ func TestGradientGroups(t *testing.T) {
 						want = several
 					}
 					r, g := make([]float64, n*all), slices.Clone(g0)
-					be.Gradient(n, d, q, a, ld, x, ld, b, all, g, ld, r, all)
+					be.Gradient(matrix.Strided(n, d, a, ld), matrix.Strided(q, d, x, ld), matrix.Strided(n, q, b, all), matrix.Strided(q, d, g, ld), matrix.Strided(n, q, r, all))
 					for i := range n {
 						if what := differ(r[i*all:i*all+q], want.r[i*all:i*all+q]); what != "" {
 							t.Fatalf("R, row %d: %s", i, what)
@@ -82,7 +83,7 @@ func gemvGradient(t *testing.T, be *purego.Backend, n, d int, a []float64, lda i
 	for i := range c {
 		c[i] = r[i*ldr]
 	}
-	be.Gemv(true, n, d, 1, a, lda, c, 1, want)
+	be.Gemv(true, 1, matrix.Strided(n, d, a, lda), c, 1, want)
 	const tol = 1e-9 // above 2·n·u·Σ|r·a|
 	for j := range want {
 		if e := math.Abs(g[j] - want[j]); !(e <= tol) {

@@ -3,7 +3,7 @@ package purego
 import (
 	"runtime"
 
-	"github.com/fdridge/fdridge/internal/shape"
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 // A leftMul is B ← W·B in place: all rows of a panel of B are packed before the
@@ -21,16 +21,14 @@ type leftMulTeam struct {
 var leftMuls pool[leftMulTeam]
 
 // LeftMul overwrites the first m rows of B (k×n) with W·B.
-func (b *Backend) LeftMul(m, n, k int, w []float64, ldw int, x []float64, ldx int, _ []float64) {
-	shape.Leading(m, k)
-	shape.Matrix(m, k, ldw, len(w))
-	shape.Matrix(k, n, ldx, len(x))
+func (b *Backend) LeftMul(w, x matrix.Matrix, _ []float64) {
+	m, n, k := matrix.LeftMul(&w, &x)
 	if m == 0 || n == 0 {
 		return
 	}
 	t := leftMuls.get()
 	t.leftMul = leftMul{shares: 1, product: product{
-		be: b, m: m, n: n, k: k, alpha: 1, a: w, lda: ldw, b: x, ldb: ldx, c: x, ldc: ldx,
+		be: b, m: m, n: n, k: k, alpha: 1, a: w, b: x, c: x,
 	}}
 	if m*n*k >= minParallel {
 		t.shares = runtime.GOMAXPROCS(0)
@@ -64,7 +62,7 @@ func (p *leftMul) packAll(s *scratch) (a []float64, depth int) {
 	rows := roundUp(p.m, be.kernel.Unit)
 	a = grow(&s.a, rows*p.k)
 	for l := 0; l < p.k; l += depth {
-		be.pack(a[l*rows:], be.kernel.MR(), false, p.a, p.lda, l, 0, min(depth, p.k-l), p.m)
+		be.pack(a[l*rows:], be.kernel.MR(), false, p.a.Data, p.a.Stride, l, 0, min(depth, p.k-l), p.m)
 	}
 	return a, depth
 }
@@ -75,7 +73,7 @@ func (p *leftMul) panel(s *scratch, a []float64, depth, j, nb int) {
 	rows, cols := roundUp(p.m, be.kernel.Unit), roundUp(nb, be.kernel.Unit)
 	b := grow(&s.b, cols*p.k)
 	for l := 0; l < p.k; l += depth {
-		be.pack(b[l*cols:], be.kernel.NR(), true, p.b, p.ldb, l, j, min(depth, p.k-l), nb)
+		be.pack(b[l*cols:], be.kernel.NR(), true, p.b.Data, p.b.Stride, l, j, min(depth, p.k-l), nb)
 	}
 	for l := 0; l < p.k; l += depth {
 		kb := min(depth, p.k-l)

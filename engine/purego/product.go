@@ -3,6 +3,8 @@ package purego
 import (
 	"math"
 	"runtime"
+
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 // A product is C = alpha·op(A)·op(B) + beta·C or, when lower is set, its lower
@@ -19,13 +21,9 @@ type product struct {
 	transA, transB bool
 	m, n, k        int
 	alpha          float64
-	a              []float64
-	lda            int
-	b              []float64
-	ldb            int
+	a, b           matrix.Matrix
 	beta           float64
-	c              []float64
-	ldc            int
+	c              matrix.Matrix
 
 	first      int // of a triangle, the first row computed
 	rows, cols int // parts of C
@@ -43,7 +41,7 @@ var products pool[productTeam]
 const minParallel = 1 << 19
 
 // multiply computes p.
-func multiply(p product) {
+func multiply(p *product) {
 	if p.m == p.first || p.n == 0 {
 		return
 	}
@@ -53,7 +51,7 @@ func multiply(p product) {
 	}
 	p.divide(runtime.GOMAXPROCS(0))
 	t := products.get()
-	t.product = p
+	t.product = *p
 	t.run(&t.product, p.rows*p.cols)
 	t.product = product{}
 	products.put(t)
@@ -115,13 +113,13 @@ func (p *product) block(s *scratch, i0, i1, j0, j1 int) {
 		nb := min(be.nc, j1-j)
 		for l := 0; l < p.k; l += depth {
 			kb := min(depth, p.k-l)
-			packed := be.pack(grow(&s.b, kb*roundUp(nb, be.kernel.Unit)), be.kernel.NR(), !p.transB, p.b, p.ldb, l, j, kb, nb)
+			packed := be.pack(grow(&s.b, kb*roundUp(nb, be.kernel.Unit)), be.kernel.NR(), !p.transB, p.b.Data, p.b.Stride, l, j, kb, nb)
 			for i := i0; i < i1; i += height {
 				mb := min(height, i1-i)
 				if p.lower && i+mb <= j {
 					continue
 				}
-				x := be.pack(grow(&s.a, kb*roundUp(mb, be.kernel.Unit)), be.kernel.MR(), p.transA, p.a, p.lda, l, i, kb, mb)
+				x := be.pack(grow(&s.a, kb*roundUp(mb, be.kernel.Unit)), be.kernel.MR(), p.transA, p.a.Data, p.a.Stride, l, i, kb, mb)
 				p.tiles(s, x, packed, 0, i, j, mb, nb, kb, add || l > 0)
 			}
 		}
@@ -168,7 +166,7 @@ func (p *product) scale(i0, i1, j0, j1 int) {
 			end = min(end, i+1)
 		}
 		if j0 < end {
-			scaleRow(p.beta, p.c[i*p.ldc+j0:i*p.ldc+end])
+			scaleRow(p.beta, p.c.Data[i*p.c.Stride+j0:i*p.c.Stride+end])
 		}
 	}
 }
@@ -207,7 +205,7 @@ func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, a
 				continue
 			}
 			if h == mr && w == padded && !(p.lower && row < col+w-1) {
-				tile(a[x*kb:], p.c[row*p.ldc+col:], p.ldc)
+				tile(a[x*kb:], p.c.Data[row*p.c.Stride+col:], p.c.Stride)
 				continue
 			}
 			t := s.tile[:mr*nr]
@@ -229,8 +227,8 @@ func (p *product) exchange(t []float64, row, col, h, w int, move func(c, t []flo
 			width = min(w, row+r-col+1)
 		}
 		if width > 0 {
-			at := (row+r)*p.ldc + col
-			move(p.c[at:at+width], t[r*nr:r*nr+width])
+			at := (row+r)*p.c.Stride + col
+			move(p.c.Data[at:at+width], t[r*nr:r*nr+width])
 		}
 	}
 }

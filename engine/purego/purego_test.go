@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
@@ -36,57 +37,57 @@ func TestRepeatable(t *testing.T) {
 	}{
 		{"Gemm", func() []float64 {
 			c := slices.Clone(c)
-			be.Gemm(false, false, m, n, k, 0.7, a, k, b, n, -1, c, n)
+			be.Gemm(false, false, 0.7, matrix.View(m, k, a), matrix.View(k, n, b), -1, matrix.View(m, n, c))
 			return c
 		}},
 		{"Syrk", func() []float64 {
 			c := slices.Clone(sym)
-			be.Syrk(false, m, k, 0.7, a, k, -1, c, m)
+			be.Syrk(false, 0.7, matrix.View(m, k, a), -1, matrix.View(m, m, c))
 			return c
 		}},
 		{"Syrk trans", func() []float64 {
 			c := slices.Clone(sym)
-			be.Syrk(true, k, m, 1, a, k, 0, c, m)
+			be.Syrk(true, 1, matrix.View(m, k, a), 0, matrix.Strided(k, k, c, m))
 			return c
 		}},
 		{"Gram", func() []float64 {
 			c := slices.Clone(sym)
-			be.Gram(m/3, m, k, a, k, c, m)
+			be.Gram(m/3, matrix.View(m, k, a), matrix.View(m, m, c))
 			return c
 		}},
 		{"LeftMul", func() []float64 {
 			b := slices.Clone(b)
-			be.LeftMul(k/2, n, k, a, k, b, n, nil)
+			be.LeftMul(matrix.View(k/2, k, a), matrix.View(k, n, b), nil)
 			return b[:k/2*n]
 		}},
 		{"Gemv", func() []float64 {
 			y, z := work(1000), work(1000)
-			be.Gemv(false, 1000, 1000, 1, tall, 1000, tall, 0, y)
-			be.Gemv(true, 1000, 1000, 1, tall, 1000, tall, 0, z)
+			be.Gemv(false, 1, matrix.View(1000, 1000, tall), tall, 0, y)
+			be.Gemv(true, 1, matrix.View(1000, 1000, tall), tall, 0, z)
 			return append(y, z...)
 		}},
 		{"Gradient", func() []float64 {
 			g, r := make([]float64, 3*k), work(m*3)
-			be.Gradient(m, k, 3, a, k, b, n, c, n, g, k, r, 3)
+			be.Gradient(matrix.View(m, k, a), matrix.Strided(3, k, b, n), matrix.Strided(m, 3, c, n), matrix.View(3, k, g), matrix.View(m, 3, r))
 			return append(g, r...)
 		}},
 		{"SymEig", func() []float64 {
 			a, w, v := slices.Clone(sym), work(m), work(n*m)
-			if !be.SymEig(m, n, a, m, w, v, m, work(be.SymEigWork(m, n))) {
+			if !be.SymEig(matrix.View(m, m, a), w, matrix.View(n, m, v), work(be.SymEigWork(m, n))) {
 				t.Fatal("no convergence")
 			}
 			return append(w, v...)
 		}},
 		{"SVD", func() []float64 {
 			a, s, vt := slices.Clone(b), work(k), work(k*n)
-			if !be.SVD(k, n, a, n, s, vt, n, work(be.SVDWork(k, n))) {
+			if !be.SVD(matrix.View(k, n, a), s, matrix.View(min(k, n), n, vt), work(be.SVDWork(k, n))) {
 				t.Fatal("no convergence")
 			}
 			return append(s, vt...)
 		}},
 		{"QR", func() []float64 {
 			a := slices.Clone(a)
-			be.QR(m, k, a, k, work(be.QRWork(m, k)))
+			be.QR(matrix.View(m, k, a), work(be.QRWork(m, k)))
 			return a[:k*k]
 		}},
 		{"Cholesky", func() []float64 {
@@ -94,7 +95,7 @@ func TestRepeatable(t *testing.T) {
 			for i := range m {
 				c[i*m+i] += 100
 			}
-			if !be.Cholesky(m, c, m) {
+			if _, ok := be.Cholesky(matrix.View(m, m, c)); !ok {
 				t.Fatal("not positive definite")
 			}
 			return c

@@ -3,7 +3,7 @@ package purego
 import (
 	"math"
 
-	"github.com/fdridge/fdridge/internal/shape"
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 const (
@@ -28,18 +28,19 @@ const (
 //
 // Sources: Schreiber, Van Loan, SIAM J. Sci. Stat. Comput. 10 (1989); Demmel,
 // Grigori, Hoemmen, Langou, SIAM J. Sci. Comput. 34 (2012).
-func (b *Backend) QR(m, n int, a []float64, lda int, work []float64) {
-	shape.Matrix(m, n, lda, len(a))
-	shape.Work(b.QRWork(m, n), len(work))
+func (b *Backend) QR(a matrix.Matrix, work []float64) {
+	matrix.Check(&a)
+	m, n := a.Rows, a.Cols
+	matrix.Work(b.QRWork(m, n), len(work))
 	q := min(m, n)
 	rows := max(qrRows, n)
 	for begin := 0; begin < m && q > 0; begin += rows {
 		end := min(begin+rows, m)
 		for j := 0; j < q; j += qrPanel {
 			w := min(qrPanel, q-j)
-			p := panel{b: b, w: w, n: n - j - w, top: a[j*lda+j:], lda: lda}
+			p := panel{b: b, w: w, n: n - j - w, top: a.Slice(j, j+w, j, n), below: a.Slice(end, end, j, n)}
 			if from := max(begin, j+w); from < end {
-				p.r, p.below = end-from, a[from*lda+j:]
+				p.below = a.Slice(from, end, j, n)
 			}
 			p.cut(work)
 			p.reduce()
@@ -60,21 +61,19 @@ func (b *Backend) QRWork(m, n int) int {
 // right of it.
 type panel struct {
 	b          *Backend
-	w, r, n    int
-	top, below []float64 // both begin with the panel and go on to the right
-	lda        int
+	w, n       int
+	top, below matrix.Matrix // both begin with the panel and go on to the right
 
-	v    []float64 // w×ldv
-	ldv  int
-	t    []float64 // w×w
-	x, y []float64 // w×max(n, w)
+	v    matrix.Matrix // w×(w+r)
+	t    matrix.Matrix // w×w
+	x, y []float64     // w×max(n, w)
 }
 
 func (p *panel) cut(work []float64) {
-	p.ldv = p.w + p.r
+	length := p.w + p.below.Rows
 	size := p.w * max(p.n, p.w)
-	p.v, work = work[:p.w*p.ldv], work[p.w*p.ldv:]
-	p.t, work = work[:p.w*p.w], work[p.w*p.w:]
+	p.v, work = matrix.View(p.w, length, work[:p.w*length]), work[p.w*length:]
+	p.t, work = matrix.View(p.w, p.w, work[:p.w*p.w]), work[p.w*p.w:]
 	p.x, p.y = work[:size], work[size:2*size]
 }
 
@@ -83,26 +82,29 @@ func (p *panel) cut(work []float64) {
 //
 //	C ← C − Vᵀ·(T·(V·C)).
 func (p *panel) reduce() {
-	b, w, n := p.b, p.w, p.n
-	b.transpose(w, w, p.top, p.lda, p.v, p.ldv)
-	b.transpose(p.r, w, p.below, p.lda, p.v[w:], p.ldv)
+	b, w, n, length := p.b, p.w, p.n, p.v.Cols
+	r := p.below.Rows
+	above, under := p.v.Slice(0, w, 0, w), p.v.Slice(0, w, w, length)
+	b.transpose(p.top.Slice(0, w, 0, w), above)
+	b.transpose(p.below.Slice(0, r, 0, w), under)
 	for i := range w {
-		clear(p.top[i*p.lda : i*p.lda+i])
+		clear(p.top.Row(i)[:i])
 	}
-	clear(p.t)
+	clear(p.t.Data)
 	p.columns(0, w)
 	if n == 0 {
 		return
 	}
-	top := p.top[w:]
-	b.Gemm(false, false, w, n, w, 1, p.v, p.ldv, top, p.lda, 0, p.x, n)
-	if p.r > 0 {
-		b.Gemm(false, false, w, n, p.r, 1, p.v[w:], p.ldv, p.below[w:], p.lda, 1, p.x, n)
+	top, below := p.top.Slice(0, w, w, w+n), p.below.Slice(0, r, w, w+n)
+	x, y := matrix.View(w, n, p.x), matrix.View(w, n, p.y)
+	b.Gemm(false, false, 1, above, top, 0, x)
+	if r > 0 {
+		b.Gemm(false, false, 1, under, below, 1, x)
 	}
-	b.Gemm(false, false, w, n, w, 1, p.t, w, p.x, n, 0, p.y, n)
-	b.Gemm(true, false, w, n, w, -1, p.v, p.ldv, p.y, n, 1, top, p.lda)
-	if p.r > 0 {
-		b.Gemm(true, false, p.r, n, w, -1, p.v[w:], p.ldv, p.y, n, 1, p.below[w:], p.lda)
+	b.Gemm(false, false, 1, p.t, x, 0, y)
+	b.Gemm(true, false, -1, above, y, 1, top)
+	if r > 0 {
+		b.Gemm(true, false, -1, under, y, 1, below)
 	}
 }
 
@@ -121,63 +123,64 @@ func (p *panel) columns(lo, hi int) {
 		}
 		return
 	}
-	b, w := p.b, p.w
+	b, length := p.b, p.v.Cols
 	mid := lo + (hi-lo)/2
-	h, k, length := mid-lo, hi-mid, p.ldv-lo
-	v1, v2 := p.v[lo*p.ldv+lo:], p.v[mid*p.ldv+lo:]
-	t1, t21, t2 := p.t[lo*w+lo:], p.t[mid*w+lo:], p.t[mid*w+mid:]
+	h, k := mid-lo, hi-mid
+	v1, v2 := p.v.Slice(lo, mid, lo, length), p.v.Slice(mid, hi, lo, length)
+	t1, t21, t2 := p.t.Slice(lo, mid, lo, mid), p.t.Slice(mid, hi, lo, mid), p.t.Slice(mid, hi, mid, hi)
+	x, y := matrix.View(k, h, p.x), matrix.View(k, h, p.y)
 
 	// V₂ ← V₂ − ((V₂·V₁ᵀ)·T₁ᵀ)·V₁ are the columns of the second half.
 	p.columns(lo, mid)
-	b.Gemm(false, true, k, h, length, 1, v2, p.ldv, v1, p.ldv, 0, p.x, h)
-	b.Gemm(false, true, k, h, h, 1, p.x, h, t1, w, 0, p.y, h)
-	b.Gemm(false, false, k, length, h, -1, p.y, h, v1, p.ldv, 1, v2, p.ldv)
+	b.Gemm(false, true, 1, v2, v1, 0, x)
+	b.Gemm(false, true, 1, x, t1, 0, y)
+	b.Gemm(false, false, -1, y, v1, 1, v2)
 	p.columns(mid, hi)
 
-	b.Gemm(false, true, k, h, length, 1, v2, p.ldv, v1, p.ldv, 0, p.x, h)
-	b.Gemm(false, false, k, h, k, -1, t2, w, p.x, h, 0, p.y, h)
-	b.Gemm(false, false, k, h, h, 1, p.y, h, t1, w, 0, t21, w)
+	b.Gemm(false, true, 1, v2, v1, 0, x)
+	b.Gemm(false, false, -1, t2, x, 0, y)
+	b.Gemm(false, false, 1, y, t1, 0, t21)
 }
 
 // column reduces column c, row x of v, after applying the reflections from lo to
 // c. What is above the diagonal moves to R and leaves zeros.
 func (p *panel) column(lo, c int) {
-	b, w, done := p.b, p.w, c-lo
-	length := p.ldv - lo
-	v, x := p.v[lo*p.ldv+lo:], p.v[c*p.ldv+lo:c*p.ldv+p.ldv]
-	t, s, y := p.t[lo*w+lo:], p.x[:done], p.y[:done]
+	b, done := p.b, c-lo
+	v, column := p.v.Slice(lo, c, lo, p.v.Cols), p.v.Row(c)
+	x := column[lo:]
+	t, s, y := p.t.Slice(lo, c+1, lo, c+1), p.x[:done], p.y[:done]
 
-	b.Gemv(false, done, length, 1, v, p.ldv, x, 0, s)
+	b.Gemv(false, 1, v, x, 0, s)
 	for i := range y {
 		y[i] = 0
-		for q, f := range t[i*w : i*w+i+1] {
+		for q, f := range t.Row(i)[:i+1] {
 			y[i] += f * s[q]
 		}
 	}
-	b.Gemv(true, done, length, -1, v, p.ldv, y, 1, x)
+	b.Gemv(true, -1, v, y, 1, x)
 
-	column := p.v[c*p.ldv:]
 	for i := range c {
-		p.top[i*p.lda+c] = column[i]
+		p.top.Row(i)[c] = column[i]
 	}
 	clear(column[:c])
 	beta, tau := b.reflector(x[done:])
-	p.top[c*p.lda+c] = beta
+	p.top.Row(c)[c] = beta
 
 	// Row c of T is (−τ·(V·v)ᵀ·T, τ).
-	b.Gemv(false, done, length, -tau, v, p.ldv, x, 0, s)
-	row := t[done*w : done*w+done+1]
+	b.Gemv(false, -tau, v, x, 0, s)
+	row := t.Row(done)
 	for q := range done {
 		row[q] = 0
 		for i := q; i < done; i++ {
-			row[q] += s[i] * t[i*w+q]
+			row[q] += s[i] * t.Data[i*t.Stride+q]
 		}
 	}
 	row[done] = tau
 }
 
 // transpose copies the m×n matrix A to X (n×m).
-func (b *Backend) transpose(m, n int, a []float64, lda int, x []float64, ldx int) {
+func (b *Backend) transpose(from, to matrix.Matrix) {
+	m, n, a, lda, x, ldx := from.Rows, from.Cols, from.Data, from.Stride, to.Data, to.Stride
 	unit := b.kernel.Unit
 	i := 0
 	for ; i+unit <= m; i += unit {

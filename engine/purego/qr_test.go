@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
@@ -29,7 +30,7 @@ func upper(t *testing.T, m, n int, a []float64) []float64 {
 	}
 	a = slices.Clone(a)
 	work := slices.Repeat([]float64{math.NaN()}, be.QRWork(m, n))
-	be.QR(m, n, a, n, work)
+	be.QR(matrix.View(m, n, a), work)
 	r := a[:min(m, n)*n]
 	for i := range min(m, n) {
 		clear(r[i*n : i*n+i])

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
@@ -46,10 +47,10 @@ func TestReads(t *testing.T) {
 				for _, q := range []int{3, 8, 9} {
 					at = fmt.Sprintf("%s: Gradient(%d, %d, %d)", k.Name, n, d, q)
 					a, x, r := all[len(all)-n*d:], make([]float64, q*d), make([]float64, n*q)
-					be.Gradient(n, d, q, a, max(d, 1), x, max(d, 1), nil, q, make([]float64, q*d), max(d, 1), r, q)
+					be.Gradient(matrix.View(n, d, a), matrix.View(q, d, x), matrix.Matrix{}, matrix.View(q, d, make([]float64, q*d)), matrix.View(n, q, r))
 					at = fmt.Sprintf("%s: Gemm of %d rows and B %d×%d", k.Name, q, n, d)
-					be.Gemm(false, true, q, n, d, 1, x, max(d, 1), a, max(d, 1), 0, make([]float64, q*n), max(n, 1))
-					be.Gemm(false, false, q, d, n, 1, r, max(n, 1), a, max(d, 1), 0, x, max(d, 1))
+					be.Gemm(false, true, 1, matrix.View(q, d, x), matrix.View(n, d, a), 0, matrix.View(q, n, make([]float64, q*n)))
+					be.Gemm(false, false, 1, matrix.View(q, n, r), matrix.View(n, d, a), 0, matrix.View(q, d, x))
 				}
 			}
 		}

@@ -2,18 +2,15 @@ package purego
 
 import (
 	"github.com/fdridge/fdridge/engine/internal/jacobi"
-	"github.com/fdridge/fdridge/internal/shape"
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 // SVD computes the singular values and right singular vectors by preconditioned
 // Jacobi rotations, see package jacobi.
-func (b *Backend) SVD(m, n int, a []float64, lda int, s []float64, vt []float64, ldvt int, work []float64) (ok bool) {
-	q := min(m, n)
-	shape.Matrix(m, n, lda, len(a))
-	shape.Vector(q, len(s))
-	shape.Matrix(q, n, ldvt, len(vt))
-	shape.Work(b.SVDWork(m, n), len(work))
-	return jacobi.SVD(b, m, n, a, lda, s, vt, ldvt, work)
+func (b *Backend) SVD(a matrix.Matrix, s []float64, vt matrix.Matrix, work []float64) (ok bool) {
+	matrix.SVD(&a, s, &vt)
+	matrix.Work(b.SVDWork(a.Rows, a.Cols), len(work))
+	return jacobi.SVD(b, a, s, vt, work)
 }
 
 // SVDWork is the workspace of SVD.

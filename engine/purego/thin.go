@@ -36,11 +36,13 @@ const (
 )
 
 // multiplyThin computes p.
-func multiplyThin(p product) {
+func multiplyThin(p *product) {
 	if p.m == 0 || p.n == 0 {
 		return
 	}
-	t := thin{p, thinStrip}
+	team := thins.get()
+	t := &team.thin
+	t.product, t.strip = *p, thinStrip
 	if t.transB {
 		t.strip = roundUp(max(4, thinStrip*thinStrip/max(t.k, 1)), 4) // as much work
 		if t.m >= thinTiles {
@@ -48,18 +50,16 @@ func multiplyThin(p product) {
 		}
 	}
 	parts := (t.n + t.strip - 1) / t.strip
-	team := thins.get()
-	team.thin = t
 	if t.m*t.n*t.k < minParallel {
 		s := scratches.get()
 		for i := range parts {
-			team.thin.part(i, s)
+			t.part(i, s)
 		}
 		scratches.put(s)
 	} else {
-		team.run(&team.thin, parts)
+		team.run(t, parts)
 	}
-	team.thin = thin{}
+	*t = thin{}
 	thins.put(team)
 }
 
@@ -67,7 +67,7 @@ func multiplyThin(p product) {
 func (t *thin) part(i int, s *scratch) {
 	lo, hi := i*t.strip, min((i+1)*t.strip, t.n)
 	for j := range t.m {
-		scaleRow(t.beta, t.c[j*t.ldc+lo:j*t.ldc+hi])
+		scaleRow(t.beta, t.c.Data[j*t.c.Stride+lo:j*t.c.Stride+hi])
 	}
 	if t.alpha == 0 || t.k == 0 {
 		return
@@ -89,8 +89,8 @@ func (t *thin) columns(lo, hi int, s *scratch) {
 	mr := t.be.kernel.MR()
 	for l := 0; l < t.k; l += thinChunk {
 		k := min(thinChunk, t.k-l)
-		a := t.be.pack(grow(&s.a, k*roundUp(t.m, mr)), mr, false, t.a, t.lda, l, 0, k, t.m)
-		t.tiles(s, a, t.b[l*t.ldb+lo:], t.ldb, 0, lo, t.m, hi-lo, k, true)
+		a := t.be.pack(grow(&s.a, k*roundUp(t.m, mr)), mr, false, t.a.Data, t.a.Stride, l, 0, k, t.m)
+		t.tiles(s, a, t.b.Data[l*t.b.Stride+lo:], t.b.Stride, 0, lo, t.m, hi-lo, k, true)
 	}
 }
 
@@ -104,11 +104,11 @@ func (t *thin) rows(lo, hi int, s *scratch) {
 	c, packed := work[:size], work[size:]
 	for l := 0; l < t.k; l += wideStrip {
 		k := min(wideStrip, t.k-l)
-		t.be.pack(packed, width, false, t.a, t.lda, l, 0, k, t.m)
-		t.be.timesRows(s, n, m, k, t.b[lo*t.ldb+l:], t.ldb, packed, width, c, m, l > 0)
+		t.be.pack(packed, width, false, t.a.Data, t.a.Stride, l, 0, k, t.m)
+		t.be.timesRows(s, n, m, k, t.b.Data[lo*t.b.Stride+l:], t.b.Stride, packed, width, c, m, l > 0)
 	}
 	for j := range t.m {
-		row := t.c[j*t.ldc+lo : j*t.ldc+hi]
+		row := t.c.Data[j*t.c.Stride+lo : j*t.c.Stride+hi]
 		for i := range row {
 			row[i] += t.alpha * c[i*m+j]
 		}
@@ -122,15 +122,15 @@ func (t *thin) axpys(lo, hi int, s *scratch) {
 	l := 0
 	for ; l+4 <= t.k; l += 4 {
 		for j := range t.m {
-			for i, v := range t.a[j*t.lda+l : j*t.lda+l+4] {
+			for i, v := range t.a.Data[j*t.a.Stride+l : j*t.a.Stride+l+4] {
 				c[i*t.m+j] = t.alpha * v
 			}
 		}
-		k.AxpysMany(n, t.m, &c[0], t.m, &t.b[l*t.ldb+lo], t.ldb, &t.c[lo], t.ldc)
+		k.AxpysMany(n, t.m, &c[0], t.m, &t.b.Data[l*t.b.Stride+lo], t.b.Stride, &t.c.Data[lo], t.c.Stride)
 	}
 	for ; l < t.k; l++ {
 		for j := range t.m {
-			k.Axpy1(n, t.alpha*t.a[j*t.lda+l], &t.b[l*t.ldb+lo], &t.c[j*t.ldc+lo])
+			k.Axpy1(n, t.alpha*t.a.Data[j*t.a.Stride+l], &t.b.Data[l*t.b.Stride+lo], &t.c.Data[j*t.c.Stride+lo])
 		}
 	}
 }
@@ -147,9 +147,9 @@ func (t *thin) dotsOf(l, n, lo, hi int, r []float64) {
 	k := t.be.kernel
 	i := lo
 	for ; i+4 <= hi; i += 4 {
-		k.DotsMany(n, t.m, &t.b[i*t.ldb+l], t.ldb, &t.a[l], t.lda, &r[0], t.m)
+		k.DotsMany(n, t.m, &t.b.Data[i*t.b.Stride+l], t.b.Stride, &t.a.Data[l], t.a.Stride, &r[0], t.m)
 		for j := range t.m {
-			c := t.c[j*t.ldc+i : j*t.ldc+i+4]
+			c := t.c.Data[j*t.c.Stride+i : j*t.c.Stride+i+4]
 			for p := range c {
 				c[p] += t.alpha * r[p*t.m+j]
 			}
@@ -157,7 +157,7 @@ func (t *thin) dotsOf(l, n, lo, hi int, r []float64) {
 	}
 	for ; i < hi; i++ {
 		for j := range t.m {
-			t.c[j*t.ldc+i] += t.alpha * k.Dot1(n, &t.b[i*t.ldb+l], &t.a[j*t.lda+l])
+			t.c.Data[j*t.c.Stride+i] += t.alpha * k.Dot1(n, &t.b.Data[i*t.b.Stride+l], &t.a.Data[j*t.a.Stride+l])
 		}
 	}
 }

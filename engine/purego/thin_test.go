@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
@@ -36,15 +37,15 @@ func testThin(t *testing.T, kernel string, transB bool, m, n, k int) {
 		return x
 	}
 	lda, ldb, ldc := k+3, n+1, n+2
-	b := normal(k * ldb)
+	bm := matrix.Strided(k, n, normal(k*ldb), ldb)
 	if transB {
 		ldb = k + 1
-		b = normal(n * ldb)
+		bm = matrix.Strided(n, k, normal(n*ldb), ldb)
 	}
 	a, before := normal(m*lda), normal(m*ldc)
 	for _, beta := range []float64{0, 1, -0.5} {
 		want := append([]float64(nil), before...)
-		multiply(product{be: be, transB: transB, m: m, n: n, k: k, alpha: 1.5, a: a, lda: lda, b: b, ldb: ldb, beta: beta, c: want, ldc: ldc})
+		multiply(&product{be: be, transB: transB, m: m, n: n, k: k, alpha: 1.5, a: matrix.Strided(m, k, a, lda), b: bm, beta: beta, c: matrix.Strided(m, n, want, ldc)})
 		var first []float64
 		for _, threads := range []int{1, 2, 7} {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
@@ -54,7 +55,7 @@ func testThin(t *testing.T, kernel string, transB bool, m, n, k int) {
 					c[i*ldc] = math.NaN() // is overwritten
 				}
 			}
-			be.Gemm(false, transB, m, n, k, 1.5, a, lda, b, ldb, beta, c, ldc)
+			be.Gemm(false, transB, 1.5, matrix.Strided(m, k, a, lda), bm, beta, matrix.Strided(m, n, c, ldc))
 			if first == nil {
 				first = c
 			}

@@ -1,5 +1,7 @@
 package purego
 
+import "github.com/fdridge/fdridge/engine/internal/matrix"
+
 // For so many right-hand sides that arithmetic, not the reading of A, takes the time,
 // the rows of a part are done in tiles that read A where it lies: some rows for R, which
 // brings them into cache, and at once from there for G. Only X and R, which are small
@@ -11,8 +13,7 @@ type wide struct {
 	stage         stage
 	width, padded int       // columns of a packed panel of X, and of all of them
 	x             []float64 // packed: the panels of each strip
-	g             []float64
-	ldg           int
+	g             matrix.Matrix
 }
 
 // A stage is what tasks do before the next begins.
@@ -46,7 +47,7 @@ func (b *Backend) inTiles(t int) bool {
 }
 
 // many is Gradient for many right-hand sides.
-func (v gradient) many(g []float64, ldg int) {
+func (v gradient) many(g matrix.Matrix) {
 	k := v.be.kernel
 	v.divide(widePartRows)
 	v.plan()
@@ -55,7 +56,7 @@ func (v gradient) many(g []float64, ldg int) {
 	v.width = v.be.evenPanels(v.padded)
 	team := gradients.get()
 	v.sums = grow(&team.sums, v.tasks*v.depth*v.size)
-	v.wide.x, v.wide.g, v.wide.ldg = grow(&team.packed, v.d*v.padded), g, ldg
+	v.wide.x, v.wide.g = grow(&team.packed, v.d*v.padded), g
 	team.gradient = v
 	for _, stage := range [...]stage{packing, summing, finished} {
 		team.stage = stage
@@ -78,7 +79,7 @@ func (v *gradient) strips() int { return (v.d + wideStrip - 1) / wideStrip }
 func (v *gradient) packStrips(i int) {
 	for s := i * v.strips() / v.tasks; s < (i+1)*v.strips()/v.tasks; s++ {
 		j := s * wideStrip
-		v.be.pack(v.wide.x[j*v.padded:], v.width, false, v.x, v.ldx, j, 0, min(wideStrip, v.d-j), v.t)
+		v.be.pack(v.wide.x[j*v.padded:], v.width, false, v.x.Data, v.x.Stride, j, 0, min(wideStrip, v.d-j), v.t)
 	}
 }
 
@@ -98,7 +99,7 @@ func (v *gradient) addStrips(i int) {
 	for j := begin; j < end; j += k.NR() {
 		n := min(k.NR(), v.d-j)
 		for q := range v.t {
-			k.Axpy1(n, 1, &v.sums[j*v.padded+q*roundUp(n, k.Unit)], &v.wide.g[q*v.wide.ldg+j])
+			k.Axpy1(n, 1, &v.sums[j*v.padded+q*roundUp(n, k.Unit)], &v.wide.g.Data[q*v.wide.g.Stride+j])
 		}
 	}
 }
@@ -110,14 +111,14 @@ func (v *gradient) chunks(s *scratch, lo, hi int, sums []float64) {
 	for i := lo; i < hi; i += wideChunk {
 		n := min(wideChunk, hi-i)
 		for j := 0; j < v.d; j += wideStrip {
-			v.be.timesRows(s, n, v.padded, min(wideStrip, v.d-j), v.a[i*v.lda+j:], v.lda, v.wide.x[j*v.padded:], v.width, r, v.padded, j > 0)
+			v.be.timesRows(s, n, v.padded, min(wideStrip, v.d-j), v.a.Data[i*v.a.Stride+j:], v.a.Stride, v.wide.x[j*v.padded:], v.width, r, v.padded, j > 0)
 		}
 		for row := range n {
 			for q := range v.t {
 				v.residual(i+row, q, r[row*v.padded+q])
 			}
 		}
-		v.be.pack(packed, v.be.kernel.MR(), true, v.r, v.ldr, i, 0, n, v.t)
+		v.be.pack(packed, v.be.kernel.MR(), true, v.r.Data, v.r.Stride, i, 0, n, v.t)
 		v.addChunk(s, i, n, packed, sums, i > lo)
 	}
 }
@@ -129,16 +130,16 @@ func (v *gradient) addChunk(s *scratch, i, n int, r, sums []float64, add bool) {
 	for j := 0; j < v.d; j += k.NR() {
 		cols := min(k.NR(), v.d-j)
 		width := roundUp(cols, k.Unit)
-		a, c, units := v.a[i*v.lda+j:], sums[j*v.padded:], width/k.Unit
+		a, c, units := v.a.Data[i*v.a.Stride+j:], sums[j*v.padded:], width/k.Unit
 		if width > cols {
-			a = v.be.pack(grow(&s.a, n*width), width, true, a, v.lda, 0, 0, n, cols)
+			a = v.be.pack(grow(&s.a, n*width), width, true, a, v.a.Stride, 0, 0, n, cols)
 			for q := 0; q < v.padded; q += k.Unit {
 				k.Tile[units-1](n, 1, &r[q*n], &a[0], &c[q*width], width, add)
 			}
 			continue
 		}
 		for q := 0; q < v.padded; q += k.Unit {
-			k.TileRowsB[units-1](n, 1, &r[q*n], &a[0], v.lda, &c[q*width], width, add)
+			k.TileRowsB[units-1](n, 1, &r[q*n], &a[0], v.a.Stride, &c[q*width], width, add)
 		}
 	}
 }

@@ -67,14 +67,14 @@ func (m *Resolvent) Project(q int, g, along, off []float64) {
 	d, r := m.Dim, len(m.Values)
 	ld := max(r, 1)
 	copy(off[:q*d], g[:q*d])
-	m.be.Gemm(false, true, q, r, d, 1, off, d, m.V, d, 0, along, ld)
-	m.be.Gemm(false, false, q, d, r, -1, along, ld, m.V, d, 1, off, d)
+	m.be.Gemm(false, true, 1, engine.View(q, d, off), engine.View(r, d, m.V), 0, engine.Strided(q, r, along, ld))
+	m.be.Gemm(false, false, -1, engine.Strided(q, r, along, ld), engine.View(r, d, m.V), 1, engine.View(q, d, off))
 	if !m.cancelled(q, along, off) {
 		return
 	}
 	m.more = vec.Grow(m.more, q*r)
-	m.be.Gemm(false, true, q, r, d, 1, off, d, m.V, d, 0, m.more, ld)
-	m.be.Gemm(false, false, q, d, r, -1, m.more, ld, m.V, d, 1, off, d)
+	m.be.Gemm(false, true, 1, engine.View(q, d, off), engine.View(r, d, m.V), 0, engine.Strided(q, r, m.more, ld))
+	m.be.Gemm(false, false, -1, engine.Strided(q, r, m.more, ld), engine.View(r, d, m.V), 1, engine.View(q, d, off))
 	vec.Axpy(1, m.more, along[:q*r])
 }
 
@@ -104,7 +104,7 @@ func (m *Resolvent) Invert(s, along, off []float64) {
 			h[j] /= v + s
 		}
 	}
-	m.be.Gemm(false, false, q, d, r, 1, along, max(r, 1), m.V, d, 1, off, d)
+	m.be.Gemm(false, false, 1, engine.View(q, r, along), engine.View(r, d, m.V), 1, engine.View(q, d, off))
 }
 
 // A Projection is what quadratic forms of functions of BᵀB take of one vector g.

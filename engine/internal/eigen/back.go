@@ -1,5 +1,7 @@
 package eigen
 
+import "github.com/fdridge/fdridge/engine/internal/matrix"
+
 // wyRows is the number of reflections applied at once by backTransform.
 const wyRows = 32
 
@@ -33,9 +35,9 @@ func backTransform(kr Kernels, n, k int, a []float64, lda int, tau []float64, x 
 			clear(v[r*lda+begin+r : r*lda+max(cols, begin+r)])
 		}
 		wyFactor(kr, nb, cols, v, lda, tau[begin:], t)
-		kr.Gemm(false, true, k, nb, cols, 1, x, ldx, v, lda, 0, xv, nb)
-		kr.Gemm(false, true, k, nb, nb, 1, xv, nb, t, nb, 0, xvt, nb)
-		kr.Gemm(false, false, k, cols, nb, -1, xvt, nb, v, lda, 1, x, ldx)
+		kr.Gemm(false, true, 1, matrix.Strided(k, cols, x, ldx), matrix.Strided(nb, cols, v, lda), 0, matrix.View(k, nb, xv))
+		kr.Gemm(false, true, 1, matrix.View(k, nb, xv), matrix.View(nb, nb, t), 0, matrix.View(k, nb, xvt))
+		kr.Gemm(false, false, -1, matrix.View(k, nb, xvt), matrix.Strided(nb, cols, v, lda), 1, matrix.Strided(k, cols, x, ldx))
 	}
 }
 
@@ -45,7 +47,7 @@ func backTransform(kr Kernels, n, k int, a []float64, lda int, tau []float64, x 
 //
 //	T[i, 0:i] = −tauᵢ·(vᵢ·Vᵀ)·T[0:i, 0:i],   T[i, i] = tauᵢ.
 func wyFactor(kr Kernels, nb, cols int, v []float64, ldv int, tau, t []float64) {
-	kr.Gemm(false, true, nb, nb, cols, 1, v, ldv, v, ldv, 0, t, nb)
+	kr.Gemm(false, true, 1, matrix.Strided(nb, cols, v, ldv), matrix.Strided(nb, cols, v, ldv), 0, matrix.View(nb, nb, t))
 	for i := range nb {
 		row := t[i*nb : (i+1)*nb]
 		for j := range i {

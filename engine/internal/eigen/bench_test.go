@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 func BenchmarkSym(b *testing.B) {
@@ -15,7 +17,7 @@ func BenchmarkSym(b *testing.B) {
 					ac, w, v, work := make([]float64, n*n), make([]float64, n), make([]float64, k*n), make([]float64, Work(n, k))
 					for b.Loop() {
 						copy(ac, a)
-						if !Sym(gonumKernels{}, n, k, ac, n, w, v, n, work) {
+						if !Sym(gonumKernels{}, matrix.View(n, n, ac), w, matrix.View(k, n, v), work) {
 							b.Fatal("not converged")
 						}
 					}

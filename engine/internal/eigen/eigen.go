@@ -26,22 +26,23 @@
 // bitwise the same for any GOMAXPROCS if that of the kernels is.
 package eigen
 
+import "github.com/fdridge/fdridge/engine/internal/matrix"
+
 // Kernels are the vector and matrix operations under the solver: Gemm and Gemv in
 // the meaning of engine.Backend, Gemmt and Symv.
 type Kernels interface {
-	// Gemm computes C = alpha·op(A)·op(B) + beta·C, op(A) m×k, op(B) k×n.
-	Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int)
+	// Gemm computes C = alpha·op(A)·op(B) + beta·C.
+	Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix)
 
-	// Gemmt computes the lower triangle of C = alpha·op(A)·op(B) + beta·C, op(A) n×k,
-	// op(B) k×n.
-	Gemmt(transA, transB bool, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int)
+	// Gemmt computes the lower triangle of C = alpha·op(A)·op(B) + beta·C.
+	Gemmt(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix)
 
 	// Gemv computes y = alpha·A·x + beta·y or, when trans is set,
-	// y = alpha·Aᵀ·x + beta·y, A m×n.
-	Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64)
+	// y = alpha·Aᵀ·x + beta·y.
+	Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64)
 
-	// Symv computes y = A·x, of the symmetric n×n A reading the lower triangle.
-	Symv(n int, a []float64, lda int, x, y []float64)
+	// Symv computes y = A·x, of the symmetric A reading the lower triangle.
+	Symv(a matrix.Matrix, x, y []float64)
 }
 
 const eps = 0x1p-52
@@ -53,8 +54,8 @@ func Work(n, k int) int {
 }
 
 // Sym computes all eigenvalues of the symmetric n×n matrix A in descending
-// order into w (length n), and orthonormal eigenvectors of the k leading ones,
-// 0 <= k <= n, as the rows of v (k×n): A·vᵢᵀ = wᵢ·vᵢᵀ. Only the lower triangle
+// order into w (length n), and orthonormal eigenvectors of the k = v.Rows leading
+// ones, 0 <= k <= n, as the rows of v (k×n): A·vᵢᵀ = wᵢ·vᵢᵀ. Only the lower triangle
 // of A is read; all of A is overwritten. work has at least Work(n, k) elements
 // of any content.
 //
@@ -66,11 +67,13 @@ func Work(n, k int) int {
 // Sym reports false when the lower triangle of A is not finite, when an
 // eigenvalue overflows, or when an iteration does not converge; w and v are then
 // unspecified. It panics on slices too short for the shapes.
-func Sym(kr Kernels, n, k int, a []float64, lda int, w []float64, v []float64, ldv int, work []float64) (ok bool) {
-	checkShapes(n, k, a, lda, w, v, ldv, work)
+func Sym(kr Kernels, sym matrix.Matrix, w []float64, vectors matrix.Matrix, work []float64) (ok bool) {
+	n, k := matrix.SymEig(&sym, w, &vectors)
+	matrix.Work(Work(n, k), len(work))
 	if n == 0 {
 		return true
 	}
+	a, lda, v, ldv := sym.Data, sym.Stride, vectors.Data, vectors.Stride
 	exp, ok := normalise(n, a, lda)
 	if !ok {
 		return false
@@ -87,25 +90,4 @@ func Sym(kr Kernels, n, k int, a []float64, lda int, w []float64, v []float64, l
 	}
 	backTransform(kr, n, k, a, lda, tau, v, ldv, work)
 	return rescale(w[:n], exp)
-}
-
-func checkShapes(n, k int, a []float64, lda int, w []float64, v []float64, ldv int, work []float64) {
-	switch {
-	case n < 0:
-		panic("eigen: n < 0")
-	case k < 0 || k > n:
-		panic("eigen: k out of range")
-	case lda < max(1, n):
-		panic("eigen: bad leading dimension of A")
-	case ldv < max(1, n):
-		panic("eigen: bad leading dimension of V")
-	case n > 0 && len(a) < (n-1)*lda+n:
-		panic("eigen: A too short")
-	case len(w) < n:
-		panic("eigen: w too short")
-	case k > 0 && len(v) < (k-1)*ldv+n:
-		panic("eigen: V too short")
-	case len(work) < Work(n, k):
-		panic("eigen: workspace too short")
-	}
 }

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/lapack"
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 	"pgregory.net/rapid"
+
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 // reporter is what testing.T and rapid.T have in common here.
@@ -53,7 +55,7 @@ func run(t reporter, n, k, pad int, a []float64) (w, v []float64, ok bool) {
 		copy(ac[i*ld:i*ld+i+1], a[i*n:])
 	}
 	w, vc, work := guarded(n), guarded(max(0, (k-1)*ld+n)), guarded(Work(n, k))
-	ok = Sym(gonumKernels{}, n, k, ac, max(1, ld), w, vc, max(1, ld), work)
+	ok = Sym(gonumKernels{}, matrix.Strided(n, n, ac, max(1, ld)), w, matrix.Strided(k, n, vc, max(1, ld)), work)
 	checkGuard(t, "a", ac)
 	checkGuard(t, "w", w)
 	checkGuard(t, "v", vc)
@@ -126,8 +128,8 @@ func quality(n, k int, a, w, v []float64) float64 {
 		return worst
 	}
 	r, g := make([]float64, k*n), make([]float64, k*k)
-	gonumKernels{}.Gemm(false, false, k, n, n, 1, v, n, a, n, 0, r, n)
-	gonumKernels{}.Gemm(false, true, k, k, n, 1, v, n, v, n, 0, g, k)
+	gonumKernels{}.Gemm(false, false, 1, matrix.View(k, n, v), matrix.View(n, n, a), 0, matrix.View(k, n, r))
+	gonumKernels{}.Gemm(false, true, 1, matrix.View(k, n, v), matrix.View(k, n, v), 0, matrix.View(k, k, g))
 	for i := range k {
 		var residual, skew float64
 		for j := range n {
@@ -390,31 +392,32 @@ func TestDeterministic(t *testing.T) {
 // plainKernels allocate nothing, unlike gonum's Dgemm.
 type plainKernels struct{ gonumKernels }
 
-func (plainKernels) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+func (plainKernels) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
+	m, n, k := matrix.Product(transA, transB, &a, &b, &c)
 	for i := range m {
 		for j := range n {
 			var sum float64
 			for l := range k {
-				ail, blj := i*lda+l, l*ldb+j
+				ail, blj := i*a.Stride+l, l*b.Stride+j
 				if transA {
-					ail = l*lda + i
+					ail = l*a.Stride + i
 				}
 				if transB {
-					blj = j*ldb + l
+					blj = j*b.Stride + l
 				}
-				sum += a[ail] * b[blj]
+				sum += a.Data[ail] * b.Data[blj]
 			}
 			sum *= alpha
 			if beta != 0 {
-				sum += beta * c[i*ldc+j]
+				sum += beta * c.Row(i)[j]
 			}
-			c[i*ldc+j] = sum
+			c.Row(i)[j] = sum
 		}
 	}
 }
 
-func (plainKernels) Gemmt(transA, transB bool, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
-	lower(plainKernels{}, transA, transB, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+func (plainKernels) Gemmt(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
+	lower(plainKernels{}, transA, transB, alpha, a, b, beta, c)
 }
 
 func TestNoAllocation(t *testing.T) {
@@ -425,7 +428,7 @@ func TestNoAllocation(t *testing.T) {
 		ac, w, v, work := make([]float64, n*n), make([]float64, n), make([]float64, k*n), make([]float64, Work(n, k))
 		allocs := testing.AllocsPerRun(3, func() {
 			copy(ac, a)
-			if !Sym(kr, n, k, ac, n, w, v, n, work) {
+			if !Sym(kr, matrix.View(n, n, ac), w, matrix.View(k, n, v), work) {
 				t.Error("not converged")
 			}
 		})
@@ -439,15 +442,33 @@ func TestPanics(t *testing.T) {
 	const n, k = 5, 2
 	x := func(size int) []float64 { return make([]float64, size) }
 	for i, f := range []func(){
-		func() { Sym(gonumKernels{}, -1, 0, x(25), n, x(n), x(10), n, x(Work(n, k))) },
-		func() { Sym(gonumKernels{}, n, -1, x(25), n, x(n), x(10), n, x(Work(n, k))) },
-		func() { Sym(gonumKernels{}, n, n+1, x(25), n, x(n), x(30), n, x(Work(n, n))) },
-		func() { Sym(gonumKernels{}, n, k, x(25), n-1, x(n), x(10), n, x(Work(n, k))) },
-		func() { Sym(gonumKernels{}, n, k, x(25), n, x(n), x(10), n-1, x(Work(n, k))) },
-		func() { Sym(gonumKernels{}, n, k, x(24), n, x(n), x(10), n, x(Work(n, k))) },
-		func() { Sym(gonumKernels{}, n, k, x(25), n, x(n-1), x(10), n, x(Work(n, k))) },
-		func() { Sym(gonumKernels{}, n, k, x(25), n, x(n), x(9), n, x(Work(n, k))) },
-		func() { Sym(gonumKernels{}, n, k, x(25), n, x(n), x(10), n, x(Work(n, k)-1)) },
+		func() {
+			Sym(gonumKernels{}, matrix.Strided(-1, n, x(25), n), x(n), matrix.Strided(0, n, x(10), n), x(Work(n, k)))
+		},
+		func() {
+			Sym(gonumKernels{}, matrix.Strided(n, n, x(25), n), x(n), matrix.Strided(-1, n, x(10), n), x(Work(n, k)))
+		},
+		func() {
+			Sym(gonumKernels{}, matrix.Strided(n, n, x(25), n), x(n), matrix.Strided(n+1, n, x(30), n), x(Work(n, n)))
+		},
+		func() {
+			Sym(gonumKernels{}, matrix.Strided(n, n, x(25), n-1), x(n), matrix.Strided(k, n, x(10), n), x(Work(n, k)))
+		},
+		func() {
+			Sym(gonumKernels{}, matrix.Strided(n, n, x(25), n), x(n), matrix.Strided(k, n, x(10), n-1), x(Work(n, k)))
+		},
+		func() {
+			Sym(gonumKernels{}, matrix.Strided(n, n, x(24), n), x(n), matrix.Strided(k, n, x(10), n), x(Work(n, k)))
+		},
+		func() {
+			Sym(gonumKernels{}, matrix.Strided(n, n, x(25), n), x(n-1), matrix.Strided(k, n, x(10), n), x(Work(n, k)))
+		},
+		func() {
+			Sym(gonumKernels{}, matrix.Strided(n, n, x(25), n), x(n), matrix.Strided(k, n, x(9), n), x(Work(n, k)))
+		},
+		func() {
+			Sym(gonumKernels{}, matrix.Strided(n, n, x(25), n), x(n), matrix.Strided(k, n, x(10), n), x(Work(n, k)-1))
+		},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			defer func() {

@@ -1,6 +1,10 @@
 package eigen
 
-import "math"
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine/internal/matrix"
+)
 
 // The kind of an eigenvector says in which half of the block it may be nonzero.
 const (
@@ -275,6 +279,6 @@ func (s *divider) multiply(n1, n, wanted int, groups [3]int, q []float64) {
 	left := groups[firstHalf] + groups[bothHalves]
 	right := groups[bothHalves] + groups[secondHalf]
 	out := q[(kept-wanted)*s.n:]
-	s.kr.Gemm(false, false, wanted, n1, left, 1, s.vectors, kept, s.packed, n1, 0, out, s.n)
-	s.kr.Gemm(false, false, wanted, n2, right, 1, s.vectors[groups[firstHalf]:], kept, s.packed[left*n1:], n2, 0, out[n1:], s.n)
+	s.kr.Gemm(false, false, 1, matrix.Strided(wanted, left, s.vectors, kept), matrix.View(left, n1, s.packed), 0, matrix.Strided(wanted, n1, out, s.n))
+	s.kr.Gemm(false, false, 1, matrix.Strided(wanted, right, s.vectors[groups[firstHalf]:], kept), matrix.View(right, n2, s.packed[left*n1:]), 0, matrix.Strided(wanted, n2, out[n1:], s.n))
 }

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
 // gonumKernels are the kernels of these tests.
@@ -18,31 +20,28 @@ func trans(t bool) blas.Transpose {
 	return blas.NoTrans
 }
 
-func (gonumKernels) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
-	gonum.Implementation{}.Dgemm(trans(transA), trans(transB), m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+func (gonumKernels) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
+	m, n, k := matrix.Product(transA, transB, &a, &b, &c)
+	gonum.Implementation{}.Dgemm(trans(transA), trans(transB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
 }
 
-func (gonumKernels) Gemmt(transA, transB bool, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
-	lower(gonumKernels{}, transA, transB, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+func (gonumKernels) Gemmt(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
+	lower(gonumKernels{}, transA, transB, alpha, a, b, beta, c)
 }
 
 // lower computes a lower triangle row by row.
-func lower(kr Kernels, transA, transB bool, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
-	for i := range n {
-		at := i * lda
-		if transA {
-			at = i
-		}
-		kr.Gemm(transA, transB, 1, i+1, k, alpha, a[at:], lda, b, ldb, beta, c[i*ldc:], ldc)
+func lower(kr Kernels, transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
+	for i := range c.Rows {
+		kr.Gemm(transA, transB, alpha, matrix.Span(transA, a, i, i+1), matrix.Span(!transB, b, 0, i+1), beta, c.Slice(i, i+1, 0, i+1))
 	}
 }
 
-func (gonumKernels) Gemv(transA bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64) {
-	gonum.Implementation{}.Dgemv(trans(transA), m, n, alpha, a, lda, x, 1, beta, y, 1)
+func (gonumKernels) Gemv(transA bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64) {
+	gonum.Implementation{}.Dgemv(trans(transA), a.Rows, a.Cols, alpha, a.Data, a.Stride, x, 1, beta, y, 1)
 }
 
-func (gonumKernels) Symv(n int, a []float64, lda int, x, y []float64) {
-	gonum.Implementation{}.Dsymv(blas.Lower, n, 1, a, lda, x, 1, 0, y, 1)
+func (gonumKernels) Symv(a matrix.Matrix, x, y []float64) {
+	gonum.Implementation{}.Dsymv(blas.Lower, a.Rows, 1, a.Data, a.Stride, x, 1, 0, y, 1)
 }
 
 // A family makes symmetric n×n matrices, both triangles filled.
@@ -194,7 +193,7 @@ func withSpectrum(rnd *rand.Rand, n int, spectrum func(i int) float64) []float64
 			v[i] = rnd.NormFloat64()
 			norm2 += v[i] * v[i]
 		}
-		gonumKernels{}.Gemv(false, n, n, 1, a, n, v, 0, av)
+		gonumKernels{}.Gemv(false, 1, matrix.View(n, n, a), v, 0, av)
 		for i := range v {
 			vav += v[i] * av[i]
 		}
@@ -216,7 +215,7 @@ func gram(rnd *rand.Rand, n, r int) []float64 {
 	}
 	a := make([]float64, n*n)
 	if n > 0 {
-		gonumKernels{}.Gemm(false, true, n, n, r, 1, b, r, b, r, 0, a, n)
+		gonumKernels{}.Gemm(false, true, 1, matrix.View(n, r, b), matrix.View(n, r, b), 0, matrix.View(n, n, a))
 	}
 	return a
 }

@@ -1,6 +1,10 @@
 package eigen
 
-import "math"
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine/internal/matrix"
+)
 
 // panelRows is the number of rows reduced between two updates of the rest of A.
 const panelRows = 16
@@ -53,8 +57,8 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 				vcol[q] = vDone[q*ld+i]
 				wcol[q] = wDone[q*ld+i]
 			}
-			kr.Gemv(true, done, i+1, -1, wDone, ld, vcol, 1, row)
-			kr.Gemv(true, done, i+1, -1, vDone, ld, wcol, 1, row)
+			kr.Gemv(true, -1, matrix.Strided(done, i+1, wDone, ld), vcol, 1, row)
+			kr.Gemv(true, -1, matrix.Strided(done, i+1, vDone, ld), wcol, 1, row)
 		}
 		d[i] = row[i]
 		if i == 0 {
@@ -70,12 +74,12 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 		}
 		// w = tau·(A − VᵀW − WᵀV)·v, made orthogonal enough that
 		// H·A·H = A − vᵀw − wᵀv.
-		kr.Symv(i, a, lda, v, w)
+		kr.Symv(matrix.Strided(i, i, a, lda), v, w)
 		if done > 0 {
-			kr.Gemv(false, done, i, 1, wDone, ld, v, 0, wcol)
-			kr.Gemv(true, done, i, -1, vDone, ld, wcol, 1, w)
-			kr.Gemv(false, done, i, 1, vDone, ld, v, 0, vcol)
-			kr.Gemv(true, done, i, -1, wDone, ld, vcol, 1, w)
+			kr.Gemv(false, 1, matrix.Strided(done, i, wDone, ld), v, 0, wcol)
+			kr.Gemv(true, -1, matrix.Strided(done, i, vDone, ld), wcol, 1, w)
+			kr.Gemv(false, 1, matrix.Strided(done, i, vDone, ld), v, 0, vcol)
+			kr.Gemv(true, -1, matrix.Strided(done, i, wDone, ld), vcol, 1, w)
 		}
 		half := tau[i] / 2 * dot(w, v)
 		for j, x := range v {
@@ -89,7 +93,7 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 func updateLeading(kr Kernels, begin, end int, a []float64, lda int, work []float64) {
 	nb, ld := end-begin, end
 	vw, wv := work[:2*nb*ld], work[nb*ld:3*nb*ld]
-	kr.Gemmt(true, false, begin, 2*nb, -1, vw, ld, wv, ld, 1, a, lda)
+	kr.Gemmt(true, false, -1, matrix.Strided(2*nb, begin, vw, ld), matrix.Strided(2*nb, begin, wv, ld), 1, matrix.Strided(begin, begin, a, lda))
 }
 
 // reflector overwrites x with the v, ending in a one, of the reflection

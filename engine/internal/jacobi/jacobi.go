@@ -2,16 +2,20 @@
 // own matrix products, symmetric eigensolver and QR.
 package jacobi
 
-import "math"
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine/internal/matrix"
+)
 
 // Kernels are the operations of engine.Backend under the decomposition.
 type Kernels interface {
-	Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int)
-	Syrk(trans bool, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int)
-	Gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x []float64, beta float64, y []float64)
-	SymEig(n, k int, a []float64, lda int, w []float64, v []float64, ldv int, work []float64) (ok bool)
+	Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix)
+	Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64, c matrix.Matrix)
+	Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64)
+	SymEig(a matrix.Matrix, w []float64, v matrix.Matrix, work []float64) (ok bool)
 	SymEigWork(n, k int) int
-	QR(m, n int, a []float64, lda int, work []float64)
+	QR(a matrix.Matrix, work []float64)
 	QRWork(m, n int) int
 }
 
@@ -38,27 +42,28 @@ const (
 // shrinks of a sketch add up to more than is allowed.
 //
 // The arguments are those of engine.Backend's SVD, and have been checked.
-func SVD(b Kernels, m, n int, a []float64, lda int, s []float64, vt []float64, ldvt int, work []float64) (ok bool) {
+func SVD(b Kernels, a matrix.Matrix, s []float64, vt matrix.Matrix, work []float64) (ok bool) {
+	m, n := a.Rows, a.Cols
 	q := min(m, n)
 	if q == 0 {
 		return true
 	}
-	exp, ok := normalise(m, n, a, lda)
+	exp, ok := normalise(a)
 	if !ok {
 		return false
 	}
 	if m > n {
-		b.QR(m, n, a, lda, work)
+		b.QR(a, work)
 		for i := range n {
-			clear(a[i*lda : i*lda+i])
+			clear(a.Row(i)[:i])
 		}
 	}
-	j := jacobi{be: b, m: q, n: n, a: a, lda: lda}
+	j := jacobi{be: b, m: q, n: n, a: a.Slice(0, q, 0, n)}
 	j.gram, j.dots, work = work[:q*q], work[q*q:q*q+3], work[q*q+3:]
 	if !j.precondition(work) || !j.rotate() {
 		return false
 	}
-	j.finish(s[:q], vt, ldvt, work)
+	j.finish(s[:q], vt, work)
 	for i := range q {
 		s[i] = math.Ldexp(s[i], exp)
 	}
@@ -77,10 +82,10 @@ func Work(b Kernels, m, n int) int {
 
 // normalise scales A by a power of two so that its largest entry is in [½, 1) and
 // returns the exponent that undoes it; not ok for a NaN or an infinity.
-func normalise(m, n int, a []float64, lda int) (exp int, ok bool) {
+func normalise(a matrix.Matrix) (exp int, ok bool) {
 	var bits uint64 // of the largest magnitude: they order like numbers, NaN last
-	for i := range m {
-		for _, v := range a[i*lda : i*lda+n] {
+	for i := range a.Rows {
+		for _, v := range a.Row(i) {
 			bits = max(bits, math.Float64bits(v)&^(1<<63))
 		}
 	}
@@ -91,8 +96,8 @@ func normalise(m, n int, a []float64, lda int) (exp int, ok bool) {
 	_, exp = math.Frexp(largest)
 	// The factor may itself be out of range, so it is applied in two halves.
 	f, g := math.Ldexp(1, -exp/2), math.Ldexp(1, -exp-(-exp/2))
-	for i := range m {
-		row := a[i*lda : i*lda+n]
+	for i := range a.Rows {
+		row := a.Row(i)
 		for j, v := range row {
 			row[j] = v * f * g
 		}
@@ -104,13 +109,12 @@ func normalise(m, n int, a []float64, lda int) (exp int, ok bool) {
 type jacobi struct {
 	be   Kernels
 	m, n int
-	a    []float64
-	lda  int
+	a    matrix.Matrix
 	gram []float64 // m×m, lower triangle of A·Aᵀ
 	dots []float64 // 3, see pair
 }
 
-func (j *jacobi) row(i int) []float64 { return j.a[i*j.lda : i*j.lda+j.n] }
+func (j *jacobi) row(i int) []float64 { return j.a.Row(i) }
 
 // panel is how many columns are rotated at a time.
 const panel = 128
@@ -119,16 +123,16 @@ const panel = 128
 func (j *jacobi) precondition(work []float64) bool {
 	m := j.m
 	u, w, work := work[:m*m], work[m*m:m*m+m], work[m*m+m:]
-	j.be.Syrk(false, m, j.n, 1, j.a, j.lda, 0, j.gram, m)
-	if !j.be.SymEig(m, m, j.gram, m, w, u, m, work) {
+	j.be.Syrk(false, 1, j.a, 0, matrix.View(m, m, j.gram))
+	if !j.be.SymEig(matrix.View(m, m, j.gram), w, matrix.View(m, m, u), work) {
 		return false
 	}
 	for c := 0; c < j.n; c += panel {
 		k := min(panel, j.n-c)
 		for i := range m {
-			copy(work[i*k:(i+1)*k], j.a[i*j.lda+c:])
+			copy(work[i*k:(i+1)*k], j.row(i)[c:])
 		}
-		j.be.Gemm(false, false, m, k, m, 1, u, m, work, k, 0, j.a[c:], j.lda)
+		j.be.Gemm(false, false, 1, matrix.View(m, m, u), matrix.View(m, k, work), 0, j.a.Slice(0, m, c, c+k))
 	}
 	return true
 }
@@ -139,7 +143,7 @@ func (j *jacobi) precondition(work []float64) bool {
 func (j *jacobi) rotate() bool {
 	m := j.m
 	for range sweeps {
-		j.be.Syrk(false, m, j.n, 1, j.a, j.lda, 0, j.gram, m)
+		j.be.Syrk(false, 1, j.a, 0, matrix.View(m, m, j.gram))
 		rotated := false
 		for i := range m {
 			for k := range i {
@@ -162,8 +166,8 @@ func (j *jacobi) rotate() bool {
 // pair makes rows p and q, p < q, orthogonal and reports whether they were not.
 func (j *jacobi) pair(p, q int) bool {
 	x, y, d := j.row(p), j.row(q), j.dots
-	j.be.Gemv(false, 2, j.n, 1, j.a[p*j.lda:], (q-p)*j.lda, y, 0, d)
-	j.be.Gemv(false, 1, j.n, 1, x, j.n, x, 0, d[2:])
+	j.be.Gemv(false, 1, matrix.Strided(2, j.n, j.a.Data[p*j.a.Stride:], (q-p)*j.a.Stride), y, 0, d)
+	j.be.Gemv(false, 1, matrix.View(1, j.n, x), x, 0, d[2:])
 	g, a, c := d[0], math.Sqrt(d[2]), math.Sqrt(d[1])
 	if a < negligible || c < negligible {
 		return false
@@ -192,13 +196,13 @@ var one = []float64{1}
 
 // shear adds f·x to y.
 func (j *jacobi) shear(f float64, x, y []float64) {
-	j.be.Gemv(true, 1, j.n, f, x, j.n, one, 1, y)
+	j.be.Gemv(true, f, matrix.View(1, j.n, x), one, 1, y)
 }
 
 // norm returns the norm of row i, zero if that is negligible.
 func (j *jacobi) norm(i int) float64 {
 	x := j.row(i)
-	j.be.Gemv(false, 1, j.n, 1, x, j.n, x, 0, j.dots)
+	j.be.Gemv(false, 1, matrix.View(1, j.n, x), x, 0, j.dots)
 	if norm := math.Sqrt(j.dots[0]); norm >= negligible {
 		return norm
 	}
@@ -207,8 +211,8 @@ func (j *jacobi) norm(i int) float64 {
 
 // finish writes the norms of the rows, descending, to s and the rows of length
 // one to vt. Rows of norm zero are completed to an orthonormal set.
-func (j *jacobi) finish(s, vt []float64, ldvt int, work []float64) {
-	m, n := j.m, j.n
+func (j *jacobi) finish(s []float64, vt matrix.Matrix, work []float64) {
+	m := j.m
 	order := work[:m]  // row numbers, exact as float64
 	for i := range m { // by insertion: they are nearly sorted already
 		norm := j.norm(i)
@@ -219,9 +223,9 @@ func (j *jacobi) finish(s, vt []float64, ldvt int, work []float64) {
 		s[k], order[k] = norm, float64(i)
 	}
 	for i := range m {
-		v := vt[i*ldvt : i*ldvt+n]
+		v := vt.Row(i)
 		if s[i] == 0 {
-			complete(i, n, vt, ldvt)
+			complete(i, vt)
 			continue
 		}
 		for k, x := range j.row(int(order[i])) {
@@ -233,14 +237,14 @@ func (j *jacobi) finish(s, vt []float64, ldvt int, work []float64) {
 // complete writes to row i of v a unit vector orthogonal to the rows before it:
 // the first unit vector e_c that is far enough from their span, less what lies in
 // it.
-func complete(i, n int, v []float64, ldv int) {
-	row := v[i*ldv : i*ldv+n]
+func complete(i int, v matrix.Matrix) {
+	n, row := v.Cols, v.Row(i)
 	for c := range n {
 		clear(row)
 		row[c] = 1
 		for range 2 {
 			for k := range i {
-				w := v[k*ldv : k*ldv+n]
+				w := v.Row(k)
 				var along float64
 				for j, x := range w {
 					along += x * row[j]

@@ -166,7 +166,7 @@ func TestTable(t *testing.T) {
 		{"engine/purego", "engine/cblas", false},
 		{"engine/cblas", "engine", false},
 		{"engine/cblas", "engine/purego", false},
-		{"internal/shape", "engine", false},
+		{"internal/neumaier", "engine", false},
 		{"cmd/fdridge", "dist/mpi", true},
 		{"cmd/fdridge", "bench", false},
 		{"cmd/fdridge", "ridge/ridgetest", false},

@@ -3,6 +3,7 @@ package certify
 import (
 	"math"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/resolvent"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
@@ -126,7 +127,7 @@ func newReach(held, rest *Known, gap *meanGap) reach {
 		off := make([]float64, rh*d)
 		u.along = make([]float64, rh*r)
 		m.Project(rh, b.RawMatrix().Data, u.along, off)
-		rest.Backend.Syrk(false, rh, d, 1, off, d, 0, u.gram, rh)
+		rest.Backend.Syrk(false, 1, engine.View(rh, d, off), 0, engine.View(rh, rh, u.gram))
 	}
 	g := resolvent.Gradients{G: gap.x, Along: make([]float64, r), Off: make([]float64, d)}
 	m.ProjectAll(1, &g)
@@ -150,10 +151,10 @@ func (h *HeldOut) Reach(gamma float64) (reach float64, ok bool) {
 		}
 	}
 	copy(m, u.gram)
-	be.Syrk(false, rh, r, 1, scaled, max(r, 1), a.above(a.eigen.Rest), m, max(rh, 1))
+	be.Syrk(false, 1, engine.View(rh, r, scaled), a.above(a.eigen.Rest), engine.View(rh, rh, m))
 	var most float64
 	if rh > 0 {
-		if !be.SymEig(rh, 0, m, rh, w, nil, rh, make([]float64, be.SymEigWork(rh, 0))) {
+		if !be.SymEig(engine.View(rh, rh, m), w, engine.Matrix{}, make([]float64, be.SymEigWork(rh, 0))) {
 			return 0, false
 		}
 		most = math.Max(0, w[0])

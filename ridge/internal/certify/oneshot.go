@@ -3,6 +3,7 @@ package certify
 import (
 	"math"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
@@ -92,7 +93,7 @@ func (k *Known) RSS(j int, x []float64, xn, bx float64) interval.Interval {
 func (k *Known) SketchNorms(q int, x []float64) []float64 {
 	out, r, d := make([]float64, q), len(k.eigen.Values), k.eigen.Dim
 	h := make([]float64, q*r)
-	k.Backend.Gemm(false, true, q, r, d, 1, x, d, k.eigen.V, d, 0, h, max(r, 1))
+	k.Backend.Gemm(false, true, 1, engine.View(q, d, x), engine.View(r, d, k.eigen.V), 0, engine.View(q, r, h))
 	for i := range out {
 		for l, s2 := range k.eigen.Values {
 			out[i] += s2 * h[i*r+l] * h[i*r+l]
@@ -119,7 +120,7 @@ func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 			}
 		}
 	}
-	k.Backend.Gemm(false, false, q, d, r, 1, h, max(r, 1), k.eigen.V, d, 1, x, d)
+	k.Backend.Gemm(false, false, 1, engine.View(q, r, h), engine.View(r, d, k.eigen.V), 1, engine.View(q, d, x))
 	return x
 }
 

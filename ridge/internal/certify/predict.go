@@ -3,6 +3,7 @@ package certify
 import (
 	"math"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
@@ -18,6 +19,7 @@ import (
 type Prediction struct {
 	gap, inverse       []float64 // eigenvalues of D and of the bound on H⁻¹ along V
 	gapOff, inverseOff float64   // and off V
+	dot                float64   // the factor for the product of a dense row with weights
 }
 
 // A Centre is weights x near x* of one target, and what is known of the distance: for a
@@ -39,7 +41,7 @@ type Centre struct {
 
 // Prediction is the one at γ.
 func (a At) Prediction() *Prediction {
-	p := &Prediction{gapOff: a.gap(a.eigen.Rest), inverseOff: a.above(a.eigen.Rest)}
+	p := &Prediction{gapOff: a.gap(a.eigen.Rest), inverseOff: a.above(a.eigen.Rest), dot: a.factor.dense}
 	for _, s2 := range a.eigen.Values {
 		p.gap, p.inverse = append(p.gap, a.gap(s2)), append(p.inverse, a.above(s2))
 	}
@@ -47,8 +49,10 @@ func (a At) Prediction() *Prediction {
 }
 
 // Plain is the prediction of a fit alone, without a sketch: in place of quadratic forms
-// there is ‖a‖.
-func Plain() *Prediction { return &Prediction{inverseOff: 1} }
+// there is ‖a‖. Rows have d entries.
+func Plain(accuracy engine.Accuracy, d int) *Prediction {
+	return &Prediction{inverseOff: 1, dot: denseDot(accuracy, d)}
+}
 
 // Middle returns x_mid of each target (t×d).
 func (a At) Middle() []float64 { return a.Apply(a.middle) }
@@ -99,10 +103,9 @@ type Forms struct {
 
 // Forms evaluates the quadratic forms of a row from Va and ‖a‖². size is the norm of
 // what a was computed from: to eps times its square, the forms are uncertain by
-// round-off. nnz is how many entries a sparse row has, negative for a dense one; d is
-// their length.
-func (p *Prediction) Forms(along []float64, norm2, size float64, d, nnz int) Forms {
-	chain := roundoff.DenseDot(d)
+// round-off. nnz is how many entries a sparse row has, negative for a dense one.
+func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms {
+	chain := p.dot
 	if nnz >= 0 { // one sum over the entries, and the mean's product
 		chain += float64(nnz) / 2
 	}

@@ -12,14 +12,19 @@ import (
 
 // exactly is what is known of K = σ²VᵀV and the factors that come with it, without any
 // slack of a sketch.
-func exactly(d int, s2 float64, v []float64, gamma float64) At {
+func exactly(t *testing.T, d int, s2 float64, v []float64, gamma float64) At {
+	t.Helper()
+	be, err := engine.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := len(v) / d
 	e := resolvent.Eigen{Dim: d, V: v}
 	for range r {
 		e.Values = append(e.Values, s2)
 	}
 	spec := &fd.Spectrum{Dim: d, Sigma2: e.Values, V: v}
-	k := &Known{Evidence: Evidence{Sketch: spec}, eigen: e, norm: norms{largest2: s2}}
+	k := &Known{Evidence: Evidence{Sketch: spec, Backend: be}, eigen: e, norm: norms{largest2: s2}}
 	k.factor = newFactors(&k.Evidence)
 	return k.At(gamma)
 }
@@ -27,7 +32,7 @@ func exactly(d int, s2 float64, v []float64, gamma float64) At {
 // TestQuads: the bracket on gᵀH⁻¹g holds for every g within the error that is told.
 func TestQuads(t *testing.T) {
 	const gamma, dg = 0.25, 1e-3
-	k := exactly(2, 4, []float64{1, 0}, gamma)
+	k := exactly(t, 2, 4, []float64{1, 0}, gamma)
 	for _, g := range [][2]float64{{1, 0}, {0, 1}, {0.6, 0.8}, {1e-3, 1e-3}} {
 		p := resolvent.Projection{Along: g[:1], Off2: g[1] * g[1], Norm: math.Hypot(g[0], g[1])}
 		v := k.quads(&p, dg)
@@ -44,7 +49,7 @@ func TestQuads(t *testing.T) {
 func TestQuadsOverflow(t *testing.T) {
 	for _, c := range []struct{ size, gamma float64 }{{1e170, 1}, {math.Inf(1), 1}, {0x1p399, 0x1p-239}, {0x1p-300, 0x1p-239}, {0x1p399, 0x1p-226}} {
 		p := resolvent.Projection{Along: []float64{0}, Off2: c.size * c.size, Norm: c.size}
-		v, want := exactly(2, 4, []float64{1, 0}, c.gamma).quads(&p, 0), c.size*c.size/c.gamma
+		v, want := exactly(t, 2, 4, []float64{1, 0}, c.gamma).quads(&p, 0), c.size*c.size/c.gamma
 		if !(v.Lo <= want*(1+1e-14) && want*(1-1e-14) <= v.Hi) || v.Lo > math.MaxFloat64 {
 			t.Errorf("of size %g at %g: %v", c.size, c.gamma, v)
 		}
@@ -65,16 +70,12 @@ func TestProjectionRounds(t *testing.T) {
 	}
 	g := make([]float64, d) // (a, 0), half the one and half the other
 	copy(g, v[:d/2])
-	be, err := engine.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := resolvent.Gradients{G: g, Along: make([]float64, 2), Off: make([]float64, d)}
 	for gamma := 1.0; gamma > 0x1p-200; gamma /= 1024 {
 		n := length2.Value()
 		q := n / 2 / (s2*n + gamma)
-		k := exactly(d, s2, v, gamma)
-		resolvent.New(&k.eigen, be).ProjectAll(1, &p)
+		k := exactly(t, d, s2, v, gamma)
+		resolvent.New(&k.eigen, k.Backend).ProjectAll(1, &p)
 		projected := p.Of(0, &k.eigen)
 		if b := k.quads(&projected, 0); !(b.Lo <= q*(1+1e-14) && q*(1-1e-14) <= b.Hi) {
 			t.Errorf("at gamma = %g: %g is outside [%g, %g]", gamma, q, b.Lo, b.Hi)

@@ -26,7 +26,7 @@ func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, tw
 		for j0 := i0; j0 < d; j0 += nb {
 			j1 := min(j0+nb, d)
 			if j0 > i0 {
-				be.Gemm(false, false, m, j1-j0, j0-i0, -1, panel[i0:], d, r[i0*ldr+j0:], ldr, 1, panel[j0:], d)
+				be.Gemm(false, false, -1, engine.Strided(m, j0-i0, panel[i0:], d), engine.Strided(j0-i0, j1-j0, r[i0*ldr+j0:], ldr), 1, engine.Strided(m, j1-j0, panel[j0:], d))
 			}
 			for i := range m {
 				x := panel[i*d : i*d+j1]

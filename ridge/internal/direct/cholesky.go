@@ -43,7 +43,7 @@ func (e *normalEquations) buffer() []float64 { return e.rows }
 
 func (e *normalEquations) fold(m int) {
 	q := e.d + e.t
-	e.be.Syrk(true, q, m, 1, e.rows, q, 0, e.work, q)
+	e.be.Syrk(true, 1, engine.View(m, q, e.rows), 0, engine.View(q, q, e.work))
 	for i := range q {
 		floats.Add(e.sum[i*q:i*q+i+1], e.work[i*q:i*q+i+1])
 	}
@@ -78,8 +78,8 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 		copy(e.work[i*q:i*q+i+1], e.sum[i*q:i*q+i+1])
 		e.work[i*q+i] += gamma
 	}
-	if !e.be.Cholesky(d, e.work, q) {
-		return nil, -1
+	if pivot, ok := e.be.Cholesky(engine.Strided(d, d, e.work, q)); !ok {
+		return nil, pivot
 	}
 	if gamma == 0 {
 		// A pivot within the round-off of K is no evidence of independence.
@@ -95,9 +95,9 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 		copy(x[j*d:(j+1)*d], c)
 		copy(r[j*d:(j+1)*d], c)
 	}
-	e.be.CholeskySolve(d, t, e.work, q, x, d)
+	e.be.CholeskySolve(engine.Strided(d, d, e.work, q), engine.View(t, d, x))
 	vec.Axpy(-gamma, x, r)
-	e.be.Gemm(false, false, t, d, d, -1, x, d, e.sum, q, 1, r, d)
+	e.be.Gemm(false, false, -1, engine.View(t, d, x), engine.Strided(d, d, e.sum, q), 1, engine.View(t, d, r))
 	mirror(d, e.work, q)
 
 	s := &certify.Factored{

@@ -53,7 +53,7 @@ func (e *tsqr) fold(m int) {
 // factor replaces the R on top of the stack by that of R and the m rows below.
 func (e *tsqr) factor(m int) {
 	q := e.d + e.t
-	e.be.QR(q+m, q, e.stack, q, e.work)
+	e.be.QR(engine.View(q+m, q, e.stack), e.work)
 	for i := range q {
 		clear(e.stack[i*q : i*q+i])
 	}

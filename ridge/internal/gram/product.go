@@ -14,7 +14,7 @@ import (
 type product struct {
 	be     engine.Backend
 	d, t   int
-	most   int // rows taken at a time, for few vectors
+	tuning engine.Tuning
 	reader *rows.Reader
 
 	offset    []float64 // μᵀv of each vector
@@ -26,18 +26,14 @@ type product struct {
 }
 
 func newProduct(d, t int, mean []float64, be engine.Backend, tuning engine.Tuning) product {
-	p := product{be: be, d: d, t: t, most: roundoff.PassRows, reader: rows.NewReader(d, t, mean)}
-	if v := tuning.Gradient.Value; v > 0 {
-		p.most = min(v, roundoff.PassRows)
-	}
-	return p
+	return product{be: be, d: d, t: t, tuning: tuning, reader: rows.NewReader(d, t, mean)}
 }
 
 // prepare is for a pass with other vectors v (q×d).
 func (p *product) prepare(qs []Query, v []float64) {
 	q, mean := len(qs), p.reader.Mean()
 	p.offset = vec.Grow(p.offset, q)
-	p.rhs, p.residuals = vec.Grow(p.rhs, q*roundoff.PassRows), vec.Grow(p.residuals, q*roundoff.PassRows)
+	p.rhs, p.residuals = vec.Grow(p.rhs, q*engine.MaxGradientRows), vec.Grow(p.residuals, q*engine.MaxGradientRows)
 	p.gradients = vec.Grow(p.gradients, q*p.d)
 	for i := range q {
 		p.offset[i] = 0
@@ -47,19 +43,19 @@ func (p *product) prepare(qs []Query, v []float64) {
 	}
 }
 
-// stride is how many of n rows are taken at a time.
+// stride is how many of n rows are taken at a time: dense ones so many that an element of
+// a call's sums is the end of no more additions than the backend promises.
 func (p *product) stride(n int, sparse bool, q int) int {
-	most := p.most
-	if !sparse && q >= roundoff.ManyQueries {
-		most = roundoff.PassRows
+	if !sparse {
+		return p.tuning.GradientCall(n, p.d, q)
 	}
-	if n = min(n, most); !sparse && n*p.d*q < roundoff.SharedWork {
-		n = min(n, roundoff.FewRows)
+	if v := p.tuning.Gradient.Value; v > 0 {
+		n = min(n, v)
 	}
-	return n
+	return min(n, engine.MaxGradientRows)
 }
 
-// add adds what a block of at most PassRows rows contributes to the products for v (q×d).
+// add adds what a block of at most as many rows as stride allows contributes to the products for v (q×d).
 func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
 	q, d := len(qs), p.d
 	longer, longest := 1, roundoff.ManyCalls
@@ -71,10 +67,10 @@ func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
 	x, sparse := p.reader.Read(b)
 	rhs := p.rightHandSides(b, qs)
 	if sparse != nil {
-		sparse.Gradient(q, v, d, rhs, q, s.plain, d, p.residuals, q)
+		sparse.Gradient(engine.View(q, d, v), engine.View(b.N, q, rhs), engine.View(q, d, s.plain), engine.View(b.N, q, p.residuals))
 	} else {
 		clear(p.gradients)
-		p.be.Gradient(b.N, d, q, x, d, v, d, rhs, q, p.gradients, d, p.residuals, q)
+		p.be.Gradient(engine.View(b.N, d, x), engine.View(q, d, v), engine.View(b.N, q, rhs), engine.View(q, d, p.gradients), engine.View(b.N, q, p.residuals))
 		vec.Axpy(1, p.gradients, s.plain)
 	}
 	p.finite = true

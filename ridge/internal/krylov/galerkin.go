@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
@@ -172,11 +173,11 @@ func (m *galerkin) Absorb() error {
 func (m *galerkin) coefficients(from int) {
 	s, w := m.space, &m.work
 	if n := s.k - from; n > 0 {
-		s.be.Gemm(false, true, len(m.Systems), n, s.d, 1, w.g0, s.d, s.q[from*s.d:], s.d, 0, w.u[from:], s.most)
+		s.be.Gemm(false, true, 1, engine.View(len(m.Systems), s.d, w.g0), engine.View(n, s.d, s.q[from*s.d:]), 0, engine.Strided(len(m.Systems), n, w.u[from:], s.most))
 	}
 	for i := range m.bases {
 		if b := &m.bases[i]; b.moved {
-			s.be.Gemv(false, s.k, s.d, 1, s.q, s.d, b.g, 0, w.u[i*s.most:i*s.most+s.k])
+			s.be.Gemv(false, 1, engine.View(s.k, s.d, s.q), b.g, 0, w.u[i*s.most:i*s.most+s.k])
 			b.moved = false
 		}
 	}
@@ -196,8 +197,8 @@ func (m *galerkin) move() error {
 	if err := s.solve(n, w.gammas, w.rhs, w.y); err != nil {
 		return err
 	}
-	s.be.Gemm(false, false, n, s.d, s.k, 1, w.y, s.most, s.q, s.d, 0, w.v, s.d)
-	s.be.Gemm(false, false, n, s.d, s.k, 1, w.y, s.most, s.kq, s.d, 0, w.kv, s.d)
+	s.be.Gemm(false, false, 1, engine.Strided(n, s.k, w.y, s.most), engine.View(s.k, s.d, s.q), 0, engine.View(n, s.d, w.v))
+	s.be.Gemm(false, false, 1, engine.Strided(n, s.k, w.y, s.most), engine.View(s.k, s.d, s.kq), 0, engine.View(n, s.d, w.kv))
 	n = 0
 	for i, sys := range m.Systems {
 		if sys.Status == Iterating && !sys.Measured {

@@ -65,7 +65,7 @@ func (s *subspace) grow(b int) error {
 		return nil
 	}
 	k, n := s.k, s.k+b
-	s.be.Gemm(false, true, b, n, s.d, 1, s.kq[k*s.d:], s.d, s.q, s.d, 0, s.t[k*s.most:], s.most)
+	s.be.Gemm(false, true, 1, engine.View(b, s.d, s.kq[k*s.d:]), engine.View(n, s.d, s.q), 0, engine.Strided(b, n, s.t[k*s.most:], s.most))
 	for i := k; i < n; i++ {
 		for j := range i {
 			s.t[j*s.most+i] = s.t[i*s.most+j]
@@ -82,7 +82,7 @@ func (s *subspace) grow(b int) error {
 // T but by round-off.
 func (s *subspace) decompose() error {
 	copyMatrix(s.k, s.k, s.work.t, s.k, s.t, s.most)
-	if !s.be.SymEig(s.k, s.k, s.work.t, s.k, s.theta, s.s, s.k, s.work.eigen) {
+	if !s.be.SymEig(engine.View(s.k, s.k, s.work.t), s.theta, engine.View(s.k, s.k, s.s), s.work.eigen) {
 		return fd.ErrNoConvergence
 	}
 	for i, v := range s.theta[:s.k] {
@@ -111,8 +111,8 @@ func (s *subspace) solve(q int, gamma, u, y []float64) error {
 func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	n, w, ld := s.base, s.k-s.base, max(s.base, 1)
 	f, scaled := s.work.f[:w*ld], s.work.f[w*ld:2*w*ld]
-	s.be.Gemm(false, true, q, n, n, 1, u, s.most, s.s, ld, 0, s.work.h, ld)
-	s.be.Gemm(false, true, w, n, n, 1, s.t[n*s.most:], s.most, s.s, ld, 0, f, ld)
+	s.be.Gemm(false, true, 1, engine.Strided(q, n, u, s.most), engine.Strided(n, n, s.s, ld), 0, engine.Strided(q, n, s.work.h, ld))
+	s.be.Gemm(false, true, 1, engine.Strided(w, n, s.t[n*s.most:], s.most), engine.Strided(n, n, s.s, ld), 0, engine.Strided(w, n, f, ld))
 	for i := range q {
 		h, z := s.work.h[i*ld:i*ld+n], y[i*s.most+n:i*s.most+s.k]
 		copy(z, u[i*s.most+n:])
@@ -138,7 +138,7 @@ func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 			}
 		}
 	}
-	s.be.Gemm(false, false, q, n, n, 1, s.work.h, ld, s.s, ld, 0, y, s.most)
+	s.be.Gemm(false, false, 1, engine.Strided(q, n, s.work.h, ld), engine.Strided(n, n, s.s, ld), 0, engine.Strided(q, n, y, s.most))
 	return true
 }
 
@@ -149,11 +149,11 @@ func (s *subspace) complement(gamma float64, f, z []float64) bool {
 	for l := range w {
 		s.work.m[l*w+l] += gamma
 	}
-	s.be.Syrk(false, w, n, -1, f, max(n, 1), 1, s.work.m, w)
-	if !s.be.Cholesky(w, s.work.m, w) {
+	s.be.Syrk(false, -1, engine.View(w, n, f), 1, engine.View(w, w, s.work.m))
+	if _, ok := s.be.Cholesky(engine.View(w, w, s.work.m)); !ok {
 		return false
 	}
-	s.be.CholeskySolve(w, 1, s.work.m, w, z, w)
+	s.be.CholeskySolve(engine.View(w, w, s.work.m), engine.View(1, w, z))
 	return true
 }
 
@@ -187,16 +187,16 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 		return 0, nil
 	}
 	gram, v, w := s.work.m[:n*n], s.work.m[n*n:2*n*n], s.work.m[2*n*n:2*n*n+n]
-	s.be.Syrk(false, n, s.d, 1, z, s.d, 0, gram, n)
+	s.be.Syrk(false, 1, engine.View(n, s.d, z), 0, engine.View(n, n, gram))
 	b := min(n, s.most-s.k)
-	if !s.be.SymEig(n, b, gram, n, w, v, n, s.work.eigen) {
+	if !s.be.SymEig(engine.View(n, n, gram), w, engine.View(b, n, v), s.work.eigen) {
 		return 0, fd.ErrNoConvergence
 	}
 	for b > 0 && !(w[b-1] > newDirection*newDirection*w[0]) {
 		b--
 	}
 	rows := s.q[s.k*s.d : (s.k+b)*s.d]
-	s.be.Gemm(false, false, b, s.d, n, 1, v, n, z, s.d, 0, rows, s.d)
+	s.be.Gemm(false, false, 1, engine.View(b, n, v), engine.View(n, s.d, z), 0, engine.View(b, s.d, rows))
 	b = s.normalised(b, rows, tiniest)
 	s.purge(b, rows)
 	b = s.normalised(b, rows, 0.5)
@@ -239,7 +239,7 @@ func (s *subspace) next(n int, z []float64) int {
 			vec.Scale(1/l, inside)
 		}
 	}
-	s.be.Gemm(false, false, n, d, k, -1, s.work.h, k, s.q, d, 1, z, d)
+	s.be.Gemm(false, false, -1, engine.View(n, k, s.work.h), engine.View(k, d, s.q), 1, engine.View(n, d, z))
 	n = s.normalised(n, z, roundOff)
 	s.purge(n, z) // of what scaling up has made of round-off
 	return s.normalised(n, z, 0.5)
@@ -282,7 +282,7 @@ func (s *subspace) purge(n int, z []float64) {
 	ld := max(n, 1)
 	along := s.work.projection[:n*s.d]
 	clear(along)
-	s.be.Gradient(s.k, s.d, n, s.q, s.d, z, s.d, nil, 0, along, s.d, s.work.h, ld)
+	s.be.Gradient(engine.View(s.k, s.d, s.q), engine.View(n, s.d, z), engine.Matrix{}, engine.View(n, s.d, along), engine.Strided(s.k, n, s.work.h, ld))
 	vec.Axpy(-1, along, z[:n*s.d])
 }
 

@@ -56,38 +56,11 @@ const (
 // SkewV is for the rows of V, which are orthonormal to so many Eps.
 const SkewV = 32
 
-// DenseDot is for the product of a dense row of d features with weights. Where vectors are
-// few it is made of four sums or more; where they are many, backends add up a strip of
-// columns one after the other, of dotStrip at most, and then the strips.
-func DenseDot(d int) float64 {
-	const dotStrip = 512
-	return float64(min(d, dotStrip))/2 + float64(d)/8 + Few
-}
-
-// SparseDot is for that of a sparse row, of which the mean's share is taken off.
-func SparseDot(d int) float64 { return 5*float64(d)/8 + 2*Few }
-
-// How a pass takes rows, for threads to share them and for no element of a sum to be the
-// end of a long chain of additions, with which its error grows. Backends divide
-// PassRows dense rows among parts of at most 64, or add them up in blocks of as many,
-// where that makes SharedWork multiply-adds, no element then being the end of more than
-// callChain additions; less is taken FewRows at a time. From ManyQueries vectors on,
-// which pay for being laid out anew, PassRows are taken whatever the tuning says. The
-// sums of ManyCalls are added up before they go to the compensated ones, which cost more.
-// What a pass makes of sparse rows is the chain of their additions itself, SparseChain.
+// Of passes. What a call of the backend sums is its own promise, engine.Accuracy.
 const (
-	PassRows    = 512
-	SharedWork  = 1 << 16
-	FewRows     = 32
-	ManyQueries = 8
-	callChain   = 73
+	// ManyCalls is how many calls' sums a pass adds up plainly before they go to the
+	// compensated ones, which cost more; sparse rows are that chain of additions
+	// themselves, SparseChain of them.
 	ManyCalls   = 8
-	passChain   = callChain + ManyCalls
 	SparseChain = 1024
-
-	// Pass is the factor for the gradient of a pass of dense rows, PassSparse for one of
-	// sparse rows, which may come after dense ones and from which the mean's share is
-	// taken off.
-	Pass       = (passChain+1)/2 + 4
-	PassSparse = (passChain+SparseChain+1)/2 + 8
 )

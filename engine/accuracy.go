@@ -1,0 +1,49 @@
+package engine
+
+import "github.com/fdridge/fdridge/engine/internal/accuracy"
+
+// Accuracy is what a backend promises of the round-off of its sums:
+//
+//	type Accuracy struct {
+//		Strip    int // terms of a product along rows that go one after the other into a sum, at most,
+//		Sums     int // or of how many sums side by side such a product is made, at least
+//		Gradient int // additions an element of G goes through in one call, at most
+//	}
+//
+// Let z be an element of the result as computed, z* the exact value of the same formula
+// alpha·Σxᵢyᵢ + beta·c for the k products of its row and column, and
+// T = |alpha|·Σ|xᵢyᵢ| + |beta·c|. Where nothing overflows or underflows, and k is less
+// than 2²⁴,
+//
+//	|z − z*| ≤ (bound + [Roundings])·eps·T,   eps = 2⁻⁵²,
+//
+// whatever the numbers are, with the bound of
+//
+//	Dot(k) = min(k, Strip)/2 + k/(2·Sums)
+//	                                 products along rows: Gemm(false, true, …), Syrk(false, …),
+//	                                 Gram, Gemv(false, …) and the R of Gradient, c being −b
+//	Sum(k) = k/2                     all other products
+//	Gradients() = ⌊(Gradient+1)/2⌋   the G of Gradient as a sum over the n rows of the
+//	                                 products of R, as it is stored, with A; for a call of
+//	                                 no more than [Tuning.GradientCall] rows
+//	Sum(n)                           and for any other
+//
+// Each rounding is off by at most half an eps of what is rounded, and no partial sum
+// exceeds T(1 + k·eps): so the bound is half the number of roundings that the longest way
+// of a product into the sum meets, its own included (N. Higham, "Accuracy and Stability
+// of Numerical Algorithms", 2nd ed., 2002, §4.2). Strips of columns, of which each is
+// added up by itself, have min(k, Strip) of them and there are fewer than k/Sums of these;
+// sums side by side have k/Sums of them and are fewer than Strip. Rows of which all
+// roundings go one way come close to the bound: package enginetest holds backends to it
+// with such rows.
+//
+// What Cholesky, QR, SymEig and SVD make of round-off is not bounded here; enginetest
+// measures their residuals.
+type Accuracy = accuracy.Accuracy
+
+// Roundings is how many eps every bound of an [Accuracy] allows beside: for alpha and
+// beta, for what is added to beta·C, and for what is of second order.
+const Roundings = accuracy.Roundings
+
+// MaxGradientRows is the most that [Tuning.GradientCall] returns.
+const MaxGradientRows = accuracy.MaxRows

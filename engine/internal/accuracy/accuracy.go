@@ -1,0 +1,33 @@
+// Package accuracy has what the engine's backends promise of round-off, and the sizes
+// of calls for which they do: engine.Accuracy is its type.
+package accuracy
+
+// Accuracy bounds the round-off of a backend's sums. See engine.Accuracy.
+type Accuracy struct {
+	Strip    int
+	Sums     int
+	Gradient int
+}
+
+// Dot bounds the round-off of a product along rows of k terms, in units of eps.
+func (a Accuracy) Dot(k int) float64 {
+	return float64(min(k, a.Strip))/2 + float64(k)/float64(2*a.Sums)
+}
+
+// Sum bounds that of any other product.
+func (a Accuracy) Sum(k int) float64 { return float64(k) / 2 }
+
+// Gradients bounds that of what one call of Gradient adds to G.
+func (a Accuracy) Gradients() float64 { return float64((a.Gradient + 1) / 2) }
+
+// Roundings is how many eps every bound allows beside: for alpha and beta, for what is
+// added to beta·C, and for what is of second order.
+const Roundings = 2
+
+// A call of Gradient has at most MaxRows rows and, unless these make SharedWork
+// multiply-adds, FewRows: then backends divide it into parts that keep Accuracy.Gradient.
+const (
+	MaxRows    = 512
+	FewRows    = 32
+	SharedWork = 1 << 16
+)
