@@ -282,4 +282,8 @@ var mutants = []mutant{
 		"partRows       = 32", "partRows       = 64", "engine/enginetest", "^TestBackends$"},
 	{"cholesky: the pivot is that of the second half", "engine/purego/cholesky.go",
 		"return h + pivot, ok", "return pivot, ok", "engine/enginetest", "^TestBackends$"},
+	{"direct: weights are small beside what underflows", "ridge/internal/certify/direct.go",
+		"far := 1 + floats.Norm(x, 1)", "far := 1 + 0*floats.Norm(x, 1)", "internal/verify/adversary", "^TestElsewhere$"},
+	{"predictor: squares of small rows do not underflow", "ridge/internal/certify/predict.go",
+		"if size < 0x1p-450 {", "if size < 0 {", "internal/verify/adversary", "^TestElsewhere$"},
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
@@ -79,14 +81,15 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	x := f.X[j*d : (j+1)*d]
 	xn := vec.Norm(x)
 	moved := vec.AbsDot(off[:d], x) + off[d+j]
-	round := inflate*f.RSSRound[j] + lost*(1+xn)*(1+xn)
+	far := 1 + floats.Norm(x, 1) // every product of K, of c and of ‖b‖² has lost as much
+	round := inflate*f.RSSRound[j] + lost*far*far
 	low := math.Max(0, math.Sqrt(math.Max(0, f.RSS[j]-round))-moved)
 	high := math.Sqrt(math.Max(0, f.RSS[j])+round) + moved
 	rss := interval.Squared(low, high)
 
 	v, size := make([]float64, d), math.Hypot(high, root*xn)
 	for i, g := range f.Residual[j*d : (j+1)*d] {
-		v[i] = off[i]*size + inflate*g + lost*(1+xn)
+		v[i] = off[i]*size + inflate*g + lost*far
 	}
 	energy := moved + math.Min(vec.Norm(v)/s.sigma, vec.AbsDot(s.inverse, v))*(1+few*eps)
 	bound := energy/s.sigma + float64(d)*roundoff.Underflow
@@ -177,10 +180,14 @@ func objectiveNear(gamma, xn, energy, d float64, rss interval.Interval) interval
 	lost := 8 * roundoff.Underflow * (1 + xn) // of the products here, and of γ‖x‖ times ‖x‖
 	f := gamma * xn * xn
 	round := (d + 4) * eps
-	return interval.Interval{
+	out := interval.Interval{
 		Lo: math.Max(0, (rss.Lo+f*(1-round)-energy*energy-lost)/2),
 		Hi: (rss.Hi+f*(1+round)+lost)/2*(1+4*eps) + lost,
 	}
+	if out.IsNaN() || math.IsInf(out.Lo, 1) { // ‖x̂‖, or its square, is beyond range
+		return interval.Nonnegative()
+	}
+	return out
 }
 
 // rssNear brackets ‖Ax* − b‖², given that of x̂: the residuals differ by no more

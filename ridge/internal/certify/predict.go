@@ -20,6 +20,7 @@ type Prediction struct {
 	gap, inverse       []float64 // eigenvalues of D and of the bound on H⁻¹ along V
 	gapOff, inverseOff float64   // and off V
 	dot                float64   // the factor for the product of a dense row with weights
+	lost               float64   // what such a product, and the bounds, lose to underflow
 }
 
 // A Centre is weights x near x* of one target, and what is known of the distance: for a
@@ -41,7 +42,7 @@ type Centre struct {
 
 // Prediction is the one at γ.
 func (a At) Prediction() *Prediction {
-	p := &Prediction{gapOff: a.gap(a.eigen.Rest), inverseOff: a.above(a.eigen.Rest), dot: a.factor.dense}
+	p := &Prediction{gapOff: a.gap(a.eigen.Rest), inverseOff: a.above(a.eigen.Rest), dot: a.factor.dense, lost: lostProduct(a.eigen.Dim)}
 	for _, s2 := range a.eigen.Values {
 		p.gap, p.inverse = append(p.gap, a.gap(s2)), append(p.inverse, a.above(s2))
 	}
@@ -51,8 +52,12 @@ func (a At) Prediction() *Prediction {
 // Plain is the prediction of a fit alone, without a sketch: in place of quadratic forms
 // there is ‖a‖. Rows have d entries.
 func Plain(accuracy engine.Accuracy, d int) *Prediction {
-	return &Prediction{inverseOff: 1, dot: denseDot(accuracy, d)}
+	return &Prediction{inverseOff: 1, dot: denseDot(accuracy, d), lost: lostProduct(d)}
 }
+
+// lostProduct bounds what a product of two vectors of d, and some operations after it, lose
+// to underflow.
+func lostProduct(d int) float64 { return float64(d+16) * roundoff.Underflow }
 
 // Middle returns x_mid of each target (t×d).
 func (a At) Middle() []float64 { return a.Apply(a.middle) }
@@ -99,6 +104,7 @@ type Forms struct {
 	gap, inverse float64 // √(aᵀDa) and √(aᵀH⁻¹a) at most
 	norm         float64 // ‖a‖, or what it was the difference of
 	chain        float64 // of a product with weights, in units of eps
+	lost         float64 // and what underflow takes off it
 }
 
 // Forms evaluates the quadratic forms of a row from Va and ‖a‖². size is the norm of
@@ -108,6 +114,12 @@ func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms 
 	chain := p.dot
 	if nnz >= 0 { // one sum over the entries, and the mean's product
 		chain += float64(nnz) / 2
+	}
+	out := Forms{norm: size * (1 + 16*eps), chain: chain, lost: p.lost}
+	if size < 0x1p-450 { // squares may underflow: ‖a‖ times the largest is as good
+		out.gap = out.norm * math.Sqrt(math.Max(p.gapOff, most(p.gap)))
+		out.inverse = out.norm * math.Sqrt(math.Max(p.inverseOff, most(p.inverse)))
+		return out
 	}
 	var gap, inverse, inV float64
 	for l, v := range along {
@@ -119,7 +131,17 @@ func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms 
 	off := math.Max(0, norm2-inV) + (4*chain+2*roundoff.SkewV)*eps*size*size
 	gap += off * p.gapOff
 	inverse += off * p.inverseOff
-	return Forms{gap: math.Sqrt(gap) * (1 + 16*eps), inverse: math.Sqrt(inverse) * (1 + 16*eps), norm: size * (1 + 16*eps), chain: chain}
+	out.gap, out.inverse = math.Sqrt(gap)*(1+16*eps), math.Sqrt(inverse)*(1+16*eps)
+	return out
+}
+
+// most is the largest of numbers that are not negative, 0 of none.
+func most(x []float64) float64 {
+	var out float64
+	for _, v := range x {
+		out = math.Max(out, v)
+	}
+	return out
 }
 
 // Interval brackets the prediction for a row of the given forms whose product with
@@ -127,7 +149,7 @@ func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms 
 func (c *Centre) Interval(product float64, f Forms) interval.Interval {
 	y := c.Base + product
 	radius := math.Min(f.gap*c.gap+f.inverse*c.energy, f.norm*c.distance)
-	radius += f.norm*(c.round+f.chain*eps*c.size) + c.fixed + 4*eps*math.Abs(y)
+	radius += f.norm*(c.round+f.chain*eps*c.size) + c.fixed + 4*eps*math.Abs(y) + f.lost
 	if !(math.Abs(y)+radius <= math.MaxFloat64) { // of what isn't finite there may be 0·∞
 		return interval.Unknown()
 	}
