@@ -13,7 +13,7 @@ import (
 )
 
 // worker solves, together with the other ranks, for the rows of all of them.
-func worker(ctx context.Context, t dist.Transport, share dataset.Source) (*ridge.Fit, error) {
+func worker(ctx context.Context, t dist.Transport, share dataset.Source) (*ridge.Solution, error) {
 	if err := dist.Agree(ctx, t, "size", "4"); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var fits [workers]*ridge.Fit
+	var fits [workers]*ridge.Solution
 	var wg sync.WaitGroup
 	for _, t := range dist.Loopback(workers) {
 		wg.Go(func() {

@@ -189,7 +189,7 @@ func (r *run) converge(ctx context.Context, name string) (*convergence, error) {
 
 // trace runs one method and returns its curve for each γ. An iteration ends early
 // where it has diverged or reached round-off.
-func (m *iterative) trace(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact []*ridge.Fit, iterations int) ([]*curve, error) {
+func (m *iterative) trace(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact []*ridge.Solution, iterations int) ([]*curve, error) {
 	var gammas []float64
 	var curves []*curve
 	for _, f := range exact {
@@ -222,7 +222,7 @@ func (m *iterative) trace(ctx context.Context, src dataset.Source, sum *ridge.Su
 }
 
 // classical is the classical sketch, one-shot: a curve of one iterate.
-func (r *run) classical(ctx context.Context, src dataset.Source, c *convergence, exact []*ridge.Fit) ([]*curve, error) {
+func (r *run) classical(ctx context.Context, src dataset.Source, c *convergence, exact []*ridge.Solution) ([]*curve, error) {
 	var out []*curve
 	for _, kind := range []randsketch.Kind{randsketch.Gaussian, randsketch.SJLT} {
 		s, err := randsketch.New(randsketch.Config{Kind: kind, Rows: c.size, Dim: c.dim, Targets: 1, Seed: r.Seed, Backend: r.Backend})

@@ -144,7 +144,7 @@ var errReached = errors.New("reached")
 // reach iterates until the error is below accuracy, as measured against the exact
 // solution, not as certified, and returns the passes and seconds it took; no passes
 // if it diverged or took too many.
-func reach(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact *ridge.Fit, opts ridge.SolveOptions) (passes int, seconds float64, err error) {
+func reach(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact *ridge.Solution, opts ridge.SolveOptions) (passes int, seconds float64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	start, x := time.Now(), exact.Coef.RawRowView(0)

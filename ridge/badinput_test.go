@@ -283,7 +283,7 @@ func TestOddInput(t *testing.T) {
 						}
 						continue
 					}
-					fits := []*ridge.Fit{must(sum.Fit(gamma))(t), must(sum.FitFD(gamma))(t)}
+					fits := []*ridge.Solution{must(sum.Fit(gamma))(t), must(sum.FitFD(gamma))(t)}
 					for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
 						exact, err := ridge.Exact(ctx, src, []float64{gamma}, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be})
 						var singular *ridge.SingularError
@@ -312,7 +312,7 @@ func TestOddInput(t *testing.T) {
 }
 
 // within holds fits of the same rows at the same γ to each other.
-func within(t *testing.T, what string, fits []*ridge.Fit) {
+func within(t *testing.T, what string, fits []*ridge.Solution) {
 	t.Helper()
 	for _, f := range fits {
 		for _, v := range append(f.Coef.RawRowView(0), f.Intercept[0]) {

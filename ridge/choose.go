@@ -64,7 +64,7 @@ func Choose(scores []Interval) Choice {
 // has much. [CrossValidate] holds rows out for certain.
 //
 // No fits, or a target that they don't have, are [ErrShape].
-func ChooseGCV(fits []*Fit, j int) (Choice, error) {
+func ChooseGCV(fits []*Solution, j int) (Choice, error) {
 	gcv := make([][]Interval, len(fits))
 	for i, f := range fits {
 		gcv[i] = f.Certificate.GCV

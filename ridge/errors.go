@@ -55,7 +55,7 @@ var ErrOtherRows = errors.New("ridge: the fit is not of the rows of the summary"
 // A NotConvergedError reports that the tolerance was not reached. Fits holds the
 // best solutions found, one for each γ asked for, with certificates that hold.
 type NotConvergedError struct {
-	Fits   []*Fit
+	Fits   []*Solution
 	Reason string // why the iteration ended
 }
 

@@ -32,7 +32,7 @@ const (
 	QR
 )
 
-// String is the method's name in [Fit].
+// String is the method's name in [Solution].
 func (f Factor) String() string {
 	switch f {
 	case Cholesky:
@@ -98,7 +98,7 @@ func (e *SingularError) Error() string {
 // Sources: N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.
 // (2002), chapters 8, 10, 19, 20; J. Demmel et al., "Communication-optimal
 // parallel and sequential QR and LU factorizations" (2012), for the streamed QR.
-func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) ([]*Fit, error) {
+func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) ([]*Solution, error) {
 	for _, g := range gammas {
 		if !(g >= 0) || math.IsInf(g, 0) {
 			return nil, &GammaError{g, opts.Factor.String()}
@@ -112,7 +112,7 @@ func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 	if err != nil {
 		return nil, err
 	}
-	fits := make([]*Fit, 0, len(gammas))
+	fits := make([]*Solution, 0, len(gammas))
 	for _, g := range gammas {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -193,13 +193,13 @@ func (e *exact) read(ctx context.Context, src dataset.Source) (*direct.System, e
 }
 
 // fit solves for one γ.
-func (e *exact) fit(system *direct.System, gamma float64) (*Fit, error) {
+func (e *exact) fit(system *direct.System, gamma float64) (*Solution, error) {
 	found, column := system.Solve(gamma)
 	if found == nil {
 		return nil, &SingularError{gamma, e.opts.Factor.String(), column}
 	}
 	rows := system.Evidence()
-	f := &Fit{
+	f := &Solution{
 		Gamma: gamma, Coef: mat.NewDense(e.t, e.d, found.X), Intercept: make([]float64, e.t), TSS: slices.Clone(rows.TSS),
 		Method: e.opts.Factor.String(), Backend: e.opts.Backend.Name(), Rows: rows.Rows, Passes: 1,
 		Stop: "direct factorisation",

@@ -82,7 +82,7 @@ func compress(x [][]float64) *engine.CSR {
 	return s
 }
 
-func mustExact(t rapid.TB, s dataset.Source, opts ridge.ExactOptions, gammas ...float64) []*ridge.Fit {
+func mustExact(t rapid.TB, s dataset.Source, opts ridge.ExactOptions, gammas ...float64) []*ridge.Solution {
 	t.Helper()
 	fits, err := ridge.Exact(context.Background(), s, gammas, opts)
 	if err != nil {
@@ -266,7 +266,7 @@ func exactWide(t *testing.T, be engine.Backend) {
 			df += v * v / (v*v + gamma)
 		}
 		ridgetest.Near(t, fmt.Sprintf("γ=%g", gamma), chol[i], qr[i], 1e-9)
-		for _, f := range []*ridge.Fit{chol[i], qr[i]} {
+		for _, f := range []*ridge.Solution{chol[i], qr[i]} {
 			v := f.Certificate.EffectiveDimension
 			if !(v.Lo <= df*(1+1e-13)) || !(v.Hi >= df*(1-1e-13)) || !(v.Hi-v.Lo <= 1e-8*df) {
 				t.Errorf("%s γ=%g: effective dimension %v, want %.16g", f.Method, gamma, v, df)

@@ -86,7 +86,7 @@ func TestPredictIntervals(t *testing.T) {
 			for j, v := range one {
 				ridgetest.Inside(t, "one row", v, predict(want, j, rows.x[0]), predict(want, j, rows.x[0]))
 			}
-			narrow := func(name string, f *ridge.Fit) {
+			narrow := func(name string, f *ridge.Solution) {
 				if err := predictor.Narrow(f); err != nil {
 					t.Fatal(err)
 				}
@@ -161,7 +161,7 @@ func TestPredictIntervalRealData(t *testing.T) {
 }
 
 // without returns a copy of f whose certificate lacks something.
-func without(f *ridge.Fit, change func(*ridge.Fit)) *ridge.Fit {
+func without(f *ridge.Solution, change func(*ridge.Solution)) *ridge.Solution {
 	g := *f
 	g.Certificate.ErrorBound = slices.Clone(g.Certificate.ErrorBound)
 	g.Certificate.Objective = slices.Clone(g.Certificate.Objective)
@@ -176,9 +176,11 @@ func without(f *ridge.Fit, change func(*ridge.Fit)) *ridge.Fit {
 // target alone, and gives no NaN, at the row of zeros neither; what is finite does.
 func TestNarrowByWhatIsFinite(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
-	bound := func(v float64) func(*ridge.Fit) { return func(f *ridge.Fit) { f.Certificate.ErrorBound[0] = v } }
-	energy := func(v float64) func(*ridge.Fit) {
-		return func(f *ridge.Fit) {
+	bound := func(v float64) func(*ridge.Solution) {
+		return func(f *ridge.Solution) { f.Certificate.ErrorBound[0] = v }
+	}
+	energy := func(v float64) func(*ridge.Solution) {
+		return func(f *ridge.Solution) {
 			f.Certificate.Objective[0], f.Certificate.EnergyBound[0] = ridge.Interval{Lo: -v, Hi: v}, v
 		}
 	}
@@ -197,17 +199,17 @@ func TestNarrowByWhatIsFinite(t *testing.T) {
 		sketch := predict(must(sum.Predictor(1))(t))
 		for name, c := range map[string]struct {
 			narrows bool
-			change  func(*ridge.Fit)
+			change  func(*ridge.Solution)
 		}{
-			"all":                  {true, func(*ridge.Fit) {}},
+			"all":                  {true, func(*ridge.Solution) {}},
 			"no bound":             {true, bound(nan)},
 			"an infinite bound":    {true, bound(inf)},
 			"a negative bound":     {true, bound(-1)},
 			"no energy":            {true, energy(nan)},
 			"an infinite energy":   {true, energy(inf)},
-			"nothing":              {false, func(f *ridge.Fit) { bound(nan)(f); energy(nan)(f) }},
-			"nothing but infinity": {false, func(f *ridge.Fit) { bound(inf)(f); energy(inf)(f) }},
-			"a weight is NaN":      {false, func(f *ridge.Fit) { f.Coef.Set(0, 3, nan); f.Intercept = nil }},
+			"nothing":              {false, func(f *ridge.Solution) { bound(nan)(f); energy(nan)(f) }},
+			"nothing but infinity": {false, func(f *ridge.Solution) { bound(inf)(f); energy(inf)(f) }},
+			"a weight is NaN":      {false, func(f *ridge.Solution) { f.Coef.Set(0, 3, nan); f.Intercept = nil }},
 		} {
 			p := must(sum.Predictor(1))(t)
 			if err := p.Narrow(without(fit, c.change)); err != nil {
@@ -248,7 +250,7 @@ func TestNarrowRefusesOtherRows(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(5, 1)), "gaussian", 60, 9, 1, 1)
 	ctx := context.Background()
 	sum := summarize(t, s, ridge.SummaryConfig{Size: 9, Intercept: true})
-	exact := func(change func(x [][]float64, y []float64)) *ridge.Fit {
+	exact := func(change func(x [][]float64, y []float64)) *ridge.Solution {
 		x, y := make([][]float64, 60), make([]float64, 60)
 		for i := range x {
 			x[i], y[i] = slices.Clone(s.x[i]), s.y[i][0]
@@ -259,13 +261,13 @@ func TestNarrowRefusesOtherRows(t *testing.T) {
 	}
 	same := exact(func([][]float64, []float64) {})
 	reversed := exact(func(x [][]float64, y []float64) { slices.Reverse(x); slices.Reverse(y) })
-	for _, f := range []*ridge.Fit{same, reversed} {
+	for _, f := range []*ridge.Solution{same, reversed} {
 		if err := must(sum.Predictor(1))(t).Narrow(f); err != nil {
 			t.Errorf("of the same rows: %v", err)
 		}
 	}
-	for name, f := range map[string]*ridge.Fit{
-		"number of rows": without(same, func(f *ridge.Fit) { f.Rows-- }),
+	for name, f := range map[string]*ridge.Solution{
+		"number of rows": without(same, func(f *ridge.Solution) { f.Rows-- }),
 		"a target":       exact(func(_ [][]float64, y []float64) { y[7] += 1e-6 }),
 		"targets moved":  exact(func(_ [][]float64, y []float64) { floats.AddConst(1e-6, y) }),
 		"a feature": exact(func(x [][]float64, _ []float64) {
@@ -273,23 +275,23 @@ func TestNarrowRefusesOtherRows(t *testing.T) {
 				x[i][3] *= 1 + 1e-6
 			}
 		}),
-		"‖b‖²":           without(same, func(f *ridge.Fit) { f.TSS[0] *= 1 + 1e-6 }),
-		"an intercept":   without(same, func(f *ridge.Fit) { f.Intercept[0] += 1e-6 }),
-		"longer weights": without(same, func(f *ridge.Fit) { f.Coef.Scale(1+1e-6, f.Coef); f.Intercept = nil }),
-		"less weights":   without(same, func(f *ridge.Fit) { f.Coef.Scale(1-1e-6, f.Coef); f.Intercept = nil }),
+		"‖b‖²":           without(same, func(f *ridge.Solution) { f.TSS[0] *= 1 + 1e-6 }),
+		"an intercept":   without(same, func(f *ridge.Solution) { f.Intercept[0] += 1e-6 }),
+		"longer weights": without(same, func(f *ridge.Solution) { f.Coef.Scale(1+1e-6, f.Coef); f.Intercept = nil }),
+		"less weights":   without(same, func(f *ridge.Solution) { f.Coef.Scale(1-1e-6, f.Coef); f.Intercept = nil }),
 	} {
 		if err := must(sum.Predictor(1))(t).Narrow(f); !errors.Is(err, ridge.ErrOtherRows) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	plain := summarize(t, s, ridge.SummaryConfig{Size: 9})
-	if err := must(plain.Predictor(1))(t).Narrow(without(same, func(f *ridge.Fit) { f.TSS = nil })); !errors.Is(err, ridge.ErrOtherRows) {
+	if err := must(plain.Predictor(1))(t).Narrow(without(same, func(f *ridge.Solution) { f.TSS = nil })); !errors.Is(err, ridge.ErrOtherRows) {
 		t.Errorf("with an intercept, the summary without: %v", err)
 	}
 	// Weights that differ in a direction along which cᵀx̂ and the intercept say nothing.
 	free := must(plain.Predictor(1))(t)
 	fit := must(plain.Fit(1))(t)
-	wrong := without(fit, func(f *ridge.Fit) {
+	wrong := without(fit, func(f *ridge.Solution) {
 		c, v := make([]float64, 9), make([]float64, 9)
 		for i, x := range s.x {
 			floats.AddScaled(c, s.y[i][0], x)
@@ -312,7 +314,7 @@ func TestPredictorOfFitAlone(t *testing.T) {
 	ctx := context.Background()
 	for _, gamma := range []float64{0, 1} {
 		truth := must(ridge.Exact(ctx, s, []float64{gamma}, ridge.ExactOptions{Factor: ridge.QR}))(t)[0]
-		fit := without(truth, func(f *ridge.Fit) {
+		fit := without(truth, func(f *ridge.Solution) {
 			for j := range 2 {
 				f.Coef.RawRowView(j)[j] += 1e-3
 				f.Certificate.ErrorBound[j] += 1e-3
@@ -338,9 +340,9 @@ func TestPredictorOfFitAlone(t *testing.T) {
 		}
 	}
 	fit := must(ridge.Exact(ctx, s, []float64{1}, ridge.ExactOptions{Intercept: true}))(t)[0]
-	for name, f := range map[string]*ridge.Fit{
+	for name, f := range map[string]*ridge.Solution{
 		"an intercept": fit,
-		"no bound":     without(fit, func(f *ridge.Fit) { f.Intercept = nil; f.Certificate.ErrorBound = nil }),
+		"no bound":     without(fit, func(f *ridge.Solution) { f.Intercept = nil; f.Certificate.ErrorBound = nil }),
 	} {
 		if _, err := f.Predictor(); !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%s: %v", name, err)
@@ -379,7 +381,7 @@ func TestPredictorRefuses(t *testing.T) {
 	if err := p.Predict(make([]ridge.Interval, 1), dataset.Block{N: 1, X: []float64{1e153, 0, 0}}); !errors.As(err, &big) {
 		t.Errorf("1e153: %v", err)
 	}
-	for name, f := range map[string]*ridge.Fit{
+	for name, f := range map[string]*ridge.Solution{
 		"other γ":      must(sum.Fit(2))(t),
 		"other shape":  must(summarize(t, problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 4, 1, 1), ridge.SummaryConfig{Size: 2}).Fit(1))(t),
 		"no bound":     {Gamma: 1, Coef: must(sum.Fit(1))(t).Coef},

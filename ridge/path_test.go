@@ -84,7 +84,7 @@ func TestPath(t *testing.T) {
 
 // samePathPoint compares to round-off, which is relative to (σ₁²+γ)/γ: the fits'
 // own certificates know how much that is.
-func samePathPoint(t rapid.TB, a, b *ridge.Fit) {
+func samePathPoint(t rapid.TB, a, b *ridge.Solution) {
 	t.Helper()
 	if a.Gamma != b.Gamma || a.Method != b.Method || a.Passes != b.Passes || a.Rows != b.Rows || a.Stop != b.Stop || !slices.Equal(a.TSS, b.TSS) {
 		t.Fatalf("%+v is not %+v", a, b)

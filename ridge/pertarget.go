@@ -9,7 +9,7 @@ import (
 
 // Target returns the fit of target j alone, from 0: its weights, intercept and
 // certificate, copied. A target that f does not have is [ErrShape].
-func (f *Fit) Target(j int) (*Fit, error) {
+func (f *Solution) Target(j int) (*Solution, error) {
 	t, d := f.Coef.Dims()
 	if j < 0 || j >= t {
 		return nil, fmt.Errorf("%w: target %d of %d", ErrShape, j, t)
@@ -43,10 +43,10 @@ func only[T any](values []T, j int) []T {
 // The ridge problem is a problem of its own for each target, so that nothing is lost;
 // that of [ChooseGCV] for a target may be its γ. A number of γ that is not that of
 // targets, and a γ of which there is no fit, are [ErrShape].
-func PerTarget(fits []*Fit, gammas []float64) ([]*Fit, error) {
-	out := make([]*Fit, 0, len(gammas))
+func PerTarget(fits []*Solution, gammas []float64) ([]*Solution, error) {
+	out := make([]*Solution, 0, len(gammas))
 	for j, gamma := range gammas {
-		i := slices.IndexFunc(fits, func(f *Fit) bool { return f.Gamma == gamma })
+		i := slices.IndexFunc(fits, func(f *Solution) bool { return f.Gamma == gamma })
 		if i < 0 {
 			return nil, fmt.Errorf("%w: no fit at gamma = %g, for target %d", ErrShape, gamma, j+1)
 		}

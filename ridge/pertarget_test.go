@@ -28,12 +28,14 @@ func TestPerTarget(t *testing.T) {
 	}
 	all := source(targets, y)
 	gammas := []float64{20, 0.5, 20}
-	solve := map[string]func(src dataset.Source, gammas []float64) ([]*ridge.Fit, error){
-		"path": func(src dataset.Source, gammas []float64) ([]*ridge.Fit, error) { return summary(src).Path(gammas) },
-		"cg": func(src dataset.Source, gammas []float64) ([]*ridge.Fit, error) {
+	solve := map[string]func(src dataset.Source, gammas []float64) ([]*ridge.Solution, error){
+		"path": func(src dataset.Source, gammas []float64) ([]*ridge.Solution, error) {
+			return summary(src).Path(gammas)
+		},
+		"cg": func(src dataset.Source, gammas []float64) ([]*ridge.Solution, error) {
 			return ridge.SolvePath(t.Context(), src, summary(src), gammas, ridge.SolveOptions{Tol: 1e-11})
 		},
-		"exact": func(src dataset.Source, gammas []float64) ([]*ridge.Fit, error) {
+		"exact": func(src dataset.Source, gammas []float64) ([]*ridge.Solution, error) {
 			return ridge.Exact(t.Context(), src, gammas, ridge.ExactOptions{Intercept: true})
 		},
 	}

@@ -94,8 +94,8 @@ func newPredictor(d, t int, be engine.Backend, form *certify.Prediction) (*Predi
 // A fit at another γ or of other dimensions is [ErrShape]; one that cannot be of the
 // summary's rows, by their number, ‖b‖², its intercept or cᵀx̂, is [ErrOtherRows]. What
 // is proved of other rows that agree in all these would be combined in error. The
-// predictor of a fit alone ([Fit.Predictor]) takes no other, [ErrShape].
-func (p *Predictor) Narrow(f *Fit) error {
+// predictor of a fit alone ([Solution.Predictor]) takes no other, [ErrShape].
+func (p *Predictor) Narrow(f *Solution) error {
 	if p.at == nil {
 		return fmt.Errorf("%w: there is no summary, the predictions are those of a fit alone", ErrShape)
 	}
@@ -127,7 +127,7 @@ func bounded(v float64) float64 {
 }
 
 // sameRows refuses a fit whose target j shows that it is of other rows.
-func (p *Predictor) sameRows(f *Fit, j int) error {
+func (p *Predictor) sameRows(f *Solution, j int) error {
 	c := certify.Claim{X: f.Coef.RawRowView(j), Objective: interval.Interval(f.Certificate.Objective[j]), Error: bounded(f.Certificate.ErrorBound[j])}
 	if len(f.Certificate.TSS) == p.t {
 		c.TSSWidth = f.Certificate.TSS[j].Hi - f.Certificate.TSS[j].Lo
@@ -162,7 +162,7 @@ func (p *Predictor) sameRows(f *Fit, j int) error {
 // and round-off. γ may be 0. f must have been fitted without an intercept: with one, a is
 // the row less the mean of the features, which a summary knows and f doesn't. A fit
 // whose Intercept isn't zero, or without a bound for each target, is [ErrShape].
-func (f *Fit) Predictor() (*Predictor, error) {
+func (f *Solution) Predictor() (*Predictor, error) {
 	t, d := f.Coef.Dims()
 	if len(f.Certificate.ErrorBound) != t || slices.ContainsFunc(f.Intercept, func(b float64) bool { return b != 0 }) {
 		return nil, fmt.Errorf("%w: a fit that is to predict alone must have %d bounds and no intercept, it has %d and %v", ErrShape, t, len(f.Certificate.ErrorBound), f.Intercept)

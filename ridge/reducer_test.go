@@ -85,7 +85,7 @@ func (w worker) leave(err error) {
 
 // An answer is what one worker returns.
 type answer struct {
-	fits []*ridge.Fit
+	fits []*ridge.Solution
 	err  error
 }
 
@@ -185,7 +185,7 @@ func TestReducer(t *testing.T) {
 }
 
 // near holds two fits to what their certificates say of both.
-func near(t *testing.T, got, want *ridge.Fit) {
+func near(t *testing.T, got, want *ridge.Solution) {
 	t.Helper()
 	if got.Rows != want.Rows || !reflect.DeepEqual(got.TSS, want.TSS) {
 		t.Errorf("%d rows, TSS %v; want %d and %v", got.Rows, got.TSS, want.Rows, want.TSS)
@@ -206,7 +206,7 @@ func near(t *testing.T, got, want *ridge.Fit) {
 
 // TestReducerSolver holds five workers to what every solver promises.
 func TestReducerSolver(t *testing.T) {
-	ridgetest.Run(t, ridgetest.Solver{Tol: 1e-9, Solve: func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Fit, error) {
+	ridgetest.Run(t, ridgetest.Solver{Tol: 1e-9, Solve: func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error) {
 		n := int64(0)
 		for b, err := range src.Blocks(t.Context()) {
 			if err != nil {

@@ -87,7 +87,7 @@ func (r *storedReader) Read(b *dataset.Buffer, rows int) error {
 func (r *storedReader) Close() error { return nil }
 
 // said is all that fits say, in decimals that tell every two numbers apart.
-func said(fits ...*ridge.Fit) string {
+func said(fits ...*ridge.Solution) string {
 	var b strings.Builder
 	for _, f := range fits {
 		rest := *f
@@ -313,7 +313,7 @@ var cancellable = map[string]func(ctx context.Context, src dataset.Source, sum *
 		if err != nil {
 			return false, err
 		}
-		h, err := ridge.Score(ctx, src, []*ridge.Fit{f})
+		h, err := ridge.Score(ctx, src, []*ridge.Solution{f})
 		return h != nil, err
 	},
 	"Standardize": func(ctx context.Context, src dataset.Source, _ *ridge.Summary) (bool, error) {

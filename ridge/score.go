@@ -26,7 +26,7 @@ type HoldOut struct {
 // products. Fits and a source of different dimensions are [ErrShape], no rows
 // [ErrEmpty]; entries and weights are checked as by [Summary.AppendBlock]. Other
 // errors are those of src.
-func Score(ctx context.Context, src dataset.Source, fits []*Fit) (*HoldOut, error) {
+func Score(ctx context.Context, src dataset.Source, fits []*Solution) (*HoldOut, error) {
 	_, d, t := src.Dims()
 	be, err := engine.Default()
 	if err != nil {

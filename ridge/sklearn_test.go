@@ -150,7 +150,7 @@ func prepare(t *testing.T, src dataset.Source, standardise bool) (dataset.Source
 }
 
 // inUnits takes a fit of scaled columns back to the units of the file.
-func inUnits(f *ridge.Fit, s *dataset.Scaling) model {
+func inUnits(f *ridge.Solution, s *dataset.Scaling) model {
 	var out model
 	for j, intercept := range f.Intercept {
 		coef := append([]float64(nil), f.Coef.RawRowView(j)...)
@@ -270,9 +270,9 @@ func (s figures) log(t *testing.T) {
 // fitsOf fits by both factorisations and by CG on a sketch of half as many rows
 // as there are features. Where round-off allows no certificate of 1e-10, it is the
 // best there is.
-func fitsOf(t *testing.T, src dataset.Source, gamma float64, intercept bool, be engine.Backend) []*ridge.Fit {
+func fitsOf(t *testing.T, src dataset.Source, gamma float64, intercept bool, be engine.Backend) []*ridge.Solution {
 	t.Helper()
-	var out []*ridge.Fit
+	var out []*ridge.Solution
 	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
 		out = append(out, mustExact(t, src, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be}, gamma)...)
 	}
@@ -291,7 +291,7 @@ func fitsOf(t *testing.T, src dataset.Source, gamma float64, intercept bool, be 
 }
 
 // compare holds one fit to the fixture.
-func compare(t *testing.T, f *ridge.Fit, s *dataset.Scaling, c sklearnCase, seen figures) {
+func compare(t *testing.T, f *ridge.Solution, s *dataset.Scaling, c sklearnCase, seen figures) {
 	t.Helper()
 	if !(c.Error <= 1e-16) {
 		t.Fatalf("%v: the reference itself has an error of %g", c, c.Error)

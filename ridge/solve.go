@@ -97,7 +97,7 @@ type Iterate struct {
 // Solve refines the solution at γ until its certificate holds to opts.Tol, by
 // passes over src, which must yield the very rows that sum has seen. It is
 // [SolvePath] for one γ.
-func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64, opts SolveOptions) (*Fit, error) {
+func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64, opts SolveOptions) (*Solution, error) {
 	fits, err := SolvePath(ctx, src, sum, []float64{gamma}, opts)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64,
 // Rows, targets or a γ whose squares leave the range of float64 are a *[ScaleError]. A
 // cancelled ctx ends the pass and returns its error. With a [Reducer] all this holds of
 // the rows of all workers together.
-func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) ([]*Fit, error) {
+func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) ([]*Solution, error) {
 	if opts.Tol == 0 {
 		opts.Tol = 1e-8
 	}
@@ -216,10 +216,10 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	return p, nil
 }
 
-// solvedFits assembles what was found, one Fit for each γ.
-func (s *Summary) solvedFits(gammas []float64, opts *SolveOptions, found *krylov.Batch) ([]*Fit, error) {
+// solvedFits assembles what was found, one Solution for each γ.
+func (s *Summary) solvedFits(gammas []float64, opts *SolveOptions, found *krylov.Batch) ([]*Solution, error) {
 	t := s.cfg.Targets
-	out := make([]*Fit, len(gammas))
+	out := make([]*Solution, len(gammas))
 	failed := krylov.Reached
 	for i, gamma := range gammas {
 		var x []float64

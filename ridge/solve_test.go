@@ -160,7 +160,7 @@ func TestSolveCertificates(t *testing.T) {
 
 // isZero tells that AᵀY is zero to round-off, of what A and Y were before they were
 // centred, so that no relative error can be certified.
-func isZero(p drawn, f *ridge.Fit) bool {
+func isZero(p drawn, f *ridge.Solution) bool {
 	raw := norm(flat(p.table.x)) * norm(flat(p.table.y))
 	for j := range p.ref.T {
 		if refbig.Norm(p.ref.C[j]) <= 1e-12*31*raw { // no weight is more than 31
@@ -173,7 +173,7 @@ func isZero(p drawn, f *ridge.Fit) bool {
 // checkGradient compares the reported gradient norm with that of 512-bit
 // arithmetic, relative to ‖c‖ + (‖A‖² + γ)‖x‖, the size of what cancels in it,
 // and up to the round-off of the rows as they came, uncentred.
-func checkGradient(t rapid.TB, p drawn, f *ridge.Fit) {
+func checkGradient(t rapid.TB, p drawn, f *ridge.Solution) {
 	t.Helper()
 	raw := math.Pow(norm(flat(p.table.x)), 2) + math.Pow(norm(flat(p.table.y)), 2)
 	for j := range p.ref.T {

@@ -87,7 +87,7 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 		// f* = ½(‖b‖² − cᵀx*)
 		optimum := new(big.Float).Mul(p.sum(-1, func(i int) float64 { return p.s[i] * p.b[i] }), new(big.Float).Mul(norm2, slope))
 		optimum.Sub(yy, optimum).Mul(optimum, refbig.Float(0.5))
-		fits := []*ridge.Fit{must(sum.Fit(gamma))(t)}
+		fits := []*ridge.Solution{must(sum.Fit(gamma))(t)}
 		for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
 			f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Method: method, Tol: 1e-14, MaxPasses: 8})
 			if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {

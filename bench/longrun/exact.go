@@ -171,7 +171,7 @@ func (w worst) sketch(exact *refbig.Problem, trace float64, s *ridge.Summary) er
 }
 
 // fit checks the certificate of f, whose promises are named after kind.
-func (w worst) fit(kind string, exact *refbig.Problem, s *refbig.Solution, f *ridge.Fit) error {
+func (w worst) fit(kind string, exact *refbig.Problem, s *refbig.Solution, f *ridge.Solution) error {
 	c := f.Certificate
 	errs := []error{w.inside(kind+", effective dimension", s.EffectiveDimension, c.EffectiveDimension)}
 	if f.Rows != int64(exact.N) {

@@ -183,7 +183,7 @@ func (r *result) targetName(j int) string {
 }
 
 // of names a fit among several.
-func (r *result) of(f *ridge.Fit, j int) string {
+func (r *result) of(f *ridge.Solution, j int) string {
 	s := "γ = " + chart.Digits(f.Gamma, 4)
 	if len(f.Intercept) > 1 {
 		s += ", " + r.targetName(j)
@@ -198,7 +198,7 @@ const poor = 0.01
 const useless = 0.5
 
 // worst is the largest relative error that is certified.
-func (r *result) worst() (worst float64, at *ridge.Fit, target int) {
+func (r *result) worst() (worst float64, at *ridge.Solution, target int) {
 	worst = -1
 	for _, f := range r.fits {
 		for j, e := range f.Certificate.RelativeErrorBound {
@@ -457,7 +457,7 @@ func (r *result) largest(p *page) {
 	}
 }
 
-func (r *result) weightTable(f *ridge.Fit, j int, scale func(int) float64, names []string, open bool) pageWeights {
+func (r *result) weightTable(f *ridge.Solution, j int, scale func(int) float64, names []string, open bool) pageWeights {
 	coef := f.Coef.RawRowView(j)
 	order := make([]int, len(coef))
 	for i := range order {

@@ -169,7 +169,7 @@ func (r *result) writeModel(name string) error {
 }
 
 // weights are a fit's, in the units of the file where they can be.
-func (r *result) weights(f *ridge.Fit) Weights {
+func (r *result) weights(f *ridge.Solution) Weights {
 	out := Weights{Gamma: f.Gamma, TSS: f.TSS, Certificate: proof{record: r.record(f)}, Fitted: &fitted{}}
 	t, _ := f.Coef.Dims()
 	for j := range t {

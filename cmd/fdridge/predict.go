@@ -135,8 +135,8 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	return nil
 }
 
-func fitOf(w Weights) *ridge.Fit {
-	f := &ridge.Fit{Gamma: w.Gamma, Intercept: w.Intercept, Coef: mat.NewDense(len(w.Coef), len(w.Coef[0]), nil)}
+func fitOf(w Weights) *ridge.Solution {
+	f := &ridge.Solution{Gamma: w.Gamma, Intercept: w.Intercept, Coef: mat.NewDense(len(w.Coef), len(w.Coef[0]), nil)}
 	for j, c := range w.Coef {
 		f.Coef.SetRow(j, c)
 	}
@@ -286,7 +286,7 @@ func sameRows(sum *ridge.Summary, m *model, tss []float64) error {
 
 // predictor writes predictions.
 type predictor struct {
-	fit       *ridge.Fit
+	fit       *ridge.Solution
 	intervals *ridge.Predictor // nil: none are asked for
 	source    string           // what they follow from
 	asJSON    bool

@@ -285,14 +285,14 @@ func TestModelIsExact(t *testing.T) {
 				v[0].Hi = math.Inf(1)
 				return v
 			}
-			f := &ridge.Fit{
+			f := &ridge.Solution{
 				Gamma: 0.1, Coef: mat.NewDense(targets, d, coef), Intercept: draw(targets), TSS: draw(targets), Rows: 9,
 				Certificate: ridge.Certificate{
 					ErrorBound: draw(targets), RelativeErrorBound: draw(targets), EnergyBound: draw(targets), Objective: bracket(), RSS: bracket(), GCV: bracket(),
 				},
 			}
 			f.Certificate.EnergyBound[targets-1], f.Certificate.ErrorBound[targets-1] = math.Inf(1), math.NaN()
-			res := &result{o: &solveFlags{}, backend: be, prep: preparation{Inputs: d}, format: "csv", fits: []*ridge.Fit{f}, intercept: true}
+			res := &result{o: &solveFlags{}, backend: be, prep: preparation{Inputs: d}, format: "csv", fits: []*ridge.Solution{f}, intercept: true}
 			if scaled {
 				res.prep.Scaling = &dataset.Scaling{Mean: draw(d), Scale: slices.Repeat([]float64{3.7}, d)}
 			}

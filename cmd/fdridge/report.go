@@ -63,7 +63,7 @@ type fitRecord struct {
 }
 
 // record describes a fit; passes counts every read of the data it rests on.
-func (r *result) record(f *ridge.Fit) fitRecord {
+func (r *result) record(f *ridge.Solution) fitRecord {
 	c := f.Certificate
 	out := fitRecord{
 		Gamma: number(f.Gamma), Method: f.Method, Passes: f.Passes + r.scans, Iterations: f.Iterations,

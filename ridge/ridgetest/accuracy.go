@@ -128,7 +128,7 @@ func (s Solver) accuracy(t *testing.T) {
 
 // residual compares ‖Ax̂ − b‖² as reported with what it is, relative to itself or,
 // where it is all cancellation, to 10⁻⁴‖b‖². It returns the relative difference.
-func (s Solver) residual(t *testing.T, k known, f *ridge.Fit, j int) float64 {
+func (s Solver) residual(t *testing.T, k known, f *ridge.Solution, j int) float64 {
 	t.Helper()
 	is, _ := k.ref.RSS(j, f.Coef.RawRowView(j)).Float64()
 	says := f.Certificate.RSS[j].Mid()
@@ -155,7 +155,7 @@ func (s Solver) bar() string {
 }
 
 // solve runs the solver; an error ends the test.
-func (s Solver) solve(t *testing.T, p problem, gammas []float64, intercept bool) []*ridge.Fit {
+func (s Solver) solve(t *testing.T, p problem, gammas []float64, intercept bool) []*ridge.Solution {
 	t.Helper()
 	src, err := p.source()
 	if err != nil {
@@ -177,7 +177,7 @@ func (s Solver) solve(t *testing.T, p problem, gammas []float64, intercept bool)
 }
 
 // lacks names what a fit to p must have, and has not.
-func (p problem) lacks(f *ridge.Fit) string {
+func (p problem) lacks(f *ridge.Solution) string {
 	_, d, targets := p.dims()
 	if f == nil || f.Coef == nil {
 		return "Coef"

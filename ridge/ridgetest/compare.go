@@ -11,7 +11,7 @@ import (
 )
 
 // Near compares two fits' weights and intercepts by norm, relative to those of a.
-func Near(t rapid.TB, what string, a, b *ridge.Fit, tol float64) {
+func Near(t rapid.TB, what string, a, b *ridge.Solution, tol float64) {
 	t.Helper()
 	k, _ := a.Coef.Dims()
 	for j := range k {
@@ -27,7 +27,7 @@ func Near(t rapid.TB, what string, a, b *ridge.Fit, tol float64) {
 
 // Bitwise requires that b is a, its weights times coef and its intercepts times
 // intercept, to the last bit.
-func Bitwise(t rapid.TB, what string, a, b *ridge.Fit, coef, intercept float64) {
+func Bitwise(t rapid.TB, what string, a, b *ridge.Solution, coef, intercept float64) {
 	t.Helper()
 	k, _ := a.Coef.Dims()
 	for j := range k {
@@ -44,7 +44,7 @@ func Bitwise(t rapid.TB, what string, a, b *ridge.Fit, coef, intercept float64) 
 
 // Certificate holds all that a fit says of itself against the reference p and
 // returns the largest ratio of a true error to its bound.
-func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Fit) (worst float64) {
+func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Solution) (worst float64) {
 	t.Helper()
 	want, err := p.Solve(f.Gamma)
 	if err != nil {
@@ -60,7 +60,7 @@ func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Fit) (worst float64) {
 }
 
 // certificate is Certificate for the solution want at the fit's γ.
-func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.Fit) (worst float64) {
+func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.Solution) (worst float64) {
 	t.Helper()
 	c := f.Certificate
 	Inside(t, "effective dimension", c.EffectiveDimension, want.EffectiveDimension, refbig.Float(float64(p.D)))

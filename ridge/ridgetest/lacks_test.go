@@ -15,7 +15,7 @@ func TestLacks(t *testing.T) {
 	if got := p.lacks(nil); got != "Coef" {
 		t.Errorf("nil lacks %q", got)
 	}
-	f := &ridge.Fit{Coef: mat.NewDense(3, 2, nil)}
+	f := &ridge.Solution{Coef: mat.NewDense(3, 2, nil)}
 	two := []ridge.Interval{{}, {}}
 	c := &f.Certificate
 	for _, step := range []struct {

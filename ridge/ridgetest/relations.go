@@ -17,7 +17,7 @@ type trial struct {
 	r         *rand.Rand
 	gamma     float64
 	intercept bool
-	fit       *ridge.Fit
+	fit       *ridge.Solution
 }
 
 // relations say what must come of related data. A and b have the rows of x and y,
@@ -64,7 +64,7 @@ func (s Solver) related(t *testing.T, holds func(*testing.T, trial)) {
 // same requires that the problem p has, at gamma, the fit that want is. Both may be
 // wrong by as much as the solver's weights may be, and p by the rounding of its
 // entries.
-func (c trial) same(t *testing.T, what string, want *ridge.Fit, p problem, gamma float64) {
+func (c trial) same(t *testing.T, what string, want *ridge.Solution, p problem, gamma float64) {
 	t.Helper()
 	Near(t, what, want, c.solve(t, p, []float64{gamma}, c.intercept)[0], c.within(p, gamma))
 }
@@ -143,7 +143,7 @@ func oneTarget(t *testing.T, c trial) {
 	for j := range k {
 		p := c.problem
 		p.y = mat.NewDense(n, 1, mat.Col(nil, j, c.y))
-		want := &ridge.Fit{Coef: mat.NewDense(1, d, c.fit.Coef.RawRowView(j)), Intercept: c.fit.Intercept[j : j+1]}
+		want := &ridge.Solution{Coef: mat.NewDense(1, d, c.fit.Coef.RawRowView(j)), Intercept: c.fit.Intercept[j : j+1]}
 		c.same(t, "one target alone", want, p, c.gamma)
 	}
 }

@@ -89,7 +89,7 @@ type evaluation struct {
 	p     *problem
 	sum   *ridge.Summary
 	truth *refbig.Solution
-	fits  []*ridge.Fit // to narrow predictions by
+	fits  []*ridge.Solution // to narrow predictions by
 }
 
 // refused books an error. Only those that the library documents for bad data are
@@ -138,7 +138,7 @@ func exactEnough(p *refbig.Problem, gamma float64) bool {
 }
 
 // certificate holds all that f claims against the truth.
-func (e *evaluation) certificate(name string, f *ridge.Fit, truth *refbig.Solution) {
+func (e *evaluation) certificate(name string, f *ridge.Solution, truth *refbig.Solution) {
 	p, c := e.p.moments, f.Certificate
 	name += ": "
 	rank := float64(min(p.D, p.N))
@@ -210,7 +210,7 @@ func (e *evaluation) iterate() {
 }
 
 // run is ridge.Solve, or the best that it had.
-func (e *evaluation) run(name string, opts ridge.SolveOptions) *ridge.Fit {
+func (e *evaluation) run(name string, opts ridge.SolveOptions) *ridge.Solution {
 	f, err := ridge.Solve(context.Background(), e.p.source, e.sum, e.p.gamma, opts)
 	var short *ridge.NotConvergedError
 	if errors.As(err, &short) {

@@ -116,7 +116,7 @@ func (p *problem) twofold() *refbig.Twofold {
 func scaled(v float64) *big.Float { return new(big.Float).SetMantExp(refbig.Float(v), 400) }
 
 // certificate holds all that f claims against the truth.
-func (e *wide) certificate(name string, f *ridge.Fit, truth *refbig.TwofoldSolution) {
+func (e *wide) certificate(name string, f *ridge.Solution, truth *refbig.TwofoldSolution) {
 	ref, c := e.ref, f.Certificate
 	name += ": "
 	d, n := float64(ref.D), float64(ref.N)
@@ -231,7 +231,7 @@ func (e *wide) exact() {
 
 // predict is the intervals at γ for rows near the data and far from them, narrowed by
 // a fit if there is one.
-func (e *wide) predict(name string, f *ridge.Fit) {
+func (e *wide) predict(name string, f *ridge.Solution) {
 	d, t := e.p.g.Cols, e.p.g.Targets
 	pr, err := e.sum.Predictor(e.gammas[0])
 	if e.refused(name, err) || (f != nil && e.refused(name, pr.Narrow(f))) {

@@ -59,7 +59,7 @@ func extremes(gap, k [][]*big.Float) (least, most *big.Float) {
 
 // contraction holds ‖x̂ − x*‖ ≤ q‖x*‖ for the x̂ of exact arithmetic, Ĥ⁻¹c with the
 // sketch's own Ĥ.
-func (e *evaluation) contraction(name string, robust bool, f *ridge.Fit) {
+func (e *evaluation) contraction(name string, robust bool, f *ridge.Solution) {
 	g := e.p.g
 	if g.Intercept || e.p.weights != nil {
 		return

@@ -68,8 +68,8 @@ type Certificate struct {
 	GCV []Interval
 }
 
-// A Fit is the ridge solution for one γ and what is known about it.
-type Fit struct {
+// A Solution is the ridge solution for one γ and what is known about it.
+type Solution struct {
 	Gamma     float64
 	Coef      *mat.Dense // t×d: each row is the weights of one target
 	Intercept []float64  // length t; zero where none was fitted
@@ -94,7 +94,7 @@ type Fit struct {
 // R2 brackets the coefficient of determination 1 − RSS/TSS of target j on the
 // data of the fit; NaN where the target is constant, or the certificate says nothing
 // of its squares.
-func (f *Fit) R2(j int) Interval {
+func (f *Solution) R2(j int) Interval {
 	c := f.Certificate
 	if !(f.TSS[j] > 0) || j >= len(c.TSS) {
 		return Interval{math.NaN(), math.NaN()}
@@ -106,7 +106,7 @@ func (f *Fit) R2(j int) Interval {
 
 // Predict overwrites yhat (length t) with Coef·x + Intercept for one sample x
 // (length d).
-func (f *Fit) Predict(yhat, x []float64) error {
+func (f *Solution) Predict(yhat, x []float64) error {
 	t, d := f.Coef.Dims()
 	if len(x) != d || len(yhat) != t {
 		return ErrShape
