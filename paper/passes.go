@@ -147,7 +147,7 @@ var errReached = errors.New("reached")
 func reach(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact *ridge.Solution, opts ridge.SolveOptions) (passes int, seconds float64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	start, x := time.Now(), exact.Coef.RawRowView(0)
+	start, x := time.Now(), exact.Targets[0].Coef
 	opts.MaxPasses, opts.Tol = longest, 0x1p-52
 	opts.Observe = func(it ridge.Iterate) {
 		if passes == 0 && floats.Distance(it.Coef, x, 2) <= accuracy*floats.Norm(x, 2) {

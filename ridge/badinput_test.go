@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -315,21 +316,21 @@ func TestOddInput(t *testing.T) {
 func within(t *testing.T, what string, fits []*ridge.Solution) {
 	t.Helper()
 	for _, f := range fits {
-		for _, v := range append(f.Coef.RawRowView(0), f.Intercept[0]) {
+		c := f.Targets[0]
+		for _, v := range append(slices.Clone(c.Coef), c.Intercept) {
 			if !(math.Abs(v) <= math.MaxFloat64) {
 				t.Errorf("%s: %s: a weight is %v", what, f.Method, v)
 			}
 		}
-		c := f.Certificate
-		for _, v := range []float64{c.ErrorBound[0], c.EffectiveDimension.Lo, c.EffectiveDimension.Hi, c.Objective[0].Lo, c.Objective[0].Hi, c.RSS[0].Lo, c.RSS[0].Hi} {
+		for _, v := range []float64{c.ErrorBound, f.EffectiveDimension.Lo, f.EffectiveDimension.Hi, c.Objective.Lo, c.Objective.Hi, c.RSS.Lo, c.RSS.Hi} {
 			if math.IsNaN(v) {
-				t.Errorf("%s: %s: NaN in %+v", what, f.Method, c)
+				t.Errorf("%s: %s: NaN in %+v", what, f.Method, f)
 			}
 		}
 		for _, g := range fits {
 			var gap mat.Dense
-			gap.Sub(f.Coef, g.Coef)
-			if d, bound := mat.Norm(&gap, 2), c.ErrorBound[0]+g.Certificate.ErrorBound[0]; !(d <= bound) {
+			gap.Sub(f.Coef(), g.Coef())
+			if d, bound := mat.Norm(&gap, 2), c.ErrorBound+g.Targets[0].ErrorBound; !(d <= bound) {
 				t.Errorf("%s: %s and %s are %g apart, their bounds allow %g", what, f.Method, g.Method, d, bound)
 			}
 		}

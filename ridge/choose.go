@@ -67,7 +67,9 @@ func Choose(scores []Interval) Choice {
 func ChooseGCV(fits []*Solution, j int) (Choice, error) {
 	gcv := make([][]Interval, len(fits))
 	for i, f := range fits {
-		gcv[i] = f.Certificate.GCV
+		for j := range f.Targets {
+			gcv[i] = append(gcv[i], f.Targets[j].GCV)
+		}
 	}
 	return chooseTarget(gcv, j)
 }

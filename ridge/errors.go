@@ -62,8 +62,8 @@ type NotConvergedError struct {
 func (e *NotConvergedError) Error() string {
 	worst := 0.0
 	for _, f := range e.Fits {
-		for _, r := range f.Certificate.RelativeErrorBound {
-			if !(r <= worst) {
+		for j := range f.Targets {
+			if r := f.Targets[j].RelativeErrorBound; !(r <= worst) {
 				worst = r
 			}
 		}

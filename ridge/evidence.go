@@ -68,18 +68,6 @@ func checkGamma(g float64, method string) error {
 	return nil
 }
 
-// add appends the bounds of one more target.
-func (c *Certificate) add(w certify.Weights) {
-	c.ErrorBound = append(c.ErrorBound, w.Error)
-	c.RelativeErrorBound = append(c.RelativeErrorBound, w.Relative)
-	c.EnergyBound = append(c.EnergyBound, w.Energy)
-	c.InterceptBound = append(c.InterceptBound, w.Intercept)
-	c.Objective = append(c.Objective, Interval(w.Objective))
-	c.TSS = append(c.TSS, Interval(w.TSS))
-	c.RSS = append(c.RSS, Interval(w.RSS))
-	c.GCV = append(c.GCV, Interval(w.GCV))
-}
-
 // intervals are those of the internal package.
 func intervals(list []interval.Interval) []Interval {
 	out := make([]Interval, len(list))

@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
@@ -199,20 +196,18 @@ func (e *exact) fit(system *direct.System, gamma float64) (*Solution, error) {
 		return nil, &SingularError{gamma, e.opts.Factor.String(), column}
 	}
 	rows := system.Evidence()
+	weights, df := certify.Direct(rows, found)
 	f := &Solution{
-		Gamma: gamma, Coef: mat.NewDense(e.t, e.d, found.X), Intercept: make([]float64, e.t), TSS: slices.Clone(rows.TSS),
+		Gamma: gamma, EffectiveDimension: Interval(df),
 		Method: e.opts.Factor.String(), Backend: e.opts.Backend.Name(), Rows: rows.Rows, Passes: 1,
 		Stop: "direct factorisation",
 	}
-	if mean := rows.Means; mean != nil {
-		for j := range e.t {
-			f.Intercept[j] = mean[e.d+j] - vec.Dot(found.X[j*e.d:(j+1)*e.d], mean[:e.d])
+	for j, w := range weights {
+		x, intercept := found.X[j*e.d:][:e.d:e.d], 0.0
+		if mean := rows.Means; mean != nil {
+			intercept = mean[e.d+j] - vec.Dot(x, mean[:e.d])
 		}
-	}
-	weights, df := certify.Direct(rows, found)
-	f.Certificate.EffectiveDimension = Interval(df)
-	for _, w := range weights {
-		f.Certificate.add(w)
+		f.Targets = append(f.Targets, newTarget(x, intercept, rows.TSS[j], w))
 	}
 	return f, nil
 }

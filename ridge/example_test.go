@@ -42,7 +42,7 @@ func ExampleSummary() {
 			log.Fatal(err)
 		}
 		fmt.Printf("gamma %g: x = %.2f, intercept %.2f, ‖x̂ − x*‖ ≤ 1e-7: %v\n",
-			gamma, f.Coef.RawRowView(0), f.Intercept[0], f.Certificate.ErrorBound[0] <= 1e-7)
+			gamma, f.Targets[0].Coef, f.Targets[0].Intercept, f.Targets[0].ErrorBound <= 1e-7)
 	}
 	// Output:
 	// gamma 0.1: x = [2.00 -1.00], intercept 5.00, ‖x̂ − x*‖ ≤ 1e-7: true
@@ -78,8 +78,8 @@ func ExampleSolve() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("one pass certifies a relative error of %.1f\n", once.Certificate.RelativeErrorBound[0])
-	fmt.Printf("%s: 1e-10 certified: %v\n", f.Method, f.Certificate.RelativeErrorBound[0] <= 1e-10)
+	fmt.Printf("one pass certifies a relative error of %.1f\n", once.Targets[0].RelativeErrorBound)
+	fmt.Printf("%s: 1e-10 certified: %v\n", f.Method, f.Targets[0].RelativeErrorBound <= 1e-10)
 	// Output:
 	// one pass certifies a relative error of 0.9
 	// cg: 1e-10 certified: true

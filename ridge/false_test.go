@@ -179,8 +179,8 @@ func TestNarrowByLostProducts(t *testing.T) {
 			f, err = short.Fits[0], nil
 		}
 		check(t, err)
-		if v := f.Certificate.Objective[0]; !(f.Certificate.TSS[0].Lo-2*v.Hi > 1e-7) {
-			t.Errorf("%v: passes that prove nothing of c: ‖b‖² is in %v, f* in %v", method, f.Certificate.TSS[0], v)
+		if v := f.Targets[0].Objective; !(f.Targets[0].TSS.Lo-2*v.Hi > 1e-7) {
+			t.Errorf("%v: passes that prove nothing of c: ‖b‖² is in %v, f* in %v", method, f.Targets[0].TSS, v)
 		}
 		predictor := must(sum.Predictor(gamma))(t)
 		check(t, predictor.Narrow(f))
@@ -204,7 +204,7 @@ func TestInterceptBound(t *testing.T) {
 	f := must(sum.Fit(2))(t)
 	ridgetest.Certificate(t, truth, f)
 	ridgetest.Certificate(t, truth, must(ridge.Exact(t.Context(), p, []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0])
-	if v := f.Certificate.InterceptBound[0]; !(v > 1e-4 && v < 1) {
+	if v := f.Targets[0].InterceptBound; !(v > 1e-4 && v < 1) {
 		t.Errorf("the intercept is off by %g at most", v)
 	}
 }
@@ -275,7 +275,7 @@ func TestUnderflow(t *testing.T) {
 	zero := table{x: [][]float64{{0}, {0}, {5}}, y: [][]float64{{1}, {0}, {3}}, w: []float64{1, 2, 0}}
 	sum := must(ridge.Summarize(t.Context(), zero, ridge.SummaryConfig{Size: 1}, nil))(t)
 	f := must(sum.Fit(1))(t)
-	if v := f.Certificate.ErrorBound[0]; v != 0 {
+	if v := f.Targets[0].ErrorBound; v != 0 {
 		t.Errorf("rows of zeros: the error is at most %g", v)
 	}
 }

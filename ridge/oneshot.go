@@ -1,10 +1,6 @@
 package ridge
 
 import (
-	"slices"
-
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
@@ -29,17 +25,11 @@ func (s *Summary) fit(gamma float64, robust bool) (*Solution, error) {
 	return fits[0], nil
 }
 
-// newFit begins the fit of weights x (t×d), which it keeps.
-func (s *Summary) newFit(gamma float64, method string, k *certify.Known, x []float64) *Solution {
-	d, t := s.cfg.Dim, s.cfg.Targets
-	f := &Solution{
-		Gamma: gamma, Method: method, Backend: s.be.Name(), Rows: s.Rows(),
-		Coef: mat.NewDense(t, d, x), Intercept: make([]float64, t), TSS: slices.Clone(k.TSS),
+// newSolution is one at γ, without its targets.
+func (s *Summary) newSolution(gamma float64, method string, k *certify.Known) *Solution {
+	return &Solution{
+		Gamma: gamma, Targets: make([]Target, 0, s.cfg.Targets),
+		Shrinkage: k.Bound().FD(), EffectiveDimension: Interval(k.At(gamma).EffectiveDimension()),
+		Method: method, Backend: s.be.Name(), Rows: s.Rows(),
 	}
-	for j := range t {
-		f.Intercept[j] = s.interceptOf(x[j*d:(j+1)*d], j)
-	}
-	f.Certificate.Shrinkage = k.Bound().FD()
-	f.Certificate.EffectiveDimension = Interval(k.At(gamma).EffectiveDimension())
-	return f
 }

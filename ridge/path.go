@@ -34,12 +34,13 @@ func (s *Summary) path(gammas []float64, robust bool) ([]*Solution, error) {
 	bx := k.SketchNorms(len(gammas)*t, x)
 	fits := make([]*Solution, len(gammas))
 	for i, gamma := range gammas {
-		coef, o := x[i*t*d:(i+1)*t*d], k.OneShot(gamma, shift)
-		f := s.newFit(gamma, oneShot, k, coef)
+		o := k.OneShot(gamma, shift)
+		f := s.newSolution(gamma, oneShot, k)
 		f.Passes, f.Stop = 1, "one pass"
-		f.Certificate.Contraction = o.Contraction()
+		f.Contraction = o.Contraction()
 		for j := range t {
-			f.Certificate.add(o.Weights(j, coef[j*d:(j+1)*d], bx[i*t+j]))
+			coef := x[(i*t+j)*d:][:d:d]
+			f.Targets = append(f.Targets, newTarget(coef, s.interceptOf(coef, j), k.TSS[j], o.Weights(j, coef, bx[i*t+j])))
 		}
 		fits[i] = f
 	}

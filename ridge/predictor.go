@@ -99,9 +99,8 @@ func (p *Predictor) Narrow(f *Solution) error {
 	if p.at == nil {
 		return fmt.Errorf("%w: there is no summary, the predictions are those of a fit alone", ErrShape)
 	}
-	t, d := f.Coef.Dims()
-	c := f.Certificate
-	if t != p.t || d != p.d || f.Gamma != p.at.Gamma || len(c.ErrorBound) != t || len(c.EnergyBound) != t || len(c.Objective) != t {
+	t, d := f.Dims()
+	if !f.hasShape(p.t, p.d) || f.Gamma != p.at.Gamma || !f.certified() {
 		return fmt.Errorf("%w: a %d×%d fit at γ = %g and its certificate cannot narrow %d×%d predictions at γ = %g", ErrShape, t, d, f.Gamma, p.t, p.d, p.at.Gamma)
 	}
 	for j := range t {
@@ -110,10 +109,9 @@ func (p *Predictor) Narrow(f *Solution) error {
 		}
 	}
 	p.centres, p.weights = p.centres[:t], p.weights[:t*d]
-	for j := range t {
-		x := f.Coef.RawRowView(j)
-		p.centres = append(p.centres, p.at.Measured(j, x, bounded(c.ErrorBound[j]), bounded(c.EnergyBound[j])))
-		p.weights = append(p.weights, x...)
+	for j, o := range f.Targets {
+		p.centres = append(p.centres, p.at.Measured(j, o.Coef, bounded(o.ErrorBound), bounded(o.EnergyBound)))
+		p.weights = append(p.weights, o.Coef...)
 	}
 	return nil
 }
@@ -128,24 +126,22 @@ func bounded(v float64) float64 {
 
 // sameRows refuses a fit whose target j shows that it is of other rows.
 func (p *Predictor) sameRows(f *Solution, j int) error {
-	c := certify.Claim{X: f.Coef.RawRowView(j), Objective: interval.Interval(f.Certificate.Objective[j]), Error: bounded(f.Certificate.ErrorBound[j])}
-	if len(f.Certificate.TSS) == p.t {
-		c.TSSWidth = f.Certificate.TSS[j].Hi - f.Certificate.TSS[j].Lo
-	}
-	if len(f.Certificate.InterceptBound) == p.t {
-		c.InterceptError = f.Certificate.InterceptBound[j]
+	o := &f.Targets[j]
+	c := certify.Claim{
+		X: o.Coef, Objective: interval.Interval(o.Objective), Error: bounded(o.ErrorBound),
+		TSSWidth: o.TSS.Hi - o.TSS.Lo, InterceptError: o.InterceptBound,
 	}
 	if f.Rows != 0 && f.Rows != p.at.Rows {
 		return fmt.Errorf("%w: it is of %d, they are %d", ErrOtherRows, f.Rows, p.at.Rows)
 	}
-	if len(f.TSS) == p.t {
-		if want, ok := p.at.SameSquares(&c, f.TSS[j], j); !ok {
-			return fmt.Errorf("%w: of target %d its ‖b‖² is %.9g, theirs is %.9g", ErrOtherRows, j, f.TSS[j], want)
+	if tss := o.ComputedTSS; !math.IsNaN(tss) {
+		if want, ok := p.at.SameSquares(&c, tss, j); !ok {
+			return fmt.Errorf("%w: of target %d its ‖b‖² is %.9g, theirs is %.9g", ErrOtherRows, j, tss, want)
 		}
 	}
-	if len(f.Intercept) == p.t {
-		if want, ok := p.at.SameIntercept(&c, f.Intercept[j], j); !ok {
-			return fmt.Errorf("%w: of target %d its intercept is %.9g, and their means make %.9g of its weights", ErrOtherRows, j, f.Intercept[j], want)
+	if b := o.Intercept; !math.IsNaN(b) {
+		if want, ok := p.at.SameIntercept(&c, b, j); !ok {
+			return fmt.Errorf("%w: of target %d its intercept is %.9g, and their means make %.9g of its weights", ErrOtherRows, j, b, want)
 		}
 	}
 	if got, want, ok := p.at.SameProducts(&c, j); !ok {
@@ -161,11 +157,11 @@ func (p *Predictor) sameRows(f *Solution, j int) error {
 //
 // and round-off. γ may be 0. f must have been fitted without an intercept: with one, a is
 // the row less the mean of the features, which a summary knows and f doesn't. A fit
-// whose Intercept isn't zero, or without a bound for each target, is [ErrShape].
+// whose intercepts aren't zero, or without a certificate for each target, is [ErrShape].
 func (f *Solution) Predictor() (*Predictor, error) {
-	t, d := f.Coef.Dims()
-	if len(f.Certificate.ErrorBound) != t || slices.ContainsFunc(f.Intercept, func(b float64) bool { return b != 0 }) {
-		return nil, fmt.Errorf("%w: a fit that is to predict alone must have %d bounds and no intercept, it has %d and %v", ErrShape, t, len(f.Certificate.ErrorBound), f.Intercept)
+	t, d := f.Dims()
+	if d == 0 || !f.hasShape(t, d) || !f.certified() || slices.ContainsFunc(f.Targets, func(o Target) bool { return o.Intercept != 0 }) {
+		return nil, fmt.Errorf("%w: a fit that is to predict alone must have a certificate for each target, and no intercept", ErrShape)
 	}
 	be, err := engine.Default()
 	if err != nil {
@@ -175,10 +171,9 @@ func (f *Solution) Predictor() (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	for j := range t {
-		x := f.Coef.RawRowView(j)
-		p.centres = append(p.centres, certify.Alone(x, bounded(f.Certificate.ErrorBound[j])))
-		p.weights = append(p.weights, x...)
+	for _, o := range f.Targets {
+		p.centres = append(p.centres, certify.Alone(o.Coef, bounded(o.ErrorBound)))
+		p.weights = append(p.weights, o.Coef...)
 	}
 	return p, nil
 }

@@ -90,9 +90,7 @@ func (r *storedReader) Close() error { return nil }
 func said(fits ...*ridge.Solution) string {
 	var b strings.Builder
 	for _, f := range fits {
-		rest := *f
-		rest.Coef = nil
-		fmt.Fprintln(&b, rest, f.Coef.RawMatrix().Data)
+		fmt.Fprintln(&b, *f)
 	}
 	return b.String()
 }

@@ -34,12 +34,13 @@ func Score(ctx context.Context, src dataset.Source, fits []*Solution) (*HoldOut,
 	}
 	s := newScorer(be, d, t)
 	for _, f := range fits {
-		if ft, fdim := f.Coef.Dims(); ft != t || fdim != d || len(f.Intercept) != t {
+		if !f.hasShape(t, d) {
+			ft, fdim := f.Dims()
 			return nil, fmt.Errorf("%w: a %d×%d fit scored on rows of %d features and %d targets", ErrShape, ft, fdim, d, t)
 		}
 		for j := range t {
-			s.x = append(s.x, f.Coef.RawRowView(j)...)
-			s.intercept = append(s.intercept, f.Intercept[j])
+			s.x = append(s.x, f.Targets[j].Coef...)
+			s.intercept = append(s.intercept, f.Targets[j].Intercept)
 		}
 	}
 	h := &HoldOut{}

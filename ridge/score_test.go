@@ -43,7 +43,7 @@ func TestScore(t *testing.T) {
 			for i, f := range fits {
 				rss, yhat := 0.0, make([]float64, 2)
 				for k, x := range test.x {
-					if err := f.Predict(yhat, x); err != nil {
+					if err := f.PredictRow(yhat, x); err != nil {
 						t.Fatal(err)
 					}
 					rss += test.w[k] * (yhat[j] - test.y[k][j]) * (yhat[j] - test.y[k][j])

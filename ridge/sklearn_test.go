@@ -152,8 +152,8 @@ func prepare(t *testing.T, src dataset.Source, standardise bool) (dataset.Source
 // inUnits takes a fit of scaled columns back to the units of the file.
 func inUnits(f *ridge.Solution, s *dataset.Scaling) model {
 	var out model
-	for j, intercept := range f.Intercept {
-		coef := append([]float64(nil), f.Coef.RawRowView(j)...)
+	for _, o := range f.Targets {
+		coef, intercept := slices.Clone(o.Coef), o.Intercept
 		for i := range coef {
 			coef[i] /= s.Scale[i]
 			intercept -= coef[i] * s.Mean[i]
@@ -283,7 +283,7 @@ func fitsOf(t *testing.T, src dataset.Source, gamma float64, intercept bool, be 
 	switch {
 	case errors.As(err, &short) && strings.HasPrefix(short.Reason, "round-off"):
 		fit = short.Fits[0]
-		t.Logf("intercept=%v, d = %d: CG certifies no more than %.1e", intercept, d, fit.Certificate.RelativeErrorBound)
+		t.Logf("intercept=%v, d = %d: CG certifies no more than %.1e", intercept, d, fit.Targets[0].RelativeErrorBound)
 	case err != nil:
 		t.Fatal(err)
 	}
@@ -313,11 +313,11 @@ func compare(t *testing.T, f *ridge.Solution, s *dataset.Scaling, c sklearnCase,
 		for i, v := range s.Scale {
 			apart[i] = v * (got.Coef[j][i] - c.Exact.Coef[j][i])
 		}
-		bound := f.Certificate.ErrorBound[j]
+		bound := f.Targets[j].ErrorBound
 		if !(norm(apart) <= bound) {
 			t.Errorf("%s: off by %.3g, certified %.3g", what, norm(apart), bound)
 		}
-		if v, f := f.Certificate.Objective[j], c.Objective[j]; !(v.Lo <= f && f <= v.Hi) {
+		if v, f := f.Targets[j].Objective, c.Objective[j]; !(v.Lo <= f && f <= v.Hi) {
 			t.Errorf("%s: the minimum is %v, certified %v", what, f, v)
 		}
 		seen.note(f.Method, "share of the bound", norm(apart)/bound)
@@ -325,7 +325,7 @@ func compare(t *testing.T, f *ridge.Solution, s *dataset.Scaling, c sklearnCase,
 		if c.Standardise {
 			certified = "certified when standardised"
 		}
-		relative := f.Certificate.RelativeErrorBound[j]
+		relative := f.Targets[j].RelativeErrorBound
 		seen.note(f.Method, certified, relative)
 		if c.Standardise && f.Method == ridge.CG.String() && !(relative <= 1e-8) {
 			t.Errorf("%s: certified to %.2g only", what, relative)
@@ -360,7 +360,7 @@ func TestSklearnRidgeCV(t *testing.T) {
 				var mid []float64
 				widest := 0.0
 				for i, f := range mustExact(t, src, ridge.ExactOptions{Factor: factor, Intercept: c.Intercept}, c.Alphas...) {
-					v := f.Certificate.GCV[0]
+					v := f.Targets[0].GCV
 					if !(v.Lo <= c.GCV[i] && c.GCV[i] <= v.Hi) {
 						t.Errorf("%s: GCV at %g is %v, certified %v", what, f.Gamma, c.GCV[i], v)
 					}

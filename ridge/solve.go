@@ -3,6 +3,7 @@ package ridge
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -222,20 +223,15 @@ func (s *Summary) solvedFits(gammas []float64, opts *SolveOptions, found *krylov
 	out := make([]*Solution, len(gammas))
 	failed := krylov.Reached
 	for i, gamma := range gammas {
-		var x []float64
-		systems := found.Systems[i*t : (i+1)*t]
-		for _, sys := range systems {
-			best, _ := sys.Best()
-			x = append(x, best...)
-		}
-		f := s.newFit(gamma, opts.Method.String(), found.Known, x)
+		f := s.newSolution(gamma, opts.Method.String(), found.Known)
+		f.Contraction = opts.contraction(found.Known, gamma)
 		status := krylov.Reached
-		f.Certificate.Contraction = opts.contraction(found.Known, gamma)
-		for _, sys := range systems {
-			_, m := sys.Best()
-			f.GradientNorm = append(f.GradientNorm, m.Gradient.Norm)
+		for j, sys := range found.Systems[i*t : (i+1)*t] {
+			x, measured := sys.Best()
+			target := newTarget(slices.Clone(x), s.interceptOf(x, j), found.Known.TSS[j], sys.Weights())
+			target.GradientNorm = measured.Gradient.Norm
+			f.Targets = append(f.Targets, target)
 			f.Passes = max(f.Passes, 1+sys.Passes())
-			f.Certificate.add(sys.Weights())
 			if sys.Status != krylov.Reached {
 				status = sys.Status
 			}

@@ -86,7 +86,7 @@ func contracts(sum *ridge.Summary, gammas []float64) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if !(f.Certificate.Contraction <= 0.9) {
+		if !(f.Contraction <= 0.9) {
 			return false, nil
 		}
 	}

@@ -86,7 +86,7 @@ func (e *evaluation) contraction(name string, robust bool, f *ridge.Solution) {
 			diff[i] = new(big.Float).Sub(v, e.truth.Coef[j][i])
 		}
 		if size := normOf(e.truth.Coef[j]); size.Sign() > 0 {
-			e.atMost(name+": contraction", new(big.Float).Quo(normOf(diff), size), f.Certificate.Contraction)
+			e.atMost(name+": contraction", new(big.Float).Quo(normOf(diff), size), f.Contraction)
 		}
 	}
 }

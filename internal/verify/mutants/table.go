@@ -115,7 +115,7 @@ var mutants = []mutant{
 	{"exact: a fold's products overwrite those before", "ridge/internal/direct/cholesky.go",
 		"floats.Add(e.sum[i*q:i*q+i+1], e.work[i*q:i*q+i+1])", "floats.ScaleTo(e.sum[i*q:i*q+i+1], 1, e.work[i*q:i*q+i+1])", "ridge", "^TestExact"},
 	{"predict: without the intercept", "ridge/solution.go",
-		"s := f.Intercept[j]\n", "s := 0 * f.Intercept[j]\n", "ridge", "^TestFitAccessors$"},
+		"y := t.Intercept\n", "y := 0 * t.Intercept\n", "ridge", "^TestFitAccessors$"},
 	{"score: all targets are the first", "ridge/score.go",
 		"part.Y[i*s.t+l%s.t]", "part.Y[i*s.t]", "ridge", "^TestScore$"},
 	{"choose: by the lower end", "ridge/choose.go",
