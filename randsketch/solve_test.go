@@ -242,7 +242,7 @@ func TestBrokenHessian(t *testing.T) {
 				if err == nil {
 					t.Errorf("%v, factor %v after %d: no error", m, factor, after)
 				} else if errors.As(err, &short) {
-					f := short.Fits[0]
+					f := short.Solutions[0]
 					if off := distance(f.Coef(), exact); !(f.Targets[0].ErrorBound <= math.MaxFloat64) || !(off <= f.Targets[0].ErrorBound+1e-12) {
 						t.Errorf("%v, factor %v after %d: error %v, bound %v", m, factor, after, off, f.Targets[0].ErrorBound)
 					}

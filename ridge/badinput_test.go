@@ -300,7 +300,7 @@ func TestOddInput(t *testing.T) {
 						case err == nil:
 							fits = append(fits, fit)
 						case errors.As(err, &left):
-							fits = append(fits, left.Fits...)
+							fits = append(fits, left.Solutions...)
 						default:
 							t.Errorf("%s: %v: %v", what, method, err)
 						}

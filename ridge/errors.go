@@ -52,21 +52,24 @@ var ErrUnproven = errors.New("ridge: the summary was written by a version that d
 // be used with.
 var ErrOtherRows = errors.New("ridge: the fit is not of the rows of the summary")
 
-// A NotConvergedError reports that the tolerance was not reached. Fits holds the
-// best solutions found, one for each γ asked for, with certificates that hold.
+// A NotConvergedError reports that the tolerance was not reached. Solutions holds the
+// best ones found, one for each γ asked for, with certificates that hold. It wraps what
+// Status.Err() is: [ErrRoundOff], [ErrPassLimit], [ErrStalled] or [ErrDiverged].
 type NotConvergedError struct {
-	Fits   []*Solution
-	Reason string // why the iteration ended
+	Solutions []*Solution
+	Status    Status // why the iteration ended, for the last γ and target that failed
 }
+
+func (e *NotConvergedError) Unwrap() error { return e.Status.Err() }
 
 func (e *NotConvergedError) Error() string {
 	worst := 0.0
-	for _, f := range e.Fits {
+	for _, f := range e.Solutions {
 		for j := range f.Targets {
 			if r := f.Targets[j].RelativeErrorBound; !(r <= worst) {
 				worst = r
 			}
 		}
 	}
-	return fmt.Sprintf("ridge: tolerance not reached (%s); certified relative error %v", e.Reason, worst)
+	return fmt.Sprintf("ridge: tolerance not reached (%s); certified relative error %v", e.Status, worst)
 }

@@ -200,7 +200,7 @@ func (e *exact) fit(system *direct.System, gamma float64) (*Solution, error) {
 	f := &Solution{
 		Gamma: gamma, EffectiveDimension: Interval(df),
 		Method: e.opts.Factor.String(), Backend: e.opts.Backend.Name(), Rows: rows.Rows, Passes: 1,
-		Stop: "direct factorisation",
+		Status: Factorized,
 	}
 	for j, w := range weights {
 		x, intercept := found.X[j*e.d:][:e.d:e.d], 0.0

@@ -285,7 +285,7 @@ func TestExactProgress(t *testing.T) {
 	if fmt.Sprint(seen) != "[100 200 250]" {
 		t.Errorf("progress %v", seen)
 	}
-	if f[1].Rows != 250 || f[1].Passes != 1 || f[1].Method != "cholesky" || f[1].Backend != engine.Names()[0] || f[1].Gamma != 2 || f[1].Stop == "" {
+	if f[1].Rows != 250 || f[1].Passes != 1 || f[1].Method != "cholesky" || f[1].Backend != engine.Names()[0] || f[1].Gamma != 2 || f[1].Status != ridge.Factorized {
 		t.Errorf("fit says %+v", f[1])
 	}
 	yhat := make([]float64, 1)

@@ -87,7 +87,7 @@ func TestSparseFirstRowFar(t *testing.T) {
 		ridgetest.Certificate(t, truth, must(sum.Fit(gamma))(t))
 		f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Tol: 1e-6})
 		if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
-			f, err = short.Fits[0], nil
+			f, err = short.Solutions[0], nil
 		}
 		check(t, err)
 		ridgetest.Certificate(t, truth, f)
@@ -176,7 +176,7 @@ func TestNarrowByLostProducts(t *testing.T) {
 	for _, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
 		f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Method: method, MaxPasses: 2})
 		if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
-			f, err = short.Fits[0], nil
+			f, err = short.Solutions[0], nil
 		}
 		check(t, err)
 		if v := f.Targets[0].Objective; !(f.Targets[0].TSS.Lo-2*v.Hi > 1e-7) {
@@ -222,7 +222,7 @@ func TestLargeScales(t *testing.T) {
 				for _, start := range []*mat.Dense{nil, mat.NewDense(1, 2, []float64{1e60, -1e60})} {
 					f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Method: method, MaxPasses: 3, Start: start})
 					if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
-						f, err = short.Fits[0], nil
+						f, err = short.Solutions[0], nil
 					}
 					check(t, err)
 					ridgetest.Certificate(t, truth, f)

@@ -103,7 +103,7 @@ func TestPredictIntervals(t *testing.T) {
 			f, err := ridge.Solve(context.Background(), p.table, p.sum, gamma, ridge.SolveOptions{Tol: rapid.SampledFrom([]float64{1e-1, 1e-6, 1e-12}).Draw(t, "tol"), MaxPasses: 50})
 			var short *ridge.NotConvergedError
 			if errors.As(err, &short) {
-				f = short.Fits[0]
+				f = short.Solutions[0]
 			} else if err != nil {
 				t.Fatal(err)
 			}

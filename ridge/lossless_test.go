@@ -52,7 +52,7 @@ func TestOffset(t *testing.T) {
 		truth := p.truth(true)
 		f, err := ridge.Solve(t.Context(), p, sum, 1, ridge.SolveOptions{Tol: 1e-14})
 		if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
-			f, err = short.Fits[0], nil
+			f, err = short.Solutions[0], nil
 		}
 		check(t, err)
 		ridgetest.Certificate(t, truth, f)
@@ -105,7 +105,7 @@ func TestSparseFar(t *testing.T) {
 			for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
 				f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Tol: 1e-14, Method: method, MaxPasses: 40})
 				if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
-					f, err = short.Fits[0], nil
+					f, err = short.Solutions[0], nil
 				}
 				check(t, err)
 				ridgetest.Certificate(t, truth, f)

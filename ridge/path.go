@@ -36,7 +36,7 @@ func (s *Summary) path(gammas []float64, robust bool) ([]*Solution, error) {
 	for i, gamma := range gammas {
 		o := k.OneShot(gamma, shift)
 		f := s.newSolution(gamma, oneShot, k)
-		f.Passes, f.Stop = 1, "one pass"
+		f.Passes, f.Status = 1, OnePass
 		f.Contraction = o.Contraction()
 		for j := range t {
 			coef := x[(i*t+j)*d:][:d:d]

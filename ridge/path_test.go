@@ -85,7 +85,7 @@ func TestPath(t *testing.T) {
 // own certificates know how much that is.
 func samePathPoint(t rapid.TB, a, b *ridge.Solution) {
 	t.Helper()
-	if a.Gamma != b.Gamma || a.Method != b.Method || a.Passes != b.Passes || a.Rows != b.Rows || a.Stop != b.Stop || len(a.Targets) != len(b.Targets) {
+	if a.Gamma != b.Gamma || a.Method != b.Method || a.Passes != b.Passes || a.Rows != b.Rows || a.Status != b.Status || len(a.Targets) != len(b.Targets) {
 		t.Fatalf("%+v is not %+v", a, b)
 	}
 	for j, ca := range a.Targets {

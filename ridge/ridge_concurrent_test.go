@@ -117,7 +117,7 @@ func pipeline(t testing.TB, be engine.Backend, s *stored) string {
 		opts.MaxPasses = 8
 		fits, err := ridge.SolvePath(ctx, src, sum, gammas, opts)
 		if short := (*ridge.NotConvergedError)(nil); errors.As(err, &short) {
-			fits, err = short.Fits, nil
+			fits, err = short.Solutions, nil
 		}
 		fmt.Fprintln(&b, said(must(fits, err)(t)...))
 	}

@@ -281,8 +281,8 @@ func fitsOf(t *testing.T, src dataset.Source, gamma float64, intercept bool, be 
 	fit, err := ridge.Solve(context.Background(), src, sum, gamma, ridge.SolveOptions{Tol: 1e-10})
 	var short *ridge.NotConvergedError
 	switch {
-	case errors.As(err, &short) && strings.HasPrefix(short.Reason, "round-off"):
-		fit = short.Fits[0]
+	case errors.As(err, &short) && errors.Is(err, ridge.ErrRoundOff):
+		fit = short.Solutions[0]
 		t.Logf("intercept=%v, d = %d: CG certifies no more than %.1e", intercept, d, fit.Targets[0].RelativeErrorBound)
 	case err != nil:
 		t.Fatal(err)

@@ -81,7 +81,7 @@ type Solution struct {
 	Rows       int64  // n; 0 unknown
 	Passes     int    // reads of the data it rests on
 	Iterations int
-	Stop       string // why it stopped
+	Status     Status // why it stopped: for the last target that was not certified to the tolerance, if any
 }
 
 // A Target is the solution for one target.

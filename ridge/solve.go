@@ -137,7 +137,7 @@ func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 	if err != nil {
 		return nil, err
 	}
-	return sum.solvedFits(gammas, &opts, found)
+	return sum.solutions(gammas, &opts, found)
 }
 
 func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) error {
@@ -217,33 +217,34 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	return p, nil
 }
 
-// solvedFits assembles what was found, one Solution for each γ.
-func (s *Summary) solvedFits(gammas []float64, opts *SolveOptions, found *krylov.Batch) ([]*Solution, error) {
+// solutions assembles what was found, one Solution for each γ.
+func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.Batch) ([]*Solution, error) {
 	t := s.cfg.Targets
 	out := make([]*Solution, len(gammas))
-	failed := krylov.Reached
+	failed := Converged
 	for i, gamma := range gammas {
 		f := s.newSolution(gamma, opts.Method.String(), found.Known)
 		f.Contraction = opts.contraction(found.Known, gamma)
-		status := krylov.Reached
+		f.Status = Converged
 		for j, sys := range found.Systems[i*t : (i+1)*t] {
 			x, measured := sys.Best()
 			target := newTarget(slices.Clone(x), s.interceptOf(x, j), found.Known.TSS[j], sys.Weights())
 			target.GradientNorm = measured.Gradient.Norm
 			f.Targets = append(f.Targets, target)
 			f.Passes = max(f.Passes, 1+sys.Passes())
-			if sys.Status != krylov.Reached {
-				status = sys.Status
+			status := statusOf[sys.Status]
+			if status != Converged {
+				f.Status = status
 			}
-			if !sys.Status.Solved() {
-				failed = sys.Status
+			if status.Err() != nil {
+				failed = status
 			}
 		}
-		f.Iterations, f.Stop = f.Passes-1, status.String()
+		f.Iterations = f.Passes - 1
 		out[i] = f
 	}
-	if failed != krylov.Reached {
-		return nil, &NotConvergedError{Fits: out, Reason: failed.String()}
+	if failed.Err() != nil {
+		return nil, &NotConvergedError{Solutions: out, Status: failed}
 	}
 	return out, nil
 }

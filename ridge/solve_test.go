@@ -9,7 +9,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -129,10 +128,10 @@ func TestSolveCertificates(t *testing.T) {
 			fits, err := ridge.SolvePath(context.Background(), p.table, p.sum, []float64{p.gamma, 3 * p.gamma}, opts)
 			var short *ridge.NotConvergedError
 			if errors.As(err, &short) {
-				if fits != nil || len(short.Fits) != 2 || short.Reason == "" {
-					t.Fatalf("%d fits and %d best fits: %v", len(fits), len(short.Fits), err)
+				if fits != nil || len(short.Solutions) != 2 || short.Status.Err() == nil || !errors.Is(err, short.Status.Err()) {
+					t.Fatalf("%d fits and %d best fits: %v", len(fits), len(short.Solutions), err)
 				}
-				fits = short.Fits
+				fits = short.Solutions
 			} else if err != nil {
 				t.Fatal(err)
 			} else {
@@ -164,7 +163,7 @@ func isZero(p drawn, f *ridge.Solution) bool {
 	raw := norm(flat(p.table.x)) * norm(flat(p.table.y))
 	for j := range p.ref.T {
 		if refbig.Norm(p.ref.C[j]) <= 1e-12*31*raw { // no weight is more than 31
-			return strings.Contains(f.Stop, "zero")
+			return f.Status == ridge.ZeroSolution
 		}
 	}
 	return false
@@ -202,7 +201,7 @@ func TestContraction(t *testing.T) {
 				if !errors.As(err, &short) {
 					t.Fatal(err)
 				}
-				f := short.Fits[0]
+				f := short.Solutions[0]
 				q := f.Contraction
 				limit := math.Pow(q, float64(passes)) * refbig.Norm(want)
 				if q < 1 && !(refbig.Distance(f.Targets[0].Coef, want) <= limit*(1+1e-10)+1e-12*refbig.Norm(want)) {
@@ -480,10 +479,10 @@ func TestFDNewtonDiverges(t *testing.T) {
 	gamma := 0.02 * must(sum.Fit(1))(t).Shrinkage
 	_, err := ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{Method: ridge.Newton, PlainFD: true})
 	var short *ridge.NotConvergedError
-	if !errors.As(err, &short) {
+	if !errors.As(err, &short) || !errors.Is(err, ridge.ErrDiverged) || short.Status != ridge.Diverged {
 		t.Fatal(err)
 	}
-	ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), short.Fits[0])
+	ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), short.Solutions[0])
 	f := must(ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{PlainFD: true}))(t)
 	ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), f)
 }
@@ -651,7 +650,7 @@ func TestDotChain(t *testing.T) {
 					fits, err := ridge.SolvePath(context.Background(), s, sum, gammas, ridge.SolveOptions{Method: m, MaxPasses: 1, Start: mat.NewDense(1, d, row)})
 					var missed *ridge.NotConvergedError
 					if errors.As(err, &missed) {
-						fits = missed.Fits
+						fits = missed.Solutions
 					} else if err != nil {
 						t.Fatal(err)
 					}

@@ -91,7 +91,7 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 		for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
 			f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Method: method, Tol: 1e-14, MaxPasses: 8})
 			if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
-				f, err = short.Fits[0], nil
+				f, err = short.Solutions[0], nil
 			}
 			check(t, err)
 			fits = append(fits, f)

@@ -221,7 +221,7 @@ func (r *run) hold(ctx context.Context, t *tracked) error {
 			f, err := ridge.Solve(ctx, r.source(0, r.lastRows), t.sum, gamma, ridge.SolveOptions{Method: method, MaxPasses: 50})
 			if short := (*ridge.NotConvergedError)(nil); errors.As(err, &short) {
 				r.short++ // small γ: what it got to has a certificate too
-				return short.Fits[0], nil
+				return short.Solutions[0], nil
 			}
 			return f, err
 		}

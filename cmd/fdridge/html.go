@@ -217,7 +217,7 @@ func (r *result) certify(p *page) {
 	p.Good = r.failure == nil && worst <= poor
 	switch {
 	case r.failure != nil:
-		p.Verdict = fmt.Sprintf("Not converged: %s.", r.failure.Reason)
+		p.Verdict = fmt.Sprintf("Not converged: %s.", r.failure.Status)
 	case worst == 0:
 		p.Verdict = "The weights are proved to be the exact ridge solution of these data."
 	case worst < useless:
@@ -251,7 +251,7 @@ func (r *result) certify(p *page) {
 			v := &f.Targets[j]
 			p.Fits = append(p.Fits, pageFit{
 				Gamma: chart.Digits(f.Gamma, 4), Target: r.targetName(j), Relative: bound(v.RelativeErrorBound), Error: bound(v.ErrorBound),
-				R2: within(v.R2()), Dimension: within(f.EffectiveDimension), GCV: within(v.GCV), Stop: f.Stop, Passes: f.Passes + r.scans,
+				R2: within(v.R2()), Dimension: within(f.EffectiveDimension), GCV: within(v.GCV), Stop: f.Status.String(), Passes: f.Passes + r.scans,
 			})
 		}
 	}

@@ -67,7 +67,7 @@ func (r *result) record(f *ridge.Solution) fitRecord {
 	out := fitRecord{
 		Gamma: number(f.Gamma), Method: f.Method, Passes: f.Passes + r.scans, Iterations: f.Iterations,
 		Shrinkage: number(f.Shrinkage), Contraction: number(f.Contraction), EffectiveDimension: f.EffectiveDimension,
-		Converged: true, Stop: f.Stop,
+		Converged: true, Stop: f.Status.String(),
 	}
 	for j := range f.Targets {
 		o := &f.Targets[j]

@@ -152,7 +152,7 @@ func (r *result) solve(ctx context.Context, sum *ridge.Summary, bar *progress) e
 		Observe: r.observe, Progress: r.keep.follow(bar.passes(r.rows(sum), cfg.Dim)), Journal: r.keep.journal(), Reducer: r.team.reducer(),
 	})
 	if errors.As(err, &r.failure) {
-		r.fits, err = r.failure.Fits, nil
+		r.fits, err = r.failure.Solutions, nil
 	}
 	if err != nil {
 		return err

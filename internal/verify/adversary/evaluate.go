@@ -216,7 +216,7 @@ func (e *evaluation) run(name string, opts ridge.SolveOptions) *ridge.Solution {
 	var short *ridge.NotConvergedError
 	if errors.As(err, &short) {
 		e.Refused[name+" did not converge"]++
-		return short.Fits[0]
+		return short.Solutions[0]
 	}
 	if e.refused(name, err) {
 		return nil

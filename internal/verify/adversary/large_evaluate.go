@@ -197,7 +197,7 @@ func (e *wide) iterate() {
 	fits, err := ridge.SolvePath(context.Background(), e.p.source, e.sum, e.gammas, opts)
 	if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
 		e.Refused[name+" did not converge"]++
-		fits = short.Fits
+		fits = short.Solutions
 	} else if e.refused(name, err) {
 		return
 	}
