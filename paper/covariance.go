@@ -232,7 +232,7 @@ func (g *gram) minus(b *mat.Dense) (lo, hi float64, err error) {
 	copy(g.e, g.k)
 	g.be.Syrk(true, g.d, raw.Rows, -1, raw.Data, raw.Stride, 1, g.e, g.d)
 	if !g.be.SymEig(g.d, 0, g.e, g.d, g.w, nil, g.d, g.space) {
-		return 0, 0, fd.ErrNoConvergence
+		return 0, 0, fmt.Errorf("paper: %w", fd.ErrNoConvergence)
 	}
 	return g.w[g.d-1], g.w[0], nil
 }

@@ -102,7 +102,7 @@ func (a *Nystrom) draw() error {
 		}
 	})
 	if !be.SVD(a.m, d, g, d, make([]float64, a.m), a.omega, d, make([]float64, be.SVDWork(a.m, d))) {
-		return ErrNoConvergence
+		return errNoConvergence
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func (a *Nystrom) Spectrum() (*Spectrum, error) {
 		}
 	}
 	if !be.SymEig(m, m, core, m, w, q, m, make([]float64, be.SymEigWork(m, m))) {
-		return nil, ErrNoConvergence
+		return nil, errNoConvergence
 	}
 	k, nu := 0, math.Sqrt(float64(d))*eps*vec.Norm(y)
 	for ; k < m && w[k] > nu; k++ {

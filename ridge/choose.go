@@ -78,12 +78,12 @@ func ChooseGCV(fits []*Solution, j int) (Choice, error) {
 // row for each candidate.
 func chooseTarget(scores [][]Interval, j int) (Choice, error) {
 	if len(scores) == 0 {
-		return Choice{}, fmt.Errorf("%w: a choice of nothing", ErrShape)
+		return Choice{}, fmt.Errorf("%w: a choice of nothing", errShape)
 	}
 	sums := make([]Interval, len(scores))
 	for i, targets := range scores {
 		if j >= len(targets) {
-			return Choice{}, fmt.Errorf("%w: target %d of %d", ErrShape, j, len(targets))
+			return Choice{}, fmt.Errorf("%w: target %d of %d", errShape, j, len(targets))
 		}
 		if j >= 0 {
 			targets = targets[j : j+1]

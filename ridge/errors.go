@@ -4,18 +4,23 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// ErrShape reports arguments whose dimensions disagree. Nothing was changed.
-var ErrShape = rows.ErrShape
+// ErrShape reports arguments whose dimensions disagree. Nothing was changed. It is
+// [engine.ErrShape].
+var ErrShape = engine.ErrShape
+
+// errShape is ErrShape in this package's words.
+var errShape = rows.ErrShape
 
 // ErrEmpty reports a fit asked of no rows at all.
 var ErrEmpty = errors.New("ridge: no rows")
 
 // ErrNoConvergence reports that an eigenvalue iteration failed, which finite data
-// are not known to cause.
-var ErrNoConvergence = errors.New("ridge: eigenvalue iteration did not converge")
+// are not known to cause. It is [engine.ErrNoConvergence].
+var ErrNoConvergence = engine.ErrNoConvergence
 
 // A GammaError reports a regularisation that the method cannot take.
 type GammaError struct {

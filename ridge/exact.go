@@ -134,7 +134,7 @@ type exact struct {
 func newExact(src dataset.Source, opts ExactOptions) (*exact, error) {
 	_, d, t := src.Dims()
 	if d < 1 || t < 1 {
-		return nil, fmt.Errorf("%w: %d features and %d targets", ErrShape, d, t)
+		return nil, fmt.Errorf("%w: %d features and %d targets", errShape, d, t)
 	}
 	if opts.MaxBytes == 0 {
 		opts.MaxBytes = 8 << 30

@@ -22,10 +22,10 @@ func PerTarget(solutions []*Solution, gammas []float64) ([]*Solution, error) {
 	for j, gamma := range gammas {
 		i := slices.IndexFunc(solutions, func(s *Solution) bool { return s.Gamma == gamma })
 		if i < 0 {
-			return nil, fmt.Errorf("%w: no solution at gamma = %g, for target %d", ErrShape, gamma, j+1)
+			return nil, fmt.Errorf("%w: no solution at gamma = %g, for target %d", errShape, gamma, j+1)
 		}
 		if t, _ := solutions[i].Dims(); t != len(gammas) {
-			return nil, fmt.Errorf("%w: %d gammas for %d targets", ErrShape, len(gammas), t)
+			return nil, fmt.Errorf("%w: %d gammas for %d targets", errShape, len(gammas), t)
 		}
 		one, target := *solutions[i], solutions[i].Targets[j]
 		target.Coef = slices.Clone(target.Coef)

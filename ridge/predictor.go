@@ -97,11 +97,11 @@ func newPredictor(d, t int, be engine.Backend, form *certify.Prediction) (*Predi
 // predictor of a fit alone ([Solution.Predictor]) takes no other, [ErrShape].
 func (p *Predictor) Narrow(f *Solution) error {
 	if p.at == nil {
-		return fmt.Errorf("%w: there is no summary, the predictions are those of a fit alone", ErrShape)
+		return fmt.Errorf("%w: there is no summary, the predictions are those of a fit alone", errShape)
 	}
 	t, d := f.Dims()
 	if !f.hasShape(p.t, p.d) || f.Gamma != p.at.Gamma || !f.certified() {
-		return fmt.Errorf("%w: a %d×%d fit at γ = %g and its certificate cannot narrow %d×%d predictions at γ = %g", ErrShape, t, d, f.Gamma, p.t, p.d, p.at.Gamma)
+		return fmt.Errorf("%w: a %d×%d fit at γ = %g and its certificate cannot narrow %d×%d predictions at γ = %g", errShape, t, d, f.Gamma, p.t, p.d, p.at.Gamma)
 	}
 	for j := range t {
 		if err := p.sameRows(f, j); err != nil {
@@ -161,7 +161,7 @@ func (p *Predictor) sameRows(f *Solution, j int) error {
 func (f *Solution) Predictor() (*Predictor, error) {
 	t, d := f.Dims()
 	if d == 0 || !f.hasShape(t, d) || !f.certified() || slices.ContainsFunc(f.Targets, func(o Target) bool { return o.Intercept != 0 }) {
-		return nil, fmt.Errorf("%w: a fit that is to predict alone must have a certificate for each target, and no intercept", ErrShape)
+		return nil, fmt.Errorf("%w: a fit that is to predict alone must have a certificate for each target, and no intercept", errShape)
 	}
 	be, err := engine.Default()
 	if err != nil {
@@ -189,7 +189,7 @@ func (f *Solution) Predictor() (*Predictor, error) {
 // what cannot both be is [ErrOtherRows]. dst is then partly written.
 func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
 	if s := b.Sparse; b.N < 0 || !rows.IsProduct(len(dst), b.N, p.t) || (s == nil && !rows.IsProduct(len(b.X), b.N, p.d)) || (s != nil && (s.Rows != b.N || s.Cols != p.d || len(s.RowPtr) != b.N+1)) {
-		return fmt.Errorf("%w: %d intervals for a block of %d rows, %d features and %d targets", ErrShape, len(dst), b.N, p.d, p.t)
+		return fmt.Errorf("%w: %d intervals for a block of %d rows, %d features and %d targets", errShape, len(dst), b.N, p.d, p.t)
 	}
 	for lo := 0; lo < b.N; lo += p.rows {
 		hi := min(lo+p.rows, b.N)
@@ -208,7 +208,7 @@ func (s *Summary) PredictInterval(gamma float64, x []float64) ([]Interval, error
 		return nil, err
 	}
 	if len(x) != s.cfg.Dim {
-		return nil, fmt.Errorf("%w: a row of %d entries, the summary has %d features", ErrShape, len(x), s.cfg.Dim)
+		return nil, fmt.Errorf("%w: a row of %d entries, the summary has %d features", errShape, len(x), s.cfg.Dim)
 	}
 	dst := make([]Interval, s.cfg.Targets)
 	if err := p.Predict(dst, dataset.Block{N: 1, X: x}); err != nil {

@@ -36,7 +36,7 @@ func Score(ctx context.Context, src dataset.Source, fits []*Solution) (*HoldOut,
 	for _, f := range fits {
 		if !f.hasShape(t, d) {
 			ft, fdim := f.Dims()
-			return nil, fmt.Errorf("%w: a %d×%d fit scored on rows of %d features and %d targets", ErrShape, ft, fdim, d, t)
+			return nil, fmt.Errorf("%w: a %d×%d fit scored on rows of %d features and %d targets", errShape, ft, fdim, d, t)
 		}
 		for j := range t {
 			s.x = append(s.x, f.Targets[j].Coef...)

@@ -160,11 +160,11 @@ func (s *Solution) Coef() *mat.Dense {
 func (s *Solution) Predict(x mat.Matrix) (*mat.Dense, error) {
 	t, d := s.Dims()
 	if x == nil {
-		return nil, fmt.Errorf("%w: no matrix", ErrShape)
+		return nil, fmt.Errorf("%w: no matrix", errShape)
 	}
 	n, cols := x.Dims()
 	if cols != d || d == 0 || !s.hasShape(t, d) {
-		return nil, fmt.Errorf("%w: samples of %d features, the solution has %d and %d targets", ErrShape, cols, d, t)
+		return nil, fmt.Errorf("%w: samples of %d features, the solution has %d and %d targets", errShape, cols, d, t)
 	}
 	if n == 0 {
 		return &mat.Dense{}, nil
@@ -182,12 +182,12 @@ func (s *Solution) Predict(x mat.Matrix) (*mat.Dense, error) {
 // t), and allocates nothing. Other lengths are [ErrShape].
 func (s *Solution) PredictRow(yhat, x []float64) error {
 	if t, d := s.Dims(); len(x) != d || len(yhat) != t {
-		return ErrShape
+		return errShape
 	}
 	for j := range s.Targets {
 		t := &s.Targets[j]
 		if len(t.Coef) != len(x) {
-			return ErrShape
+			return errShape
 		}
 		y := t.Intercept
 		for k, w := range t.Coef {

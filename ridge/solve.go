@@ -160,7 +160,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	}
 	if opts.Start != nil {
 		if t, d := opts.Start.Dims(); t != sum.cfg.Targets || d != sum.cfg.Dim {
-			return fmt.Errorf("%w: Start is %d×%d, the summary has %d targets and %d features", ErrShape, t, d, sum.cfg.Targets, sum.cfg.Dim)
+			return fmt.Errorf("%w: Start is %d×%d, the summary has %d targets and %d features", errShape, t, d, sum.cfg.Targets, sum.cfg.Dim)
 		}
 	}
 	for _, g := range gammas {
@@ -171,7 +171,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	n, d, t := src.Dims()
 	if d != sum.cfg.Dim || t != sum.cfg.Targets || n > sum.Rows() || (n >= 0 && n != sum.Rows() && opts.Reducer == nil) {
 		return fmt.Errorf("%w: the source has %d rows, %d features and %d targets, the summary %d, %d and %d",
-			ErrShape, n, d, t, sum.Rows(), sum.cfg.Dim, sum.cfg.Targets)
+			errShape, n, d, t, sum.Rows(), sum.cfg.Dim, sum.cfg.Targets)
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func (e *evaluation) refused(what string, err error) bool {
 	var gamma *ridge.GammaError
 	var scale *ridge.ScaleError
 	switch {
-	case badInput(err), errors.As(err, &outOfRange), errors.As(err, &singular), errors.As(err, &gamma), errors.As(err, &scale), errors.Is(err, ridge.ErrShape),
+	case badInput(err), errors.As(err, &outOfRange), errors.As(err, &singular), errors.As(err, &gamma), errors.As(err, &scale),
 		strings.Contains(err.Error(), "proves no range for Chebyshev"):
 		e.Refused[what]++
 	default:

@@ -1,12 +1,15 @@
 package krylov
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/vec"
 )
+
+// errNoConvergence is [engine.ErrNoConvergence] in the words of package ridge.
+var errNoConvergence = fmt.Errorf("ridge: %w", engine.ErrNoConvergence)
 
 // A subspace is spanned by the rows of Q (k×d), orthonormal to round-off, of which
 // KQᵀ is known too, as the rows of kq. It solves with QKQᵀ + γI for many γ: the
@@ -74,7 +77,7 @@ func (s *subspace) grow(b int) error {
 func (s *subspace) decompose() error {
 	copyMatrix(s.k, s.k, s.eig, s.k, s.t, s.most)
 	if !s.be.SymEig(s.k, s.k, s.eig, s.k, s.theta, s.s, s.k, s.work) {
-		return fd.ErrNoConvergence
+		return errNoConvergence
 	}
 	for i, v := range s.theta[:s.k] {
 		s.theta[i] = math.Max(v, 0)
@@ -180,7 +183,7 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	s.be.Syrk(false, n, s.d, 1, z, s.d, 0, gram, n)
 	b := min(n, s.most-s.k)
 	if !s.be.SymEig(n, b, gram, n, w, v, n, s.work) {
-		return 0, fd.ErrNoConvergence
+		return 0, errNoConvergence
 	}
 	for b > 0 && !(w[b-1] > newDirection*newDirection*w[0]) {
 		b--
