@@ -5,7 +5,6 @@ import (
 
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
-	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
 // evidence is what s has found, for bounds to be made of.
@@ -66,13 +65,4 @@ func checkGamma(g float64, method string) error {
 		return &GammaError{Gamma: g, Method: method}
 	}
 	return nil
-}
-
-// intervals are those of the internal package.
-func intervals(list []interval.Interval) []Interval {
-	out := make([]Interval, len(list))
-	for i, v := range list {
-		out[i] = Interval(v)
-	}
-	return out
 }

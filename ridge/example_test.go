@@ -49,6 +49,28 @@ func ExampleSummary() {
 	// gamma 1000: x = [1.03 -0.48], intercept 5.00, ‖x̂ − x*‖ ≤ 1e-7: true
 }
 
+// What the fit predicts for new samples; why a method stopped can be asked for.
+func ExampleSolution_Predict() {
+	x, y := line(1000)
+	src, err := dataset.FromDense(1000, 2, 1, x.RawMatrix().Data, y.RawMatrix().Data)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fits, err := ridge.Exact(context.Background(), src, []float64{0.1}, ridge.ExactOptions{Intercept: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	yhat, err := fits[0].Predict(mat.NewDense(2, 2, []float64{0, 0, 1, 1}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.2f\n%v, %v\n", mat.Formatted(yhat), fits[0].Status, fits[0].Status.Err())
+	// Output:
+	// ⎡5.00⎤
+	// ⎣6.00⎦
+	// direct factorisation, <nil>
+}
+
 // Further passes refine a sketch that is too small to answer by itself, until the
 // error is certified.
 func ExampleSolve() {
