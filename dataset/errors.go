@@ -1,15 +1,18 @@
 package dataset
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// ErrShape reports sources whose dimensions disagree.
-var ErrShape = errors.New("dataset: dimensions disagree")
+// ErrShape reports sources whose dimensions disagree. It is [engine.ErrShape].
+var ErrShape = engine.ErrShape
+
+// errShape is ErrShape in this package's words.
+var errShape = fmt.Errorf("dataset: %w", engine.ErrShape)
 
 // An InputError reports what is wrong with the data and where, printed as
 // file:line:column: message. Line and Column are 1-based; 0 says that there is

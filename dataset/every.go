@@ -11,7 +11,7 @@ import (
 func Every(src Source, k int64) (Source, error) {
 	switch {
 	case k < 1:
-		return nil, fmt.Errorf("%w: every %d-th row", ErrShape, k)
+		return nil, fmt.Errorf("%w: every %d-th row", errShape, k)
 	case k == 1:
 		return src, nil
 	}

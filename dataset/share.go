@@ -38,7 +38,7 @@ func Part(src Source, s Share) (Source, error) {
 		return src, nil
 	}
 	if n < 0 {
-		return nil, fmt.Errorf("%w: the rows have not been counted, to be divided into %d parts", ErrShape, s.Size)
+		return nil, fmt.Errorf("%w: the rows have not been counted, to be divided into %d parts", errShape, s.Size)
 	}
 	lo, hi := s.Of(n)
 	return Cut(src, lo, hi)

@@ -21,7 +21,7 @@ func Zip(x, y Source) (Source, error) {
 }
 
 func unequal(nx, ny int64, what string) error {
-	return fmt.Errorf("%w: %d rows of features, %d of %s", ErrShape, nx, ny, what)
+	return fmt.Errorf("%w: %d rows of features, %d of %s", errShape, nx, ny, what)
 }
 
 type zip struct {
@@ -118,7 +118,7 @@ func (y *targets) fetch() error {
 			return err
 		}
 		if b.Sparse != nil {
-			return fmt.Errorf("%w: the targets are sparse, must be dense", ErrShape)
+			return fmt.Errorf("%w: the targets are sparse, must be dense", errShape)
 		}
 		y.block, y.used, y.ended = b, 0, !ok
 		if ok {

@@ -13,7 +13,7 @@ import (
 )
 
 // worker solves, together with the other ranks, for the rows of all of them.
-func worker(ctx context.Context, t dist.Transport, share dataset.Source) (*ridge.Fit, error) {
+func worker(ctx context.Context, t dist.Transport, share dataset.Source) (*ridge.Solution, error) {
 	if err := dist.Agree(ctx, t, "size", "4"); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var fits [workers]*ridge.Fit
+	var fits [workers]*ridge.Solution
 	var wg sync.WaitGroup
 	for _, t := range dist.Loopback(workers) {
 		wg.Go(func() {
@@ -60,8 +60,8 @@ func Example() {
 	}
 	wg.Wait()
 	f := fits[0]
-	fmt.Printf("%d rows, x₉ = %.2f, error certified: %v\n", f.Rows, f.Coef.At(0, 9), f.Certificate.RelativeErrorBound[0] <= 1e-8)
-	fmt.Println("the same on every rank:", f.Coef.At(0, 3) == fits[1].Coef.At(0, 3) && f.Coef.At(0, 3) == fits[2].Coef.At(0, 3))
+	fmt.Printf("%d rows, x₉ = %.2f, error certified: %v\n", f.Rows, f.Targets[0].Coef[9], f.Targets[0].RelativeErrorBound <= 1e-8)
+	fmt.Println("the same on every rank:", f.Targets[0].Coef[3] == fits[1].Targets[0].Coef[3] && f.Targets[0].Coef[3] == fits[2].Targets[0].Coef[3])
 	// Output:
 	// 300 rows, x₉ = 8.97, error certified: true
 	// the same on every rank: true

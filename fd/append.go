@@ -16,7 +16,7 @@ import (
 // written and not kept.
 func (s *Sketch) AppendRow(row []float64) error {
 	if len(row) != s.cfg.Dim {
-		return fmt.Errorf("%w: row of length %d, sketch of dimension %d", ErrShape, len(row), s.cfg.Dim)
+		return fmt.Errorf("%w: row of length %d, sketch of dimension %d", errShape, len(row), s.cfg.Dim)
 	}
 	return s.AppendRows(1, row, s.cfg.Dim)
 }
@@ -26,7 +26,7 @@ func (s *Sketch) AppendRow(row []float64) error {
 func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 	d := s.cfg.Dim
 	if n < 0 || ldx < d || (n > 0 && len(x) < d) || (n > 1 && (len(x)-d)/ldx < n-1) {
-		return fmt.Errorf("%w: %d rows of leading dimension %d in a slice of %d, sketch of dimension %d", ErrShape, n, ldx, len(x), d)
+		return fmt.Errorf("%w: %d rows of leading dimension %d in a slice of %d, sketch of dimension %d", errShape, n, ldx, len(x), d)
 	}
 	if s.bad != nil {
 		return s.bad
@@ -68,11 +68,11 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 // *mat.Dense is read in place.
 func (s *Sketch) Append(x mat.Matrix) error {
 	if dense, ok := x.(*mat.Dense); x == nil || (ok && dense == nil) {
-		return fmt.Errorf("%w: no matrix", ErrShape)
+		return fmt.Errorf("%w: no matrix", errShape)
 	}
 	n, d := x.Dims()
 	if d != s.cfg.Dim {
-		return fmt.Errorf("%w: matrix of %d columns, sketch of dimension %d", ErrShape, d, s.cfg.Dim)
+		return fmt.Errorf("%w: matrix of %d columns, sketch of dimension %d", errShape, d, s.cfg.Dim)
 	}
 	if raw, ok := x.(mat.RawMatrixer); ok {
 		r := raw.RawMatrix()
@@ -109,10 +109,10 @@ func (s *Sketch) Append(x mat.Matrix) error {
 func (s *Sketch) AppendSparse(x *engine.CSR) error {
 	d := s.cfg.Dim
 	if x == nil {
-		return fmt.Errorf("%w: no sparse block", ErrShape)
+		return fmt.Errorf("%w: no sparse block", errShape)
 	}
 	if x.Cols != d || x.Rows < 0 || (x.Rows > 0 && len(x.RowPtr) <= x.Rows) {
-		return fmt.Errorf("%w: sparse block of %d columns, sketch of dimension %d", ErrShape, x.Cols, d)
+		return fmt.Errorf("%w: sparse block of %d columns, sketch of dimension %d", errShape, x.Cols, d)
 	}
 	if s.bad != nil {
 		return s.bad
@@ -219,7 +219,7 @@ func admitSparse(i int, x *engine.CSR, total *neumaier.Sum) error {
 		return err
 	}
 	if shape != nil {
-		return fmt.Errorf("%w: %v", ErrShape, shape)
+		return fmt.Errorf("%w: %v", errShape, shape)
 	}
 	return addNorm2(i, norm2, total)
 }

@@ -79,7 +79,7 @@ func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 		return 0, s.bad
 	}
 	if s.cfg.Dim == 0 {
-		return 0, fmt.Errorf("%w: a sketch without dimension, made by neither New nor ReadSketch", ErrShape)
+		return 0, fmt.Errorf("%w: a sketch without dimension, made by neither New nor ReadSketch", errShape)
 	}
 	m := wire.NewWriter(w, wire.Sketch, s.content())
 	m.Struct(s.header())

@@ -4,12 +4,16 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
 // ErrShape reports arguments whose dimensions disagree, and a sketch merged with
-// itself. Nothing was changed.
-var ErrShape = errors.New("fd: dimensions disagree")
+// itself. Nothing was changed. It is [engine.ErrShape].
+var ErrShape = engine.ErrShape
+
+// errShape is ErrShape in this package's words.
+var errShape = fmt.Errorf("fd: %w", engine.ErrShape)
 
 // ErrSize reports a sketch that is too large to be addressed.
 var ErrSize = errors.New("fd: sketch too large")
@@ -19,8 +23,11 @@ var ErrVersion = wire.ErrVersion
 
 // ErrNoConvergence reports that an eigenvalue or singular value iteration
 // failed, which finite data are not known to cause. The sketch is lost: every
-// later call returns this error.
-var ErrNoConvergence = errors.New("fd: eigenvalue iteration did not converge")
+// later call returns this error. It is [engine.ErrNoConvergence].
+var ErrNoConvergence = engine.ErrNoConvergence
+
+// errNoConvergence is ErrNoConvergence in this package's words.
+var errNoConvergence = fmt.Errorf("fd: %w", engine.ErrNoConvergence)
 
 // A NonFiniteError reports a NaN or an infinity among the appended rows. Row
 // and Col are 0-based within the call. Nothing was changed.

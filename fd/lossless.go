@@ -80,7 +80,7 @@ func (s *Sketch) shrinkCross() error {
 	}
 	v := s.buf[first*ld:]
 	if !s.be.SymEig(engine.View(d, d, c), ws.w[:d], engine.Strided(d, d, v, ld), ws.work) {
-		return ErrNoConvergence
+		return errNoConvergence
 	}
 	live := 0
 	for ; live < d && ws.w[live] > 0; live++ {

@@ -18,12 +18,12 @@ import (
 func (s *Sketch) Merge(o *Sketch) error {
 	switch {
 	case o == nil:
-		return fmt.Errorf("%w: merging no sketch", ErrShape)
+		return fmt.Errorf("%w: merging no sketch", errShape)
 	case s == o:
-		return fmt.Errorf("%w: a sketch merged with itself", ErrShape)
+		return fmt.Errorf("%w: a sketch merged with itself", errShape)
 	case s.cfg.Dim != o.cfg.Dim || s.cfg.Size != o.cfg.Size:
 		return fmt.Errorf("%w: merging a sketch of dimension %d and size %d into one of dimension %d and size %d",
-			ErrShape, o.cfg.Dim, o.cfg.Size, s.cfg.Dim, s.cfg.Size)
+			errShape, o.cfg.Dim, o.cfg.Size, s.cfg.Dim, s.cfg.Size)
 	case s.bad != nil:
 		return s.bad
 	case o.bad != nil:

@@ -55,7 +55,7 @@ func (s *Sketch) shrinkGram() error {
 	r := min(s.m, k)
 	gram(s.be, k, d, s.buf, s.ld, s.kept, s.norm2, ws.gram)
 	if !s.be.SymEig(engine.View(k, k, ws.gram), ws.w, engine.View(r, k, ws.u), ws.work) {
-		return ErrNoConvergence
+		return errNoConvergence
 	}
 	delta := s.cut(ws.w[:k])
 	live := 0
@@ -88,7 +88,7 @@ func (s *Sketch) shrinkSVD() error {
 		copy(ws.copy[i*d:(i+1)*d], s.row(first+i))
 	}
 	if !s.be.SVD(engine.View(k, d, ws.copy), ws.w[:q], engine.Strided(q, d, s.buf[first*s.ld:], s.ld), ws.work) {
-		return ErrNoConvergence
+		return errNoConvergence
 	}
 	tau := 0.0
 	if q > s.m {

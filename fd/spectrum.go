@@ -75,7 +75,7 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	g, u, w := make([]float64, k*k), make([]float64, r*k), make([]float64, k)
 	gram(s.be, k, d, s.buf, s.ld, s.kept, s.norm2, g)
 	if !s.be.SymEig(engine.View(k, k, g), w, engine.View(r, k, u), make([]float64, s.be.SymEigWork(k, r))) {
-		return 0, 0, ErrNoConvergence
+		return 0, 0, errNoConvergence
 	}
 	delta = s.cut(w)
 	live := 0
@@ -98,7 +98,7 @@ func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
 	}
 	p.V = make([]float64, d*d)
 	if !s.be.SymEig(engine.View(d, d, c), w, engine.View(d, d, p.V), make([]float64, s.be.SymEigWork(d, d))) {
-		return 0, ErrNoConvergence
+		return 0, errNoConvergence
 	}
 	for _, v := range w {
 		if v > 0 {
@@ -123,7 +123,7 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 	b := s.appendRows(nil, k)
 	sigma, vt := make([]float64, q), make([]float64, q*d)
 	if !s.be.SVD(engine.View(k, d, b), sigma, engine.View(q, d, vt), make([]float64, s.be.SVDWork(k, d))) {
-		return 0, 0, ErrNoConvergence
+		return 0, 0, errNoConvergence
 	}
 	tau := 0.0
 	if q > s.m {

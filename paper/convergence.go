@@ -154,7 +154,7 @@ func (r *run) converge(ctx context.Context, name string) (*convergence, error) {
 		return nil, err
 	}
 	for _, f := range exact {
-		c.floor = math.Max(c.floor, f.Certificate.RelativeErrorBound[0])
+		c.floor = math.Max(c.floor, f.Targets[0].RelativeErrorBound)
 	}
 	if !(c.floor < 1e-6) {
 		return nil, fmt.Errorf("no exact solution to measure relative errors by (it is known to %.3g); is the target constant in these %d rows?", c.floor, exact[0].Rows)
@@ -189,7 +189,7 @@ func (r *run) converge(ctx context.Context, name string) (*convergence, error) {
 
 // trace runs one method and returns its curve for each γ. An iteration ends early
 // where it has diverged or reached round-off.
-func (m *iterative) trace(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact []*ridge.Fit, iterations int) ([]*curve, error) {
+func (m *iterative) trace(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact []*ridge.Solution, iterations int) ([]*curve, error) {
 	var gammas []float64
 	var curves []*curve
 	for _, f := range exact {
@@ -206,7 +206,7 @@ func (m *iterative) trace(ctx context.Context, src dataset.Source, sum *ridge.Su
 	}
 	opts.Observe = func(it ridge.Iterate) {
 		i := slices.Index(gammas, it.Gamma)
-		c, x := curves[i], exact[i].Coef.RawRowView(0)
+		c, x := curves[i], exact[i].Targets[0].Coef
 		if it.Pass > iterations || (m.method == ridge.CG && it.Measured && it.Pass > 1) {
 			return
 		}
@@ -222,7 +222,7 @@ func (m *iterative) trace(ctx context.Context, src dataset.Source, sum *ridge.Su
 }
 
 // classical is the classical sketch, one-shot: a curve of one iterate.
-func (r *run) classical(ctx context.Context, src dataset.Source, c *convergence, exact []*ridge.Fit) ([]*curve, error) {
+func (r *run) classical(ctx context.Context, src dataset.Source, c *convergence, exact []*ridge.Solution) ([]*curve, error) {
 	var out []*curve
 	for _, kind := range []randsketch.Kind{randsketch.Gaussian, randsketch.SJLT} {
 		s, err := randsketch.New(randsketch.Config{Kind: kind, Rows: c.size, Dim: c.dim, Targets: 1, Seed: r.Seed, Backend: r.Backend})
@@ -237,7 +237,7 @@ func (r *run) classical(ctx context.Context, src dataset.Source, c *convergence,
 			if err != nil {
 				return nil, err
 			}
-			ref := exact[i].Coef.RawRowView(0)
+			ref := exact[i].Targets[0].Coef
 			out = append(out, &curve{
 				method: "Classical:" + kindNames[kind], gamma: gamma,
 				errors: []float64{1, floats.Distance(x.RawRowView(0), ref, 2) / floats.Norm(ref, 2)},

@@ -231,7 +231,7 @@ func (g *gram) minus(b *mat.Dense) (lo, hi float64, err error) {
 	copy(g.e, g.k)
 	g.be.Syrk(true, -1, engine.Matrix(b.RawMatrix()), 1, engine.View(g.d, g.d, g.e))
 	if !g.be.SymEig(engine.View(g.d, g.d, g.e), g.w, engine.Matrix{}, g.space) {
-		return 0, 0, fd.ErrNoConvergence
+		return 0, 0, fmt.Errorf("paper: %w", fd.ErrNoConvergence)
 	}
 	return g.w[g.d-1], g.w[0], nil
 }

@@ -42,7 +42,7 @@ func (m *LinearModel) estimator(method string, r int, b []float64) (e *Estimator
 	gram := make([]float64, d*d)
 	m.be.Syrk(true, 1, engine.View(r, d, b), 0, engine.View(d, d, gram))
 	if !m.be.SymEig(engine.View(d, d, gram), e.s2, engine.View(d, d, v), make([]float64, m.be.SymEigWork(d, d))) {
-		return nil, nil, ridge.ErrNoConvergence
+		return nil, nil, fmt.Errorf("paper: %w", ridge.ErrNoConvergence)
 	}
 	for i, s2 := range e.s2 {
 		e.s2[i] = math.Max(0, s2)
@@ -102,7 +102,7 @@ func (m *LinearModel) RFD(sketch *fd.Spectrum) (*Estimator, error) {
 
 func (m *LinearModel) frequentDirections(method string, sketch *fd.Spectrum) (*Estimator, error) {
 	if r := len(sketch.Sigma2); sketch.Dim != m.d || len(sketch.V) != r*m.d {
-		return nil, fmt.Errorf("%w: a sketch of %d features, the model has %d", ridge.ErrShape, sketch.Dim, m.d)
+		return nil, fmt.Errorf("paper: %w: a sketch of %d features, the model has %d", ridge.ErrShape, sketch.Dim, m.d)
 	}
 	var b []float64
 	if matrix := sketch.Matrix(); matrix != nil {
@@ -148,7 +148,7 @@ func (m *LinearModel) Classical(sa mat.Matrix, sst mat.Symmetric) (*Estimator, e
 		return nil, err
 	}
 	if n := sst.SymmetricDim(); n != r {
-		return nil, fmt.Errorf("%w: SA has %d rows, SSᵀ %d", ridge.ErrShape, r, n)
+		return nil, fmt.Errorf("paper: %w: SA has %d rows, SSᵀ %d", ridge.ErrShape, r, n)
 	}
 	ss := mat.DenseCopyOf(sst).RawMatrix().Data
 	if err := checkRows(r, ss); err != nil {
@@ -170,7 +170,7 @@ func (m *LinearModel) Classical(sa mat.Matrix, sst mat.Symmetric) (*Estimator, e
 func (m *LinearModel) sketched(sa mat.Matrix) (rows int, b []float64, err error) {
 	r, d := sa.Dims()
 	if r < 1 || d != m.d {
-		return 0, nil, fmt.Errorf("%w: SA is %d×%d, the model has %d features", ridge.ErrShape, r, d, m.d)
+		return 0, nil, fmt.Errorf("paper: %w: SA is %d×%d, the model has %d features", ridge.ErrShape, r, d, m.d)
 	}
 	b = mat.DenseCopyOf(sa).RawMatrix().Data
 	return r, b, checkRows(r, b)

@@ -51,7 +51,7 @@ func NewLinearModel(ctx context.Context, src dataset.Source, x0 []float64, noise
 	}
 	_, d, _ := src.Dims()
 	if len(x0) != d {
-		return nil, fmt.Errorf("%w: %d true weights for %d features", ridge.ErrShape, len(x0), d)
+		return nil, fmt.Errorf("paper: %w: %d true weights for %d features", ridge.ErrShape, len(x0), d)
 	}
 	if err := checkRows(1, x0); err != nil {
 		return nil, err

@@ -144,10 +144,10 @@ var errReached = errors.New("reached")
 // reach iterates until the error is below accuracy, as measured against the exact
 // solution, not as certified, and returns the passes and seconds it took; no passes
 // if it diverged or took too many.
-func reach(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact *ridge.Fit, opts ridge.SolveOptions) (passes int, seconds float64, err error) {
+func reach(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact *ridge.Solution, opts ridge.SolveOptions) (passes int, seconds float64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	start, x := time.Now(), exact.Coef.RawRowView(0)
+	start, x := time.Now(), exact.Targets[0].Coef
 	opts.MaxPasses, opts.Tol = longest, 0x1p-52
 	opts.Observe = func(it ridge.Iterate) {
 		if passes == 0 && floats.Distance(it.Coef, x, 2) <= accuracy*floats.Norm(x, 2) {

@@ -99,7 +99,7 @@ func TestRiskSimulation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			coef = f.Coef
+			coef = f.Coef()
 		}
 		simulated(t, e.Method, coef, g.x0, risk)
 	}
@@ -118,7 +118,7 @@ func fitChunks(t *testing.T, a, y *mat.Dense, gamma float64) *mat.Dense {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out.Slice(lo, lo+chunk, 0, d).(*mat.Dense).Copy(fits[0].Coef)
+		out.Slice(lo, lo+chunk, 0, d).(*mat.Dense).Copy(fits[0].Coef())
 	}
 	return out
 }

@@ -46,7 +46,7 @@ func newTriangle(be engine.Backend, d, t int) (*triangle, error) {
 func factor(ctx context.Context, src dataset.Source, be engine.Backend) ([]float64, error) {
 	_, d, t := src.Dims()
 	if d < 1 || t < 1 {
-		return nil, fmt.Errorf("%w: %d features and %d targets", ridge.ErrShape, d, t)
+		return nil, fmt.Errorf("paper: %w: %d features and %d targets", ridge.ErrShape, d, t)
 	}
 	f, err := newTriangle(be, d, t)
 	if err != nil {
@@ -87,7 +87,7 @@ func (f *triangle) add(b dataset.Block, i int) error {
 		clear(row[:f.d])
 		idx, val, err := fd.CheckRow(i, b.Sparse)
 		if err != nil {
-			return fmt.Errorf("%w: %w", ridge.ErrShape, err)
+			return fmt.Errorf("paper: %w: %w", ridge.ErrShape, err)
 		}
 		for k, j := range idx {
 			row[j] = val[k]

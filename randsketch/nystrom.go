@@ -102,7 +102,7 @@ func (a *Nystrom) draw() error {
 		}
 	})
 	if !be.SVD(engine.View(a.m, d, g), make([]float64, a.m), engine.View(min(a.m, d), d, a.omega), make([]float64, be.SVDWork(a.m, d))) {
-		return ErrNoConvergence
+		return errNoConvergence
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func (a *Nystrom) Spectrum() (*Spectrum, error) {
 		}
 	}
 	if !be.SymEig(engine.View(m, m, core), w, engine.View(m, m, q), make([]float64, be.SymEigWork(m, m))) {
-		return nil, ErrNoConvergence
+		return nil, errNoConvergence
 	}
 	k, nu := 0, math.Sqrt(float64(d))*eps*vec.Norm(y)
 	for ; k < m && w[k] > nu; k++ {

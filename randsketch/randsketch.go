@@ -12,7 +12,6 @@
 package randsketch
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -23,12 +22,19 @@ import (
 	"github.com/fdridge/fdridge/fd"
 )
 
-// ErrShape reports arguments whose dimensions disagree. Nothing was changed.
-var ErrShape = errors.New("randsketch: dimensions disagree")
+// ErrShape reports arguments whose dimensions disagree. Nothing was changed. It is
+// [engine.ErrShape].
+var ErrShape = engine.ErrShape
 
 // ErrNoConvergence reports that an eigenvalue or singular value iteration failed,
-// which finite data are not known to cause.
-var ErrNoConvergence = errors.New("randsketch: eigenvalue iteration did not converge")
+// which finite data are not known to cause. It is [engine.ErrNoConvergence].
+var ErrNoConvergence = engine.ErrNoConvergence
+
+// These errors in this package's words.
+var (
+	errShape         = fmt.Errorf("randsketch: %w", engine.ErrShape)
+	errNoConvergence = fmt.Errorf("randsketch: %w", engine.ErrNoConvergence)
+)
 
 // Kind is the distribution of S. Both have E[SᵀS] = I.
 type Kind int

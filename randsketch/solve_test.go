@@ -187,7 +187,7 @@ func TestAnyHessian(t *testing.T) {
 		}
 		var c mat.Dense
 		c.Mul(p.a.T(), p.y)
-		if r := distance(fit.Coef, solve(t, p.a, gamma, &c)); !(r <= 1e-7) {
+		if r := distance(fit.Coef(), solve(t, p.a, gamma, &c)); !(r <= 1e-7) {
 			t.Errorf("%g off", r)
 		}
 	})
@@ -199,7 +199,7 @@ func TestStart(t *testing.T) {
 	p := newProblem(t, 3, 50, 8, 2)
 	fit := must(ridge.Solve(ctx, p.src, p.sum, 0.1, ridge.SolveOptions{Tol: 1e-11}))(t)
 	for _, m := range []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton, ridge.Galerkin} {
-		again := must(ridge.Solve(ctx, p.src, p.sum, 0.1, ridge.SolveOptions{Method: m, Start: fit.Coef}))(t)
+		again := must(ridge.Solve(ctx, p.src, p.sum, 0.1, ridge.SolveOptions{Method: m, Start: fit.Coef()}))(t)
 		if again.Iterations != 1 {
 			t.Errorf("%v: %d iterations from the solution", m, again.Iterations)
 		}
@@ -242,9 +242,9 @@ func TestBrokenHessian(t *testing.T) {
 				if err == nil {
 					t.Errorf("%v, factor %v after %d: no error", m, factor, after)
 				} else if errors.As(err, &short) {
-					f := short.Fits[0]
-					if off := distance(f.Coef, exact); !(f.Certificate.ErrorBound[0] <= math.MaxFloat64) || !(off <= f.Certificate.ErrorBound[0]+1e-12) {
-						t.Errorf("%v, factor %v after %d: error %v, bound %v", m, factor, after, off, f.Certificate.ErrorBound)
+					f := short.Solutions[0]
+					if off := distance(f.Coef(), exact); !(f.Targets[0].ErrorBound <= math.MaxFloat64) || !(off <= f.Targets[0].ErrorBound+1e-12) {
+						t.Errorf("%v, factor %v after %d: error %v, bound %v", m, factor, after, off, f.Targets[0].ErrorBound)
 					}
 				}
 			}

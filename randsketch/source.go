@@ -17,7 +17,7 @@ import (
 // another matrix. After an error the sketch holds the blocks before it.
 func (s *Sketch) AppendSource(ctx context.Context, src dataset.Source) error {
 	if _, d, t := src.Dims(); d != s.cfg.Dim || (s.cfg.Targets != 0 && t != s.cfg.Targets) {
-		return fmt.Errorf("%w: the source has %d features and %d targets, the sketch %d and %d", ErrShape, d, t, s.cfg.Dim, s.cfg.Targets)
+		return fmt.Errorf("%w: the source has %d features and %d targets, the sketch %d and %d", errShape, d, t, s.cfg.Dim, s.cfg.Targets)
 	}
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
@@ -43,7 +43,7 @@ func (s *Sketch) AppendSource(ctx context.Context, src dataset.Source) error {
 // is [Sketch.AppendSource] for a Nyström approximation.
 func (a *Nystrom) AppendSource(ctx context.Context, src dataset.Source) error {
 	if _, d, _ := src.Dims(); d != a.cfg.Dim {
-		return fmt.Errorf("%w: the source has %d features, the approximation %d", ErrShape, d, a.cfg.Dim)
+		return fmt.Errorf("%w: the source has %d features, the approximation %d", errShape, d, a.cfg.Dim)
 	}
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
@@ -70,7 +70,7 @@ func (a *Nystrom) AppendSource(ctx context.Context, src dataset.Source) error {
 // without targets, and γ that is not positive, are errors.
 func (s *Sketch) Classical(gamma float64) (*mat.Dense, error) {
 	if s.cfg.Targets == 0 {
-		return nil, fmt.Errorf("%w: the sketch holds no targets", ErrShape)
+		return nil, fmt.Errorf("%w: the sketch holds no targets", errShape)
 	}
 	if !(gamma > 0) || math.IsInf(gamma, 0) {
 		return nil, fmt.Errorf("randsketch: gamma is %v, must be positive and finite", gamma)
@@ -110,7 +110,7 @@ func NewFresh(src dataset.Source, cfg Config) (*Fresh, error) {
 		return nil, err
 	}
 	if _, d, _ := src.Dims(); d != cfg.Dim {
-		return nil, fmt.Errorf("%w: the source has %d features, the sketch %d", ErrShape, d, cfg.Dim)
+		return nil, fmt.Errorf("%w: the source has %d features, the sketch %d", errShape, d, cfg.Dim)
 	}
 	return &Fresh{src: src, sketch: s, next: cfg.Seed}, nil
 }

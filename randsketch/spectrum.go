@@ -77,7 +77,7 @@ func spectrumOf(be engine.Backend, k, d int, b []float64) (*Spectrum, error) {
 	r := min(k, d)
 	sigma, v := make([]float64, r), make([]float64, r*d)
 	if !be.SVD(engine.View(k, d, b), sigma, engine.View(r, d, v), make([]float64, be.SVDWork(k, d))) {
-		return nil, ErrNoConvergence
+		return nil, errNoConvergence
 	}
 	p := &Spectrum{Dim: d, be: be}
 	for _, s := range sigma {

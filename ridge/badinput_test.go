@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -283,7 +284,7 @@ func TestOddInput(t *testing.T) {
 						}
 						continue
 					}
-					fits := []*ridge.Fit{must(sum.Fit(gamma))(t), must(sum.FitFD(gamma))(t)}
+					fits := []*ridge.Solution{must(sum.Fit(gamma))(t), must(sum.FitFD(gamma))(t)}
 					for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
 						exact, err := ridge.Exact(ctx, src, []float64{gamma}, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be})
 						var singular *ridge.SingularError
@@ -299,7 +300,7 @@ func TestOddInput(t *testing.T) {
 						case err == nil:
 							fits = append(fits, fit)
 						case errors.As(err, &left):
-							fits = append(fits, left.Fits...)
+							fits = append(fits, left.Solutions...)
 						default:
 							t.Errorf("%s: %v: %v", what, method, err)
 						}
@@ -312,24 +313,24 @@ func TestOddInput(t *testing.T) {
 }
 
 // within holds fits of the same rows at the same γ to each other.
-func within(t *testing.T, what string, fits []*ridge.Fit) {
+func within(t *testing.T, what string, fits []*ridge.Solution) {
 	t.Helper()
 	for _, f := range fits {
-		for _, v := range append(f.Coef.RawRowView(0), f.Intercept[0]) {
+		c := f.Targets[0]
+		for _, v := range append(slices.Clone(c.Coef), c.Intercept) {
 			if !(math.Abs(v) <= math.MaxFloat64) {
 				t.Errorf("%s: %s: a weight is %v", what, f.Method, v)
 			}
 		}
-		c := f.Certificate
-		for _, v := range []float64{c.ErrorBound[0], c.EffectiveDimension.Lo, c.EffectiveDimension.Hi, c.Objective[0].Lo, c.Objective[0].Hi, c.RSS[0].Lo, c.RSS[0].Hi} {
+		for _, v := range []float64{c.ErrorBound, f.EffectiveDimension.Lo, f.EffectiveDimension.Hi, c.Objective.Lo, c.Objective.Hi, c.RSS.Lo, c.RSS.Hi} {
 			if math.IsNaN(v) {
-				t.Errorf("%s: %s: NaN in %+v", what, f.Method, c)
+				t.Errorf("%s: %s: NaN in %+v", what, f.Method, f)
 			}
 		}
 		for _, g := range fits {
 			var gap mat.Dense
-			gap.Sub(f.Coef, g.Coef)
-			if d, bound := mat.Norm(&gap, 2), c.ErrorBound[0]+g.Certificate.ErrorBound[0]; !(d <= bound) {
+			gap.Sub(f.Coef(), g.Coef())
+			if d, bound := mat.Norm(&gap, 2), c.ErrorBound+g.Targets[0].ErrorBound; !(d <= bound) {
 				t.Errorf("%s: %s and %s are %g apart, their bounds allow %g", what, f.Method, g.Method, d, bound)
 			}
 		}

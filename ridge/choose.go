@@ -64,10 +64,12 @@ func Choose(scores []Interval) Choice {
 // has much. [CrossValidate] holds rows out for certain.
 //
 // No fits, or a target that they don't have, are [ErrShape].
-func ChooseGCV(fits []*Fit, j int) (Choice, error) {
+func ChooseGCV(fits []*Solution, j int) (Choice, error) {
 	gcv := make([][]Interval, len(fits))
 	for i, f := range fits {
-		gcv[i] = f.Certificate.GCV
+		for j := range f.Targets {
+			gcv[i] = append(gcv[i], f.Targets[j].GCV)
+		}
 	}
 	return chooseTarget(gcv, j)
 }
@@ -76,12 +78,12 @@ func ChooseGCV(fits []*Fit, j int) (Choice, error) {
 // row for each candidate.
 func chooseTarget(scores [][]Interval, j int) (Choice, error) {
 	if len(scores) == 0 {
-		return Choice{}, fmt.Errorf("%w: a choice of nothing", ErrShape)
+		return Choice{}, fmt.Errorf("%w: a choice of nothing", errShape)
 	}
 	sums := make([]Interval, len(scores))
 	for i, targets := range scores {
 		if j >= len(targets) {
-			return Choice{}, fmt.Errorf("%w: target %d of %d", ErrShape, j, len(targets))
+			return Choice{}, fmt.Errorf("%w: target %d of %d", errShape, j, len(targets))
 		}
 		if j >= 0 {
 			targets = targets[j : j+1]

@@ -119,8 +119,8 @@ func TestChooseGCVRefuses(t *testing.T) {
 	if _, err := ridge.ChooseGCV(nil, 0); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("no fits: %v", err)
 	}
-	f := &ridge.Fit{Certificate: ridge.Certificate{GCV: []ridge.Interval{{1, 2}}}}
-	if _, err := ridge.ChooseGCV([]*ridge.Fit{f}, 1); !errors.Is(err, ridge.ErrShape) {
+	f := &ridge.Solution{Targets: []ridge.Target{{Certificate: ridge.Certificate{GCV: ridge.Interval{1, 2}}}}}
+	if _, err := ridge.ChooseGCV([]*ridge.Solution{f}, 1); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("second of one target: %v", err)
 	}
 }

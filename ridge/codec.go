@@ -129,7 +129,7 @@ func (s *Summary) MarshalBinary() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-var errUnmade = fmt.Errorf("%w: a summary without dimensions, made by neither NewSummary nor ReadSummary", ErrShape)
+var errUnmade = fmt.Errorf("%w: a summary without dimensions, made by neither NewSummary nor ReadSummary", errShape)
 
 // WriteTo writes what [Summary.MarshalBinary] returns, piece by piece, without a
 // second copy of the sketch in memory.

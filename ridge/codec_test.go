@@ -72,7 +72,7 @@ func same(t rapid.TB, what string, got, want *ridge.Summary) {
 	}
 	f, g := must(got.Fit(0.5))(t), must(want.Fit(0.5))(t)
 	ridgetest.Bitwise(t, what, g, f, 1, 1)
-	if a, b := fmt.Sprintf("%+v", f.Certificate), fmt.Sprintf("%+v", g.Certificate); a != b {
+	if a, b := fmt.Sprintf("%+v", *f), fmt.Sprintf("%+v", *g); a != b {
 		t.Fatalf("%s: certificates\n%s\n%s", what, a, b)
 	}
 }
@@ -506,16 +506,16 @@ func TestCodecOld(t *testing.T) {
 		}
 		if name == "shrunk" {
 			goldenFit(t, goldenTable(1), r, s, 1e-3)
-			for j, v := range must(s.Fit(0.5))(t).Certificate.ErrorBound {
-				if w := must(r.Fit(0.5))(t).Certificate.ErrorBound[j]; !(w > v) {
+			for j, o := range must(s.Fit(0.5))(t).Targets {
+				if v, w := o.ErrorBound, must(r.Fit(0.5))(t).Targets[j].ErrorBound; !(w > v) {
 					t.Errorf("target %d: the bound is %g, of the rows %g", j, w, v)
 				}
 			}
 		}
 		want, got := must(r.Fit(0.5))(t), must(again.Fit(0.5))(t)
-		for j, v := range want.Certificate.ErrorBound {
-			if got.Certificate.ErrorBound[j] != v {
-				t.Errorf("%s: error bound %g, written and read again %g", name, v, got.Certificate.ErrorBound[j])
+		for j, o := range want.Targets {
+			if got.Targets[j].ErrorBound != o.ErrorBound {
+				t.Errorf("%s: error bound %g, written and read again %g", name, o.ErrorBound, got.Targets[j].ErrorBound)
 			}
 		}
 	}
@@ -547,8 +547,8 @@ func goldenFit(t *testing.T, src table, r, s *ridge.Summary, tol float64) {
 	f := must(r.Fit(0.5))(t)
 	ridgetest.Certificate(t, refbig.New(src.x, src.y, nil, true), f)
 	g := must(s.Fit(0.5))(t)
-	for j, v := range f.Certificate.ErrorBound {
-		if w := g.Certificate.ErrorBound[j]; !(math.Abs(v-w) <= tol*w) {
+	for j, o := range f.Targets {
+		if v, w := o.ErrorBound, g.Targets[j].ErrorBound; !(math.Abs(v-w) <= tol*w) {
 			t.Errorf("target %d: error bound %g from the file, %g from the rows", j, v, w)
 		}
 	}
@@ -562,12 +562,12 @@ func TestCodecBackends(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		s := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 6, Intercept: true, Backend: be}, nil))(t)
 		b := marshal(t, s)
-		want := must(s.Fit(0.5))(t).Certificate
+		want := must(s.Fit(0.5))(t)
 		enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 			f := must(must(ridge.ReadSummary(bytes.NewReader(b), be))(t).Fit(0.5))(t)
 			ridgetest.Certificate(t, p, f)
-			for j, v := range f.Certificate.ErrorBound {
-				if w := want.ErrorBound[j]; !(math.Abs(v-w) <= 1e-9*w) {
+			for j, o := range f.Targets {
+				if v, w := o.ErrorBound, want.Targets[j].ErrorBound; !(math.Abs(v-w) <= 1e-9*w) {
 					t.Errorf("target %d: error bound %g, on the backend that wrote it %g", j, v, w)
 				}
 			}
@@ -662,7 +662,7 @@ func ExampleReadSummary() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d rows of %s: %.2f\n", read.Rows(), read.Meta, f.Coef.RawRowView(0))
+	fmt.Printf("%d rows of %s: %.2f\n", read.Rows(), read.Meta, f.Targets[0].Coef)
 	// Output:
 	// 1000 rows of ["height","age"]: [2.00 -1.00]
 }

@@ -154,7 +154,7 @@ func oneShotFolds(t rapid.TB, s table, cfg ridge.SummaryConfig, folds int, gamma
 		}
 		for g, f := range must(rest.Path(gammas))(t) {
 			for i := k; i < n; i += folds {
-				if err := f.Predict(yhat, s.x[i]); err != nil {
+				if err := f.PredictRow(yhat, s.x[i]); err != nil {
 					t.Fatal(err)
 				}
 				for j, v := range yhat {

@@ -95,9 +95,9 @@ func TestDual(t *testing.T) {
 					want := dual(t, x, y, gammas[i], intercept)
 					var far, size float64
 					for j, v := range want {
-						far, size = math.Hypot(far, v-f.Coef.At(0, j)), math.Hypot(size, v)
+						far, size = math.Hypot(far, v-f.Targets[0].Coef[j]), math.Hypot(size, v)
 					}
-					if bound := f.Certificate.RelativeErrorBound[0]; !(bound <= 1e-8) || !(far <= bound*size+1e-13*size) {
+					if bound := f.Targets[0].RelativeErrorBound; !(bound <= 1e-8) || !(far <= bound*size+1e-13*size) {
 						t.Errorf("relative error %g, certified %g", far/size, bound)
 					}
 				})
@@ -125,7 +125,7 @@ func TestStageRows(t *testing.T) {
 		}
 	}
 	a, b := must(whole.Fit(1))(t), must(parts.Fit(1))(t)
-	if !mat.Equal(a.Coef, b.Coef) || a.Intercept[0] != b.Intercept[0] {
+	if !mat.Equal(a.Coef(), b.Coef()) || a.Targets[0].Intercept != b.Targets[0].Intercept {
 		t.Error("the same rows in other blocks have other weights")
 	}
 }

@@ -4,18 +4,23 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// ErrShape reports arguments whose dimensions disagree. Nothing was changed.
-var ErrShape = rows.ErrShape
+// ErrShape reports arguments whose dimensions disagree. Nothing was changed. It is
+// [engine.ErrShape].
+var ErrShape = engine.ErrShape
+
+// errShape is ErrShape in this package's words.
+var errShape = rows.ErrShape
 
 // ErrEmpty reports a fit asked of no rows at all.
 var ErrEmpty = errors.New("ridge: no rows")
 
 // ErrNoConvergence reports that an eigenvalue iteration failed, which finite data
-// are not known to cause.
-var ErrNoConvergence = errors.New("ridge: eigenvalue iteration did not converge")
+// are not known to cause. It is [engine.ErrNoConvergence].
+var ErrNoConvergence = engine.ErrNoConvergence
 
 // A GammaError reports a regularisation that the method cannot take.
 type GammaError struct {
@@ -52,21 +57,24 @@ var ErrUnproven = errors.New("ridge: the summary was written by a version that d
 // be used with.
 var ErrOtherRows = errors.New("ridge: the fit is not of the rows of the summary")
 
-// A NotConvergedError reports that the tolerance was not reached. Fits holds the
-// best solutions found, one for each γ asked for, with certificates that hold.
+// A NotConvergedError reports that the tolerance was not reached. Solutions holds the
+// best ones found, one for each γ asked for, with certificates that hold. It wraps what
+// Status.Err() is: [ErrRoundOff], [ErrPassLimit] or [ErrDiverged].
 type NotConvergedError struct {
-	Fits   []*Fit
-	Reason string // why the iteration ended
+	Solutions []*Solution
+	Status    Status // why the iteration ended, for the last γ and target that failed
 }
+
+func (e *NotConvergedError) Unwrap() error { return e.Status.Err() }
 
 func (e *NotConvergedError) Error() string {
 	worst := 0.0
-	for _, f := range e.Fits {
-		for _, r := range f.Certificate.RelativeErrorBound {
-			if !(r <= worst) {
+	for _, f := range e.Solutions {
+		for j := range f.Targets {
+			if r := f.Targets[j].RelativeErrorBound; !(r <= worst) {
 				worst = r
 			}
 		}
 	}
-	return fmt.Sprintf("ridge: tolerance not reached (%s); certified relative error %v", e.Reason, worst)
+	return fmt.Sprintf("ridge: tolerance not reached (%s); certified relative error %v", e.Status, worst)
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
-	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
 // evidence is what s has found, for bounds to be made of.
@@ -66,25 +65,4 @@ func checkGamma(g float64, method string) error {
 		return &GammaError{Gamma: g, Method: method}
 	}
 	return nil
-}
-
-// add appends the bounds of one more target.
-func (c *Certificate) add(w certify.Weights) {
-	c.ErrorBound = append(c.ErrorBound, w.Error)
-	c.RelativeErrorBound = append(c.RelativeErrorBound, w.Relative)
-	c.EnergyBound = append(c.EnergyBound, w.Energy)
-	c.InterceptBound = append(c.InterceptBound, w.Intercept)
-	c.Objective = append(c.Objective, Interval(w.Objective))
-	c.TSS = append(c.TSS, Interval(w.TSS))
-	c.RSS = append(c.RSS, Interval(w.RSS))
-	c.GCV = append(c.GCV, Interval(w.GCV))
-}
-
-// intervals are those of the internal package.
-func intervals(list []interval.Interval) []Interval {
-	out := make([]Interval, len(list))
-	for i, v := range list {
-		out[i] = Interval(v)
-	}
-	return out
 }

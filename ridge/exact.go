@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
@@ -32,7 +29,7 @@ const (
 	QR
 )
 
-// String is the method's name in [Fit].
+// String is the method's name in [Solution].
 func (f Factor) String() string {
 	switch f {
 	case Cholesky:
@@ -98,7 +95,7 @@ func (e *SingularError) Error() string {
 // Sources: N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.
 // (2002), chapters 8, 10, 19, 20; J. Demmel et al., "Communication-optimal
 // parallel and sequential QR and LU factorizations" (2012), for the streamed QR.
-func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) ([]*Fit, error) {
+func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) ([]*Solution, error) {
 	for _, g := range gammas {
 		if !(g >= 0) || math.IsInf(g, 0) {
 			return nil, &GammaError{g, opts.Factor.String()}
@@ -112,7 +109,7 @@ func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 	if err != nil {
 		return nil, err
 	}
-	fits := make([]*Fit, 0, len(gammas))
+	fits := make([]*Solution, 0, len(gammas))
 	for _, g := range gammas {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -137,7 +134,7 @@ type exact struct {
 func newExact(src dataset.Source, opts ExactOptions) (*exact, error) {
 	_, d, t := src.Dims()
 	if d < 1 || t < 1 {
-		return nil, fmt.Errorf("%w: %d features and %d targets", ErrShape, d, t)
+		return nil, fmt.Errorf("%w: %d features and %d targets", errShape, d, t)
 	}
 	if opts.MaxBytes == 0 {
 		opts.MaxBytes = 8 << 30
@@ -193,26 +190,24 @@ func (e *exact) read(ctx context.Context, src dataset.Source) (*direct.System, e
 }
 
 // fit solves for one γ.
-func (e *exact) fit(system *direct.System, gamma float64) (*Fit, error) {
+func (e *exact) fit(system *direct.System, gamma float64) (*Solution, error) {
 	found, column := system.Solve(gamma)
 	if found == nil {
 		return nil, &SingularError{gamma, e.opts.Factor.String(), column}
 	}
 	rows := system.Evidence()
-	f := &Fit{
-		Gamma: gamma, Coef: mat.NewDense(e.t, e.d, found.X), Intercept: make([]float64, e.t), TSS: slices.Clone(rows.TSS),
-		Method: e.opts.Factor.String(), Backend: e.opts.Backend.Name(), Rows: rows.Rows, Passes: 1,
-		Stop: "direct factorisation",
-	}
-	if mean := rows.Means; mean != nil {
-		for j := range e.t {
-			f.Intercept[j] = mean[e.d+j] - vec.Dot(found.X[j*e.d:(j+1)*e.d], mean[:e.d])
-		}
-	}
 	weights, df := certify.Direct(rows, found)
-	f.Certificate.EffectiveDimension = Interval(df)
-	for _, w := range weights {
-		f.Certificate.add(w)
+	f := &Solution{
+		Gamma: gamma, EffectiveDimension: Interval(df),
+		Method: e.opts.Factor.String(), Backend: e.opts.Backend.Name(), Rows: rows.Rows, Passes: 1,
+		Status: Factorized,
+	}
+	for j, w := range weights {
+		x, intercept := found.X[j*e.d:][:e.d:e.d], 0.0
+		if mean := rows.Means; mean != nil {
+			intercept = mean[e.d+j] - vec.Dot(x, mean[:e.d])
+		}
+		f.Targets = append(f.Targets, newTarget(x, intercept, rows.TSS[j], w))
 	}
 	return f, nil
 }

@@ -83,7 +83,7 @@ func compress(x [][]float64) *engine.CSR {
 	return s
 }
 
-func mustExact(t rapid.TB, s dataset.Source, opts ridge.ExactOptions, gammas ...float64) []*ridge.Fit {
+func mustExact(t rapid.TB, s dataset.Source, opts ridge.ExactOptions, gammas ...float64) []*ridge.Solution {
 	t.Helper()
 	fits, err := ridge.Exact(context.Background(), s, gammas, opts)
 	if err != nil {
@@ -232,12 +232,12 @@ func TestExactBoundIsUseful(t *testing.T) {
 	eachFactor(t, func(t *testing.T, opts ridge.ExactOptions) {
 		s := problem(rand.New(rand.NewPCG(7, 8)), "gaussian", 500, 10, 1, 1)
 		for _, f := range mustExact(t, s, opts, 0, 1e-6, 1, 100) {
-			c := f.Certificate
-			if !(c.RelativeErrorBound[0] <= 1e-11) {
-				t.Errorf("γ=%g: relative error bound %g", f.Gamma, c.RelativeErrorBound[0])
+			c := f.Targets[0]
+			if !(c.RelativeErrorBound <= 1e-11) {
+				t.Errorf("γ=%g: relative error bound %g", f.Gamma, c.RelativeErrorBound)
 			}
 			for name, v := range map[string]ridge.Interval{
-				"df": c.EffectiveDimension, "objective": c.Objective[0], "RSS": c.RSS[0], "GCV": c.GCV[0],
+				"df": f.EffectiveDimension, "objective": c.Objective, "RSS": c.RSS, "GCV": c.GCV,
 			} {
 				if !(v.Hi-v.Lo <= 1e-10*v.Hi) {
 					t.Errorf("γ=%g: %s %v is wide", f.Gamma, name, v)
@@ -267,8 +267,8 @@ func exactWide(t *testing.T, be engine.Backend) {
 			df += v * v / (v*v + gamma)
 		}
 		ridgetest.Near(t, fmt.Sprintf("γ=%g", gamma), chol[i], qr[i], 1e-9)
-		for _, f := range []*ridge.Fit{chol[i], qr[i]} {
-			v := f.Certificate.EffectiveDimension
+		for _, f := range []*ridge.Solution{chol[i], qr[i]} {
+			v := f.EffectiveDimension
 			if !(v.Lo <= df*(1+1e-13)) || !(v.Hi >= df*(1-1e-13)) || !(v.Hi-v.Lo <= 1e-8*df) {
 				t.Errorf("%s γ=%g: effective dimension %v, want %.16g", f.Method, gamma, v, df)
 			}
@@ -286,11 +286,11 @@ func TestExactProgress(t *testing.T) {
 	if fmt.Sprint(seen) != "[100 200 250]" {
 		t.Errorf("progress %v", seen)
 	}
-	if f[1].Rows != 250 || f[1].Passes != 1 || f[1].Method != "cholesky" || f[1].Backend != engine.Names()[0] || f[1].Gamma != 2 || f[1].Stop == "" {
+	if f[1].Rows != 250 || f[1].Passes != 1 || f[1].Method != "cholesky" || f[1].Backend != engine.Names()[0] || f[1].Gamma != 2 || f[1].Status != ridge.Factorized {
 		t.Errorf("fit says %+v", f[1])
 	}
 	yhat := make([]float64, 1)
-	if err := f[0].Predict(yhat, s.x[0]); err != nil || !(math.Abs(yhat[0]-s.y[0][0]) < 10) {
+	if err := f[0].PredictRow(yhat, s.x[0]); err != nil || !(math.Abs(yhat[0]-s.y[0][0]) < 10) {
 		t.Errorf("prediction %v of %v, %v", yhat, s.y[0], err)
 	}
 }

@@ -42,11 +42,33 @@ func ExampleSummary() {
 			log.Fatal(err)
 		}
 		fmt.Printf("gamma %g: x = %.2f, intercept %.2f, ‖x̂ − x*‖ ≤ 1e-7: %v\n",
-			gamma, f.Coef.RawRowView(0), f.Intercept[0], f.Certificate.ErrorBound[0] <= 1e-7)
+			gamma, f.Targets[0].Coef, f.Targets[0].Intercept, f.Targets[0].ErrorBound <= 1e-7)
 	}
 	// Output:
 	// gamma 0.1: x = [2.00 -1.00], intercept 5.00, ‖x̂ − x*‖ ≤ 1e-7: true
 	// gamma 1000: x = [1.03 -0.48], intercept 5.00, ‖x̂ − x*‖ ≤ 1e-7: true
+}
+
+// What the fit predicts for new samples; why a method stopped can be asked for.
+func ExampleSolution_Predict() {
+	x, y := line(1000)
+	src, err := dataset.FromDense(1000, 2, 1, x.RawMatrix().Data, y.RawMatrix().Data)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fits, err := ridge.Exact(context.Background(), src, []float64{0.1}, ridge.ExactOptions{Intercept: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	yhat, err := fits[0].Predict(mat.NewDense(2, 2, []float64{0, 0, 1, 1}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.2f\n%v, %v\n", mat.Formatted(yhat), fits[0].Status, fits[0].Status.Err())
+	// Output:
+	// ⎡5.00⎤
+	// ⎣6.00⎦
+	// direct factorisation, <nil>
 }
 
 // Further passes refine a sketch that is too small to answer by itself, until the
@@ -78,8 +100,8 @@ func ExampleSolve() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("one pass certifies a relative error of %.1f\n", once.Certificate.RelativeErrorBound[0])
-	fmt.Printf("%s: 1e-10 certified: %v\n", f.Method, f.Certificate.RelativeErrorBound[0] <= 1e-10)
+	fmt.Printf("one pass certifies a relative error of %.1f\n", once.Targets[0].RelativeErrorBound)
+	fmt.Printf("%s: 1e-10 certified: %v\n", f.Method, f.Targets[0].RelativeErrorBound <= 1e-10)
 	// Output:
 	// one pass certifies a relative error of 0.9
 	// cg: 1e-10 certified: true

@@ -87,7 +87,7 @@ func TestSparseFirstRowFar(t *testing.T) {
 		ridgetest.Certificate(t, truth, must(sum.Fit(gamma))(t))
 		f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Tol: 1e-6})
 		if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
-			f, err = short.Fits[0], nil
+			f, err = short.Solutions[0], nil
 		}
 		check(t, err)
 		ridgetest.Certificate(t, truth, f)
@@ -176,11 +176,11 @@ func TestNarrowByLostProducts(t *testing.T) {
 	for _, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
 		f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Method: method, MaxPasses: 2})
 		if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
-			f, err = short.Fits[0], nil
+			f, err = short.Solutions[0], nil
 		}
 		check(t, err)
-		if v := f.Certificate.Objective[0]; !(f.Certificate.TSS[0].Lo-2*v.Hi > 1e-7) {
-			t.Errorf("%v: passes that prove nothing of c: ‖b‖² is in %v, f* in %v", method, f.Certificate.TSS[0], v)
+		if v := f.Targets[0].Objective; !(f.Targets[0].TSS.Lo-2*v.Hi > 1e-7) {
+			t.Errorf("%v: passes that prove nothing of c: ‖b‖² is in %v, f* in %v", method, f.Targets[0].TSS, v)
 		}
 		predictor := must(sum.Predictor(gamma))(t)
 		check(t, predictor.Narrow(f))
@@ -204,7 +204,7 @@ func TestInterceptBound(t *testing.T) {
 	f := must(sum.Fit(2))(t)
 	ridgetest.Certificate(t, truth, f)
 	ridgetest.Certificate(t, truth, must(ridge.Exact(t.Context(), p, []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0])
-	if v := f.Certificate.InterceptBound[0]; !(v > 1e-4 && v < 1) {
+	if v := f.Targets[0].InterceptBound; !(v > 1e-4 && v < 1) {
 		t.Errorf("the intercept is off by %g at most", v)
 	}
 }
@@ -222,7 +222,7 @@ func TestLargeScales(t *testing.T) {
 				for _, start := range []*mat.Dense{nil, mat.NewDense(1, 2, []float64{1e60, -1e60})} {
 					f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Method: method, MaxPasses: 3, Start: start})
 					if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
-						f, err = short.Fits[0], nil
+						f, err = short.Solutions[0], nil
 					}
 					check(t, err)
 					ridgetest.Certificate(t, truth, f)
@@ -275,7 +275,7 @@ func TestUnderflow(t *testing.T) {
 	zero := table{x: [][]float64{{0}, {0}, {5}}, y: [][]float64{{1}, {0}, {3}}, w: []float64{1, 2, 0}}
 	sum := must(ridge.Summarize(t.Context(), zero, ridge.SummaryConfig{Size: 1}, nil))(t)
 	f := must(sum.Fit(1))(t)
-	if v := f.Certificate.ErrorBound[0]; v != 0 {
+	if v := f.Targets[0].ErrorBound; v != 0 {
 		t.Errorf("rows of zeros: the error is at most %g", v)
 	}
 }

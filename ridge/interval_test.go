@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -56,7 +55,7 @@ func TestPredictIntervals(t *testing.T) {
 			}
 			// Where nothing was shrunk the sketch's intervals are round-off alone.
 			bound, oneShot := must(p.sum.Sketch().Spectrum())(t).Bound, must(p.sum.Fit(gamma))(t)
-			lossless := 8*bound.Shrinkage < bound.RoundOff && 8*oneShot.Certificate.Shrinkage < gamma
+			lossless := 8*bound.Shrinkage < bound.RoundOff && 8*oneShot.Shrinkage < gamma
 			hold := func(name string, predictor *ridge.Predictor) (widths []float64) {
 				b := dataset.Block{N: len(rows.x), X: flat(rows.x)}
 				if p.table.sparse {
@@ -86,7 +85,7 @@ func TestPredictIntervals(t *testing.T) {
 			for j, v := range one {
 				ridgetest.Inside(t, "one row", v, predict(want, j, rows.x[0]), predict(want, j, rows.x[0]))
 			}
-			narrow := func(name string, f *ridge.Fit) {
+			narrow := func(name string, f *ridge.Solution) {
 				if err := predictor.Narrow(f); err != nil {
 					t.Fatal(err)
 				}
@@ -104,7 +103,7 @@ func TestPredictIntervals(t *testing.T) {
 			f, err := ridge.Solve(context.Background(), p.table, p.sum, gamma, ridge.SolveOptions{Tol: rapid.SampledFrom([]float64{1e-1, 1e-6, 1e-12}).Draw(t, "tol"), MaxPasses: 50})
 			var short *ridge.NotConvergedError
 			if errors.As(err, &short) {
-				f = short.Fits[0]
+				f = short.Solutions[0]
 			} else if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +138,7 @@ func TestPredictIntervalRealData(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i, v := range dst {
-					if err := exact.Predict(yhat, b.X[i*256:(i+1)*256]); err != nil {
+					if err := exact.PredictRow(yhat, b.X[i*256:(i+1)*256]); err != nil {
 						t.Fatal(err)
 					}
 					if !(v.Lo <= yhat[0]+1e-9) || !(v.Hi >= yhat[0]-1e-9) {
@@ -156,30 +155,37 @@ func TestPredictIntervalRealData(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("γ %-5g mean width %.3g from the sketch, %.3g with a fit refined to 1e-3 in %d passes (targets have standard deviation %.3g)",
-			gamma, alone, mean(), refined.Passes, math.Sqrt(refined.TSS[0]/4000))
+			gamma, alone, mean(), refined.Passes, math.Sqrt(refined.Targets[0].ComputedTSS/4000))
 	}
 }
 
 // without returns a copy of f whose certificate lacks something.
-func without(f *ridge.Fit, change func(*ridge.Fit)) *ridge.Fit {
+func without(f *ridge.Solution, change func(*ridge.Solution)) *ridge.Solution {
 	g := *f
-	g.Certificate.ErrorBound = slices.Clone(g.Certificate.ErrorBound)
-	g.Certificate.Objective = slices.Clone(g.Certificate.Objective)
-	g.Certificate.EnergyBound = slices.Clone(g.Certificate.EnergyBound)
-	g.TSS, g.Intercept = slices.Clone(g.TSS), slices.Clone(g.Intercept)
-	g.Coef = mat.DenseCopyOf(f.Coef)
+	g.Targets = slices.Clone(f.Targets)
+	for j := range g.Targets {
+		g.Targets[j].Coef = slices.Clone(g.Targets[j].Coef)
+	}
 	change(&g)
 	return &g
+}
+
+// longer multiplies the weights, and takes away the intercept that went with them.
+func longer(o *ridge.Target, by float64) {
+	floats.Scale(by, o.Coef)
+	o.Intercept = math.NaN()
 }
 
 // TestNarrowByWhatIsFinite: what is not finite in a certificate narrows nothing, of that
 // target alone, and gives no NaN, at the row of zeros neither; what is finite does.
 func TestNarrowByWhatIsFinite(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
-	bound := func(v float64) func(*ridge.Fit) { return func(f *ridge.Fit) { f.Certificate.ErrorBound[0] = v } }
-	energy := func(v float64) func(*ridge.Fit) {
-		return func(f *ridge.Fit) {
-			f.Certificate.Objective[0], f.Certificate.EnergyBound[0] = ridge.Interval{Lo: -v, Hi: v}, v
+	bound := func(v float64) func(*ridge.Solution) {
+		return func(f *ridge.Solution) { f.Targets[0].ErrorBound = v }
+	}
+	energy := func(v float64) func(*ridge.Solution) {
+		return func(f *ridge.Solution) {
+			f.Targets[0].Objective, f.Targets[0].EnergyBound = ridge.Interval{Lo: -v, Hi: v}, v
 		}
 	}
 	for _, intercept := range []bool{false, true} {
@@ -197,17 +203,17 @@ func TestNarrowByWhatIsFinite(t *testing.T) {
 		sketch := predict(must(sum.Predictor(1))(t))
 		for name, c := range map[string]struct {
 			narrows bool
-			change  func(*ridge.Fit)
+			change  func(*ridge.Solution)
 		}{
-			"all":                  {true, func(*ridge.Fit) {}},
+			"all":                  {true, func(*ridge.Solution) {}},
 			"no bound":             {true, bound(nan)},
 			"an infinite bound":    {true, bound(inf)},
 			"a negative bound":     {true, bound(-1)},
 			"no energy":            {true, energy(nan)},
 			"an infinite energy":   {true, energy(inf)},
-			"nothing":              {false, func(f *ridge.Fit) { bound(nan)(f); energy(nan)(f) }},
-			"nothing but infinity": {false, func(f *ridge.Fit) { bound(inf)(f); energy(inf)(f) }},
-			"a weight is NaN":      {false, func(f *ridge.Fit) { f.Coef.Set(0, 3, nan); f.Intercept = nil }},
+			"nothing":              {false, func(f *ridge.Solution) { bound(nan)(f); energy(nan)(f) }},
+			"nothing but infinity": {false, func(f *ridge.Solution) { bound(inf)(f); energy(inf)(f) }},
+			"a weight is NaN":      {false, func(f *ridge.Solution) { f.Targets[0].Coef[3], f.Targets[0].Intercept = nan, nan }},
 		} {
 			p := must(sum.Predictor(1))(t)
 			if err := p.Narrow(without(fit, c.change)); err != nil {
@@ -248,7 +254,7 @@ func TestNarrowRefusesOtherRows(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(5, 1)), "gaussian", 60, 9, 1, 1)
 	ctx := context.Background()
 	sum := summarize(t, s, ridge.SummaryConfig{Size: 9, Intercept: true})
-	exact := func(change func(x [][]float64, y []float64)) *ridge.Fit {
+	exact := func(change func(x [][]float64, y []float64)) *ridge.Solution {
 		x, y := make([][]float64, 60), make([]float64, 60)
 		for i := range x {
 			x[i], y[i] = slices.Clone(s.x[i]), s.y[i][0]
@@ -259,13 +265,13 @@ func TestNarrowRefusesOtherRows(t *testing.T) {
 	}
 	same := exact(func([][]float64, []float64) {})
 	reversed := exact(func(x [][]float64, y []float64) { slices.Reverse(x); slices.Reverse(y) })
-	for _, f := range []*ridge.Fit{same, reversed} {
+	for _, f := range []*ridge.Solution{same, reversed} {
 		if err := must(sum.Predictor(1))(t).Narrow(f); err != nil {
 			t.Errorf("of the same rows: %v", err)
 		}
 	}
-	for name, f := range map[string]*ridge.Fit{
-		"number of rows": without(same, func(f *ridge.Fit) { f.Rows-- }),
+	for name, f := range map[string]*ridge.Solution{
+		"number of rows": without(same, func(f *ridge.Solution) { f.Rows-- }),
 		"a target":       exact(func(_ [][]float64, y []float64) { y[7] += 1e-6 }),
 		"targets moved":  exact(func(_ [][]float64, y []float64) { floats.AddConst(1e-6, y) }),
 		"a feature": exact(func(x [][]float64, _ []float64) {
@@ -273,29 +279,29 @@ func TestNarrowRefusesOtherRows(t *testing.T) {
 				x[i][3] *= 1 + 1e-6
 			}
 		}),
-		"‖b‖²":           without(same, func(f *ridge.Fit) { f.TSS[0] *= 1 + 1e-6 }),
-		"an intercept":   without(same, func(f *ridge.Fit) { f.Intercept[0] += 1e-6 }),
-		"longer weights": without(same, func(f *ridge.Fit) { f.Coef.Scale(1+1e-6, f.Coef); f.Intercept = nil }),
-		"less weights":   without(same, func(f *ridge.Fit) { f.Coef.Scale(1-1e-6, f.Coef); f.Intercept = nil }),
+		"‖b‖²":           without(same, func(f *ridge.Solution) { f.Targets[0].ComputedTSS *= 1 + 1e-6 }),
+		"an intercept":   without(same, func(f *ridge.Solution) { f.Targets[0].Intercept += 1e-6 }),
+		"longer weights": without(same, func(f *ridge.Solution) { longer(&f.Targets[0], 1+1e-6) }),
+		"less weights":   without(same, func(f *ridge.Solution) { longer(&f.Targets[0], 1-1e-6) }),
 	} {
 		if err := must(sum.Predictor(1))(t).Narrow(f); !errors.Is(err, ridge.ErrOtherRows) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	plain := summarize(t, s, ridge.SummaryConfig{Size: 9})
-	if err := must(plain.Predictor(1))(t).Narrow(without(same, func(f *ridge.Fit) { f.TSS = nil })); !errors.Is(err, ridge.ErrOtherRows) {
+	if err := must(plain.Predictor(1))(t).Narrow(without(same, func(f *ridge.Solution) { f.Targets[0].ComputedTSS = math.NaN() })); !errors.Is(err, ridge.ErrOtherRows) {
 		t.Errorf("with an intercept, the summary without: %v", err)
 	}
 	// Weights that differ in a direction along which cᵀx̂ and the intercept say nothing.
 	free := must(plain.Predictor(1))(t)
 	fit := must(plain.Fit(1))(t)
-	wrong := without(fit, func(f *ridge.Fit) {
+	wrong := without(fit, func(f *ridge.Solution) {
 		c, v := make([]float64, 9), make([]float64, 9)
 		for i, x := range s.x {
 			floats.AddScaled(c, s.y[i][0], x)
 		}
 		v[0], v[1] = c[1], -c[0]
-		floats.AddScaled(f.Coef.RawRowView(0), 1e-3/floats.Norm(v, 2), v)
+		floats.AddScaled(f.Targets[0].Coef, 1e-3/floats.Norm(v, 2), v)
 	})
 	if err := free.Narrow(wrong); err != nil {
 		t.Fatal(err)
@@ -312,10 +318,10 @@ func TestPredictorOfFitAlone(t *testing.T) {
 	ctx := context.Background()
 	for _, gamma := range []float64{0, 1} {
 		truth := must(ridge.Exact(ctx, s, []float64{gamma}, ridge.ExactOptions{Factor: ridge.QR}))(t)[0]
-		fit := without(truth, func(f *ridge.Fit) {
+		fit := without(truth, func(f *ridge.Solution) {
 			for j := range 2 {
-				f.Coef.RawRowView(j)[j] += 1e-3
-				f.Certificate.ErrorBound[j] += 1e-3
+				f.Targets[j].Coef[j] += 1e-3
+				f.Targets[j].ErrorBound += 1e-3
 			}
 		})
 		dst, want := make([]ridge.Interval, 2*60), make([]float64, 2)
@@ -323,11 +329,11 @@ func TestPredictorOfFitAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, x := range s.x {
-			if err := truth.Predict(want, x); err != nil {
+			if err := truth.PredictRow(want, x); err != nil {
 				t.Fatal(err)
 			}
 			for j, y := range want {
-				v, half := dst[2*i+j], floats.Norm(x, 2)*fit.Certificate.ErrorBound[j]
+				v, half := dst[2*i+j], floats.Norm(x, 2)*fit.Targets[j].ErrorBound
 				if !(v.Lo <= y && y <= v.Hi) || !(v.Hi-v.Lo <= 2*half*(1+1e-6)) {
 					t.Errorf("γ = %g, row %d, target %d: %g in %v, ‖a‖·bound is %g", gamma, i, j, y, v, half)
 				}
@@ -338,9 +344,13 @@ func TestPredictorOfFitAlone(t *testing.T) {
 		}
 	}
 	fit := must(ridge.Exact(ctx, s, []float64{1}, ridge.ExactOptions{Intercept: true}))(t)[0]
-	for name, f := range map[string]*ridge.Fit{
+	for name, f := range map[string]*ridge.Solution{
 		"an intercept": fit,
-		"no bound":     without(fit, func(f *ridge.Fit) { f.Intercept = nil; f.Certificate.ErrorBound = nil }),
+		"no bound": without(fit, func(f *ridge.Solution) {
+			for j := range f.Targets {
+				f.Targets[j].Intercept, f.Targets[j].Certificate = 0, ridge.Certificate{}
+			}
+		}),
 	} {
 		if _, err := f.Predictor(); !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%s: %v", name, err)
@@ -379,11 +389,13 @@ func TestPredictorRefuses(t *testing.T) {
 	if err := p.Predict(make([]ridge.Interval, 1), dataset.Block{N: 1, X: []float64{1e153, 0, 0}}); !errors.As(err, &big) {
 		t.Errorf("1e153: %v", err)
 	}
-	for name, f := range map[string]*ridge.Fit{
+	x1 := must(sum.Fit(1))(t).Targets[0].Coef
+	for name, f := range map[string]*ridge.Solution{
 		"other γ":      must(sum.Fit(2))(t),
 		"other shape":  must(summarize(t, problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 4, 1, 1), ridge.SummaryConfig{Size: 2}).Fit(1))(t),
-		"no bound":     {Gamma: 1, Coef: must(sum.Fit(1))(t).Coef},
-		"no objective": {Gamma: 1, Coef: must(sum.Fit(1))(t).Coef, Certificate: ridge.Certificate{ErrorBound: []float64{1}}},
+		"no bound":     {Gamma: 1, Targets: []ridge.Target{{Coef: x1}}},
+		"no objective": {Gamma: 1, Targets: []ridge.Target{{Coef: x1, Certificate: ridge.Certificate{ErrorBound: 1}}}},
+		"no target":    {Gamma: 1},
 	} {
 		if err := p.Narrow(f); !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%s: %v", name, err)

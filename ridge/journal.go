@@ -37,7 +37,7 @@ type Journal interface {
 // and has seen the blocks until then.
 func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress func(rows int64)) error {
 	if _, d, t := src.Dims(); d != s.cfg.Dim || t != s.cfg.Targets {
-		return fmt.Errorf("%w: the source has %d features and %d targets, the summary %d and %d", ErrShape, d, t, s.cfg.Dim, s.cfg.Targets)
+		return fmt.Errorf("%w: the source has %d features and %d targets, the summary %d and %d", errShape, d, t, s.cfg.Dim, s.cfg.Targets)
 	}
 	from := s.Rows()
 	for b, err := range dataset.From(ctx, src, from) {

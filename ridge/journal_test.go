@@ -190,10 +190,10 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-func solved(t *testing.T, fits []*ridge.Fit, err error) []*ridge.Fit {
+func solved(t *testing.T, fits []*ridge.Solution, err error) []*ridge.Solution {
 	t.Helper()
 	if e, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
-		return e.Fits
+		return e.Solutions
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func TestLeastEigenvalue(t *testing.T) {
 	for _, gamma := range []float64{1e-6, 1, 1e3} {
 		f := must(sum.Fit(gamma))(t)
 		ridgetest.Certificate(t, truth, f)
-		if v := f.Certificate.RelativeErrorBound[0]; !(v <= 1e-10) {
+		if v := f.Targets[0].RelativeErrorBound; !(v <= 1e-10) {
 			t.Errorf("γ = %g: a relative error of %g is certified", gamma, v)
 		} else {
 			t.Logf("γ = %g: %g", gamma, v)
@@ -52,12 +52,12 @@ func TestOffset(t *testing.T) {
 		truth := p.truth(true)
 		f, err := ridge.Solve(t.Context(), p, sum, 1, ridge.SolveOptions{Tol: 1e-14})
 		if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
-			f, err = short.Fits[0], nil
+			f, err = short.Solutions[0], nil
 		}
 		check(t, err)
 		ridgetest.Certificate(t, truth, f)
 		ridgetest.Certificate(t, truth, must(sum.Fit(1))(t))
-		if v := f.Certificate.RelativeErrorBound[0]; !(v <= c.tol) {
+		if v := f.Targets[0].RelativeErrorBound; !(v <= c.tol) {
 			t.Errorf("offset %g: a relative error of %g is certified", c.offset, v)
 		}
 		ridgetest.Certificate(t, truth, must(ridge.Exact(t.Context(), p, []float64{1}, ridge.ExactOptions{Intercept: true}))(t)[0])
@@ -105,7 +105,7 @@ func TestSparseFar(t *testing.T) {
 			for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
 				f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Tol: 1e-14, Method: method, MaxPasses: 40})
 				if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
-					f, err = short.Fits[0], nil
+					f, err = short.Solutions[0], nil
 				}
 				check(t, err)
 				ridgetest.Certificate(t, truth, f)

@@ -18,7 +18,7 @@ func TestDenseThenSparse(t *testing.T) {
 	for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin, ridge.Newton} {
 		f, err := ridge.Solve(t.Context(), p, sum, 1, ridge.SolveOptions{Tol: 1e-14, Method: method, MaxPasses: 40})
 		if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
-			f, err = short.Fits[0], nil
+			f, err = short.Solutions[0], nil
 		}
 		check(t, err)
 		ridgetest.Certificate(t, truth, f)

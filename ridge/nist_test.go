@@ -118,21 +118,21 @@ func nistDigits(t *testing.T, be engine.Backend) {
 			ref := refbig.New(s.x, s.y, nil, s.intercept)
 			for _, s.block = range []int{0, 7} {
 				fit := mustExact(t, s.table, ridge.ExactOptions{Factor: ridge.QR, Intercept: s.intercept, Backend: be}, 0)[0]
-				got := fit.Coef.RawRowView(0)
+				got := fit.Targets[0].Coef
 				if s.intercept {
-					got = append([]float64{fit.Intercept[0]}, got...)
+					got = append([]float64{fit.Targets[0].Intercept}, got...)
 				}
 				least := 15.0
 				for i, b := range got {
 					least = min(least, digits(b, s.certified[i]))
 				}
-				rss, ofRSS := fit.Certificate.RSS[0].Mid(), 15.0
+				rss, ofRSS := fit.Targets[0].RSS.Mid(), 15.0
 				if s.rss > 0 {
 					ofRSS = min(ofRSS, digits(rss, s.rss))
-				} else if !(rss <= 1e-20*fit.TSS[0]) {
-					t.Errorf("blocks of %d: RSS %g of %g where all is fitted", s.block, rss, fit.TSS[0])
+				} else if !(rss <= 1e-20*fit.Targets[0].ComputedTSS) {
+					t.Errorf("blocks of %d: RSS %g of %g where all is fitted", s.block, rss, fit.Targets[0].ComputedTSS)
 				}
-				t.Logf("blocks of %d: %.1f digits, %.1f of the residual, certified relative error %.2g", s.block, least, ofRSS, fit.Certificate.RelativeErrorBound[0])
+				t.Logf("blocks of %d: %.1f digits, %.1f of the residual, certified relative error %.2g", s.block, least, ofRSS, fit.Targets[0].RelativeErrorBound)
 				if !(least >= c.digits) || !(ofRSS >= c.digits) {
 					t.Errorf("blocks of %d: %.2f correct digits, %.2f of the residual, want %g", s.block, least, ofRSS, c.digits)
 				}

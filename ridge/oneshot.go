@@ -1,10 +1,6 @@
 package ridge
 
 import (
-	"slices"
-
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
@@ -15,13 +11,13 @@ import (
 // from what was seen so far, in O(md) for each target once the sketch has been
 // decomposed; the stream may go on afterwards. γ must be positive
 // (*[GammaError]); a summary of no rows is [ErrEmpty].
-func (s *Summary) Fit(gamma float64) (*Fit, error) { return s.fit(gamma, true) }
+func (s *Summary) Fit(gamma float64) (*Solution, error) { return s.fit(gamma, true) }
 
 // FitFD is [Summary.Fit] by plain Frequent Directions (FDRR of the paper):
 // x̂ = (BᵀB + γI)⁻¹c, with ‖x̂ − x*‖ ≤ η/γ·‖x*‖.
-func (s *Summary) FitFD(gamma float64) (*Fit, error) { return s.fit(gamma, false) }
+func (s *Summary) FitFD(gamma float64) (*Solution, error) { return s.fit(gamma, false) }
 
-func (s *Summary) fit(gamma float64, robust bool) (*Fit, error) {
+func (s *Summary) fit(gamma float64, robust bool) (*Solution, error) {
 	fits, err := s.path([]float64{gamma}, robust)
 	if err != nil {
 		return nil, err
@@ -29,17 +25,11 @@ func (s *Summary) fit(gamma float64, robust bool) (*Fit, error) {
 	return fits[0], nil
 }
 
-// newFit begins the fit of weights x (t×d), which it keeps.
-func (s *Summary) newFit(gamma float64, method string, k *certify.Known, x []float64) *Fit {
-	d, t := s.cfg.Dim, s.cfg.Targets
-	f := &Fit{
-		Gamma: gamma, Method: method, Backend: s.be.Name(), Rows: s.Rows(),
-		Coef: mat.NewDense(t, d, x), Intercept: make([]float64, t), TSS: slices.Clone(k.TSS),
+// newSolution is one at γ, without its targets.
+func (s *Summary) newSolution(gamma float64, method string, k *certify.Known) *Solution {
+	return &Solution{
+		Gamma: gamma, Targets: make([]Target, 0, s.cfg.Targets),
+		Shrinkage: k.Bound().FD(), EffectiveDimension: Interval(k.At(gamma).EffectiveDimension()),
+		Method: method, Backend: s.be.Name(), Rows: s.Rows(),
 	}
-	for j := range t {
-		f.Intercept[j] = s.interceptOf(x[j*d:(j+1)*d], j)
-	}
-	f.Certificate.Shrinkage = k.Bound().FD()
-	f.Certificate.EffectiveDimension = Interval(k.At(gamma).EffectiveDimension())
-	return f
 }

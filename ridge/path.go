@@ -17,10 +17,10 @@ import (
 //
 // Every γ must be positive (*[GammaError]); a summary of no rows is [ErrEmpty]; rows,
 // targets or a γ whose squares leave the range of float64 are a *[ScaleError].
-func (s *Summary) Path(gammas []float64) ([]*Fit, error) { return s.path(gammas, true) }
+func (s *Summary) Path(gammas []float64) ([]*Solution, error) { return s.path(gammas, true) }
 
 // path is Path, or with FD in place of RFD.
-func (s *Summary) path(gammas []float64, robust bool) ([]*Fit, error) {
+func (s *Summary) path(gammas []float64, robust bool) ([]*Solution, error) {
 	k, err := s.known(oneShot, 1, gammas...)
 	if err != nil {
 		return nil, err
@@ -32,14 +32,15 @@ func (s *Summary) path(gammas []float64, robust bool) ([]*Fit, error) {
 	}
 	x := k.Apply(inverses(gammas, shift)...)
 	bx := k.SketchNorms(len(gammas)*t, x)
-	fits := make([]*Fit, len(gammas))
+	fits := make([]*Solution, len(gammas))
 	for i, gamma := range gammas {
-		coef, o := x[i*t*d:(i+1)*t*d], k.OneShot(gamma, shift)
-		f := s.newFit(gamma, oneShot, k, coef)
-		f.Passes, f.Stop = 1, "one pass"
-		f.Certificate.Contraction = o.Contraction()
+		o := k.OneShot(gamma, shift)
+		f := s.newSolution(gamma, oneShot, k)
+		f.Passes, f.Status = 1, OnePass
+		f.Contraction = o.Contraction()
 		for j := range t {
-			f.Certificate.add(o.Weights(j, coef[j*d:(j+1)*d], bx[i*t+j]))
+			coef := x[(i*t+j)*d:][:d:d]
+			f.Targets = append(f.Targets, newTarget(coef, s.interceptOf(coef, j), k.TSS[j], o.Weights(j, coef, bx[i*t+j])))
 		}
 		fits[i] = f
 	}

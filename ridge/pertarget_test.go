@@ -28,12 +28,14 @@ func TestPerTarget(t *testing.T) {
 	}
 	all := source(targets, y)
 	gammas := []float64{20, 0.5, 20}
-	solve := map[string]func(src dataset.Source, gammas []float64) ([]*ridge.Fit, error){
-		"path": func(src dataset.Source, gammas []float64) ([]*ridge.Fit, error) { return summary(src).Path(gammas) },
-		"cg": func(src dataset.Source, gammas []float64) ([]*ridge.Fit, error) {
+	solve := map[string]func(src dataset.Source, gammas []float64) ([]*ridge.Solution, error){
+		"path": func(src dataset.Source, gammas []float64) ([]*ridge.Solution, error) {
+			return summary(src).Path(gammas)
+		},
+		"cg": func(src dataset.Source, gammas []float64) ([]*ridge.Solution, error) {
 			return ridge.SolvePath(t.Context(), src, summary(src), gammas, ridge.SolveOptions{Tol: 1e-11})
 		},
-		"exact": func(src dataset.Source, gammas []float64) ([]*ridge.Fit, error) {
+		"exact": func(src dataset.Source, gammas []float64) ([]*ridge.Solution, error) {
 			return ridge.Exact(t.Context(), src, gammas, ridge.ExactOptions{Intercept: true})
 		},
 	}
@@ -49,7 +51,7 @@ func TestPerTarget(t *testing.T) {
 				own[i] = y[i*targets+j]
 			}
 			want := must(by(source(1, own), gammas[j:j+1]))(t)[0]
-			if k, _ := f.Coef.Dims(); k != 1 || f.Gamma != gammas[j] || len(f.Intercept) != 1 || len(f.TSS) != 1 {
+			if k, _ := f.Dims(); k != 1 || f.Gamma != gammas[j] {
 				t.Fatalf("%s: target %d: %d targets at %v", name, j, k, f.Gamma)
 			}
 			near := func(what string, a, b, tol float64) {
@@ -57,24 +59,24 @@ func TestPerTarget(t *testing.T) {
 					t.Errorf("%s: target %d: %s is %v, alone %v", name, j, what, a, b)
 				}
 			}
-			for i, v := range want.Coef.RawRowView(0) {
-				near("a weight", f.Coef.At(0, i), v, 1e-10)
+			for i, v := range want.Targets[0].Coef {
+				near("a weight", f.Targets[0].Coef[i], v, 1e-10)
 			}
-			near("the intercept", f.Intercept[0], want.Intercept[0], 1e-10)
-			near("the sum of squares", f.TSS[0], want.TSS[0], 1e-11)
-			c, w := f.Certificate, want.Certificate
-			near("the RSS", c.RSS[0].Mid(), w.RSS[0].Mid(), 1e-6)
-			near("the objective", c.Objective[0].Mid(), w.Objective[0].Mid(), 1e-6)
-			near("GCV", c.GCV[0].Mid(), w.GCV[0].Mid(), 1e-6)
+			near("the intercept", f.Targets[0].Intercept, want.Targets[0].Intercept, 1e-10)
+			near("the sum of squares", f.Targets[0].ComputedTSS, want.Targets[0].ComputedTSS, 1e-11)
+			c, w := f.Targets[0], want.Targets[0]
+			near("the RSS", c.RSS.Mid(), w.RSS.Mid(), 1e-6)
+			near("the objective", c.Objective.Mid(), w.Objective.Mid(), 1e-6)
+			near("GCV", c.GCV.Mid(), w.GCV.Mid(), 1e-6)
 			if name == "path" {
-				near("the error bound", c.ErrorBound[0], w.ErrorBound[0], 1e-9)
-				near("the relative error bound", c.RelativeErrorBound[0], w.RelativeErrorBound[0], 1e-9)
+				near("the error bound", c.ErrorBound, w.ErrorBound, 1e-9)
+				near("the relative error bound", c.RelativeErrorBound, w.RelativeErrorBound, 1e-9)
 			}
 		}
-		for i := range fits[0].Coef.RawMatrix().Data {
-			fits[0].Coef.RawMatrix().Data[i] = math.NaN()
+		for i := range fits[0].Targets[0].Coef {
+			fits[0].Targets[0].Coef[i] = math.NaN()
 		}
-		if v := path[2].Coef.At(0, 0); v != v {
+		if v := path[2].Targets[0].Coef[0]; v != v {
 			t.Errorf("%s: the fit of one target shares its weights with that of all", name)
 		}
 	}
@@ -82,11 +84,6 @@ func TestPerTarget(t *testing.T) {
 	for name, gammas := range map[string][]float64{"another γ": {20, 0.5, 1}, "two": {20, 0.5}, "four": {20, 0.5, 20, 20}, "NaN": {20, 0.5, math.NaN()}} {
 		if _, err := ridge.PerTarget(fits, gammas); !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%s: %v", name, err)
-		}
-	}
-	for _, j := range []int{-1, targets} {
-		if _, err := fits[0].Target(j); !errors.Is(err, ridge.ErrShape) {
-			t.Errorf("target %d: %v", j, err)
 		}
 	}
 }

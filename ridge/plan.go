@@ -110,7 +110,7 @@ func (c *PlanConfig) complete(o *outlook) error {
 		c.Rows = o.rows
 	}
 	if c.Rows < 0 {
-		return fmt.Errorf("%w: %d rows", ErrShape, c.Rows)
+		return fmt.Errorf("%w: %d rows", errShape, c.Rows)
 	}
 	if c.Gammas == nil {
 		c.Gammas = []float64{o.mean * float64(c.Rows) / float64(o.rows)}
@@ -127,7 +127,7 @@ func (c *PlanConfig) complete(o *outlook) error {
 	}
 	for _, m := range c.Sizes {
 		if m < 1 {
-			return fmt.Errorf("%w: a sketch of %d rows", ErrShape, m)
+			return fmt.Errorf("%w: a sketch of %d rows", errShape, m)
 		}
 	}
 	if c.Tol == 0 {

@@ -40,7 +40,7 @@ func TestPlanBound(t *testing.T) {
 		cfg := p.sum.Config()
 		cfg.Size = proved
 		f := must(summarize(t, p.table, cfg).Fit(gammas[0]))(t)
-		if q := f.Certificate.Contraction; !(q <= 0.1+1e3*eps*scaleOf(p.ref)/gammas[0]) {
+		if q := f.Contraction; !(q <= 0.1+1e3*eps*scaleOf(p.ref)/gammas[0]) {
 			t.Errorf("size %d proved for 0.1, is %g", proved, q)
 		}
 	})
@@ -81,7 +81,7 @@ func TestPlanRealData(t *testing.T) {
 				continue
 			}
 			sum := summarize(t, src, ridge.SummaryConfig{Size: o.Size, Intercept: true})
-			eta := must(sum.Fit(1))(t).Certificate.Shrinkage
+			eta := must(sum.Fit(1))(t).Shrinkage
 			f := must(ridge.Solve(context.Background(), src, sum, cfg.Gammas[0], ridge.SolveOptions{Tol: cfg.Tol}))(t)
 			t.Logf("%s, m = %d: η %.3g, expected %.3g, at most %.3g; cg took %d passes, expected at most %d", name, o.Size, eta, o.Shrinkage, o.ShrinkageBound, f.Passes, o.Passes[0])
 			if name == "sketch of all" && !(eta <= o.ShrinkageBound*(1+1e-9)) {
@@ -101,7 +101,7 @@ func TestPlanRealData(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := summarize(t, src, ridge.SummaryConfig{Size: estimated, Intercept: true})
-	q := must(sum.Fit(cfg.Gammas[0]))(t).Certificate.Contraction
+	q := must(sum.Fit(cfg.Gammas[0]))(t).Contraction
 	t.Logf("contraction 0.05 at γ = %.3g: m = %d proved, %d expected, which has %.3g", cfg.Gammas[0], proved, estimated, q)
 }
 

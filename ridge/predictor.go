@@ -94,15 +94,14 @@ func newPredictor(d, t int, be engine.Backend, form *certify.Prediction) (*Predi
 // A fit at another γ or of other dimensions is [ErrShape]; one that cannot be of the
 // summary's rows, by their number, ‖b‖², its intercept or cᵀx̂, is [ErrOtherRows]. What
 // is proved of other rows that agree in all these would be combined in error. The
-// predictor of a fit alone ([Fit.Predictor]) takes no other, [ErrShape].
-func (p *Predictor) Narrow(f *Fit) error {
+// predictor of a fit alone ([Solution.Predictor]) takes no other, [ErrShape].
+func (p *Predictor) Narrow(f *Solution) error {
 	if p.at == nil {
-		return fmt.Errorf("%w: there is no summary, the predictions are those of a fit alone", ErrShape)
+		return fmt.Errorf("%w: there is no summary, the predictions are those of a fit alone", errShape)
 	}
-	t, d := f.Coef.Dims()
-	c := f.Certificate
-	if t != p.t || d != p.d || f.Gamma != p.at.Gamma || len(c.ErrorBound) != t || len(c.EnergyBound) != t || len(c.Objective) != t {
-		return fmt.Errorf("%w: a %d×%d fit at γ = %g and its certificate cannot narrow %d×%d predictions at γ = %g", ErrShape, t, d, f.Gamma, p.t, p.d, p.at.Gamma)
+	t, d := f.Dims()
+	if !f.hasShape(p.t, p.d) || f.Gamma != p.at.Gamma || !f.certified() {
+		return fmt.Errorf("%w: a %d×%d fit at γ = %g and its certificate cannot narrow %d×%d predictions at γ = %g", errShape, t, d, f.Gamma, p.t, p.d, p.at.Gamma)
 	}
 	for j := range t {
 		if err := p.sameRows(f, j); err != nil {
@@ -110,10 +109,9 @@ func (p *Predictor) Narrow(f *Fit) error {
 		}
 	}
 	p.centres, p.weights = p.centres[:t], p.weights[:t*d]
-	for j := range t {
-		x := f.Coef.RawRowView(j)
-		p.centres = append(p.centres, p.at.Measured(j, x, bounded(c.ErrorBound[j]), bounded(c.EnergyBound[j])))
-		p.weights = append(p.weights, x...)
+	for j, o := range f.Targets {
+		p.centres = append(p.centres, p.at.Measured(j, o.Coef, bounded(o.ErrorBound), bounded(o.EnergyBound)))
+		p.weights = append(p.weights, o.Coef...)
 	}
 	return nil
 }
@@ -127,25 +125,23 @@ func bounded(v float64) float64 {
 }
 
 // sameRows refuses a fit whose target j shows that it is of other rows.
-func (p *Predictor) sameRows(f *Fit, j int) error {
-	c := certify.Claim{X: f.Coef.RawRowView(j), Objective: interval.Interval(f.Certificate.Objective[j]), Error: bounded(f.Certificate.ErrorBound[j])}
-	if len(f.Certificate.TSS) == p.t {
-		c.TSSWidth = f.Certificate.TSS[j].Hi - f.Certificate.TSS[j].Lo
-	}
-	if len(f.Certificate.InterceptBound) == p.t {
-		c.InterceptError = f.Certificate.InterceptBound[j]
+func (p *Predictor) sameRows(f *Solution, j int) error {
+	o := &f.Targets[j]
+	c := certify.Claim{
+		X: o.Coef, Objective: interval.Interval(o.Objective), Error: bounded(o.ErrorBound),
+		TSSWidth: o.TSS.Hi - o.TSS.Lo, InterceptError: o.InterceptBound,
 	}
 	if f.Rows != 0 && f.Rows != p.at.Rows {
 		return fmt.Errorf("%w: it is of %d, they are %d", ErrOtherRows, f.Rows, p.at.Rows)
 	}
-	if len(f.TSS) == p.t {
-		if want, ok := p.at.SameSquares(&c, f.TSS[j], j); !ok {
-			return fmt.Errorf("%w: of target %d its ‖b‖² is %.9g, theirs is %.9g", ErrOtherRows, j, f.TSS[j], want)
+	if tss := o.ComputedTSS; !math.IsNaN(tss) {
+		if want, ok := p.at.SameSquares(&c, tss, j); !ok {
+			return fmt.Errorf("%w: of target %d its ‖b‖² is %.9g, theirs is %.9g", ErrOtherRows, j, tss, want)
 		}
 	}
-	if len(f.Intercept) == p.t {
-		if want, ok := p.at.SameIntercept(&c, f.Intercept[j], j); !ok {
-			return fmt.Errorf("%w: of target %d its intercept is %.9g, and their means make %.9g of its weights", ErrOtherRows, j, f.Intercept[j], want)
+	if b := o.Intercept; !math.IsNaN(b) {
+		if want, ok := p.at.SameIntercept(&c, b, j); !ok {
+			return fmt.Errorf("%w: of target %d its intercept is %.9g, and their means make %.9g of its weights", ErrOtherRows, j, b, want)
 		}
 	}
 	if got, want, ok := p.at.SameProducts(&c, j); !ok {
@@ -161,11 +157,11 @@ func (p *Predictor) sameRows(f *Fit, j int) error {
 //
 // and round-off. γ may be 0. f must have been fitted without an intercept: with one, a is
 // the row less the mean of the features, which a summary knows and f doesn't. A fit
-// whose Intercept isn't zero, or without a bound for each target, is [ErrShape].
-func (f *Fit) Predictor() (*Predictor, error) {
-	t, d := f.Coef.Dims()
-	if len(f.Certificate.ErrorBound) != t || slices.ContainsFunc(f.Intercept, func(b float64) bool { return b != 0 }) {
-		return nil, fmt.Errorf("%w: a fit that is to predict alone must have %d bounds and no intercept, it has %d and %v", ErrShape, t, len(f.Certificate.ErrorBound), f.Intercept)
+// whose intercepts aren't zero, or without a certificate for each target, is [ErrShape].
+func (f *Solution) Predictor() (*Predictor, error) {
+	t, d := f.Dims()
+	if d == 0 || !f.hasShape(t, d) || !f.certified() || slices.ContainsFunc(f.Targets, func(o Target) bool { return o.Intercept != 0 }) {
+		return nil, fmt.Errorf("%w: a fit that is to predict alone must have a certificate for each target, and no intercept", errShape)
 	}
 	be, err := engine.Default()
 	if err != nil {
@@ -175,10 +171,9 @@ func (f *Fit) Predictor() (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	for j := range t {
-		x := f.Coef.RawRowView(j)
-		p.centres = append(p.centres, certify.Alone(x, bounded(f.Certificate.ErrorBound[j])))
-		p.weights = append(p.weights, x...)
+	for _, o := range f.Targets {
+		p.centres = append(p.centres, certify.Alone(o.Coef, bounded(o.ErrorBound)))
+		p.weights = append(p.weights, o.Coef...)
 	}
 	return p, nil
 }
@@ -194,7 +189,7 @@ func (f *Fit) Predictor() (*Predictor, error) {
 // what cannot both be is [ErrOtherRows]. dst is then partly written.
 func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
 	if s := b.Sparse; b.N < 0 || !rows.IsProduct(len(dst), b.N, p.t) || (s == nil && !rows.IsProduct(len(b.X), b.N, p.d)) || (s != nil && (s.Rows != b.N || s.Cols != p.d || len(s.RowPtr) != b.N+1)) {
-		return fmt.Errorf("%w: %d intervals for a block of %d rows, %d features and %d targets", ErrShape, len(dst), b.N, p.d, p.t)
+		return fmt.Errorf("%w: %d intervals for a block of %d rows, %d features and %d targets", errShape, len(dst), b.N, p.d, p.t)
 	}
 	for lo := 0; lo < b.N; lo += p.rows {
 		hi := min(lo+p.rows, b.N)
@@ -213,7 +208,7 @@ func (s *Summary) PredictInterval(gamma float64, x []float64) ([]Interval, error
 		return nil, err
 	}
 	if len(x) != s.cfg.Dim {
-		return nil, fmt.Errorf("%w: a row of %d entries, the summary has %d features", ErrShape, len(x), s.cfg.Dim)
+		return nil, fmt.Errorf("%w: a row of %d entries, the summary has %d features", errShape, len(x), s.cfg.Dim)
 	}
 	dst := make([]Interval, s.cfg.Targets)
 	if err := p.Predict(dst, dataset.Block{N: 1, X: x}); err != nil {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -85,7 +86,7 @@ func (w worker) leave(err error) {
 
 // An answer is what one worker returns.
 type answer struct {
-	fits []*ridge.Fit
+	fits []*ridge.Solution
 	err  error
 }
 
@@ -185,19 +186,20 @@ func TestReducer(t *testing.T) {
 }
 
 // near holds two fits to what their certificates say of both.
-func near(t *testing.T, got, want *ridge.Fit) {
+func near(t *testing.T, got, want *ridge.Solution) {
 	t.Helper()
-	if got.Rows != want.Rows || !reflect.DeepEqual(got.TSS, want.TSS) {
-		t.Errorf("%d rows, TSS %v; want %d and %v", got.Rows, got.TSS, want.Rows, want.TSS)
+	if got.Rows != want.Rows || len(got.Targets) != len(want.Targets) {
+		t.Fatalf("%d rows and %d targets; want %d and %d", got.Rows, len(got.Targets), want.Rows, len(want.Targets))
 	}
-	targets, _ := got.Coef.Dims()
-	for j := range targets {
-		var off mat.VecDense
-		off.SubVec(got.Coef.RowView(j), want.Coef.RowView(j))
-		if e := mat.Norm(&off, 2); !(e <= got.Certificate.ErrorBound[j]+want.Certificate.ErrorBound[j]) {
-			t.Errorf("target %d: %g apart, certified %g and %g", j, e, got.Certificate.ErrorBound[j], want.Certificate.ErrorBound[j])
+	for j, o := range got.Targets {
+		w := want.Targets[j]
+		if o.ComputedTSS != w.ComputedTSS {
+			t.Errorf("target %d: TSS %v; want %v", j, o.ComputedTSS, w.ComputedTSS)
 		}
-		a, b := got.Certificate.RSS[j], want.Certificate.RSS[j]
+		if e := floats.Distance(o.Coef, w.Coef, 2); !(e <= o.ErrorBound+w.ErrorBound) {
+			t.Errorf("target %d: %g apart, certified %g and %g", j, e, o.ErrorBound, w.ErrorBound)
+		}
+		a, b := o.RSS, w.RSS
 		if !(a.Lo <= b.Hi*(1+1e-6) && b.Lo <= a.Hi*(1+1e-6)) {
 			t.Errorf("target %d: RSS in %v, alone in %v", j, a, b)
 		}
@@ -206,7 +208,7 @@ func near(t *testing.T, got, want *ridge.Fit) {
 
 // TestReducerSolver holds five workers to what every solver promises.
 func TestReducerSolver(t *testing.T) {
-	ridgetest.Run(t, ridgetest.Solver{Tol: 1e-9, Solve: func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Fit, error) {
+	ridgetest.Run(t, ridgetest.Solver{Tol: 1e-9, Solve: func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error) {
 		n := int64(0)
 		for b, err := range src.Blocks(t.Context()) {
 			if err != nil {

@@ -87,12 +87,10 @@ func (r *storedReader) Read(b *dataset.Buffer, rows int) error {
 func (r *storedReader) Close() error { return nil }
 
 // said is all that fits say, in decimals that tell every two numbers apart.
-func said(fits ...*ridge.Fit) string {
+func said(fits ...*ridge.Solution) string {
 	var b strings.Builder
 	for _, f := range fits {
-		rest := *f
-		rest.Coef = nil
-		fmt.Fprintln(&b, rest, f.Coef.RawMatrix().Data)
+		fmt.Fprintln(&b, *f)
 	}
 	return b.String()
 }
@@ -119,7 +117,7 @@ func pipeline(t testing.TB, be engine.Backend, s *stored) string {
 		opts.MaxPasses = 8
 		fits, err := ridge.SolvePath(ctx, src, sum, gammas, opts)
 		if short := (*ridge.NotConvergedError)(nil); errors.As(err, &short) {
-			fits, err = short.Fits, nil
+			fits, err = short.Solutions, nil
 		}
 		fmt.Fprintln(&b, said(must(fits, err)(t)...))
 	}
@@ -313,7 +311,7 @@ var cancellable = map[string]func(ctx context.Context, src dataset.Source, sum *
 		if err != nil {
 			return false, err
 		}
-		h, err := ridge.Score(ctx, src, []*ridge.Fit{f})
+		h, err := ridge.Score(ctx, src, []*ridge.Solution{f})
 		return h != nil, err
 	},
 	"Standardize": func(ctx context.Context, src dataset.Source, _ *ridge.Summary) (bool, error) {

@@ -26,7 +26,7 @@ type HoldOut struct {
 // products. Fits and a source of different dimensions are [ErrShape], no rows
 // [ErrEmpty]; entries and weights are checked as by [Summary.AppendBlock]. Other
 // errors are those of src.
-func Score(ctx context.Context, src dataset.Source, fits []*Fit) (*HoldOut, error) {
+func Score(ctx context.Context, src dataset.Source, fits []*Solution) (*HoldOut, error) {
 	_, d, t := src.Dims()
 	be, err := engine.Default()
 	if err != nil {
@@ -34,12 +34,13 @@ func Score(ctx context.Context, src dataset.Source, fits []*Fit) (*HoldOut, erro
 	}
 	s := newScorer(be, d, t)
 	for _, f := range fits {
-		if ft, fdim := f.Coef.Dims(); ft != t || fdim != d || len(f.Intercept) != t {
-			return nil, fmt.Errorf("%w: a %d×%d fit scored on rows of %d features and %d targets", ErrShape, ft, fdim, d, t)
+		if !f.hasShape(t, d) {
+			ft, fdim := f.Dims()
+			return nil, fmt.Errorf("%w: a %d×%d fit scored on rows of %d features and %d targets", errShape, ft, fdim, d, t)
 		}
 		for j := range t {
-			s.x = append(s.x, f.Coef.RawRowView(j)...)
-			s.intercept = append(s.intercept, f.Intercept[j])
+			s.x = append(s.x, f.Targets[j].Coef...)
+			s.intercept = append(s.intercept, f.Targets[j].Intercept)
 		}
 	}
 	h := &HoldOut{}

@@ -43,7 +43,7 @@ func TestScore(t *testing.T) {
 			for i, f := range fits {
 				rss, yhat := 0.0, make([]float64, 2)
 				for k, x := range test.x {
-					if err := f.Predict(yhat, x); err != nil {
+					if err := f.PredictRow(yhat, x); err != nil {
 						t.Fatal(err)
 					}
 					rss += test.w[k] * (yhat[j] - test.y[k][j]) * (yhat[j] - test.y[k][j])
@@ -60,19 +60,19 @@ func TestScoreRefuses(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 3, 1, 1)
 	f := must(summarize(t, s, ridge.SummaryConfig{Size: 2}).Fit(1))(t)
 	ctx := context.Background()
-	if _, err := ridge.Score(ctx, problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 4, 1, 1), []*ridge.Fit{f}); !errors.Is(err, ridge.ErrShape) {
+	if _, err := ridge.Score(ctx, problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 4, 1, 1), []*ridge.Solution{f}); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("four features: %v", err)
 	}
-	if _, err := ridge.Score(ctx, empty{3, 1}, []*ridge.Fit{f}); !errors.Is(err, ridge.ErrEmpty) {
+	if _, err := ridge.Score(ctx, empty{3, 1}, []*ridge.Solution{f}); !errors.Is(err, ridge.ErrEmpty) {
 		t.Errorf("no rows: %v", err)
 	}
 	huge := table{x: [][]float64{{1, 1, 1}}, y: [][]float64{{1e200}}}
 	var e *fd.RangeError
-	if _, err := ridge.Score(ctx, huge, []*ridge.Fit{f}); !errors.As(err, &e) {
+	if _, err := ridge.Score(ctx, huge, []*ridge.Solution{f}); !errors.As(err, &e) {
 		t.Errorf("1e200: %v", err)
 	}
 	constant := table{x: s.x[:2], y: [][]float64{{3}, {3}}}
-	if h := must(ridge.Score(ctx, constant, []*ridge.Fit{f}))(t); !math.IsNaN(h.R2[0][0]) {
+	if h := must(ridge.Score(ctx, constant, []*ridge.Solution{f}))(t); !math.IsNaN(h.R2[0][0]) {
 		t.Errorf("R² of a constant: %v", h.R2)
 	}
 }

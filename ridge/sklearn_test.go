@@ -150,10 +150,10 @@ func prepare(t *testing.T, src dataset.Source, standardise bool) (dataset.Source
 }
 
 // inUnits takes a fit of scaled columns back to the units of the file.
-func inUnits(f *ridge.Fit, s *dataset.Scaling) model {
+func inUnits(f *ridge.Solution, s *dataset.Scaling) model {
 	var out model
-	for j, intercept := range f.Intercept {
-		coef := append([]float64(nil), f.Coef.RawRowView(j)...)
+	for _, o := range f.Targets {
+		coef, intercept := slices.Clone(o.Coef), o.Intercept
 		for i := range coef {
 			coef[i] /= s.Scale[i]
 			intercept -= coef[i] * s.Mean[i]
@@ -270,9 +270,9 @@ func (s figures) log(t *testing.T) {
 // fitsOf fits by both factorisations and by CG on a sketch of half as many rows
 // as there are features. Where round-off allows no certificate of 1e-10, it is the
 // best there is.
-func fitsOf(t *testing.T, src dataset.Source, gamma float64, intercept bool, be engine.Backend) []*ridge.Fit {
+func fitsOf(t *testing.T, src dataset.Source, gamma float64, intercept bool, be engine.Backend) []*ridge.Solution {
 	t.Helper()
-	var out []*ridge.Fit
+	var out []*ridge.Solution
 	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
 		out = append(out, mustExact(t, src, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be}, gamma)...)
 	}
@@ -281,9 +281,9 @@ func fitsOf(t *testing.T, src dataset.Source, gamma float64, intercept bool, be 
 	fit, err := ridge.Solve(context.Background(), src, sum, gamma, ridge.SolveOptions{Tol: 1e-10})
 	var short *ridge.NotConvergedError
 	switch {
-	case errors.As(err, &short) && strings.HasPrefix(short.Reason, "round-off"):
-		fit = short.Fits[0]
-		t.Logf("intercept=%v, d = %d: CG certifies no more than %.1e", intercept, d, fit.Certificate.RelativeErrorBound)
+	case errors.As(err, &short) && errors.Is(err, ridge.ErrRoundOff):
+		fit = short.Solutions[0]
+		t.Logf("intercept=%v, d = %d: CG certifies no more than %.1e", intercept, d, fit.Targets[0].RelativeErrorBound)
 	case err != nil:
 		t.Fatal(err)
 	}
@@ -291,7 +291,7 @@ func fitsOf(t *testing.T, src dataset.Source, gamma float64, intercept bool, be 
 }
 
 // compare holds one fit to the fixture.
-func compare(t *testing.T, f *ridge.Fit, s *dataset.Scaling, c sklearnCase, seen figures) {
+func compare(t *testing.T, f *ridge.Solution, s *dataset.Scaling, c sklearnCase, seen figures) {
 	t.Helper()
 	if !(c.Error <= 1e-16) {
 		t.Fatalf("%v: the reference itself has an error of %g", c, c.Error)
@@ -313,11 +313,11 @@ func compare(t *testing.T, f *ridge.Fit, s *dataset.Scaling, c sklearnCase, seen
 		for i, v := range s.Scale {
 			apart[i] = v * (got.Coef[j][i] - c.Exact.Coef[j][i])
 		}
-		bound := f.Certificate.ErrorBound[j]
+		bound := f.Targets[j].ErrorBound
 		if !(norm(apart) <= bound) {
 			t.Errorf("%s: off by %.3g, certified %.3g", what, norm(apart), bound)
 		}
-		if v, f := f.Certificate.Objective[j], c.Objective[j]; !(v.Lo <= f && f <= v.Hi) {
+		if v, f := f.Targets[j].Objective, c.Objective[j]; !(v.Lo <= f && f <= v.Hi) {
 			t.Errorf("%s: the minimum is %v, certified %v", what, f, v)
 		}
 		seen.note(f.Method, "share of the bound", norm(apart)/bound)
@@ -325,7 +325,7 @@ func compare(t *testing.T, f *ridge.Fit, s *dataset.Scaling, c sklearnCase, seen
 		if c.Standardise {
 			certified = "certified when standardised"
 		}
-		relative := f.Certificate.RelativeErrorBound[j]
+		relative := f.Targets[j].RelativeErrorBound
 		seen.note(f.Method, certified, relative)
 		if c.Standardise && f.Method == ridge.CG.String() && !(relative <= 1e-8) {
 			t.Errorf("%s: certified to %.2g only", what, relative)
@@ -360,7 +360,7 @@ func TestSklearnRidgeCV(t *testing.T) {
 				var mid []float64
 				widest := 0.0
 				for i, f := range mustExact(t, src, ridge.ExactOptions{Factor: factor, Intercept: c.Intercept}, c.Alphas...) {
-					v := f.Certificate.GCV[0]
+					v := f.Targets[0].GCV
 					if !(v.Lo <= c.GCV[i] && c.GCV[i] <= v.Hi) {
 						t.Errorf("%s: GCV at %g is %v, certified %v", what, f.Gamma, c.GCV[i], v)
 					}

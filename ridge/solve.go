@@ -3,6 +3,7 @@ package ridge
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -97,7 +98,7 @@ type Iterate struct {
 // Solve refines the solution at γ until its certificate holds to opts.Tol, by
 // passes over src, which must yield the very rows that sum has seen. It is
 // [SolvePath] for one γ.
-func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64, opts SolveOptions) (*Fit, error) {
+func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64, opts SolveOptions) (*Solution, error) {
 	fits, err := SolvePath(ctx, src, sum, []float64{gamma}, opts)
 	if err != nil {
 		return nil, err
@@ -118,7 +119,7 @@ func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64,
 // Rows, targets or a γ whose squares leave the range of float64 are a *[ScaleError]. A
 // cancelled ctx ends the pass and returns its error. With a [Reducer] all this holds of
 // the rows of all workers together.
-func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) ([]*Fit, error) {
+func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) ([]*Solution, error) {
 	if opts.Tol == 0 {
 		opts.Tol = 1e-8
 	}
@@ -136,7 +137,7 @@ func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 	if err != nil {
 		return nil, err
 	}
-	return sum.solvedFits(gammas, &opts, found)
+	return sum.solutions(gammas, &opts, found)
 }
 
 func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) error {
@@ -159,7 +160,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	}
 	if opts.Start != nil {
 		if t, d := opts.Start.Dims(); t != sum.cfg.Targets || d != sum.cfg.Dim {
-			return fmt.Errorf("%w: Start is %d×%d, the summary has %d targets and %d features", ErrShape, t, d, sum.cfg.Targets, sum.cfg.Dim)
+			return fmt.Errorf("%w: Start is %d×%d, the summary has %d targets and %d features", errShape, t, d, sum.cfg.Targets, sum.cfg.Dim)
 		}
 	}
 	for _, g := range gammas {
@@ -170,7 +171,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	n, d, t := src.Dims()
 	if d != sum.cfg.Dim || t != sum.cfg.Targets || n > sum.Rows() || (n >= 0 && n != sum.Rows() && opts.Reducer == nil) {
 		return fmt.Errorf("%w: the source has %d rows, %d features and %d targets, the summary %d, %d and %d",
-			ErrShape, n, d, t, sum.Rows(), sum.cfg.Dim, sum.cfg.Targets)
+			errShape, n, d, t, sum.Rows(), sum.cfg.Dim, sum.cfg.Targets)
 	}
 	return nil
 }
@@ -216,38 +217,34 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	return p, nil
 }
 
-// solvedFits assembles what was found, one Fit for each γ.
-func (s *Summary) solvedFits(gammas []float64, opts *SolveOptions, found *krylov.Batch) ([]*Fit, error) {
+// solutions assembles what was found, one Solution for each γ.
+func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.Batch) ([]*Solution, error) {
 	t := s.cfg.Targets
-	out := make([]*Fit, len(gammas))
-	failed := krylov.Reached
+	out := make([]*Solution, len(gammas))
+	failed := Converged
 	for i, gamma := range gammas {
-		var x []float64
-		systems := found.Systems[i*t : (i+1)*t]
-		for _, sys := range systems {
-			best, _ := sys.Best()
-			x = append(x, best...)
-		}
-		f := s.newFit(gamma, opts.Method.String(), found.Known, x)
-		status := krylov.Reached
-		f.Certificate.Contraction = opts.contraction(found.Known, gamma)
-		for _, sys := range systems {
-			_, m := sys.Best()
-			f.GradientNorm = append(f.GradientNorm, m.Gradient.Norm)
+		f := s.newSolution(gamma, opts.Method.String(), found.Known)
+		f.Contraction = opts.contraction(found.Known, gamma)
+		f.Status = Converged
+		for j, sys := range found.Systems[i*t : (i+1)*t] {
+			x, measured := sys.Best()
+			target := newTarget(slices.Clone(x), s.interceptOf(x, j), found.Known.TSS[j], sys.Weights())
+			target.GradientNorm = measured.Gradient.Norm
+			f.Targets = append(f.Targets, target)
 			f.Passes = max(f.Passes, 1+sys.Passes())
-			f.Certificate.add(sys.Weights())
-			if sys.Status != krylov.Reached {
-				status = sys.Status
+			status := statusOf[sys.Status]
+			if status != Converged {
+				f.Status = status
 			}
-			if !sys.Status.Solved() {
-				failed = sys.Status
+			if status.Err() != nil {
+				failed = status
 			}
 		}
-		f.Iterations, f.Stop = f.Passes-1, status.String()
+		f.Iterations = f.Passes - 1
 		out[i] = f
 	}
-	if failed != krylov.Reached {
-		return nil, &NotConvergedError{Fits: out, Reason: failed.String()}
+	if failed.Err() != nil {
+		return nil, &NotConvergedError{Solutions: out, Status: failed}
 	}
 	return out, nil
 }

@@ -9,7 +9,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -104,9 +103,8 @@ func TestOneShotCertificates(t *testing.T) {
 			robust, plain := must(p.sum.Fit(p.gamma))(t), must(p.sum.FitFD(p.gamma))(t)
 			worst = math.Max(worst, ridgetest.Certificate(t, p.ref, robust))
 			worst = math.Max(worst, ridgetest.Certificate(t, p.ref, plain))
-			c := robust.Certificate
-			if !(c.Contraction < 1) && c.Shrinkage > 1e-9*p.gamma {
-				t.Errorf("RFD does not contract: %g", c.Contraction)
+			if !(robust.Contraction < 1) && robust.Shrinkage > 1e-9*p.gamma {
+				t.Errorf("RFD does not contract: %g", robust.Contraction)
 			}
 		})
 		t.Logf("worst error/bound %.3g", worst)
@@ -130,10 +128,10 @@ func TestSolveCertificates(t *testing.T) {
 			fits, err := ridge.SolvePath(context.Background(), p.table, p.sum, []float64{p.gamma, 3 * p.gamma}, opts)
 			var short *ridge.NotConvergedError
 			if errors.As(err, &short) {
-				if fits != nil || len(short.Fits) != 2 || short.Reason == "" {
-					t.Fatalf("%d fits and %d best fits: %v", len(fits), len(short.Fits), err)
+				if fits != nil || len(short.Solutions) != 2 || short.Status.Err() == nil || !errors.Is(err, short.Status.Err()) {
+					t.Fatalf("%d fits and %d best fits: %v", len(fits), len(short.Solutions), err)
 				}
-				fits = short.Fits
+				fits = short.Solutions
 			} else if err != nil {
 				t.Fatal(err)
 			} else {
@@ -145,7 +143,8 @@ func TestSolveCertificates(t *testing.T) {
 				if f.Passes > 1+opts.MaxPasses {
 					t.Errorf("%d passes, at most %d were allowed", f.Passes-1, opts.MaxPasses)
 				}
-				for _, e := range f.Certificate.RelativeErrorBound {
+				for _, o := range f.Targets {
+					e := o.RelativeErrorBound
 					if err == nil && !(e <= opts.Tol) && !isZero(p, f) {
 						t.Errorf("certified %g, asked for %g", e, opts.Tol)
 					}
@@ -160,11 +159,11 @@ func TestSolveCertificates(t *testing.T) {
 
 // isZero tells that AᵀY is zero to round-off, of what A and Y were before they were
 // centred, so that no relative error can be certified.
-func isZero(p drawn, f *ridge.Fit) bool {
+func isZero(p drawn, f *ridge.Solution) bool {
 	raw := norm(flat(p.table.x)) * norm(flat(p.table.y))
 	for j := range p.ref.T {
 		if refbig.Norm(p.ref.C[j]) <= 1e-12*31*raw { // no weight is more than 31
-			return strings.Contains(f.Stop, "zero")
+			return f.Status == ridge.ZeroSolution
 		}
 	}
 	return false
@@ -173,15 +172,15 @@ func isZero(p drawn, f *ridge.Fit) bool {
 // checkGradient compares the reported gradient norm with that of 512-bit
 // arithmetic, relative to ‖c‖ + (‖A‖² + γ)‖x‖, the size of what cancels in it,
 // and up to the round-off of the rows as they came, uncentred.
-func checkGradient(t rapid.TB, p drawn, f *ridge.Fit) {
+func checkGradient(t rapid.TB, p drawn, f *ridge.Solution) {
 	t.Helper()
 	raw := math.Pow(norm(flat(p.table.x)), 2) + math.Pow(norm(flat(p.table.y)), 2)
 	for j := range p.ref.T {
-		x := f.Coef.RawRowView(j)
+		x := f.Targets[j].Coef
 		want := refbig.Norm(p.ref.Gradient(f.Gamma, j, x))
 		scale := refbig.Norm(p.ref.C[j]) + (scaleOf(p.ref)+f.Gamma)*norm(x)
-		if !(math.Abs(f.GradientNorm[j]-want) <= 1e-10*scale+100*eps*raw*(1+norm(x))) {
-			t.Errorf("‖g‖ reported %g, is %g", f.GradientNorm[j], want)
+		if !(math.Abs(f.Targets[j].GradientNorm-want) <= 1e-10*scale+100*eps*raw*(1+norm(x))) {
+			t.Errorf("‖g‖ reported %g, is %g", f.Targets[j].GradientNorm, want)
 		}
 	}
 }
@@ -193,7 +192,7 @@ func TestContraction(t *testing.T) {
 	sum := summarize(t, s, ridge.SummaryConfig{Size: 8})
 	ref := refbig.New(s.x, s.y, nil, false)
 	for _, ratio := range []float64{10, 2, 1, 0.5, 0.1} {
-		gamma := ratio * must(sum.Fit(1))(t).Certificate.Shrinkage
+		gamma := ratio * must(sum.Fit(1))(t).Shrinkage
 		want := must(ref.Solve(gamma))(t).Coef[0]
 		for _, plain := range []bool{false, true} {
 			for passes := 1; passes <= 9; passes += 2 {
@@ -202,13 +201,13 @@ func TestContraction(t *testing.T) {
 				if !errors.As(err, &short) {
 					t.Fatal(err)
 				}
-				f := short.Fits[0]
-				q := f.Certificate.Contraction
+				f := short.Solutions[0]
+				q := f.Contraction
 				limit := math.Pow(q, float64(passes)) * refbig.Norm(want)
-				if q < 1 && !(refbig.Distance(f.Coef.RawRowView(0), want) <= limit*(1+1e-10)+1e-12*refbig.Norm(want)) {
-					t.Errorf("γ/η = %g, plain %v: after %d steps the error is %g, qᵗ‖x*‖ = %g", ratio, plain, passes, refbig.Distance(f.Coef.RawRowView(0), want), limit)
+				if q < 1 && !(refbig.Distance(f.Targets[0].Coef, want) <= limit*(1+1e-10)+1e-12*refbig.Norm(want)) {
+					t.Errorf("γ/η = %g, plain %v: after %d steps the error is %g, qᵗ‖x*‖ = %g", ratio, plain, passes, refbig.Distance(f.Targets[0].Coef, want), limit)
 				}
-				rate := f.Certificate.Shrinkage / gamma
+				rate := f.Shrinkage / gamma
 				if !plain {
 					rate = rate / 2 / (1 + rate/2) // ρ/(γ+ρ) with ρ = η/2
 				}
@@ -225,7 +224,7 @@ func TestContraction(t *testing.T) {
 func TestPredictedPasses(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(4, 2)), "gaussian", 300, 40, 1, 1)
 	sum := summarize(t, s, ridge.SummaryConfig{Size: 10})
-	eta := must(sum.Fit(1))(t).Certificate.Shrinkage
+	eta := must(sum.Fit(1))(t).Shrinkage
 	for _, m := range methods {
 		last := 0
 		for _, ratio := range []float64{10, 1, 0.1} {
@@ -477,13 +476,13 @@ func (u unknownLength) Dims() (int64, int, int) { _, d, t := u.table.Dims(); ret
 func TestFDNewtonDiverges(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(3, 3)), "gaussian", 300, 30, 1, 1)
 	sum := summarize(t, s, ridge.SummaryConfig{Size: 4})
-	gamma := 0.02 * must(sum.Fit(1))(t).Certificate.Shrinkage
+	gamma := 0.02 * must(sum.Fit(1))(t).Shrinkage
 	_, err := ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{Method: ridge.Newton, PlainFD: true})
 	var short *ridge.NotConvergedError
-	if !errors.As(err, &short) {
+	if !errors.As(err, &short) || !errors.Is(err, ridge.ErrDiverged) || short.Status != ridge.Diverged {
 		t.Fatal(err)
 	}
-	ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), short.Fits[0])
+	ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), short.Solutions[0])
 	f := must(ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{PlainFD: true}))(t)
 	ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), f)
 }
@@ -561,7 +560,7 @@ func TestFitAccessors(t *testing.T) {
 	out := make([]float64, 2)
 	rss := make([]float64, 2)
 	for i, x := range s.x {
-		if err := f.Predict(out, x); err != nil {
+		if err := f.PredictRow(out, x); err != nil {
 			t.Fatal(err)
 		}
 		for j := range out {
@@ -569,12 +568,47 @@ func TestFitAccessors(t *testing.T) {
 		}
 	}
 	for j := range rss {
-		if r2, want := f.R2(j), 1-rss[j]/f.TSS[j]; !(r2.Lo <= want+1e-9) || !(r2.Hi >= want-1e-9) {
+		if r2, want := f.Targets[j].R2(), 1-rss[j]/f.Targets[j].ComputedTSS; !(r2.Lo <= want+1e-9) || !(r2.Hi >= want-1e-9) {
 			t.Errorf("R² %v, %g by prediction", r2, want)
 		}
 	}
-	if err := f.Predict(out, s.x[0][1:]); !errors.Is(err, ridge.ErrShape) {
+	if err := f.PredictRow(out, s.x[0][1:]); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("short sample: %v", err)
+	}
+	if got := testing.AllocsPerRun(10, func() {
+		if err := f.PredictRow(out, s.x[0]); err != nil {
+			t.Fatal(err)
+		}
+	}); !(got == 0) {
+		t.Errorf("%v allocations a sample", got)
+	}
+	all := mat.NewDense(50, 4, flat(s.x))
+	yhat := must(f.Predict(all))(t)
+	for i, x := range s.x {
+		if err := f.PredictRow(out, x); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(yhat.RawRowView(i), out) {
+			t.Errorf("row %d is predicted as %v, alone as %v", i, yhat.RawRowView(i), out)
+		}
+	}
+	for name, x := range map[string]mat.Matrix{"too few features": all.Slice(0, 50, 0, 3), "the samples as columns": all.T(), "none": nil} {
+		if _, err := f.Predict(x); !errors.Is(err, ridge.ErrShape) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := new(ridge.Solution).Predict(all); !errors.Is(err, ridge.ErrShape) {
+		t.Errorf("a solution of nothing: %v", err)
+	}
+	coef := f.Coef()
+	for j, o := range f.Targets {
+		if !slices.Equal(coef.RawRowView(j), o.Coef) || !math.IsNaN(o.GradientNorm) {
+			t.Errorf("target %d: %+v, and its row is %v", j, o, coef.RawRowView(j))
+		}
+		coef.Set(j, 0, math.NaN())
+		if o.Coef[0] != o.Coef[0] {
+			t.Error("Coef is no copy")
+		}
 	}
 	if got := fmt.Sprint(ridge.CG, ridge.Newton, ridge.Method(9)); got != "cg newton Method(9)" {
 		t.Error(got)
@@ -616,13 +650,13 @@ func TestDotChain(t *testing.T) {
 					fits, err := ridge.SolvePath(context.Background(), s, sum, gammas, ridge.SolveOptions{Method: m, MaxPasses: 1, Start: mat.NewDense(1, d, row)})
 					var missed *ridge.NotConvergedError
 					if errors.As(err, &missed) {
-						fits = missed.Fits
+						fits = missed.Solutions
 					} else if err != nil {
 						t.Fatal(err)
 					}
 					for _, f := range fits {
-						if e := refbig.Distance(f.Coef.RawRowView(0), want); !(e <= f.Certificate.ErrorBound[0]) {
-							t.Fatalf("d = %d, %d vectors, %v: error %g, bound %g", d, q, m, e, f.Certificate.ErrorBound[0])
+						if e := refbig.Distance(f.Targets[0].Coef, want); !(e <= f.Targets[0].ErrorBound) {
+							t.Fatalf("d = %d, %d vectors, %v: error %g, bound %g", d, q, m, e, f.Targets[0].ErrorBound)
 						}
 					}
 				}

@@ -125,7 +125,7 @@ func (s *Summary) Append(x, y mat.Matrix, weights []float64) error {
 	n, d := x.Dims()
 	ny, t := y.Dims()
 	if n != ny || d != s.cfg.Dim || t != s.cfg.Targets {
-		return fmt.Errorf("%w: x is %d×%d, y is %d×%d, the summary has %d features and %d targets", ErrShape, n, d, ny, t, s.cfg.Dim, s.cfg.Targets)
+		return fmt.Errorf("%w: x is %d×%d, y is %d×%d, the summary has %d features and %d targets", errShape, n, d, ny, t, s.cfg.Dim, s.cfg.Targets)
 	}
 	return s.AppendBlock(dataset.Block{N: n, X: packed(x), Y: packed(y), W: weights})
 }
@@ -273,12 +273,12 @@ const leastWeight = 0x1p-900
 // beyond range with *[fd.RangeError]; s is then unchanged. o is never changed.
 func (s *Summary) Merge(o *Summary) error {
 	if o == nil || o.sketch == nil || s.sketch == nil {
-		return fmt.Errorf("%w: merging a summary that is nil or was never made", ErrShape)
+		return fmt.Errorf("%w: merging a summary that is nil or was never made", errShape)
 	}
 	a, b := s.cfg, o.cfg
 	if s == o || a.Dim != b.Dim || a.Targets != b.Targets || a.Size != b.Size || a.Intercept != b.Intercept {
 		return fmt.Errorf("%w: merging summaries of %d×%d and %d×%d, size %d and %d, intercept %v and %v, which must differ in nothing but their rows",
-			ErrShape, a.Dim, a.Targets, b.Dim, b.Targets, a.Size, b.Size, a.Intercept, b.Intercept)
+			errShape, a.Dim, a.Targets, b.Dim, b.Targets, a.Size, b.Size, a.Intercept, b.Intercept)
 	}
 	if !(s.raw+o.raw <= rows.MaxSquares) || s.stage.Separates(o.stage) {
 		return &fd.RangeError{}

@@ -87,11 +87,11 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 		// f* = ½(‖b‖² − cᵀx*)
 		optimum := new(big.Float).Mul(p.sum(-1, func(i int) float64 { return p.s[i] * p.b[i] }), new(big.Float).Mul(norm2, slope))
 		optimum.Sub(yy, optimum).Mul(optimum, refbig.Float(0.5))
-		fits := []*ridge.Fit{must(sum.Fit(gamma))(t)}
+		fits := []*ridge.Solution{must(sum.Fit(gamma))(t)}
 		for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
 			f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Method: method, Tol: 1e-14, MaxPasses: 8})
 			if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
-				f, err = short.Fits[0], nil
+				f, err = short.Solutions[0], nil
 			}
 			check(t, err)
 			fits = append(fits, f)
@@ -99,13 +99,13 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 		predictor := must(sum.Predictor(gamma))(t)
 		for _, f := range fits {
 			off, along := refbig.Float(0), refbig.Float(0)
-			for j, v := range f.Coef.RawRowView(0) {
+			for j, v := range f.Targets[0].Coef {
 				e := new(big.Float).Sub(refbig.Float(v), new(big.Float).Mul(slope, refbig.Float(p.a[j])))
 				off.Add(off, e.Mul(e, e))
 				along.Add(along, new(big.Float).Mul(refbig.Float(v), refbig.Float(p.a[j])))
 			}
-			if e, _ := off.Sqrt(off).Float64(); !(e <= f.Certificate.ErrorBound[0]) {
-				t.Errorf("%s: ‖x̂ − x*‖ = %g, bound %g", f.Method, e, f.Certificate.ErrorBound[0])
+			if e, _ := off.Sqrt(off).Float64(); !(e <= f.Targets[0].ErrorBound) {
+				t.Errorf("%s: ‖x̂ − x*‖ = %g, bound %g", f.Method, e, f.Targets[0].ErrorBound)
 			}
 			rss := refbig.Float(0)
 			for i, s := range p.s {
@@ -113,8 +113,8 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 				r.Sub(r, refbig.Float(p.b[i]))
 				rss.Add(rss, r.Mul(r, r))
 			}
-			ridgetest.Inside(t, f.Method+": RSS", f.Certificate.RSS[0], rss, yy)
-			ridgetest.Inside(t, f.Method+": objective", f.Certificate.Objective[0], optimum, yy)
+			ridgetest.Inside(t, f.Method+": RSS", f.Targets[0].RSS, rss, yy)
+			ridgetest.Inside(t, f.Method+": objective", f.Targets[0].Objective, optimum, yy)
 			check(t, predictor.Narrow(f))
 		}
 		truth := new(big.Float).Mul(slope, norm2)
@@ -155,7 +155,7 @@ func (p alignment) fitted(t *testing.T, cfg ridge.SummaryConfig, gamma float64) 
 		f := must(rest.Fit(gamma))(t)
 		for i := k; i < len(p.x); i += 2 {
 			r := refbig.Float(-p.b[i])
-			for j, v := range f.Coef.RawRowView(0) {
+			for j, v := range f.Targets[0].Coef {
 				r.Add(r, new(big.Float).Mul(refbig.Float(v), refbig.Float(p.x[i][j])))
 			}
 			score.Add(score, r.Mul(r, r))

@@ -171,22 +171,21 @@ func (w worst) sketch(exact *refbig.Problem, trace float64, s *ridge.Summary) er
 }
 
 // fit checks the certificate of f, whose promises are named after kind.
-func (w worst) fit(kind string, exact *refbig.Problem, s *refbig.Solution, f *ridge.Fit) error {
-	c := f.Certificate
-	errs := []error{w.inside(kind+", effective dimension", s.EffectiveDimension, c.EffectiveDimension)}
+func (w worst) fit(kind string, exact *refbig.Problem, s *refbig.Solution, f *ridge.Solution) error {
+	errs := []error{w.inside(kind+", effective dimension", s.EffectiveDimension, f.EffectiveDimension)}
 	if f.Rows != int64(exact.N) {
 		errs = append(errs, fmt.Errorf("%s: the fit is of %d rows, there were %d", kind, f.Rows, exact.N))
 	}
 	for t, x := range s.Coef {
-		coef := f.Coef.RawRowView(t)
-		dist := refbig.Distance(coef, x)
+		c := f.Targets[t]
+		dist := refbig.Distance(c.Coef, x)
 		errs = append(errs,
-			w.hold(kind+", error", dist, c.ErrorBound[t]),
-			w.hold(kind+", relative error", dist/refbig.Norm(x), c.RelativeErrorBound[t]),
-			w.inside(kind+", objective", s.Objective[t], c.Objective[t]),
-			w.inside(kind+", rss", exact.RSS(t, coef), c.RSS[t]))
+			w.hold(kind+", error", dist, c.ErrorBound),
+			w.hold(kind+", relative error", dist/refbig.Norm(x), c.RelativeErrorBound),
+			w.inside(kind+", objective", s.Objective[t], c.Objective),
+			w.inside(kind+", rss", exact.RSS(t, c.Coef), c.RSS))
 		if s.GCV[t] != nil {
-			errs = append(errs, w.inside(kind+", gcv", s.GCV[t], c.GCV[t]))
+			errs = append(errs, w.inside(kind+", gcv", s.GCV[t], c.GCV))
 		}
 	}
 	return errors.Join(errs...)

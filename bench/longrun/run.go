@@ -211,17 +211,17 @@ func (r *run) hold(ctx context.Context, t *tracked) error {
 	if err != nil {
 		return err
 	}
-	fits := map[string]func() (*ridge.Fit, error){
-		"fd":  func() (*ridge.Fit, error) { return t.sum.FitFD(gamma) },
-		"rfd": func() (*ridge.Fit, error) { return t.sum.Fit(gamma) },
+	fits := map[string]func() (*ridge.Solution, error){
+		"fd":  func() (*ridge.Solution, error) { return t.sum.FitFD(gamma) },
+		"rfd": func() (*ridge.Solution, error) { return t.sum.Fit(gamma) },
 	}
 	if t == r.last {
 		method := []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton}[r.rng.IntN(3)]
-		fits[method.String()] = func() (*ridge.Fit, error) {
+		fits[method.String()] = func() (*ridge.Solution, error) {
 			f, err := ridge.Solve(ctx, r.source(0, r.lastRows), t.sum, gamma, ridge.SolveOptions{Method: method, MaxPasses: 50})
 			if short := (*ridge.NotConvergedError)(nil); errors.As(err, &short) {
 				r.short++ // small γ: what it got to has a certificate too
-				return short.Fits[0], nil
+				return short.Solutions[0], nil
 			}
 			return f, err
 		}

@@ -99,26 +99,24 @@ func (p *preparation) unscale(coef []float64, intercept float64) ([]float64, flo
 	return out, intercept
 }
 
-// interceptBound is what a bound on the intercept of target j is in the units of the
+// interceptBound is what the bound on the intercept of a target is in the units of the
 // file. With weights that are off by Δx and an intercept that is off by Δb, that of
 // unscale is off by Δb − Σ Δxⱼ·meanⱼ/scaleⱼ, and by what it rounds.
-func (p *preparation) interceptBound(f *ridge.Fit, j int) float64 {
-	c := f.Certificate
-	bound := c.InterceptBound[j]
+func (p *preparation) interceptBound(o *ridge.Target) float64 {
+	bound := o.InterceptBound
 	if p.Scaling == nil || p.expansion() != nil {
 		return bound
 	}
 	var far2, size float64
-	x := f.Coef.RawRowView(j)
 	for i, mean := range p.Scaling.Mean {
 		v := mean / p.Scaling.Scale[i]
 		far2 += v * v
-		size += math.Abs(x[i] * v)
+		size += math.Abs(o.Coef[i] * v)
 	}
 	if far2 > 0 {
-		bound += c.ErrorBound[j] * math.Sqrt(far2)
+		bound += o.ErrorBound * math.Sqrt(far2)
 	}
-	rounded := float64(len(x)+4) * 0x1p-52 * (math.Abs(f.Intercept[j]) + size)
+	rounded := float64(len(o.Coef)+4) * 0x1p-52 * (math.Abs(o.Intercept) + size)
 	return (bound + rounded) * 1.01 // for the rounding of this
 }
 

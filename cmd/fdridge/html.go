@@ -183,9 +183,9 @@ func (r *result) targetName(j int) string {
 }
 
 // of names a fit among several.
-func (r *result) of(f *ridge.Fit, j int) string {
+func (r *result) of(f *ridge.Solution, j int) string {
 	s := "γ = " + chart.Digits(f.Gamma, 4)
-	if len(f.Intercept) > 1 {
+	if len(f.Targets) > 1 {
 		s += ", " + r.targetName(j)
 	}
 	return s
@@ -198,11 +198,11 @@ const poor = 0.01
 const useless = 0.5
 
 // worst is the largest relative error that is certified.
-func (r *result) worst() (worst float64, at *ridge.Fit, target int) {
+func (r *result) worst() (worst float64, at *ridge.Solution, target int) {
 	worst = -1
 	for _, f := range r.fits {
-		for j, e := range f.Certificate.RelativeErrorBound {
-			if !(e <= worst) {
+		for j := range f.Targets {
+			if e := f.Targets[j].RelativeErrorBound; !(e <= worst) {
 				worst, at, target = e, f, j
 			}
 		}
@@ -213,11 +213,11 @@ func (r *result) worst() (worst float64, at *ridge.Fit, target int) {
 // certify puts the certificates in words and in a table.
 func (r *result) certify(p *page) {
 	worst, at, target := r.worst()
-	several := len(r.fits)*len(at.Intercept) > 1
+	several := len(r.fits)*len(at.Targets) > 1
 	p.Good = r.failure == nil && worst <= poor
 	switch {
 	case r.failure != nil:
-		p.Verdict = fmt.Sprintf("Not converged: %s.", r.failure.Reason)
+		p.Verdict = fmt.Sprintf("Not converged: %s.", r.failure.Status)
 	case worst == 0:
 		p.Verdict = "The weights are proved to be the exact ridge solution of these data."
 	case worst < useless:
@@ -237,22 +237,21 @@ func (r *result) certify(p *page) {
 	if several {
 		p.Certificate = append(p.Certificate, fmt.Sprintf("The bound is that of the worst, %s; the table has all.", r.of(at, target)))
 	}
-	c := r.fits[0].Certificate
 	if r.sum == nil {
 		p.Certificate = append(p.Certificate, "No sketch was made: a direct factorisation solved the problem, and the bound is that of round-off.")
 	} else {
 		p.Certificate = append(p.Certificate,
 			fmt.Sprintf("In place of the %d rows A a sketch B of %d rows was kept. Along no direction does it miss more than η = %s of the sum of squares: ‖AᵀA − BᵀB‖ ≤ η.%s",
-				r.fits[0].Rows, r.size, bound(c.Shrinkage), r.share(c.Shrinkage)),
+				r.fits[0].Rows, r.size, bound(r.fits[0].Shrinkage), r.share(r.fits[0].Shrinkage)),
 			"η against γ is what counts: the smaller their ratio, the nearer is the solution of one pass and the fewer passes refine it.")
 	}
 	p.Certificate = append(p.Certificate, "Every bound holds for the exact solution x* of the data as they were read, round-off included. It says how well the ridge problem was solved, not how well the model predicts.")
 	for _, f := range r.fits {
-		v := f.Certificate
-		for j := range f.Intercept {
+		for j := range f.Targets {
+			v := &f.Targets[j]
 			p.Fits = append(p.Fits, pageFit{
-				Gamma: chart.Digits(f.Gamma, 4), Target: r.targetName(j), Relative: bound(v.RelativeErrorBound[j]), Error: bound(v.ErrorBound[j]),
-				R2: within(f.R2(j)), Dimension: within(v.EffectiveDimension), GCV: within(v.GCV[j]), Stop: f.Stop, Passes: f.Passes + r.scans,
+				Gamma: chart.Digits(f.Gamma, 4), Target: r.targetName(j), Relative: bound(v.RelativeErrorBound), Error: bound(v.ErrorBound),
+				R2: within(v.R2()), Dimension: within(f.EffectiveDimension), GCV: within(v.GCV), Stop: f.Status.String(), Passes: f.Passes + r.scans,
 			})
 		}
 	}
@@ -447,7 +446,7 @@ func (r *result) largest(p *page) {
 	}
 	names := r.prep.terms()
 	for _, f := range r.fits {
-		for j := range f.Intercept {
+		for j := range f.Targets {
 			if len(p.Weights) == mostTables {
 				p.More++
 				continue
@@ -457,8 +456,8 @@ func (r *result) largest(p *page) {
 	}
 }
 
-func (r *result) weightTable(f *ridge.Fit, j int, scale func(int) float64, names []string, open bool) pageWeights {
-	coef := f.Coef.RawRowView(j)
+func (r *result) weightTable(f *ridge.Solution, j int, scale func(int) float64, names []string, open bool) pageWeights {
+	coef := f.Targets[j].Coef
 	order := make([]int, len(coef))
 	for i := range order {
 		order[i] = i
@@ -472,12 +471,12 @@ func (r *result) weightTable(f *ridge.Fit, j int, scale func(int) float64, names
 		}
 		return 0
 	})
-	_, intercept := r.prep.unscale(coef, f.Intercept[j])
+	_, intercept := r.prep.unscale(coef, f.Targets[j].Intercept)
 	t := pageWeights{Title: r.of(f, j), Open: open, Others: max(0, len(coef)-mostWeights)}
 	if r.intercept || intercept != 0 {
 		t.Intercept = chart.Digits(intercept, 6)
 	}
-	e := f.Certificate.ErrorBound[j]
+	e := f.Targets[j].ErrorBound
 	for _, i := range order[:len(coef)-t.Others] {
 		s := scale(i)
 		w := pageWeight{Name: featureName(names, i), Sign: math.Abs(coef[i]) > e}

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/ridge"
@@ -110,10 +111,12 @@ func (e *inputError) Unwrap() error { return e.err }
 
 func badInput(format string, args ...any) error { return &inputError{fmt.Errorf(format, args...)} }
 
-// about names the data in an error of theirs that doesn't.
+// about names the data in an error of theirs that doesn't. Shapes that ridge or fd find to
+// disagree need not be theirs.
 func about(data string, err error) error {
 	var tooLarge *fd.RangeError
-	if errors.Is(err, dataset.ErrShape) || errors.Is(err, ridge.ErrEmpty) || errors.As(err, &tooLarge) {
+	shape := errors.Is(err, dataset.ErrShape) && strings.Contains(err.Error(), "dataset: "+dataset.ErrShape.Error())
+	if shape || errors.Is(err, ridge.ErrEmpty) || errors.As(err, &tooLarge) {
 		return fmt.Errorf("%s: %w", data, err)
 	}
 	return err
@@ -133,7 +136,7 @@ func exitCode(err error) int {
 	switch {
 	case errors.As(err, &input), errors.As(err, &file), errors.As(err, &changed), errors.As(err, &gamma), errors.As(err, &size),
 		errors.As(err, &singular), errors.As(err, &finite), errors.As(err, &tooLarge),
-		errors.Is(err, dataset.ErrShape), errors.Is(err, ridge.ErrShape), errors.Is(err, ridge.ErrEmpty), errors.Is(err, fd.ErrSize),
+		errors.Is(err, engine.ErrShape), errors.Is(err, ridge.ErrEmpty), errors.Is(err, fd.ErrSize),
 		strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "required flag"):
 		return usage
 	}

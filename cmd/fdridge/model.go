@@ -74,8 +74,8 @@ func (c *proof) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// certificate decodes what [ridge.Predictor.Narrow] takes of it.
-func (c *proof) certificate() (ridge.Certificate, error) {
+// certificates decodes what [ridge.Predictor.Narrow] takes of those of t targets.
+func (c *proof) certificates(t int) ([]ridge.Certificate, error) {
 	var v struct {
 		ErrorBound     bounds   `json:"error_bound"`
 		EnergyBound    bounds   `json:"energy_bound"`
@@ -84,12 +84,22 @@ func (c *proof) certificate() (ridge.Certificate, error) {
 	}
 	var text bytes.Buffer // without the spaces that tell brackets one from several
 	if err := json.Compact(&text, c.text); err != nil {
-		return ridge.Certificate{}, err
+		return nil, err
 	}
 	if err := json.Unmarshal(text.Bytes(), &v); err != nil {
-		return ridge.Certificate{}, err
+		return nil, err
 	}
-	return ridge.Certificate{ErrorBound: v.ErrorBound, EnergyBound: v.EnergyBound, InterceptBound: v.InterceptBound, Objective: v.Objective}, nil
+	if len(v.ErrorBound) != t || len(v.EnergyBound) != t || len(v.Objective) != t {
+		return nil, fmt.Errorf("%d, %d and %d bounds for %d targets cannot narrow intervals", len(v.ErrorBound), len(v.EnergyBound), len(v.Objective), t)
+	}
+	out := make([]ridge.Certificate, t)
+	for j := range out {
+		out[j] = ridge.Certificate{ErrorBound: v.ErrorBound[j], EnergyBound: v.EnergyBound[j], Objective: v.Objective[j]}
+		if len(v.InterceptBound) == t {
+			out[j].InterceptBound = v.InterceptBound[j]
+		}
+	}
+	return out, nil
 }
 
 // bounds are an upper bound for each target, in JSON one number where t = 1, and null
@@ -142,7 +152,7 @@ func readPerTarget[T any](b []byte, x *[]T) error {
 
 // writeModel writes the fits, whole or not at all.
 func (r *result) writeModel(name string) error {
-	_, d := r.fits[0].Coef.Dims()
+	_, d := r.fits[0].Dims()
 	prep := r.prep
 	var folded *dataset.Scaling
 	if prep.expansion() == nil {
@@ -169,16 +179,17 @@ func (r *result) writeModel(name string) error {
 }
 
 // weights are a fit's, in the units of the file where they can be.
-func (r *result) weights(f *ridge.Fit) Weights {
-	out := Weights{Gamma: f.Gamma, TSS: f.TSS, Certificate: proof{record: r.record(f)}, Fitted: &fitted{}}
-	t, _ := f.Coef.Dims()
-	for j := range t {
-		coef, b := r.prep.unscale(f.Coef.RawRowView(j), f.Intercept[j])
+func (r *result) weights(f *ridge.Solution) Weights {
+	out := Weights{Gamma: f.Gamma, Certificate: proof{record: r.record(f)}, Fitted: &fitted{}}
+	for j := range f.Targets {
+		o := &f.Targets[j]
+		coef, b := r.prep.unscale(o.Coef, o.Intercept)
+		out.TSS = append(out.TSS, o.ComputedTSS)
 		out.Coef = append(out.Coef, coef)
 		out.Intercept = append(out.Intercept, b)
 		if r.prep.Scaling != nil && r.prep.expansion() == nil {
-			out.Fitted.Coef = append(out.Fitted.Coef, f.Coef.RawRowView(j))
-			out.Fitted.Intercept = append(out.Fitted.Intercept, f.Intercept[j])
+			out.Fitted.Coef = append(out.Fitted.Coef, o.Coef)
+			out.Fitted.Intercept = append(out.Fitted.Intercept, o.Intercept)
 		}
 	}
 	return out
@@ -187,7 +198,7 @@ func (r *result) weights(f *ridge.Fit) Weights {
 // writeCoef writes the weights as an array, a row [intercept, weights…] for each γ
 // and target, in the units of the file where they can be.
 func (r *result) writeCoef(name string) error {
-	t, d := r.fits[0].Coef.Dims()
+	t, d := r.fits[0].Dims()
 	all := mat.NewDense(len(r.fits)*t, 1+d, nil)
 	for i, f := range r.fits {
 		w := r.weights(f)
@@ -229,6 +240,9 @@ func (m *model) valid(w Weights) error {
 	p := m.Preparation
 	if len(w.Coef) == 0 || len(w.Coef) != len(w.Intercept) {
 		return fmt.Errorf("%d lists of weights, %d intercepts", len(w.Coef), len(w.Intercept))
+	}
+	if len(w.TSS) > len(w.Coef) {
+		return fmt.Errorf("%d sums of squares for %d targets", len(w.TSS), len(w.Coef))
 	}
 	want := p.Inputs
 	if p.expansion() != nil {

@@ -276,7 +276,7 @@ func TestChoiceHolds(t *testing.T) {
 			t.Errorf("%q does not say %q", text, words)
 		}
 	}
-	r := &result{method: "one-shot", sizedFor: 0.1, fits: []*ridge.Fit{{Certificate: ridge.Certificate{RelativeErrorBound: []float64{0.11, 0.12341}}}}}
+	r := &result{method: "one-shot", sizedFor: 0.1, fits: []*ridge.Solution{{Targets: []ridge.Target{{Certificate: ridge.Certificate{RelativeErrorBound: 0.11}}, {Certificate: ridge.Certificate{RelativeErrorBound: 0.12341}}}}}}
 	if got := r.missed(); !strings.Contains(got, "prove 0.124:") {
 		t.Error(got)
 	}

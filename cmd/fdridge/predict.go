@@ -13,7 +13,6 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
@@ -135,10 +134,10 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	return nil
 }
 
-func fitOf(w Weights) *ridge.Fit {
-	f := &ridge.Fit{Gamma: w.Gamma, Intercept: w.Intercept, Coef: mat.NewDense(len(w.Coef), len(w.Coef[0]), nil)}
+func fitOf(w Weights) *ridge.Solution {
+	f := &ridge.Solution{Gamma: w.Gamma, Targets: make([]ridge.Target, len(w.Coef))}
 	for j, c := range w.Coef {
-		f.Coef.SetRow(j, c)
+		f.Targets[j] = ridge.Target{Coef: slices.Clone(c), Intercept: w.Intercept[j], ComputedTSS: math.NaN(), GradientNorm: math.NaN()}
 	}
 	return f
 }
@@ -185,7 +184,7 @@ func (p *predictor) bracket(name string, m *model, w Weights, be engine.Backend)
 	if err != nil {
 		return err
 	}
-	t, _ := p.fit.Coef.Dims()
+	t, _ := p.fit.Dims()
 	if cfg := sum.Config(); cfg.Dim != m.D || cfg.Targets != t {
 		return badInput("--interval: the sketch in %s is of %d features and %d targets, the model of %d and %d", name, cfg.Dim, cfg.Targets, m.D, t)
 	}
@@ -247,22 +246,28 @@ func (p *predictor) asFitted(m *model, w Weights) {
 		p.fit = fitOf(Weights{Gamma: w.Gamma, Coef: w.Fitted.Coef, Intercept: w.Fitted.Intercept})
 		return
 	}
-	for j := range p.fit.Intercept {
-		coef := p.fit.Coef.RawRowView(j)
-		for i := range coef {
-			p.fit.Intercept[j] += coef[i] * m.Folded.Mean[i]
-			coef[i] *= m.Folded.Scale[i]
+	for j := range p.fit.Targets {
+		o := &p.fit.Targets[j]
+		for i := range o.Coef {
+			o.Intercept += o.Coef[i] * m.Folded.Mean[i]
+			o.Coef[i] *= m.Folded.Scale[i]
 		}
 	}
 }
 
 // certify completes the fit by what the model says of it.
 func (p *predictor) certify(m *model, w Weights) error {
-	c, err := w.Certificate.certificate()
+	all, err := w.Certificate.certificates(len(p.fit.Targets))
 	if err != nil {
 		return badInput("--model: its certificate cannot be read: %w", err)
 	}
-	p.fit.Certificate, p.fit.TSS, p.fit.Rows = c, w.TSS, m.N
+	p.fit.Rows = m.N
+	for j := range p.fit.Targets {
+		o := &p.fit.Targets[j]
+		if o.Certificate = all[j]; len(w.TSS) == len(all) {
+			o.ComputedTSS = w.TSS[j]
+		}
+	}
 	return nil
 }
 
@@ -277,8 +282,8 @@ func sameRows(sum *ridge.Summary, m *model, tss []float64) error {
 		return err
 	}
 	for j, want := range tss {
-		if !(math.Abs(f.TSS[j]-want) <= 1e-6*want) {
-			return fmt.Errorf("‖b‖² of target %d is %.6g, the model was fitted to one of %.6g", j+1, f.TSS[j], want)
+		if got := f.Targets[j].ComputedTSS; !(math.Abs(got-want) <= 1e-6*want) {
+			return fmt.Errorf("‖b‖² of target %d is %.6g, the model was fitted to one of %.6g", j+1, got, want)
 		}
 	}
 	return nil
@@ -286,7 +291,7 @@ func sameRows(sum *ridge.Summary, m *model, tss []float64) error {
 
 // predictor writes predictions.
 type predictor struct {
-	fit       *ridge.Fit
+	fit       *ridge.Solution
 	intervals *ridge.Predictor // nil: none are asked for
 	source    string           // what they follow from
 	asJSON    bool
@@ -295,7 +300,7 @@ type predictor struct {
 
 func (p *predictor) run(ctx context.Context, src dataset.Source, w io.Writer) error {
 	_, d, t := src.Dims()
-	k, _ := p.fit.Coef.Dims()
+	k, _ := p.fit.Dims()
 	if t == k {
 		p.scores = make([]score, t)
 	}
@@ -318,7 +323,7 @@ func (p *predictor) run(ctx context.Context, src dataset.Source, w io.Writer) er
 			}
 		}
 		for i := range b.N {
-			if err := p.fit.Predict(yhat, rowOf(b, i, row)); err != nil {
+			if err := p.fit.PredictRow(yhat, rowOf(b, i, row)); err != nil {
 				return err
 			}
 			if slices.ContainsFunc(yhat, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {

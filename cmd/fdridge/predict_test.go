@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
@@ -64,7 +63,7 @@ func truthOf(t *testing.T, model string, gamma float64, in func(*inputFlags)) tr
 		for i := range b.N {
 			rows = append(rows, slices.Clone(rowOf(b, i, make([]float64, d))))
 			floats.Add(mean, rows[len(rows)-1])
-			if err := fits[0].Predict(yhat, rows[len(rows)-1]); err != nil {
+			if err := fits[0].PredictRow(yhat, rows[len(rows)-1]); err != nil {
 				t.Fatal(err)
 			}
 			out.y = append(out.y, yhat...)
@@ -83,7 +82,7 @@ func truthOf(t *testing.T, model string, gamma float64, in func(*inputFlags)) tr
 		}
 		for j := range k {
 			y := out.y[len(out.slack)]
-			out.slack = append(out.slack, out.norm[len(out.norm)-1]*fits[0].Certificate.ErrorBound[j]+1e-15*float64(d)*(math.Abs(y)+math.Abs(fits[0].Intercept[j])))
+			out.slack = append(out.slack, out.norm[len(out.norm)-1]*fits[0].Targets[j].ErrorBound+1e-15*float64(d)*(math.Abs(y)+math.Abs(fits[0].Targets[j].Intercept)))
 		}
 	}
 	return out
@@ -190,11 +189,11 @@ func TestIntervalsNarrow(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				certificate, err := w.Certificate.certificate()
+				k := len(w.Coef)
+				certificates, err := w.Certificate.certificates(k)
 				if err != nil {
 					t.Fatal(err)
 				}
-				k := len(w.Coef)
 				predict := slices.Concat(args, []string{"--gamma", "2", "--model"})
 				narrow, from, stderr := intervalsOf(t, predict, model, "--interval", in("sketch"))
 				if from != "sketch and model" || strings.Contains(stderr, "intervals") {
@@ -229,7 +228,7 @@ func TestIntervalsNarrow(t *testing.T) {
 				for i, v := range narrow {
 					half, sketched := (v.Hi-v.Lo)/2, (wide[i].Hi-wide[i].Lo)/2
 					least = math.Min(least, sketched/half)
-					if says := exact.norm[i/k] * certificate.ErrorBound[i%k]; !(half <= says*(1+1e-9)+round(i)) || !(half <= sketched*(1+1e-9)) {
+					if says := exact.norm[i/k] * certificates[i%k].ErrorBound; !(half <= says*(1+1e-9)+round(i)) || !(half <= sketched*(1+1e-9)) {
 						t.Fatalf("row %d, target %d: half width %.3g, the certificate says %.3g, the sketch %.3g", i/k+1, i%k+1, half, says, sketched)
 					}
 				}
@@ -248,7 +247,7 @@ func TestIntervalsNarrow(t *testing.T) {
 					t.Errorf("alone: from %q", from)
 				}
 				for i, v := range alone {
-					if half, says := (v.Hi-v.Lo)/2, exact.norm[i/k]*certificate.ErrorBound[i%k]; !(math.Abs(half-says) <= 1e-9*says+round(i)) {
+					if half, says := (v.Hi-v.Lo)/2, exact.norm[i/k]*certificates[i%k].ErrorBound; !(math.Abs(half-says) <= 1e-9*says+round(i)) {
 						t.Fatalf("alone: row %d: half width %.3g, the certificate says %.3g", i+1, half, says)
 					}
 				}
@@ -280,19 +279,23 @@ func TestModelIsExact(t *testing.T) {
 		for _, targets := range []int{1, 2} {
 			coef := draw(targets * d)
 			coef[0], coef[1], coef[2] = math.Copysign(0, -1), 0x1p-1074, math.Nextafter(1, 2)
-			bracket := func() []ridge.Interval {
-				v := slices.Repeat([]ridge.Interval{{Lo: math.Abs(r.NormFloat64()), Hi: 1e3 * r.Float64()}}, targets)
-				v[0].Hi = math.Inf(1)
-				return v
+			f := &ridge.Solution{Gamma: 0.1, Rows: 9}
+			for j := range targets {
+				bracket := func() ridge.Interval {
+					v := ridge.Interval{Lo: math.Abs(r.NormFloat64()), Hi: 1e3 * r.Float64()}
+					if j == 0 {
+						v.Hi = math.Inf(1)
+					}
+					return v
+				}
+				v := draw(5)
+				f.Targets = append(f.Targets, ridge.Target{
+					Coef: coef[j*d : (j+1)*d], Intercept: v[0], ComputedTSS: v[1],
+					Certificate: ridge.Certificate{ErrorBound: v[2], RelativeErrorBound: v[3], EnergyBound: v[4], Objective: bracket(), RSS: bracket(), GCV: bracket()},
+				})
 			}
-			f := &ridge.Fit{
-				Gamma: 0.1, Coef: mat.NewDense(targets, d, coef), Intercept: draw(targets), TSS: draw(targets), Rows: 9,
-				Certificate: ridge.Certificate{
-					ErrorBound: draw(targets), RelativeErrorBound: draw(targets), EnergyBound: draw(targets), Objective: bracket(), RSS: bracket(), GCV: bracket(),
-				},
-			}
-			f.Certificate.EnergyBound[targets-1], f.Certificate.ErrorBound[targets-1] = math.Inf(1), math.NaN()
-			res := &result{o: &solveFlags{}, backend: be, prep: preparation{Inputs: d}, format: "csv", fits: []*ridge.Fit{f}, intercept: true}
+			f.Targets[targets-1].EnergyBound, f.Targets[targets-1].ErrorBound = math.Inf(1), math.NaN()
+			res := &result{o: &solveFlags{}, backend: be, prep: preparation{Inputs: d}, format: "csv", fits: []*ridge.Solution{f}, intercept: true}
 			if scaled {
 				res.prep.Scaling = &dataset.Scaling{Mean: draw(d), Scale: slices.Repeat([]float64{3.7}, d)}
 			}
@@ -324,19 +327,19 @@ func TestModelIsExact(t *testing.T) {
 					}
 				}
 			}
-			got, ends := p.fit, func(v []ridge.Interval) (x []float64) {
-				for _, v := range v {
-					x = append(x, v.Lo, v.Hi)
-				}
-				return x
+			if len(p.fit.Targets) != targets {
+				t.Fatalf("%d targets of %d", len(p.fit.Targets), targets)
 			}
-			same("weight", got.Coef.RawMatrix().Data, coef)
-			same("intercept", got.Intercept, f.Intercept)
-			same("‖b‖²", got.TSS, f.TSS)
-			same("energy", got.Certificate.EnergyBound, f.Certificate.EnergyBound)
-			same("bound", got.Certificate.ErrorBound, f.Certificate.ErrorBound)
-			same("objective", ends(got.Certificate.Objective), ends(f.Certificate.Objective))
-			same("γ and n", []float64{got.Gamma, float64(got.Rows)}, []float64{f.Gamma, 9})
+			for j, want := range f.Targets {
+				got := p.fit.Targets[j]
+				same("weight", got.Coef, want.Coef)
+				same("intercept", []float64{got.Intercept}, []float64{want.Intercept})
+				same("‖b‖²", []float64{got.ComputedTSS}, []float64{want.ComputedTSS})
+				same("energy", []float64{got.EnergyBound}, []float64{want.EnergyBound})
+				same("bound", []float64{got.ErrorBound}, []float64{want.ErrorBound})
+				same("objective", []float64{got.Objective.Lo, got.Objective.Hi}, []float64{want.Objective.Lo, want.Objective.Hi})
+			}
+			same("γ and n", []float64{p.fit.Gamma, float64(p.fit.Rows)}, []float64{f.Gamma, 9})
 		}
 	}
 }

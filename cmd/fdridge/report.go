@@ -63,27 +63,22 @@ type fitRecord struct {
 }
 
 // record describes a fit; passes counts every read of the data it rests on.
-func (r *result) record(f *ridge.Fit) fitRecord {
-	c := f.Certificate
+func (r *result) record(f *ridge.Solution) fitRecord {
 	out := fitRecord{
 		Gamma: number(f.Gamma), Method: f.Method, Passes: f.Passes + r.scans, Iterations: f.Iterations,
-		Shrinkage: number(c.Shrinkage), Contraction: number(c.Contraction),
-		ErrorBound: numbers(c.ErrorBound), RelativeErrorBound: numbers(c.RelativeErrorBound), EnergyBound: numbers(c.EnergyBound),
-		EffectiveDimension: c.EffectiveDimension, Objective: c.Objective, RSS: c.RSS, GCV: c.GCV,
-		Converged: true, Stop: f.Stop,
+		Shrinkage: number(f.Shrinkage), Contraction: number(f.Contraction), EffectiveDimension: f.EffectiveDimension,
+		Converged: true, Stop: f.Status.String(),
 	}
-	if r.failure != nil {
-		for _, e := range c.RelativeErrorBound {
-			out.Converged = out.Converged && e <= r.o.tol
-		}
-	}
-	for j := range c.InterceptBound {
-		out.InterceptBound = append(out.InterceptBound, number(r.prep.interceptBound(f, j)))
-	}
-	for j := range f.TSS {
-		v := f.R2(j)
-		out.R2 = append(out.R2, number(v.Mid()))
-		out.R2Bracket = append(out.R2Bracket, v)
+	for j := range f.Targets {
+		o := &f.Targets[j]
+		r2 := o.R2()
+		out.ErrorBound = append(out.ErrorBound, number(o.ErrorBound))
+		out.RelativeErrorBound = append(out.RelativeErrorBound, number(o.RelativeErrorBound))
+		out.EnergyBound = append(out.EnergyBound, number(o.EnergyBound))
+		out.InterceptBound = append(out.InterceptBound, number(r.prep.interceptBound(o)))
+		out.Objective, out.RSS, out.GCV = append(out.Objective, o.Objective), append(out.RSS, o.RSS), append(out.GCV, o.GCV)
+		out.R2, out.R2Bracket = append(out.R2, number(r2.Mid())), append(out.R2Bracket, r2)
+		out.Converged = out.Converged && (r.failure == nil || o.RelativeErrorBound <= r.o.tol)
 	}
 	return out
 }
@@ -115,7 +110,7 @@ type jsonReport struct {
 }
 
 func (r *result) report() jsonReport {
-	t, d := r.fits[0].Coef.Dims()
+	t, d := r.fits[0].Dims()
 	out := jsonReport{
 		N: r.fits[0].Rows, D: d, Targets: t, Size: r.size, NNZ: r.nnz, Format: r.format,
 		Backend: r.backend.Name(), Kernel: r.backend.Capabilities()["kernel"],
@@ -171,8 +166,12 @@ func (p *path) choose() *choice {
 	}
 	c.AtEnd = p.choice.Index == 0 || p.choice.Index == len(p.fits)-1
 	for i, f := range p.fits {
-		v := f.Certificate
-		point := pathPoint{Gamma: number(f.Gamma), EffectiveDimension: v.EffectiveDimension, RSS: v.RSS, GCV: v.GCV, RelativeErrorBound: numbers(v.RelativeErrorBound)}
+		point := pathPoint{Gamma: number(f.Gamma), EffectiveDimension: f.EffectiveDimension}
+		for j := range f.Targets {
+			o := &f.Targets[j]
+			point.RSS, point.GCV = append(point.RSS, o.RSS), append(point.GCV, o.GCV)
+			point.RelativeErrorBound = append(point.RelativeErrorBound, number(o.RelativeErrorBound))
+		}
 		if p.cv != nil {
 			point.CV = p.scores[i]
 		}
@@ -291,8 +290,8 @@ func (r *result) missed() string {
 	}
 	worst := 0.0
 	for _, f := range r.fits {
-		for _, e := range f.Certificate.RelativeErrorBound {
-			worst = math.Max(worst, e)
+		for j := range f.Targets {
+			worst = math.Max(worst, f.Targets[j].RelativeErrorBound)
 		}
 	}
 	if worst <= r.sizedFor {

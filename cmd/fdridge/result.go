@@ -34,7 +34,7 @@ type result struct {
 	reason   string  // why auto chose it
 	size     int     // m, 0 without a sketch
 	sizedFor float64 // the error that a pilot chose it for
-	fits     []*ridge.Fit
+	fits     []*ridge.Solution
 	sum      *ridge.Summary  // nil without a sketch
 	traces   []*trace        // of every γ and target that was refined
 	cv       *ridge.CVResult // nil: γ is given or chosen by GCV
@@ -49,7 +49,7 @@ type result struct {
 
 // A path is what γ was chosen from: by GCV, or by the cross-validation cv.
 type path struct {
-	fits   []*ridge.Fit
+	fits   []*ridge.Solution
 	cv     *ridge.CVResult
 	scores [][]ridge.Interval // of cv, that choice is from
 	choice ridge.Choice
@@ -152,7 +152,7 @@ func (r *result) solve(ctx context.Context, sum *ridge.Summary, bar *progress) e
 		Observe: r.observe, Progress: r.keep.follow(bar.passes(r.rows(sum), cfg.Dim)), Journal: r.keep.journal(), Reducer: r.team.reducer(),
 	})
 	if errors.As(err, &r.failure) {
-		r.fits, err = r.failure.Fits, nil
+		r.fits, err = r.failure.Solutions, nil
 	}
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (r *result) chooseGamma(sum *ridge.Summary) error {
 		}
 		before := r.path
 		fits = append(slices.Clone(fits), beyond...)
-		slices.SortFunc(fits, func(a, b *ridge.Fit) int { return cmp.Compare(a.Gamma, b.Gamma) })
+		slices.SortFunc(fits, func(a, b *ridge.Solution) int { return cmp.Compare(a.Gamma, b.Gamma) })
 		if err := r.choose(fits); err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func (r *result) chooseGamma(sum *ridge.Summary) error {
 }
 
 // choose is chooseGamma for the fits of a grid.
-func (r *result) choose(fits []*ridge.Fit) (err error) {
+func (r *result) choose(fits []*ridge.Solution) (err error) {
 	p := &path{cv: r.cv, fits: fits}
 	switch {
 	case r.cv == nil:

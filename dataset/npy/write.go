@@ -30,7 +30,7 @@ const align = 64
 // are those of w. Source: NumPy's numpy/lib/format.py, version 1.0.
 func Write(w io.Writer, rows, cols int, data []float64) error {
 	if rows < 0 || cols < 0 || len(data) != rows*cols {
-		return fmt.Errorf("%w: %d numbers for an array of %d×%d", dataset.ErrShape, len(data), rows, cols)
+		return fmt.Errorf("dataset: %w: %d numbers for an array of %d×%d", dataset.ErrShape, len(data), rows, cols)
 	}
 	dict := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", rows, cols)
 	const before = len(npy.Magic) + 4

@@ -96,7 +96,8 @@ func (s Solver) accuracy(t *testing.T) {
 			bound = math.Max(bound, certificate(t, k.ref, want, f))
 			kappa := (k.most + gamma) / (k.least + gamma)
 			n, d, _ := k.dims()
-			for j, x := range rows(f.Coef) {
+			for j, o := range f.Targets {
+				x := o.Coef
 				xn := refbig.Norm(want.Coef[j])
 				if xn <= 1e-12*math.Sqrt(k.most)*norm(mat.Col(nil, j, k.y))/(k.most+gamma) {
 					continue // AᵀY is zero, to round-off
@@ -114,8 +115,8 @@ func (s Solver) accuracy(t *testing.T) {
 					}
 				}
 				residual = math.Max(residual, s.residual(t, k, f, j))
-				if tss, _ := k.ref.YY[j].Float64(); !(math.Abs(f.TSS[j]-tss) <= 1e-13*tss+1e-300) {
-					t.Errorf("%s: TSS %.17g, want %.17g", k.name, f.TSS[j], tss)
+				if tss, _ := k.ref.YY[j].Float64(); !(math.Abs(o.ComputedTSS-tss) <= 1e-13*tss+1e-300) {
+					t.Errorf("%s: TSS %.17g, want %.17g", k.name, o.ComputedTSS, tss)
 				}
 			}
 			if t.Failed() {
@@ -128,11 +129,11 @@ func (s Solver) accuracy(t *testing.T) {
 
 // residual compares ‖Ax̂ − b‖² as reported with what it is, relative to itself or,
 // where it is all cancellation, to 10⁻⁴‖b‖². It returns the relative difference.
-func (s Solver) residual(t *testing.T, k known, f *ridge.Fit, j int) float64 {
+func (s Solver) residual(t *testing.T, k known, f *ridge.Solution, j int) float64 {
 	t.Helper()
-	is, _ := k.ref.RSS(j, f.Coef.RawRowView(j)).Float64()
-	says := f.Certificate.RSS[j].Mid()
-	off := math.Abs(says-is) / math.Max(is, 1e-4*f.TSS[j])
+	is, _ := k.ref.RSS(j, f.Targets[j].Coef).Float64()
+	says := f.Targets[j].RSS.Mid()
+	off := math.Abs(says-is) / math.Max(is, 1e-4*f.Targets[j].ComputedTSS)
 	if !(off <= 1e-10) {
 		t.Errorf("%s, γ = %g: the squared residual is reported as %.17g and is %.17g", k.name, f.Gamma, says, is)
 	}
@@ -155,7 +156,7 @@ func (s Solver) bar() string {
 }
 
 // solve runs the solver; an error ends the test.
-func (s Solver) solve(t *testing.T, p problem, gammas []float64, intercept bool) []*ridge.Fit {
+func (s Solver) solve(t *testing.T, p problem, gammas []float64, intercept bool) []*ridge.Solution {
 	t.Helper()
 	src, err := p.source()
 	if err != nil {
@@ -177,26 +178,19 @@ func (s Solver) solve(t *testing.T, p problem, gammas []float64, intercept bool)
 }
 
 // lacks names what a fit to p must have, and has not.
-func (p problem) lacks(f *ridge.Fit) string {
+func (p problem) lacks(f *ridge.Solution) string {
 	_, d, targets := p.dims()
-	if f == nil || f.Coef == nil {
-		return "Coef"
+	if f == nil || len(f.Targets) != targets {
+		return "Targets"
 	}
-	if t, k := f.Coef.Dims(); t != targets || k != d {
-		return "Coef"
-	}
-	c := f.Certificate
-	for _, field := range []struct {
-		name string
-		len  int
-	}{
-		{"Intercept", len(f.Intercept)}, {"TSS", len(f.TSS)},
-		{"Certificate.ErrorBound", len(c.ErrorBound)}, {"Certificate.RelativeErrorBound", len(c.RelativeErrorBound)},
-		{"Certificate.EnergyBound", len(c.EnergyBound)}, {"Certificate.InterceptBound", len(c.InterceptBound)}, {"Certificate.TSS", len(c.TSS)},
-		{"Certificate.RSS", len(c.RSS)}, {"Certificate.Objective", len(c.Objective)}, {"Certificate.GCV", len(c.GCV)},
-	} {
-		if field.len != targets {
-			return field.name
+	for _, o := range f.Targets {
+		switch {
+		case len(o.Coef) != d:
+			return "Coef"
+		case math.IsNaN(o.Intercept):
+			return "Intercept"
+		case math.IsNaN(o.ComputedTSS):
+			return "ComputedTSS"
 		}
 	}
 	return ""

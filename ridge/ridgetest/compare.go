@@ -11,32 +11,32 @@ import (
 )
 
 // Near compares two fits' weights and intercepts by norm, relative to those of a.
-func Near(t rapid.TB, what string, a, b *ridge.Fit, tol float64) {
+func Near(t rapid.TB, what string, a, b *ridge.Solution, tol float64) {
 	t.Helper()
-	k, _ := a.Coef.Dims()
+	k, _ := a.Dims()
 	for j := range k {
-		x, y := a.Coef.RawRowView(j), b.Coef.RawRowView(j)
+		x, y := a.Targets[j].Coef, b.Targets[j].Coef
 		if off := distance(x, y); !(off <= tol*norm(x)) {
 			t.Errorf("%s: target %d: weights differ by %g of %g, allowed %g of it", what, j, off, norm(x), tol)
 		}
-		if !(math.Abs(a.Intercept[j]-b.Intercept[j]) <= tol*(math.Abs(a.Intercept[j])+norm(x))) {
-			t.Errorf("%s: target %d: intercepts %g and %g", what, j, a.Intercept[j], b.Intercept[j])
+		if !(math.Abs(a.Targets[j].Intercept-b.Targets[j].Intercept) <= tol*(math.Abs(a.Targets[j].Intercept)+norm(x))) {
+			t.Errorf("%s: target %d: intercepts %g and %g", what, j, a.Targets[j].Intercept, b.Targets[j].Intercept)
 		}
 	}
 }
 
 // Bitwise requires that b is a, its weights times coef and its intercepts times
 // intercept, to the last bit.
-func Bitwise(t rapid.TB, what string, a, b *ridge.Fit, coef, intercept float64) {
+func Bitwise(t rapid.TB, what string, a, b *ridge.Solution, coef, intercept float64) {
 	t.Helper()
-	k, _ := a.Coef.Dims()
+	k, _ := a.Dims()
 	for j := range k {
-		for i, v := range a.Coef.RawRowView(j) {
-			if w := b.Coef.At(j, i); math.Float64bits(coef*v) != math.Float64bits(w) {
+		for i, v := range a.Targets[j].Coef {
+			if w := b.Targets[j].Coef[i]; math.Float64bits(coef*v) != math.Float64bits(w) {
 				t.Fatalf("%s: weight (%d, %d) is %x, want %x", what, j, i, w, coef*v)
 			}
 		}
-		if v, w := intercept*a.Intercept[j], b.Intercept[j]; math.Float64bits(v) != math.Float64bits(w) {
+		if v, w := intercept*a.Targets[j].Intercept, b.Targets[j].Intercept; math.Float64bits(v) != math.Float64bits(w) {
 			t.Fatalf("%s: intercept %d is %x, want %x", what, j, w, v)
 		}
 	}
@@ -44,14 +44,14 @@ func Bitwise(t rapid.TB, what string, a, b *ridge.Fit, coef, intercept float64) 
 
 // Certificate holds all that a fit says of itself against the reference p and
 // returns the largest ratio of a true error to its bound.
-func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Fit) (worst float64) {
+func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Solution) (worst float64) {
 	t.Helper()
 	want, err := p.Solve(f.Gamma)
 	if err != nil {
 		// Singular beyond doubt: nothing may be promised.
-		for _, b := range f.Certificate.ErrorBound {
-			if !math.IsInf(b, 1) {
-				t.Errorf("error bound %g for a singular system", b)
+		for _, o := range f.Targets {
+			if !math.IsInf(o.ErrorBound, 1) {
+				t.Errorf("error bound %g for a singular system", o.ErrorBound)
 			}
 		}
 		return 0
@@ -60,40 +60,40 @@ func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Fit) (worst float64) {
 }
 
 // certificate is Certificate for the solution want at the fit's γ.
-func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.Fit) (worst float64) {
+func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.Solution) (worst float64) {
 	t.Helper()
-	c := f.Certificate
-	Inside(t, "effective dimension", c.EffectiveDimension, want.EffectiveDimension, refbig.Float(float64(p.D)))
+	Inside(t, "effective dimension", f.EffectiveDimension, want.EffectiveDimension, refbig.Float(float64(p.D)))
 	for j := range p.T {
-		x := f.Coef.RawRowView(j)
+		c := f.Targets[j]
+		x := c.Coef
 		e, xn := refbig.Distance(x, want.Coef[j]), refbig.Norm(want.Coef[j])
-		if !(e <= c.ErrorBound[j]) {
-			t.Errorf("‖x̂ − x*‖ = %g, bound %g", e, c.ErrorBound[j])
+		if !(e <= c.ErrorBound) {
+			t.Errorf("‖x̂ − x*‖ = %g, bound %g", e, c.ErrorBound)
 		}
-		if xn > 0 && !(e/xn <= c.RelativeErrorBound[j]) {
-			t.Errorf("relative error %g, bound %g", e/xn, c.RelativeErrorBound[j])
+		if xn > 0 && !(e/xn <= c.RelativeErrorBound) {
+			t.Errorf("relative error %g, bound %g", e/xn, c.RelativeErrorBound)
 		}
 		if e > 1e-290 {
-			worst = math.Max(worst, e/c.ErrorBound[j])
+			worst = math.Max(worst, e/c.ErrorBound)
 		}
-		if v, _ := new(big.Float).Sub(refbig.Float(f.Intercept[j]), want.Intercept[j]).Float64(); !(math.Abs(v) <= c.InterceptBound[j]) {
-			t.Errorf("the intercept is off by %g, bound %g", v, c.InterceptBound[j])
+		if v, _ := new(big.Float).Sub(refbig.Float(c.Intercept), want.Intercept[j]).Float64(); !(math.Abs(v) <= c.InterceptBound) {
+			t.Errorf("the intercept is off by %g, bound %g", v, c.InterceptBound)
 		}
-		if v, _ := p.Energy(f.Gamma, x, want.Coef[j]).Float64(); !(v <= c.EnergyBound[j]) {
-			t.Errorf("‖H^½(x̂ − x*)‖ = %g, bound %g", v, c.EnergyBound[j])
+		if v, _ := p.Energy(f.Gamma, x, want.Coef[j]).Float64(); !(v <= c.EnergyBound) {
+			t.Errorf("‖H^½(x̂ − x*)‖ = %g, bound %g", v, c.EnergyBound)
 		}
-		Inside(t, "RSS", c.RSS[j], p.RSS(j, x), p.YY[j])
-		Inside(t, "objective", c.Objective[j], want.Objective[j], p.YY[j])
+		Inside(t, "RSS", c.RSS, p.RSS(j, x), p.YY[j])
+		Inside(t, "objective", c.Objective, want.Objective[j], p.YY[j])
 		if want.GCV[j] == nil {
-			if !math.IsInf(c.GCV[j].Hi, 1) {
-				t.Errorf("GCV %v where n = df", c.GCV[j])
+			if !math.IsInf(c.GCV.Hi, 1) {
+				t.Errorf("GCV %v where n = df", c.GCV)
 			}
 		} else {
-			Inside(t, "GCV", c.GCV[j], want.GCV[j], p.YY[j])
+			Inside(t, "GCV", c.GCV, want.GCV[j], p.YY[j])
 		}
-		Inside(t, "TSS", c.TSS[j], p.YY[j], p.YY[j])
-		if v := f.TSS[j]; !(v >= c.TSS[j].Lo && v <= c.TSS[j].Hi) {
-			t.Errorf("TSS %g is not in its own bracket %v", v, c.TSS[j])
+		Inside(t, "TSS", c.TSS, p.YY[j], p.YY[j])
+		if v := c.ComputedTSS; !(v >= c.TSS.Lo && v <= c.TSS.Hi) {
+			t.Errorf("TSS %g is not in its own bracket %v", v, c.TSS)
 		}
 	}
 	return worst

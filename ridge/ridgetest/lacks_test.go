@@ -1,10 +1,9 @@
 package ridgetest
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -12,31 +11,24 @@ import (
 // TestLacks: a fit that lacks something is told what, and not indexed.
 func TestLacks(t *testing.T) {
 	p := draw(rand.New(rand.NewPCG(1, 1)), kinds[0], 5, 3, 2)
-	if got := p.lacks(nil); got != "Coef" {
+	if got := p.lacks(nil); got != "Targets" {
 		t.Errorf("nil lacks %q", got)
 	}
-	f := &ridge.Fit{Coef: mat.NewDense(3, 2, nil)}
-	two := []ridge.Interval{{}, {}}
-	c := &f.Certificate
+	nan := math.NaN()
+	f := &ridge.Solution{Targets: make([]ridge.Target, 3)}
 	for _, step := range []struct {
 		lacks string
 		add   func()
 	}{
-		{"Coef", func() { f.Coef = mat.NewDense(2, 3, nil) }},
-		{"Intercept", func() { f.Intercept = []float64{0, 0} }},
-		{"TSS", func() { f.TSS = []float64{0, 0} }},
-		{"Certificate.ErrorBound", func() { c.ErrorBound = []float64{0, 0} }},
-		{"Certificate.RelativeErrorBound", func() { c.RelativeErrorBound = []float64{0, 0} }},
-		{"Certificate.EnergyBound", func() { c.EnergyBound = []float64{0, 0} }},
-		{"Certificate.InterceptBound", func() { c.InterceptBound = []float64{0, 0} }},
-		{"Certificate.TSS", func() { c.TSS = two }},
-		{"Certificate.RSS", func() { c.RSS = two }},
-		{"Certificate.Objective", func() { c.Objective = two }},
-		{"Certificate.GCV", func() { c.GCV = two }},
+		{"Targets", func() { f.Targets = make([]ridge.Target, 1) }},
+		{"Targets", func() { f.Targets = []ridge.Target{{Coef: make([]float64, 3)}, {Coef: make([]float64, 2)}} }},
+		{"Coef", func() { f.Targets[1] = ridge.Target{Coef: make([]float64, 3), Intercept: nan, ComputedTSS: nan} }},
+		{"Intercept", func() { f.Targets[1].Intercept = 0 }},
+		{"ComputedTSS", func() { f.Targets[1].ComputedTSS = 0 }},
 		{"", func() {}},
 	} {
 		if got := p.lacks(f); got != step.lacks {
-			t.Fatalf("it lacks %q, not %q", step.lacks, got)
+			t.Fatalf("it lacks %q, not %q", got, step.lacks)
 		}
 		step.add()
 	}

@@ -3,6 +3,7 @@ package ridgetest
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -17,7 +18,7 @@ type trial struct {
 	r         *rand.Rand
 	gamma     float64
 	intercept bool
-	fit       *ridge.Fit
+	fit       *ridge.Solution
 }
 
 // relations say what must come of related data. A and b have the rows of x and y,
@@ -64,7 +65,7 @@ func (s Solver) related(t *testing.T, holds func(*testing.T, trial)) {
 // same requires that the problem p has, at gamma, the fit that want is. Both may be
 // wrong by as much as the solver's weights may be, and p by the rounding of its
 // entries.
-func (c trial) same(t *testing.T, what string, want *ridge.Fit, p problem, gamma float64) {
+func (c trial) same(t *testing.T, what string, want *ridge.Solution, p problem, gamma float64) {
 	t.Helper()
 	Near(t, what, want, c.solve(t, p, []float64{gamma}, c.intercept)[0], c.within(p, gamma))
 }
@@ -75,16 +76,24 @@ func (c trial) within(p problem, gamma float64) float64 {
 	return c.tol(was) + c.tol(is) + 8*eps*math.Sqrt(float64(n*d))*math.Max(was, is)
 }
 
+// with is the fit with other weights.
+func (c trial) with(coef *mat.Dense) *ridge.Solution {
+	out := &ridge.Solution{Targets: slices.Clone(c.fit.Targets)}
+	for j := range out.Targets {
+		out.Targets[j].Coef = coef.RawRowView(j)
+	}
+	return out
+}
+
 // halved: [X X]/2 at γ/2 has the weights [x; x].
 func halved(t *testing.T, c trial) {
 	p := c.problem
 	p.x = new(mat.Dense)
 	p.x.Augment(c.x, c.x)
 	p.x.Scale(0.5, p.x)
-	want := *c.fit
-	want.Coef = new(mat.Dense)
-	want.Coef.Augment(c.fit.Coef, c.fit.Coef)
-	c.same(t, "[X X]/2 at γ/2", &want, p, c.gamma/2)
+	var coef mat.Dense
+	coef.Augment(c.fit.Coef(), c.fit.Coef())
+	c.same(t, "[X X]/2 at γ/2", c.with(&coef), p, c.gamma/2)
 }
 
 // stacked: every row twice at 2γ.
@@ -123,10 +132,9 @@ func rotatedColumns(t *testing.T, c trial) {
 	p := c.problem
 	p.x = new(mat.Dense)
 	p.x.Mul(c.x, &q)
-	want := *c.fit
-	want.Coef = new(mat.Dense)
-	want.Coef.Mul(c.fit.Coef, &q)
-	c.same(t, "columns rotated", &want, p, c.gamma)
+	var coef mat.Dense
+	coef.Mul(c.fit.Coef(), &q)
+	c.same(t, "columns rotated", c.with(&coef), p, c.gamma)
 }
 
 func pointOfPath(t *testing.T, c trial) {
@@ -139,12 +147,11 @@ func pointOfPath(t *testing.T, c trial) {
 }
 
 func oneTarget(t *testing.T, c trial) {
-	n, d, k := c.dims()
+	n, _, k := c.dims()
 	for j := range k {
 		p := c.problem
 		p.y = mat.NewDense(n, 1, mat.Col(nil, j, c.y))
-		want := &ridge.Fit{Coef: mat.NewDense(1, d, c.fit.Coef.RawRowView(j)), Intercept: c.fit.Intercept[j : j+1]}
-		c.same(t, "one target alone", want, p, c.gamma)
+		c.same(t, "one target alone", &ridge.Solution{Targets: c.fit.Targets[j : j+1]}, p, c.gamma)
 	}
 }
 
@@ -181,14 +188,14 @@ func centredByHand(t *testing.T, c trial) {
 		return
 	}
 	p, mx, my := c.centred(true)
-	hand := *c.solve(t, p, []float64{c.gamma}, false)[0]
-	hand.Intercept = my
+	hand := c.solve(t, p, []float64{c.gamma}, false)[0]
 	for j := range my {
-		for i, w := range hand.Coef.RawRowView(j) {
-			hand.Intercept[j] -= w * mx[i]
+		hand.Targets[j].Intercept = my[j]
+		for i, w := range hand.Targets[j].Coef {
+			hand.Targets[j].Intercept -= w * mx[i]
 		}
 	}
-	Near(t, "centred by hand", c.fit, &hand, c.within(c.problem, c.gamma))
+	Near(t, "centred by hand", c.fit, hand, c.within(c.problem, c.gamma))
 }
 
 func sparse(t *testing.T, c trial) {

@@ -24,7 +24,7 @@ type Solver struct {
 	// Intercept, Gamma, TSS and a Certificate with ErrorBound, RelativeErrorBound,
 	// EnergyBound, InterceptBound, TSS, RSS, Objective, GCV and EffectiveDimension, as
 	// this module's solvers fill them.
-	Solve func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Fit, error)
+	Solve func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error)
 	// Tol is the relative error of the weights that Solve answers for. A solver with
 	// 0 is direct: its error is that of round-off, 10·eps·κ(AᵀA + γI), it is given γ
 	// down to 10⁻⁶ of the mean eigenvalue too, and sparse rows, and γ solved for

@@ -35,10 +35,10 @@ func TestSolvers(t *testing.T) {
 	})
 }
 
-type solve = func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Fit, error)
+type solve = func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error)
 
 func exact(be engine.Backend, factor ridge.Factor) solve {
-	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Fit, error) {
+	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error) {
 		return ridge.Exact(context.Background(), src, gammas, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be})
 	}
 }
@@ -50,7 +50,7 @@ func summarize(be engine.Backend, src dataset.Source, m int, intercept bool) (*r
 
 // oneShot is the one-shot path where it is lossless: a sketch as large as d.
 func oneShot(be engine.Backend) solve {
-	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Fit, error) {
+	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error) {
 		_, d, _ := src.Dims()
 		sum, err := summarize(be, src, d, intercept)
 		if err != nil {
@@ -64,7 +64,7 @@ func oneShot(be engine.Backend) solve {
 // gets the least sketch that proves that it converges.
 func iterate(be engine.Backend, opts ridge.SolveOptions) solve {
 	opts.Tol, opts.MaxPasses = tol, 3000
-	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Fit, error) {
+	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error) {
 		_, d, _ := src.Dims()
 		for m := max(d/2, 1); ; m++ {
 			sum, err := summarize(be, src, m, intercept)
@@ -86,7 +86,7 @@ func contracts(sum *ridge.Summary, gammas []float64) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if !(f.Certificate.Contraction <= 0.9) {
+		if !(f.Contraction <= 0.9) {
 			return false, nil
 		}
 	}
@@ -94,7 +94,7 @@ func contracts(sum *ridge.Summary, gammas []float64) (bool, error) {
 }
 
 func nystrom(be engine.Backend) solve {
-	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Fit, error) {
+	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error) {
 		_, d, _ := src.Dims()
 		a, err := randsketch.NewNystrom(randsketch.NystromConfig{Rank: max(d/2, 1), Dim: d, Seed: 1, Backend: be})
 		if err != nil {
@@ -114,7 +114,7 @@ func nystrom(be engine.Backend) solve {
 // ihs is the Iterative Hessian Sketch, with so many rows that it contracts, and of
 // centred rows where there is an intercept.
 func ihs(be engine.Backend) solve {
-	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Fit, error) {
+	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error) {
 		_, d, _ := src.Dims()
 		sketched := src
 		if intercept {

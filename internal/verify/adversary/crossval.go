@@ -110,12 +110,12 @@ func (e *evaluation) refitted(cfg ridge.SummaryConfig, folds int) []*big.Float {
 			return nil
 		}
 		for j := range scores {
-			if x := f.Coef.RawRowView(j); finite(x) && finite(f.Intercept) {
-				coef := make([]*big.Float, len(x))
-				for i, v := range x {
+			if o := f.Targets[j]; finite(o.Coef) && finite([]float64{o.Intercept}) {
+				coef := make([]*big.Float, len(o.Coef))
+				for i, v := range o.Coef {
 					coef[i] = refbig.Float(v)
 				}
-				e.missed(scores[j], refbig.Float(0), k, folds, j, coef, refbig.Float(f.Intercept[j]))
+				e.missed(scores[j], refbig.Float(0), k, folds, j, coef, refbig.Float(o.Intercept))
 			}
 		}
 	}

@@ -89,7 +89,7 @@ type evaluation struct {
 	p     *problem
 	sum   *ridge.Summary
 	truth *refbig.Solution
-	fits  []*ridge.Fit // to narrow predictions by
+	fits  []*ridge.Solution // to narrow predictions by
 }
 
 // refused books an error. Only those that the library documents for bad data are
@@ -103,7 +103,7 @@ func (e *evaluation) refused(what string, err error) bool {
 	var gamma *ridge.GammaError
 	var scale *ridge.ScaleError
 	switch {
-	case badInput(err), errors.As(err, &outOfRange), errors.As(err, &singular), errors.As(err, &gamma), errors.As(err, &scale), errors.Is(err, ridge.ErrShape),
+	case badInput(err), errors.As(err, &outOfRange), errors.As(err, &singular), errors.As(err, &gamma), errors.As(err, &scale),
 		strings.Contains(err.Error(), "proves no range for Chebyshev"):
 		e.Refused[what]++
 	default:
@@ -138,37 +138,38 @@ func exactEnough(p *refbig.Problem, gamma float64) bool {
 }
 
 // certificate holds all that f claims against the truth.
-func (e *evaluation) certificate(name string, f *ridge.Fit, truth *refbig.Solution) {
-	p, c := e.p.moments, f.Certificate
+func (e *evaluation) certificate(name string, f *ridge.Solution, truth *refbig.Solution) {
+	p := e.p.moments
 	name += ": "
 	rank := float64(min(p.D, p.N))
 	if p.Intercept {
 		rank = float64(min(p.D, p.N-1))
 	}
-	e.within(name+"effective dimension", c.EffectiveDimension, truth.EffectiveDimension, refbig.Float(float64(p.D)), 0, rank)
+	e.within(name+"effective dimension", f.EffectiveDimension, truth.EffectiveDimension, refbig.Float(float64(p.D)), 0, rank)
 	for j := range p.T {
-		x := f.Coef.RawRowView(j)
-		if !finite(x) || !finite(f.Intercept) {
+		c := f.Targets[j]
+		x := c.Coef
+		if !finite(x) || !finite([]float64{c.Intercept}) {
 			e.worst(name+"finite weights", math.Inf(1))
 			return
 		}
 		off, size := distance(x, truth.Coef[j]), normOf(truth.Coef[j])
-		e.atMost(name+"weights", off, c.ErrorBound[j])
+		e.atMost(name+"weights", off, c.ErrorBound)
 		if size.Sign() > 0 {
 			relative := new(big.Float).Quo(off, size)
-			e.atMost(name+"relative", relative, c.RelativeErrorBound[j])
+			e.atMost(name+"relative", relative, c.RelativeErrorBound)
 		}
-		e.atMost(name+"intercept", new(big.Float).Abs(new(big.Float).Sub(refbig.Float(f.Intercept[j]), truth.Intercept[j])), c.InterceptBound[j])
-		e.atMost(name+"energy", p.Energy(f.Gamma, x, truth.Coef[j]), c.EnergyBound[j])
-		e.within(name+"TSS", c.TSS[j], p.YY[j], p.YY[j], 0, math.Inf(1))
-		e.within(name+"RSS", c.RSS[j], p.RSS(j, x), p.YY[j], 0, math.Inf(1))
-		e.within(name+"objective", c.Objective[j], truth.Objective[j], p.YY[j], 0, math.Inf(1))
+		e.atMost(name+"intercept", new(big.Float).Abs(new(big.Float).Sub(refbig.Float(c.Intercept), truth.Intercept[j])), c.InterceptBound)
+		e.atMost(name+"energy", p.Energy(f.Gamma, x, truth.Coef[j]), c.EnergyBound)
+		e.within(name+"TSS", c.TSS, p.YY[j], p.YY[j], 0, math.Inf(1))
+		e.within(name+"RSS", c.RSS, p.RSS(j, x), p.YY[j], 0, math.Inf(1))
+		e.within(name+"objective", c.Objective, truth.Objective[j], p.YY[j], 0, math.Inf(1))
 		if truth.GCV[j] == nil {
-			if !math.IsInf(c.GCV[j].Hi, 1) {
+			if !math.IsInf(c.GCV.Hi, 1) {
 				e.worst(name+"GCV", math.Inf(1))
 			}
 		} else {
-			e.within(name+"GCV", c.GCV[j], truth.GCV[j], truth.GCV[j], 0, math.Inf(1))
+			e.within(name+"GCV", c.GCV, truth.GCV[j], truth.GCV[j], 0, math.Inf(1))
 		}
 	}
 }
@@ -210,12 +211,12 @@ func (e *evaluation) iterate() {
 }
 
 // run is ridge.Solve, or the best that it had.
-func (e *evaluation) run(name string, opts ridge.SolveOptions) *ridge.Fit {
+func (e *evaluation) run(name string, opts ridge.SolveOptions) *ridge.Solution {
 	f, err := ridge.Solve(context.Background(), e.p.source, e.sum, e.p.gamma, opts)
 	var short *ridge.NotConvergedError
 	if errors.As(err, &short) {
 		e.Refused[name+" did not converge"]++
-		return short.Fits[0]
+		return short.Solutions[0]
 	}
 	if e.refused(name, err) {
 		return nil
@@ -251,8 +252,8 @@ func (e *evaluation) exact() {
 			e.certificate(name+" at 0", fits[0], truth)
 			continue
 		}
-		for _, b := range fits[0].Certificate.ErrorBound { // nothing may be promised
-			if !math.IsInf(b, 1) {
+		for _, o := range fits[0].Targets { // nothing may be promised
+			if !math.IsInf(o.ErrorBound, 1) {
 				e.worst(name+" at 0: weights", math.Inf(1))
 			}
 		}
@@ -383,8 +384,8 @@ func (e *evaluation) sizeFor() {
 	if e.refused("size", err) {
 		return
 	}
-	for j := range f.TSS {
-		e.relative("proved size", f.Coef.RawRowView(j), j, want)
+	for j, o := range f.Targets {
+		e.relative("proved size", o.Coef, j, want)
 	}
 }
 

@@ -116,8 +116,8 @@ func (p *problem) twofold() *refbig.Twofold {
 func scaled(v float64) *big.Float { return new(big.Float).SetMantExp(refbig.Float(v), 400) }
 
 // certificate holds all that f claims against the truth.
-func (e *wide) certificate(name string, f *ridge.Fit, truth *refbig.TwofoldSolution) {
-	ref, c := e.ref, f.Certificate
+func (e *wide) certificate(name string, f *ridge.Solution, truth *refbig.TwofoldSolution) {
+	ref := e.ref
 	name += ": "
 	d, n := float64(ref.D), float64(ref.N)
 	rank := min(ref.D, ref.N)
@@ -125,17 +125,18 @@ func (e *wide) certificate(name string, f *ridge.Fit, truth *refbig.TwofoldSolut
 		rank = min(ref.D, ref.N-1)
 	}
 	unit := twofoldUnit * (n + d) * (ref.Trace/truth.Gamma + 1)
-	e.within(name+"effective dimension", c.EffectiveDimension, truth.EffectiveDimension.Big(), scaled(d*unit), 0, float64(rank))
+	e.within(name+"effective dimension", f.EffectiveDimension, truth.EffectiveDimension.Big(), scaled(d*unit), 0, float64(rank))
 	for j := range ref.T {
-		x := f.Coef.RawRowView(j)
-		if !finite(x) || !finite(f.Intercept) {
+		c := f.Targets[j]
+		x := c.Coef
+		if !finite(x) || !finite([]float64{c.Intercept}) {
 			e.worst(name+"finite weights", math.Inf(1))
 			return
 		}
 		off, size := distances(x, truth.Coef[j])
-		e.atMost(name+"weights", off, c.ErrorBound[j])
+		e.atMost(name+"weights", off, c.ErrorBound)
 		if size.Sign() > 0 {
-			e.atMost(name+"relative", new(big.Float).Quo(off, size), c.RelativeErrorBound[j])
+			e.atMost(name+"relative", new(big.Float).Quo(off, size), c.RelativeErrorBound)
 		}
 		at := make([]refbig.Pair, len(x))
 		norm2 := 0.0
@@ -144,14 +145,14 @@ func (e *wide) certificate(name string, f *ridge.Fit, truth *refbig.TwofoldSolut
 			norm2 += v * v
 		}
 		yy := ref.YY[j].Hi
-		e.within(name+"RSS", c.RSS[j], ref.RSS(j, at).Big(), scaled(twofoldUnit*n*d*(yy+ref.Trace*norm2)), 0, math.Inf(1))
-		e.within(name+"objective", c.Objective[j], truth.Objective[j].Big(), scaled(unit*yy), 0, math.Inf(1))
+		e.within(name+"RSS", c.RSS, ref.RSS(j, at).Big(), scaled(twofoldUnit*n*d*(yy+ref.Trace*norm2)), 0, math.Inf(1))
+		e.within(name+"objective", c.Objective, truth.Objective[j].Big(), scaled(unit*yy), 0, math.Inf(1))
 		free := truth.Free
 		if !(free.Hi > 1e6*d*unit) {
 			continue // n = df, as far as pairs can tell
 		}
 		gcv := truth.RSS[j].Mul(refbig.Pair{Hi: n}).Quo(free.Mul(free))
-		e.within(name+"GCV", c.GCV[j], gcv.Big(), scaled(gcv.Hi*2*d*unit/free.Hi+unit*yy*n/free.Hi/free.Hi), 0, math.Inf(1))
+		e.within(name+"GCV", c.GCV, gcv.Big(), scaled(gcv.Hi*2*d*unit/free.Hi+unit*yy*n/free.Hi/free.Hi), 0, math.Inf(1))
 	}
 }
 
@@ -196,7 +197,7 @@ func (e *wide) iterate() {
 	fits, err := ridge.SolvePath(context.Background(), e.p.source, e.sum, e.gammas, opts)
 	if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
 		e.Refused[name+" did not converge"]++
-		fits = short.Fits
+		fits = short.Solutions
 	} else if e.refused(name, err) {
 		return
 	}
@@ -231,7 +232,7 @@ func (e *wide) exact() {
 
 // predict is the intervals at γ for rows near the data and far from them, narrowed by
 // a fit if there is one.
-func (e *wide) predict(name string, f *ridge.Fit) {
+func (e *wide) predict(name string, f *ridge.Solution) {
 	d, t := e.p.g.Cols, e.p.g.Targets
 	pr, err := e.sum.Predictor(e.gammas[0])
 	if e.refused(name, err) || (f != nil && e.refused(name, pr.Narrow(f))) {

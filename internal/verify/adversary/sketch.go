@@ -59,7 +59,7 @@ func extremes(gap, k [][]*big.Float) (least, most *big.Float) {
 
 // contraction holds ‖x̂ − x*‖ ≤ q‖x*‖ for the x̂ of exact arithmetic, Ĥ⁻¹c with the
 // sketch's own Ĥ.
-func (e *evaluation) contraction(name string, robust bool, f *ridge.Fit) {
+func (e *evaluation) contraction(name string, robust bool, f *ridge.Solution) {
 	g := e.p.g
 	if g.Intercept || e.p.weights != nil {
 		return
@@ -86,7 +86,7 @@ func (e *evaluation) contraction(name string, robust bool, f *ridge.Fit) {
 			diff[i] = new(big.Float).Sub(v, e.truth.Coef[j][i])
 		}
 		if size := normOf(e.truth.Coef[j]); size.Sign() > 0 {
-			e.atMost(name+": contraction", new(big.Float).Quo(normOf(diff), size), f.Certificate.Contraction)
+			e.atMost(name+": contraction", new(big.Float).Quo(normOf(diff), size), f.Contraction)
 		}
 	}
 }

@@ -115,7 +115,10 @@ func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms 
 	if nnz >= 0 { // one sum over the entries, and the mean's product
 		chain += float64(nnz) / 2
 	}
-	out := Forms{norm: size * (1 + 16*eps), chain: chain, lost: p.lost}
+	out := Forms{norm: size * (1 + 16*eps), chain: chain}
+	if size > 0 {
+		out.lost = p.lost
+	}
 	if size < 0x1p-450 { // squares may underflow: ‖a‖ times the largest is as good
 		out.gap = out.norm * math.Sqrt(math.Max(p.gapOff, most(p.gap)))
 		out.inverse = out.norm * math.Sqrt(math.Max(p.inverseOff, most(p.inverse)))

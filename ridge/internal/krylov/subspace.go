@@ -1,12 +1,15 @@
 package krylov
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/vec"
 )
+
+// errNoConvergence is [engine.ErrNoConvergence] in the words of package ridge.
+var errNoConvergence = fmt.Errorf("ridge: %w", engine.ErrNoConvergence)
 
 // A subspace is spanned by the rows of Q (k×d), orthonormal to round-off, of which
 // KQᵀ is known too, as the rows of kq. It solves with QKQᵀ + γI for many γ: the
@@ -83,7 +86,7 @@ func (s *subspace) grow(b int) error {
 func (s *subspace) decompose() error {
 	copyMatrix(s.k, s.k, s.work.t, s.k, s.t, s.most)
 	if !s.be.SymEig(engine.View(s.k, s.k, s.work.t), s.theta, engine.View(s.k, s.k, s.s), s.work.eigen) {
-		return fd.ErrNoConvergence
+		return errNoConvergence
 	}
 	for i, v := range s.theta[:s.k] {
 		s.theta[i] = math.Max(v, 0)
@@ -190,7 +193,7 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	s.be.Syrk(false, 1, engine.View(n, s.d, z), 0, engine.View(n, n, gram))
 	b := min(n, s.most-s.k)
 	if !s.be.SymEig(engine.View(n, n, gram), w, engine.View(b, n, v), s.work.eigen) {
-		return 0, fd.ErrNoConvergence
+		return 0, errNoConvergence
 	}
 	for b > 0 && !(w[b-1] > newDirection*newDirection*w[0]) {
 		b--

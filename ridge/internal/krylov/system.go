@@ -1,7 +1,6 @@
 package krylov
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/fdridge/fdridge/internal/resolvent"
@@ -24,24 +23,6 @@ const (
 	PassLimit        // the limit on passes
 	Diverged
 )
-
-var statusTexts = [...]string{
-	Iterating: "", Reached: "certified to the tolerance", Zero: "the solution is zero, to round-off",
-	RoundOff:  "round-off: float64 certifies no smaller error for these data; standardise the features or raise gamma",
-	PassLimit: "the limit on passes",
-	Diverged:  "the iteration diverged: gamma is too small for this sketch; enlarge the sketch or use cg",
-}
-
-// String says it in words.
-func (s Status) String() string {
-	if s < 0 || int(s) >= len(statusTexts) {
-		return fmt.Sprintf("Status(%d)", int(s))
-	}
-	return statusTexts[s]
-}
-
-// Solved reports that the solution was found: as accurately as was asked for, or a zero.
-func (s Status) Solved() bool { return s == Reached || s == Zero }
 
 // A System is one γ and target on its way.
 type System struct {

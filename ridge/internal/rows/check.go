@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -11,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/fd"
 )
 
-// ErrShape reports arguments whose dimensions disagree. Nothing was changed.
-var ErrShape = errors.New("ridge: dimensions disagree")
+// ErrShape is [engine.ErrShape] in the words of package ridge.
+var ErrShape = fmt.Errorf("ridge: %w", engine.ErrShape)
 
 // MaxSquares keeps sums over all rows within what [fd.Sketch] admits, and
 // maxWeight keeps the sum of the weights finite.

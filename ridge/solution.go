@@ -1,0 +1,199 @@
+// Package ridge solves ridge regression,
+//
+//	x*(γ) = argmin_x ½‖Ax − b‖² + γ/2·‖x‖²,   A n×d (each row is a sample), γ > 0,
+//
+// from one pass over the rows ([Summary]), to any accuracy with further passes
+// ([Solve]), or exactly where d² numbers fit in memory ([Exact]). Every answer, a
+// [Solution], carries for each target a [Certificate] that bounds its distance from x*,
+// round-off included.
+//
+// γ multiplies ‖x‖² against the sum, not the mean, of squares: it is
+// scikit-learn's alpha and n times glmnet's lambda. Intercepts are never
+// penalised.
+//
+// Notation in the code follows C. Dickens, "Ridge Regression with Frequent
+// Directions" (2020), with its errors corrected: K = AᵀA, H = K + γI, c = AᵀY,
+// B the sketch with singular values σ and right singular vectors V,
+// η = Σδ its shrinkage, ρ = η/2.
+package ridge
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// A Certificate bounds how far the solution for one target is from the exact one. All
+// bounds hold for the x* of exact arithmetic on the data that were read. The zero value
+// promises that nothing is off by anything: a [Target] made by hand of which nothing is
+// known has [Unknown].
+//
+// Round-off is included. What it may do is proved, from the longest chain of additions
+// that an entry goes through, for everything that is summed over rows: AᵀY, ‖Y‖²,
+// gradients, residuals, means, what centring moves, Cholesky, and for products over the
+// features. Two figures rest on calibration instead, for what is proved of them is many
+// times what is ever seen: the arithmetic of shrinks and how orthogonal the sketch's
+// singular vectors are ([fd.Bound].RoundOff), and the backward error of the streamed QR.
+// Each is held, by tests, to streams made to exceed it.
+type Certificate struct {
+	ErrorBound         float64 // on ‖x̂ − x*‖₂
+	RelativeErrorBound float64 // on ‖x̂ − x*‖₂/‖x*‖₂
+	// EnergyBound is one on ‖H^{½}(x̂ − x*)‖₂, half of whose square f(x̂) is above f*, at
+	// most. Predictions for a row a are off by no more than √(aᵀH⁻¹a) times it.
+	EnergyBound float64
+	// InterceptBound is one on how far the intercept is from that of the exact solution;
+	// zero where none was fitted.
+	InterceptBound float64
+	// Objective brackets f* = ½‖Ax* − b‖² + γ/2·‖x*‖².
+	Objective Interval
+	// TSS brackets ‖b‖²; of the centred target where an intercept was fitted.
+	TSS Interval
+	// RSS brackets ‖Ax̂ − b‖² of the x̂ at hand.
+	RSS Interval
+	// GCV brackets n·RSS(x*)/(n − df)² at the exact solution, df the effective
+	// dimension, plus one where an intercept was fitted.
+	GCV Interval
+}
+
+// A Solution is the ridge solution for one γ, and what is known about it.
+type Solution struct {
+	Gamma   float64
+	Targets []Target // in the order of the source's, one at least
+
+	// Shrinkage is η, the bound on ‖AᵀA − BᵀB‖₂ of the sketch used, round-off
+	// included; 0 for an exact method.
+	Shrinkage float64
+	// Contraction is q with ‖x̂ − x*‖ ≤ q‖x*‖ for the one-shot solution, but for the
+	// rounding of x̂, which RelativeErrorBound includes: η/γ for FD, ρ/(γ+ρ) for RFD. It is
+	// also the factor by which each Newton refinement shrinks the error. With a Hessian of
+	// another kind it is max(1 − lo, hi − 1) of its Range. 0 for an exact method.
+	Contraction float64
+	// EffectiveDimension brackets tr(H⁻¹K).
+	EffectiveDimension Interval
+
+	Method     string // what ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr"
+	Backend    string // what it ran on
+	Rows       int64  // n; 0 unknown
+	Passes     int    // reads of the data it rests on
+	Iterations int
+	Status     Status // why it stopped: for the last target that was not certified to the tolerance, if any
+}
+
+// A Target is the solution for one target.
+type Target struct {
+	Coef      []float64 // x̂, length d
+	Intercept float64   // ȳ − x̂ᵀx̄; zero where none was fitted, NaN where it is unknown
+	// ComputedTSS is ‖b‖² as computed, of the centred target where an intercept was
+	// fitted; NaN where it is unknown.
+	ComputedTSS float64
+	// GradientNorm is ‖Aᵀ(Ax̂ − b) + γx̂‖₂ as computed in the last pass; NaN for a method
+	// that made none at x̂.
+	GradientNorm float64
+
+	Certificate
+}
+
+// newTarget is the solution x of one target, which it keeps, with its bounds.
+func newTarget(x []float64, intercept, tss float64, w certify.Weights) Target {
+	return Target{Coef: x, Intercept: intercept, ComputedTSS: tss, GradientNorm: math.NaN(), Certificate: newCertificate(w)}
+}
+
+func newCertificate(w certify.Weights) Certificate {
+	return Certificate{
+		ErrorBound: w.Error, RelativeErrorBound: w.Relative, EnergyBound: w.Energy, InterceptBound: w.Intercept,
+		Objective: Interval(w.Objective), TSS: Interval(w.TSS), RSS: Interval(w.RSS), GCV: Interval(w.GCV),
+	}
+}
+
+// R2 brackets the coefficient of determination 1 − RSS/TSS on the data of the fit; NaN
+// where the target is constant, or the certificate says nothing of its squares.
+func (t *Target) R2() Interval {
+	if !(t.ComputedTSS > 0) || !(t.TSS.Hi > 0) {
+		return Interval{math.NaN(), math.NaN()}
+	}
+	const round = 4 * roundoff.Eps
+	return Interval{1 - t.RSS.Hi/t.TSS.Lo*(1+round) - round, 1 - t.RSS.Lo/t.TSS.Hi*(1-round) + round}
+}
+
+// Dims returns the number of targets and that of features: the shape of [Solution.Coef].
+func (s *Solution) Dims() (t, d int) {
+	if len(s.Targets) == 0 {
+		return 0, 0
+	}
+	return len(s.Targets), len(s.Targets[0].Coef)
+}
+
+// hasShape says that it is of t targets, each with d weights.
+func (s *Solution) hasShape(t, d int) bool {
+	return len(s.Targets) == t && !slices.ContainsFunc(s.Targets, func(o Target) bool { return len(o.Coef) != d })
+}
+
+// certified says that every target has a certificate. At weights that are not zero the
+// objective is positive, and so is the upper end of what brackets it.
+func (s *Solution) certified() bool {
+	return !slices.ContainsFunc(s.Targets, func(o Target) bool {
+		return o.Objective == Interval{} && slices.ContainsFunc(o.Coef, func(v float64) bool { return v != 0 })
+	})
+}
+
+// Coef returns the weights of all targets as a matrix, t×d: each row is the weights of one
+// target. It is a copy. A solution of no targets, or of no features, has an empty one.
+func (s *Solution) Coef() *mat.Dense {
+	t, d := s.Dims()
+	if t == 0 || d == 0 {
+		return &mat.Dense{}
+	}
+	out := mat.NewDense(t, d, nil)
+	for j := range s.Targets {
+		copy(out.RawRowView(j), s.Targets[j].Coef)
+	}
+	return out
+}
+
+// Predict returns the predictions for the samples in x (n×d, each row is one): X·Coefᵀ,
+// and the intercepts, n×t. An x of other dimensions is [ErrShape].
+func (s *Solution) Predict(x mat.Matrix) (*mat.Dense, error) {
+	t, d := s.Dims()
+	if x == nil {
+		return nil, fmt.Errorf("%w: no matrix", errShape)
+	}
+	n, cols := x.Dims()
+	if cols != d || d == 0 || !s.hasShape(t, d) {
+		return nil, fmt.Errorf("%w: samples of %d features, the solution has %d and %d targets", errShape, cols, d, t)
+	}
+	if n == 0 {
+		return &mat.Dense{}, nil
+	}
+	out, row := mat.NewDense(n, t, nil), make([]float64, d)
+	for i := range n {
+		if err := s.PredictRow(out.RawRowView(i), mat.Row(row, i, x)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// PredictRow is [Solution.Predict] for one sample x (length d): it overwrites yhat (length
+// t), and allocates nothing. Other lengths are [ErrShape].
+func (s *Solution) PredictRow(yhat, x []float64) error {
+	if t, d := s.Dims(); len(x) != d || len(yhat) != t {
+		return errShape
+	}
+	for j := range s.Targets {
+		t := &s.Targets[j]
+		if len(t.Coef) != len(x) {
+			return errShape
+		}
+		y := t.Intercept
+		for k, w := range t.Coef {
+			y += w * x[k]
+		}
+		yhat[j] = y
+	}
+	return nil
+}
