@@ -2,6 +2,7 @@ package ridge
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 )
 
@@ -19,6 +20,25 @@ func finite(x float64) *float64 {
 		return nil
 	}
 	return &x
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote: null is infinite.
+func (v *Interval) UnmarshalJSON(text []byte) error {
+	var ends []*float64
+	if err := json.Unmarshal(text, &ends); err != nil {
+		return err
+	}
+	if len(ends) != 2 {
+		return fmt.Errorf("ridge: an interval has two ends, not %d", len(ends))
+	}
+	*v = Interval{math.Inf(-1), math.Inf(1)}
+	if ends[0] != nil {
+		v.Lo = *ends[0]
+	}
+	if ends[1] != nil {
+		v.Hi = *ends[1]
+	}
+	return nil
 }
 
 // Mid is the interval's midpoint.

@@ -433,7 +433,7 @@ func TestCoef(t *testing.T) {
 	if r, c := got.Dims(); r != 4 || c != 8 {
 		t.Fatalf("%d×%d", r, c)
 	}
-	for i, w := range m.Models {
+	for i, w := range m.Fits {
 		for j := range 2 {
 			row := got.RawRowView(2*i + j)
 			if row[0] != w.Intercept[j] || !slices.Equal(row[1:], w.Coef[j]) {

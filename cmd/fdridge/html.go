@@ -130,7 +130,10 @@ func (r *result) facts(p *page, rep *jsonReport) error {
 	}
 	add("Data", "%s (%s)", r.data, rep.Format)
 	add("Size", "%d rows × %d features, %d %s", rep.N, rep.D, rep.Targets, plural(rep.Targets, "target"))
-	switch centred := slices.ContainsFunc(r.weights(r.fits[0]).Intercept, func(b float64) bool { return b != 0 }); {
+	switch centred := slices.ContainsFunc(r.fits[0].Targets, func(o ridge.Target) bool {
+		_, b := r.prep.Unscale(o.Coef, o.Intercept)
+		return b != 0
+	}); {
 	case r.intercept:
 		add("Intercept", "fitted, not penalised")
 	case centred:
@@ -434,17 +437,17 @@ func (r *result) largest(p *page) {
 	scale := func(int) float64 { return 1 }
 	if r.prep.Scaling != nil {
 		p.Scaled = "Columns were scaled before the fit; the weights of the scaled columns, by which they are ordered, can be compared with one another."
-		if r.prep.expansion() == nil {
+		if r.prep.Expansion() == nil {
 			scale = func(i int) float64 { return r.prep.Scaling.Scale[i] }
 		}
 	}
-	if r.prep.Scaling == nil && r.prep.expansion() == nil {
+	if r.prep.Scaling == nil && r.prep.Expansion() == nil {
 		p.Units = "Each is in the target's units per unit of its column, so that their order depends on those; with --standardize it does not."
 	}
-	if f := r.prep.expansion(); f != nil {
+	if f := r.prep.Expansion(); f != nil {
 		p.Features = fmt.Sprintf("The weights are of the features that %s made of the %d columns of the file.", f, r.prep.Inputs)
 	}
-	names := r.prep.terms()
+	names := r.prep.Terms()
 	for _, f := range r.fits {
 		for j := range f.Targets {
 			if len(p.Weights) == mostTables {
@@ -471,7 +474,7 @@ func (r *result) weightTable(f *ridge.Solution, j int, scale func(int) float64, 
 		}
 		return 0
 	})
-	_, intercept := r.prep.unscale(coef, f.Targets[j].Intercept)
+	_, intercept := r.prep.Unscale(coef, f.Targets[j].Intercept)
 	t := pageWeights{Title: r.of(f, j), Open: open, Others: max(0, len(coef)-mostWeights)}
 	if r.intercept || intercept != 0 {
 		t.Intercept = chart.Digits(intercept, 6)

@@ -15,6 +15,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/model"
 )
 
 // inputFlags say which rows to read and how to prepare them: for every command
@@ -282,7 +283,7 @@ func (o *inputFlags) numbered(opts file.Options) error {
 // again opens rows for something that was made of such before, a model or a sketch:
 // they are as wide, and features are found by their names. Rows that are wider by so
 // many targets, none of which was named, may still hold them.
-func (o inputFlags) again(prep *preparation, what string, targets int) (*file.Opened, dataset.Source, error) {
+func (o inputFlags) again(prep *model.Preparation, what string, targets int) (*file.Opened, dataset.Source, error) {
 	o.width, o.names = prep.Inputs, prep.Names
 	opened, src, err := o.open(context.Background())
 	if err != nil {
@@ -373,8 +374,8 @@ func openData(ctx context.Context, o *inputFlags, be engine.Backend, bar *progre
 			return nil, err
 		}
 	}
-	d.prep.expand(o.expansion)
-	d.source, err = d.prep.apply(d.counted, be)
+	d.prep.Expand(o.expansion)
+	d.source, err = prepare(&d.prep, d.counted, be)
 	return d, err
 }
 

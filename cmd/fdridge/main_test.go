@@ -224,7 +224,7 @@ func weightsOf(t *testing.T, path string) (coef []float64, intercept float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.Models[0].Coef[0], m.Models[0].Intercept[0]
+	return m.Fits[0].Coef[0], m.Fits[0].Intercept[0]
 }
 
 // TestMethodsAgree: any two methods are as near as their certificates say, on the

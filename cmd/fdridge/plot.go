@@ -212,53 +212,16 @@ func readPlottable(name string) (*plottable, error) {
 	return p, nil
 }
 
-// brackets are those of the targets in JSON: [lo, hi] of one, or a list. null is
-// what is not finite.
-type brackets []ridge.Interval
-
-func (b *brackets) UnmarshalJSON(text []byte) error {
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, text); err != nil {
-		return err
-	}
-	text = compact.Bytes()
-	var list [][2]*float64
-	if !bytes.HasPrefix(text, []byte("[[")) && !bytes.Equal(text, []byte("null")) {
-		text = slices.Concat([]byte("["), text, []byte("]"))
-	}
-	if err := json.Unmarshal(text, &list); err != nil {
-		return err
-	}
-	for _, ends := range list {
-		v := ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
-		if ends[0] != nil {
-			v.Lo = *ends[0]
-		}
-		if ends[1] != nil {
-			v.Hi = *ends[1]
-		}
-		*b = append(*b, v)
-	}
-	return nil
-}
+// brackets are those of the targets.
+type brackets = perTarget[ridge.Interval]
 
 // sum is the bracket of the sum.
-func (b brackets) sum() ridge.Interval {
+func sum(b brackets) ridge.Interval {
 	var v ridge.Interval
 	for _, t := range b {
 		v.Lo, v.Hi = v.Lo+t.Lo, v.Hi+t.Hi
 	}
 	return v
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote; errors alone are written null, those
-// that are infinite.
-func (x *number) UnmarshalJSON(text []byte) error {
-	if bytes.Equal(text, []byte("null")) {
-		*x = number(math.Inf(1))
-		return nil
-	}
-	return json.Unmarshal(text, (*float64)(x))
 }
 
 // parsePlottable reads a report or a model.
@@ -314,11 +277,11 @@ func parsePlottable(name string, text []byte) (*plottable, error) {
 			return nil, badInput("%s: what it says of gamma %v is not complete", name, x.Gamma)
 		}
 		p.path.gamma = append(p.path.gamma, x.Gamma)
-		p.path.gcv = append(p.path.gcv, x.GCV.sum())
+		p.path.gcv = append(p.path.gcv, sum(x.GCV))
 		if x.CV != nil {
-			p.path.cv = append(p.path.cv, x.CV.sum())
+			p.path.cv = append(p.path.cv, sum(x.CV))
 		}
-		p.path.rss = append(p.path.rss, x.RSS.sum())
+		p.path.rss = append(p.path.rss, sum(x.RSS))
 		p.path.dim = append(p.path.dim, x.EffectiveDimension[0])
 	}
 	return p, nil

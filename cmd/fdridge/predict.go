@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -90,32 +90,22 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	w, err := m.at(o.gamma)
+	if m, err = at(m, o.gamma); err != nil {
+		return err
+	}
+	of, err := o.predictor(m)
 	if err != nil {
 		return err
 	}
-	be, err := engine.Default()
-	if err != nil {
-		return &inputError{err}
-	}
-	p := &predictor{fit: fitOf(w), asJSON: o.json}
-	switch {
-	case o.interval == "":
-	case sameFile(o.interval, o.model):
-		err = p.bracketAlone(m, w)
-	default:
-		err = p.bracket(o.interval, m, w, be)
-	}
-	if err != nil {
-		return err
-	}
-	if p.source == fromSketch {
+	if of.Basis() == model.BySummary {
 		fmt.Fprintf(stderr, "intervals: by the sketch alone; %s was written before models kept what narrows them: fit once more for narrower ones\n", o.model)
 	}
-	src, err := o.open(m, len(w.Coef), be)
+	targets, _ := of.Dims()
+	src, err := o.open(m, targets)
 	if err != nil {
 		return err
 	}
+	p := &predictions{of: of, gamma: m.Fits[0].Gamma, asJSON: o.json}
 	if o.out == "" {
 		err = p.run(ctx, src, stdout)
 	} else {
@@ -134,17 +124,9 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	return nil
 }
 
-func fitOf(w Weights) *ridge.Solution {
-	f := &ridge.Solution{Gamma: w.Gamma, Targets: make([]ridge.Target, len(w.Coef))}
-	for j, c := range w.Coef {
-		f.Targets[j] = ridge.Target{Coef: slices.Clone(c), Intercept: w.Intercept[j], ComputedTSS: math.NaN(), GradientNorm: math.NaN()}
-	}
-	return f
-}
-
-// open prepares the rows as they were for the fit. A svmlight file is as wide as
-// the model, and its labels are there to be compared with.
-func (o *predictOptions) open(m *model, targets int, be engine.Backend) (dataset.Source, error) {
+// open opens rows that are those of the model. A svmlight file is as wide as the model,
+// and its labels are there to be compared with.
+func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, error) {
 	in := o.in
 	if in.target.set {
 		in.targets = targets
@@ -160,243 +142,128 @@ func (o *predictOptions) open(m *model, targets int, be engine.Backend) (dataset
 	if err != nil {
 		return nil, err
 	}
-	if src, err = m.Preparation.apply(src, be); err != nil {
-		return nil, err
-	}
-	if _, d, _ := src.Dims(); d != len(m.Models[0].Coef[0]) { // as have all
-		return nil, badInput("--model: %s makes %d features, and has %d weights", o.model, d, len(m.Models[0].Coef[0]))
-	}
-	return src, nil
+	return src, roomToPrepare(&m.Preparation)
 }
 
-// What intervals follow from.
-const (
-	fromSketch = "sketch"
-	fromModel  = "model"
-	fromBoth   = "sketch and model"
-)
-
-// bracket prepares for intervals by the sketch in a file, which must be of rows
-// prepared as the model's were, and by the model's certificate. The rows are scaled
-// then, and so the weights.
-func (p *predictor) bracket(name string, m *model, w Weights, be engine.Backend) error {
-	sum, d, err := load(name, be)
+// predictor reads what intervals are to follow from: the sketch in a file, or the model
+// itself.
+func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, error) {
+	be, err := engine.Default()
 	if err != nil {
-		return err
+		return nil, &inputError{err}
 	}
-	t, _ := p.fit.Dims()
-	if cfg := sum.Config(); cfg.Dim != m.D || cfg.Targets != t {
-		return badInput("--interval: the sketch in %s is of %d features and %d targets, the model of %d and %d", name, cfg.Dim, cfg.Targets, m.D, t)
-	}
-	fit := m.Preparation
-	if m.Folded != nil {
-		fit.Scaling = m.Folded
-	}
-	if !reflect.DeepEqual(d.Preparation, fit) {
-		return badInput("--interval: the rows of %s were prepared in another way than the model's", name)
-	}
-	if err := sameRows(sum, m, w.TSS); err != nil {
-		return badInput("--interval: %s: %w", name, err)
-	}
-	p.asFitted(m, w)
-	if p.intervals, err = sum.Predictor(p.fit.Gamma); err != nil {
-		return err
-	}
-	if p.source = fromSketch; w.Fitted == nil {
-		return nil
-	}
-	p.source = fromBoth
-	if err := p.certify(m, w); err != nil {
-		return err
-	}
-	if err := p.intervals.Narrow(p.fit); err != nil {
-		return badInput("--interval: %s: %w", name, err)
-	}
-	return nil
-}
-
-// bracketAlone prepares for intervals by the model's certificate alone.
-func (p *predictor) bracketAlone(m *model, w Weights) error {
+	var by model.Intervals
 	switch {
-	case w.Fitted == nil:
-		return badInput("--interval: the model was written before models kept what an interval needs; fit once more, or name a sketch")
-	case m.FitsCentre:
-		return badInput("--interval: the model has an intercept, for which an interval needs the means of the rows too; name a sketch of them")
-	}
-	p.asFitted(m, w)
-	if err := p.certify(m, w); err != nil {
-		return err
-	}
-	var err error
-	if p.intervals, err = p.fit.Predictor(); err != nil {
-		return badInput("--interval: %w", err)
-	}
-	p.source = fromModel
-	return nil
-}
-
-// asFitted takes the weights back to the scaled columns that they were fitted to, and
-// has the rows scaled.
-func (p *predictor) asFitted(m *model, w Weights) {
-	if m.Folded == nil {
-		return
-	}
-	m.Preparation.Scaling = m.Folded
-	if w.Fitted != nil {
-		p.fit = fitOf(Weights{Gamma: w.Gamma, Coef: w.Fitted.Coef, Intercept: w.Fitted.Intercept})
-		return
-	}
-	for j := range p.fit.Targets {
-		o := &p.fit.Targets[j]
-		for i := range o.Coef {
-			o.Intercept += o.Coef[i] * m.Folded.Mean[i]
-			o.Coef[i] *= m.Folded.Scale[i]
+	case o.interval == "":
+	case sameFile(o.interval, o.model):
+		by.ByModel = true
+	default:
+		sum, d, err := load(o.interval, be)
+		if err != nil {
+			return nil, err
 		}
+		by.Summary, by.Preparation = sum, &d.Preparation
 	}
-}
-
-// certify completes the fit by what the model says of it.
-func (p *predictor) certify(m *model, w Weights) error {
-	all, err := w.Certificate.certificates(len(p.fit.Targets))
-	if err != nil {
-		return badInput("--model: its certificate cannot be read: %w", err)
+	p, err := m.Predictor(by)
+	if e, ok := errors.AsType[*model.CertificateError](err); ok {
+		return nil, badInput("--model: its certificate cannot be read: %w", e.Err)
 	}
-	p.fit.Rows = m.N
-	for j := range p.fit.Targets {
-		o := &p.fit.Targets[j]
-		if o.Certificate = all[j]; len(w.TSS) == len(all) {
-			o.ComputedTSS = w.TSS[j]
+	if e, ok := errors.AsType[*model.SummaryError](err); ok {
+		switch {
+		case errors.Is(e, model.ErrPreparation):
+			return nil, badInput("--interval: the rows of %s were prepared in another way than the model's", o.interval)
+		case errors.Is(e, model.ErrShape):
+			return nil, badInput("--interval: the sketch in %s: %w", o.interval, e.Err)
 		}
+		return nil, badInput("--interval: %s: %w", o.interval, e.Err)
 	}
-	return nil
+	switch {
+	case errors.Is(err, model.ErrUnrecorded):
+		return nil, badInput("--interval: the model was written before models kept what an interval needs; fit once more, or name a sketch")
+	case errors.Is(err, model.ErrMeans):
+		return nil, badInput("--interval: the model has an intercept, for which an interval needs the means of the rows too; name a sketch of them")
+	case err != nil && by.ByModel:
+		return nil, badInput("--interval: %w", err)
+	}
+	return p, err
 }
 
-// sameRows refuses a sketch that is not of the rows the model was fitted to, as far
-// as their number, the intercept and the targets tell.
-func sameRows(sum *ridge.Summary, m *model, tss []float64) error {
-	if sum.Rows() != m.N || sum.Config().Intercept != m.FitsCentre {
-		return fmt.Errorf("it is of %d rows with intercept %v, the model of %d with intercept %v", sum.Rows(), sum.Config().Intercept, m.N, m.FitsCentre)
-	}
-	f, err := sum.Fit(1)
-	if err != nil {
-		return err
-	}
-	for j, want := range tss {
-		if got := f.Targets[j].ComputedTSS; !(math.Abs(got-want) <= 1e-6*want) {
-			return fmt.Errorf("‖b‖² of target %d is %.6g, the model was fitted to one of %.6g", j+1, got, want)
-		}
-	}
-	return nil
+// predictions are written, and scored.
+type predictions struct {
+	of     *model.Predictor
+	gamma  float64
+	asJSON bool
+	scores []score
 }
 
-// predictor writes predictions.
-type predictor struct {
-	fit       *ridge.Solution
-	intervals *ridge.Predictor // nil: none are asked for
-	source    string           // what they follow from
-	asJSON    bool
-	scores    []score
-}
-
-func (p *predictor) run(ctx context.Context, src dataset.Source, w io.Writer) error {
-	_, d, t := src.Dims()
-	k, _ := p.fit.Dims()
-	if t == k {
+func (p *predictions) run(ctx context.Context, src dataset.Source, w io.Writer) error {
+	_, _, t := src.Dims()
+	if k, _ := p.of.Dims(); t == k {
 		p.scores = make([]score, t)
 	}
 	out := bufio.NewWriter(w)
-	var all [][]float64
-	var brackets, within []ridge.Interval
-	row, yhat, line := make([]float64, d), make([]float64, k), []byte(nil)
-	for b, err := range src.Blocks(ctx) {
+	all := []perTarget[float64]{}
+	var intervals []perTarget[ridge.Interval]
+	var line []byte
+	for row, err := range p.of.Predict(ctx, src) {
 		if err != nil {
+			return unpredicted(err)
+		}
+		for j := range p.scores {
+			p.scores[j].add(row.Observed[j], row.Y[j])
+		}
+		if p.asJSON {
+			all = append(all, slices.Clone(row.Y))
+			if row.Intervals != nil {
+				intervals = append(intervals, slices.Clone(row.Intervals))
+			}
+			continue
+		}
+		line = line[:0]
+		for j, v := range row.Y {
+			if j > 0 {
+				line = append(line, ',')
+			}
+			line = strconv.AppendFloat(line, v, 'g', -1, 64)
+			if row.Intervals != nil {
+				line = strconv.AppendFloat(append(line, ','), row.Intervals[j].Lo, 'g', -1, 64)
+				line = strconv.AppendFloat(append(line, ','), row.Intervals[j].Hi, 'g', -1, 64)
+			}
+		}
+		if _, err := out.Write(append(line, '\n')); err != nil {
 			return err
-		}
-		if p.intervals != nil {
-			within = slices.Grow(within[:0], b.N*k)[:b.N*k]
-			err := p.intervals.Predict(within, b)
-			if errors.Is(err, ridge.ErrOtherRows) {
-				return badInput("--interval: %w", err)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		for i := range b.N {
-			if err := p.fit.PredictRow(yhat, rowOf(b, i, row)); err != nil {
-				return err
-			}
-			if slices.ContainsFunc(yhat, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
-				return badInput("row %d: the prediction exceeds the range of float64", b.First+int64(i)+1)
-			}
-			for j := range p.scores {
-				p.scores[j].add(b.Y[i*t+j], yhat[j])
-			}
-			if p.asJSON {
-				all = append(all, slices.Clone(yhat))
-				if p.intervals != nil {
-					brackets = append(brackets, within[i*k:(i+1)*k]...)
-				}
-				continue
-			}
-			line = line[:0]
-			for j, v := range yhat {
-				if j > 0 {
-					line = append(line, ',')
-				}
-				line = strconv.AppendFloat(line, v, 'g', -1, 64)
-				if p.intervals != nil {
-					line = strconv.AppendFloat(append(line, ','), within[i*k+j].Lo, 'g', -1, 64)
-					line = strconv.AppendFloat(append(line, ','), within[i*k+j].Hi, 'g', -1, 64)
-				}
-			}
-			if _, err := out.Write(append(line, '\n')); err != nil {
-				return err
-			}
 		}
 	}
 	if p.asJSON {
-		if err := p.writeJSON(out, all, brackets); err != nil {
+		if err := p.writeJSON(out, all, intervals); err != nil {
 			return err
 		}
 	}
 	return out.Flush()
 }
 
-func (p *predictor) writeJSON(w io.Writer, all [][]float64, brackets []ridge.Interval) error {
-	report := map[string]any{"gamma": p.fit.Gamma, "n": len(all)}
-	yhat := make([]perTarget[float64], len(all))
-	for i, v := range all {
-		yhat[i] = v
+// unpredicted is what ends predictions, in the words of the command.
+func unpredicted(err error) error {
+	if errors.Is(err, ridge.ErrOtherRows) {
+		return badInput("--interval: %w", err)
 	}
-	report["predictions"] = yhat
-	if brackets != nil {
-		k := len(brackets) / len(all)
-		rows := make([]perTarget[ridge.Interval], len(all))
-		for i := range rows {
-			rows[i] = brackets[i*k : (i+1)*k]
-		}
-		report["intervals"], report["intervals_from"] = rows, p.source
+	if _, ok := errors.AsType[*model.OverflowError](err); ok {
+		return &inputError{err}
+	}
+	return unprepared(err)
+}
+
+func (p *predictions) writeJSON(w io.Writer, all []perTarget[float64], intervals []perTarget[ridge.Interval]) error {
+	report := map[string]any{"gamma": p.gamma, "n": len(all), "predictions": all}
+	if intervals != nil {
+		report["intervals"], report["intervals_from"] = intervals, p.of.Basis()
 	}
 	var r2, rmse []float64
 	for _, s := range p.scores {
 		r2, rmse = append(r2, s.r2()), append(rmse, s.rmse())
 	}
 	if p.scores != nil {
-		report["r2"], report["rmse"] = numbers(r2), numbers(rmse)
+		report["r2"], report["rmse"] = model.Numbers(r2), model.Numbers(rmse)
 	}
 	return json.NewEncoder(w).Encode(report)
-}
-
-// rowOf returns row i of a block, written out into row where it is sparse.
-func rowOf(b dataset.Block, i int, row []float64) []float64 {
-	if b.Sparse == nil {
-		return b.X[i*len(row) : (i+1)*len(row)]
-	}
-	clear(row)
-	idx, val := b.Sparse.Row(i)
-	for k, j := range idx {
-		row[j] = val[k]
-	}
-	return row
 }

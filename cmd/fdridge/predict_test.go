@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,20 +33,21 @@ func truthOf(t *testing.T, model string, gamma float64, in func(*inputFlags)) tr
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Folded != nil {
-		m.Preparation.Scaling = m.Folded
-	}
+	prep := m.FittedPreparation()
 	o := predictOptions{in: newInputFlags(), model: model}
 	in(&o.in)
 	be, err := engine.Default()
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := o.open(m, len(m.Models[0].Coef), be)
+	src, err := o.open(m, len(m.Fits[0].Coef))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fits, err := ridge.Exact(t.Context(), src, []float64{gamma}, ridge.ExactOptions{Factor: ridge.QR, Intercept: m.FitsCentre})
+	if src, err = prepare(&prep, src, be); err != nil {
+		t.Fatal(err)
+	}
+	fits, err := ridge.Exact(t.Context(), src, []float64{gamma}, ridge.ExactOptions{Factor: ridge.QR, Intercept: m.Intercept})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func truthOf(t *testing.T, model string, gamma float64, in func(*inputFlags)) tr
 		}
 		sparse = b.Sparse != nil
 		for i := range b.N {
-			rows = append(rows, slices.Clone(rowOf(b, i, make([]float64, d))))
+			rows = append(rows, written(b, i, d))
 			floats.Add(mean, rows[len(rows)-1])
 			if err := fits[0].PredictRow(yhat, rows[len(rows)-1]); err != nil {
 				t.Fatal(err)
@@ -73,9 +73,9 @@ func truthOf(t *testing.T, model string, gamma float64, in func(*inputFlags)) tr
 	for _, a := range rows {
 		out.size = append(out.size, floats.Norm(a, 2))
 		switch {
-		case m.FitsCentre && sparse:
+		case m.Intercept && sparse:
 			out.norm = append(out.norm, floats.Norm(a, 2)+floats.Norm(mean, 2))
-		case m.FitsCentre:
+		case m.Intercept:
 			out.norm = append(out.norm, floats.Distance(a, mean, 2))
 		default:
 			out.norm = append(out.norm, floats.Norm(a, 2))
@@ -86,6 +86,19 @@ func truthOf(t *testing.T, model string, gamma float64, in func(*inputFlags)) tr
 		}
 	}
 	return out
+}
+
+// written is row i of a block of d features, written out where it is sparse.
+func written(b dataset.Block, i, d int) []float64 {
+	if b.Sparse == nil {
+		return slices.Clone(b.X[i*d : (i+1)*d])
+	}
+	row := make([]float64, d)
+	idx, val := b.Sparse.Row(i)
+	for k, j := range idx {
+		row[j] = val[k]
+	}
+	return row
 }
 
 // intervalsOf are what predict says, all targets of a row after another, and what
@@ -185,12 +198,13 @@ func TestIntervalsNarrow(t *testing.T) {
 					t.Fatal(err)
 				}
 				gamma := once{value: "2", set: true}
-				w, err := m.at(gamma)
+				one, err := at(m, gamma)
 				if err != nil {
 					t.Fatal(err)
 				}
+				w := &one.Fits[0]
 				k := len(w.Coef)
-				certificates, err := w.Certificate.certificates(k)
+				certificates, err := w.Certificates()
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -236,7 +250,7 @@ func TestIntervalsNarrow(t *testing.T) {
 					t.Errorf("the sketch's intervals are but %.3g times as wide", least)
 				}
 				code, _, errs := call(slices.Concat([]string{"predict"}, predict, []string{model, "--interval", model})...)
-				if m.FitsCentre {
+				if m.Intercept {
 					if code != usage || !strings.Contains(errs, "the model has an intercept") {
 						t.Errorf("by the model alone: exit %d, %s", code, errs)
 					}
@@ -255,91 +269,6 @@ func TestIntervalsNarrow(t *testing.T) {
 					t.Errorf("by an old model alone: exit %d, %s", code, errs)
 				}
 			})
-		}
-	}
-}
-
-// TestModelIsExact: a model file holds, to the last bit, the weights that its certificate
-// is about, and what is not finite is read as that.
-func TestModelIsExact(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	be, err := engine.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	const d = 50
-	draw := func(n int) []float64 {
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = r.NormFloat64() * math.Exp2(float64(r.IntN(200)-100))
-		}
-		return x
-	}
-	for _, scaled := range []bool{false, true} {
-		for _, targets := range []int{1, 2} {
-			coef := draw(targets * d)
-			coef[0], coef[1], coef[2] = math.Copysign(0, -1), 0x1p-1074, math.Nextafter(1, 2)
-			f := &ridge.Solution{Gamma: 0.1, Rows: 9}
-			for j := range targets {
-				bracket := func() ridge.Interval {
-					v := ridge.Interval{Lo: math.Abs(r.NormFloat64()), Hi: 1e3 * r.Float64()}
-					if j == 0 {
-						v.Hi = math.Inf(1)
-					}
-					return v
-				}
-				v := draw(5)
-				f.Targets = append(f.Targets, ridge.Target{
-					Coef: coef[j*d : (j+1)*d], Intercept: v[0], ComputedTSS: v[1],
-					Certificate: ridge.Certificate{ErrorBound: v[2], RelativeErrorBound: v[3], EnergyBound: v[4], Objective: bracket(), RSS: bracket(), GCV: bracket()},
-				})
-			}
-			f.Targets[targets-1].EnergyBound, f.Targets[targets-1].ErrorBound = math.Inf(1), math.NaN()
-			res := &result{o: &solveFlags{}, backend: be, prep: preparation{Inputs: d}, format: "csv", fits: []*ridge.Solution{f}, intercept: true}
-			if scaled {
-				res.prep.Scaling = &dataset.Scaling{Mean: draw(d), Scale: slices.Repeat([]float64{3.7}, d)}
-			}
-			name := filepath.Join(t.TempDir(), "model")
-			if err := res.writeModel(name); err != nil {
-				t.Fatal(err)
-			}
-			m, err := readModel(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w := m.Models[0]
-			p := &predictor{fit: fitOf(w)}
-			p.asFitted(m, w)
-			if err := p.certify(m, w); err != nil {
-				t.Fatal(err)
-			}
-			same := func(what string, got, want []float64) {
-				if len(got) != len(want) {
-					t.Errorf("%s: %d of %d", what, len(got), len(want))
-					return
-				}
-				for i, v := range want {
-					if math.IsNaN(v) {
-						v = math.Inf(1) // null, what is no bound
-					}
-					if math.Float64bits(got[i]) != math.Float64bits(v) {
-						t.Errorf("scaled %v, %d targets, %s %d: %x, want %x", scaled, targets, what, i, got[i], v)
-					}
-				}
-			}
-			if len(p.fit.Targets) != targets {
-				t.Fatalf("%d targets of %d", len(p.fit.Targets), targets)
-			}
-			for j, want := range f.Targets {
-				got := p.fit.Targets[j]
-				same("weight", got.Coef, want.Coef)
-				same("intercept", []float64{got.Intercept}, []float64{want.Intercept})
-				same("‖b‖²", []float64{got.ComputedTSS}, []float64{want.ComputedTSS})
-				same("energy", []float64{got.EnergyBound}, []float64{want.EnergyBound})
-				same("bound", []float64{got.ErrorBound}, []float64{want.ErrorBound})
-				same("objective", []float64{got.Objective.Lo, got.Objective.Hi}, []float64{want.Objective.Lo, want.Objective.Hi})
-			}
-			same("γ and n", []float64{p.fit.Gamma, float64(p.fit.Rows)}, []float64{f.Gamma, 9})
 		}
 	}
 }

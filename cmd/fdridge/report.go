@@ -5,81 +5,25 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/fdridge/fdridge/internal/rss"
+	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// number is a float64 in JSON, null where it is not finite.
-type number float64
-
-func (x number) MarshalJSON() ([]byte, error) {
-	if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(x))
-}
-
-// perTarget is a list of one value for each target, in JSON a bare value where
-// there is one target.
-type perTarget[T any] []T
-
-func (x perTarget[T]) MarshalJSON() ([]byte, error) {
-	if len(x) == 1 {
-		return json.Marshal(x[0])
-	}
-	return json.Marshal([]T(x))
-}
-
-func numbers(x []float64) perTarget[number] {
-	out := make(perTarget[number], len(x))
-	for i, v := range x {
-		out[i] = number(v)
-	}
-	return out
-}
-
-// fitRecord is what the JSON report and the model say of one γ.
-type fitRecord struct {
-	Gamma              number                    `json:"gamma"`
-	Method             string                    `json:"method"`
-	Passes             int                       `json:"passes"`
-	Iterations         int                       `json:"iterations"`
-	Shrinkage          number                    `json:"shrinkage"`
-	Contraction        number                    `json:"contraction"`
-	ErrorBound         perTarget[number]         `json:"error_bound"`
-	RelativeErrorBound perTarget[number]         `json:"relative_error_bound"`
-	EnergyBound        perTarget[number]         `json:"energy_bound"` // on ‖H^½(x̂ − x*)‖
-	InterceptBound     perTarget[number]         `json:"intercept_bound"`
-	EffectiveDimension ridge.Interval            `json:"effective_dimension"`
-	Objective          perTarget[ridge.Interval] `json:"objective"`
-	RSS                perTarget[ridge.Interval] `json:"rss"`
-	GCV                perTarget[ridge.Interval] `json:"gcv"`
-	R2                 perTarget[number]         `json:"r2"`
-	R2Bracket          perTarget[ridge.Interval] `json:"r2_bracket"`
-	Converged          bool                      `json:"converged"`
-	Stop               string                    `json:"stop"`
-}
+// What is written for a program, as a model has it.
+type (
+	number           = model.Number
+	perTarget[T any] = model.PerTarget[T]
+	fitRecord        = model.Record
+)
 
 // record describes a fit; passes counts every read of the data it rests on.
 func (r *result) record(f *ridge.Solution) fitRecord {
-	out := fitRecord{
-		Gamma: number(f.Gamma), Method: f.Method, Passes: f.Passes + r.scans, Iterations: f.Iterations,
-		Shrinkage: number(f.Shrinkage), Contraction: number(f.Contraction), EffectiveDimension: f.EffectiveDimension,
-		Converged: true, Stop: f.Status.String(),
-	}
-	for j := range f.Targets {
-		o := &f.Targets[j]
-		r2 := o.R2()
-		out.ErrorBound = append(out.ErrorBound, number(o.ErrorBound))
-		out.RelativeErrorBound = append(out.RelativeErrorBound, number(o.RelativeErrorBound))
-		out.EnergyBound = append(out.EnergyBound, number(o.EnergyBound))
-		out.InterceptBound = append(out.InterceptBound, number(r.prep.interceptBound(o)))
-		out.Objective, out.RSS, out.GCV = append(out.Objective, o.Objective), append(out.RSS, o.RSS), append(out.GCV, o.GCV)
-		out.R2, out.R2Bracket = append(out.R2, number(r2.Mid())), append(out.R2Bracket, r2)
-		out.Converged = out.Converged && (r.failure == nil || o.RelativeErrorBound <= r.o.tol)
-	}
+	out := model.NewRecord(f, &r.prep, r.scans)
+	out.Converged = r.failure == nil || !slices.ContainsFunc(f.Targets, func(o ridge.Target) bool { return !(o.RelativeErrorBound <= r.o.tol) })
 	return out
 }
 

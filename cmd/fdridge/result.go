@@ -12,6 +12,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -20,7 +21,7 @@ type result struct {
 	o       *solveFlags
 	backend engine.Backend
 	source  dataset.Source // nil where there is but a sketch
-	prep    preparation
+	prep    model.Preparation
 
 	intercept      bool
 	data           string // the files, or the sketch

@@ -15,17 +15,18 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
 
 // A description is what the command keeps in a sketch's file beside the summary:
 // where its rows came from and what was done to them.
 type description struct {
-	Format      string      `json:"format"`
-	Target      string      `json:"target,omitempty"`
-	Columns     []string    `json:"columns,omitempty"`
-	NNZ         int64       `json:"nnz"`
-	Preparation preparation `json:"preparation"`
+	Format      string            `json:"format"`
+	Target      string            `json:"target,omitempty"`
+	Columns     []string          `json:"columns,omitempty"`
+	NNZ         int64             `json:"nnz"`
+	Preparation model.Preparation `json:"preparation"`
 }
 
 // columns are the names in the header of a csv file, nil where there are none.

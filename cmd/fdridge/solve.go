@@ -97,7 +97,7 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 		if opened, err = o.reopen(d, cfg); err != nil {
 			return err
 		}
-		if r.source, err = d.Preparation.apply(opened.counted, be); err != nil {
+		if r.source, err = prepare(&d.Preparation, opened.counted, be); err != nil {
 			return err
 		}
 	}

@@ -52,11 +52,12 @@ var arrows = map[string][]string{
 	"ridge/internal/krylov":   above("dataset", "fd", "ridge/internal/certify", "ridge/internal/gram", "ridge/internal/interval", "ridge/internal/roundoff", "ridge/internal/rows"),
 	"ridge/internal/direct":   above("dataset", "fd", "ridge/internal/certify", "ridge/internal/interval", "ridge/internal/roundoff", "ridge/internal/rows"),
 	"ridge/ridgetest":         above("dataset", "fd", "ridge/...", "internal/verify/..."),
+	"model":                   above("dataset", "fd", "ridge/internal/...", "ridge"),
 	"dist/...":                above("dataset", "dist/...", "fd", "randsketch", "ridge/..."),
 	"dist/disttest":           above("dataset", "dist/...", "fd", "randsketch", "ridge/...", "internal/verify/..."),
 	"paper":                   library(),
 	"bench/...":               library("bench/...", "paper", "internal/verify/..."),
-	"cmd/...":                 library("cmd/...", "paper"),
+	"cmd/...":                 library("cmd/...", "model", "paper"),
 }
 
 // forTests are packages that only tests may import, and packages that are in this list
@@ -180,6 +181,13 @@ func TestTable(t *testing.T) {
 		{"ridge", "internal/wire", true},
 		{"ridge", "internal/verify/refbig", false},
 		{"ridge/ridgetest", "internal/verify/refbig", true},
+		{"model", "ridge", true},
+		{"model", "dataset", true},
+		{"model", "dataset/csv", false},
+		{"model", "dataset/file", false},
+		{"model", "dist", false},
+		{"ridge", "model", false},
+		{"cmd/fdridge", "model", true},
 		{"paper", "ridge", true},
 		{"paper", "cmd/fdridge", false},
 		{"bench", "paper", true},
@@ -194,7 +202,7 @@ func TestTable(t *testing.T) {
 // TestHeavy: a user of ridge doesn't get Parquet.
 func TestHeavy(t *testing.T) {
 	const arrow = "github.com/apache/arrow-go/v18/parquet/file"
-	for pkg, allowed := range map[string]bool{"ridge": false, "dataset": false, "dataset/csv": false, "dataset/parquet": true, "dataset/file": true, "cmd/fdridge": true} {
+	for pkg, allowed := range map[string]bool{"ridge": false, "model": false, "dataset": false, "dataset/csv": false, "dataset/parquet": true, "dataset/file": true, "cmd/fdridge": true} {
 		if what := burden(pkg, arrow); (what == "") != allowed {
 			t.Errorf("%s: %q, allowed must be %v", pkg, what, allowed)
 		}

@@ -1,0 +1,99 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// ErrShape reports arguments whose dimensions disagree. It is [engine.ErrShape].
+var ErrShape = engine.ErrShape
+
+// errShape is ErrShape in this package's words.
+var errShape = fmt.Errorf("model: %w", engine.ErrShape)
+
+// What keeps the certificate of a model from making intervals alone.
+var (
+	// ErrUnrecorded reports a model that was written before models kept the weights
+	// that their certificate is about.
+	ErrUnrecorded = errors.New("model: it was written before models kept what an interval needs; fit once more, or give a summary")
+	// ErrMeans reports a model with an intercept: how far a row is from the mean of the
+	// rows of the fit is what a summary of them knows.
+	ErrMeans = errors.New("model: it has an intercept, for which an interval needs the means of the rows too; give a summary of them")
+)
+
+// A FormatError reports a text that is no model, or whose parts contradict each other.
+type FormatError struct{ Err error }
+
+func (e *FormatError) Error() string { return "model: this is not a model: " + e.Err.Error() }
+func (e *FormatError) Unwrap() error { return e.Err }
+
+// A VersionError reports a model of a version that this package does not read.
+type VersionError struct{ Version int }
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("version %d of the model format, this program reads %d", e.Version, version)
+}
+
+// A GammaError reports a γ that the model has no fit for. Gamma is NaN where none was
+// chosen of several.
+type GammaError struct {
+	Gamma float64
+	Has   []float64 // those that there are
+}
+
+func (e *GammaError) Error() string {
+	var has strings.Builder
+	for i, g := range e.Has {
+		if i > 0 {
+			has.WriteString(", ")
+		}
+		fmt.Fprint(&has, g)
+	}
+	if math.IsNaN(e.Gamma) {
+		return fmt.Sprintf("model: there are fits for gamma = %s; choose one", &has)
+	}
+	return fmt.Sprintf("model: gamma = %v is not among the fits, gamma = %s", e.Gamma, &has)
+}
+
+// A PreparationError reports rows that cannot be prepared as those of the fit were.
+type PreparationError struct{ Err error }
+
+func (e *PreparationError) Error() string {
+	return "model: the rows cannot be prepared: " + e.Err.Error()
+}
+func (e *PreparationError) Unwrap() error { return e.Err }
+
+// A CertificateError reports a certificate that intervals are to follow from, and that
+// cannot be read.
+type CertificateError struct{ Err error }
+
+func (e *CertificateError) Error() string {
+	return "model: its certificate cannot be read: " + e.Err.Error()
+}
+func (e *CertificateError) Unwrap() error { return e.Err }
+
+// A SummaryError reports a summary that is not of the rows of the model's fit, as far as
+// its dimensions (Err is [ErrShape]), what was done to its rows ([ErrPreparation]), their
+// number and sums ([ridge.ErrOtherRows]) tell.
+type SummaryError struct{ Err error }
+
+func (e *SummaryError) Error() string {
+	return "model: the summary is not one of the fit: " + e.Err.Error()
+}
+func (e *SummaryError) Unwrap() error { return e.Err }
+
+// ErrPreparation reports rows of a summary that were prepared in another way than those
+// of the fit.
+var ErrPreparation = errors.New("its rows were prepared in another way than the model's")
+
+// An OverflowError reports a row, counted from 0, for which the prediction exceeds the
+// range of float64.
+type OverflowError struct{ Row int64 }
+
+func (e *OverflowError) Error() string {
+	return fmt.Sprintf("row %d: the prediction exceeds the range of float64", e.Row+1)
+}

@@ -1,0 +1,94 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+
+	"github.com/fdridge/fdridge/dataset"
+)
+
+// version is that of the file.
+const version = 1
+
+// file is a [Model] as it is written: a fit for each γ in models and, where there is one
+// γ, its fields at the top level instead.
+type file struct {
+	Version     int              `json:"fdridge_model"`
+	Rows        int64            `json:"n"`
+	Features    int              `json:"d"`
+	Size        int              `json:"size"`
+	Backend     string           `json:"backend"`
+	Tol         Number           `json:"tol"`
+	Intercept   bool             `json:"intercept_fitted"`
+	Columns     []string         `json:"columns,omitempty"`
+	Target      string           `json:"target,omitempty"`
+	Preparation Preparation      `json:"preparation"`
+	Terms       []string         `json:"feature_names,omitempty"`
+	Folded      *dataset.Scaling `json:"folded_scaling,omitempty"`
+	*Fit
+	Models []Fit `json:"models,omitempty"`
+}
+
+// A Number is a float64 in JSON, null where it is not finite.
+type Number float64
+
+// MarshalJSON writes the number, or null.
+func (x Number) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(x))
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote; of what is proved nothing but upper bounds
+// are written null, those that are infinite.
+func (x *Number) UnmarshalJSON(text []byte) error {
+	if bytes.Equal(text, []byte("null")) {
+		*x = Number(math.Inf(1))
+		return nil
+	}
+	return json.Unmarshal(text, (*float64)(x))
+}
+
+// PerTarget is a list of one value for each target, in JSON the bare value where there is
+// one target.
+type PerTarget[T any] []T
+
+// MarshalJSON writes the list, or the value.
+func (x PerTarget[T]) MarshalJSON() ([]byte, error) {
+	if len(x) == 1 {
+		return json.Marshal(x[0])
+	}
+	return json.Marshal([]T(x))
+}
+
+// UnmarshalJSON reads a list, or the value of one target. A null among float64, which
+// would be read as zero, is refused.
+func (x *PerTarget[T]) UnmarshalJSON(text []byte) error {
+	var one T
+	switch any(one).(type) {
+	case float64, []float64:
+		if bytes.Contains(text, []byte("null")) {
+			return errors.New("a weight is null")
+		}
+	}
+	if json.Unmarshal(text, &one) == nil {
+		*x = PerTarget[T]{one}
+		return nil
+	}
+	var list []T
+	err := json.Unmarshal(text, &list)
+	*x = list
+	return err
+}
+
+// Numbers are x, for JSON.
+func Numbers(x []float64) PerTarget[Number] {
+	out := make(PerTarget[Number], len(x))
+	for i, v := range x {
+		out[i] = Number(v)
+	}
+	return out
+}

@@ -1,0 +1,317 @@
+// Package model keeps a fit of ridge regression: weights, their certificate, and how rows
+// are prepared for them. [New] makes a model of [ridge.Solution], [Read] and
+// [Model.Write] move it from and to a file, [Model.At] chooses one γ of several, and
+// [Model.Predictor] predicts for a [dataset.Source] or a matrix, on request with proved
+// intervals.
+//
+// # The file
+//
+// A model is one object of JSON:
+//
+//	fdridge_model     1, the version of the format
+//	n, d              rows of the fit, and features that it was of, computed ones where
+//	                  there are any
+//	size              rows of the sketch, 0 where there was none
+//	backend, tol      what computed it, and the relative error that was asked for
+//	intercept_fitted  whether an intercept was fitted
+//	columns, target   the header of the data, targets included, and which was the target
+//	preparation       inputs, the number of columns; names, of the columns; scaling, {mean,
+//	                  scale}; features, {components, gamma, seed}, of [dataset.Fourier];
+//	                  polynomial, {degree}: what is done to the columns, in this order
+//	feature_names     the names of polynomial features, in the order of the weights
+//	folded_scaling    {mean, scale} of columns that were scaled for the fit, where coef and
+//	                  intercept are in the units of the file: predict from unscaled columns
+//
+// and, for one γ beside these, for several in the list models of an object for each,
+//
+//	gamma             γ
+//	coef, intercept   the weights and the intercept
+//	tss               ‖b‖², centred where an intercept was fitted
+//	certificate       a [Record]
+//	fitted            {coef, intercept} of the scaled columns, where there is a
+//	                  folded_scaling; what the certificate is about
+//
+// What there is for each target is the bare value for one target, and a list for several:
+//
+//	one target      "coef": [1, 2],             "intercept": 3,      "error_bound": 1e-9
+//	two targets     "coef": [[1, 2], [4, 5]],   "intercept": [3, 6], "error_bound": [1e-9, 2e-9]
+//
+// A bracket is [lo, hi]; a number of the certificate that is not finite is null.
+package model
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// A Model is a saved fit for one γ or several.
+type Model struct {
+	Rows        int64 // of the fit
+	Features    int   // that the fit was of, computed ones where there are any
+	Size        int   // of the sketch, 0 without
+	Backend     string
+	Tol         float64  // the relative error that was asked for
+	Intercept   bool     // one was fitted
+	Columns     []string // of the file's header, in its order, targets included
+	Target      string   // as the user named it
+	Preparation Preparation
+	Terms       []string // names of what the weights are of, nil where they have none
+	// Folded is what the weights, in the units of the file, were scaled by when they were
+	// fitted: a summary of columns that were scaled in another way is not that of the fit.
+	Folded *dataset.Scaling
+	Fits   []Fit // one for each γ
+}
+
+// A Fit is what one γ predicts with, and its record. Without computed features the weights
+// are in the units of the file.
+type Fit struct {
+	Gamma       float64              `json:"gamma"`
+	Coef        PerTarget[[]float64] `json:"coef"`      // t×d
+	Intercept   PerTarget[float64]   `json:"intercept"` // t
+	TSS         PerTarget[float64]   `json:"tss,omitempty"`
+	Certificate Certificate          `json:"certificate,omitzero"`
+	Fitted      *Fitted              `json:"fitted,omitempty"`
+}
+
+// Fitted is what the certificate is about, bit for bit, where that is not in the fields
+// beside it. Models that were written before have none: nothing says that their weights
+// are those of their certificate, and they narrow no interval.
+type Fitted struct {
+	Coef      PerTarget[[]float64] `json:"coef,omitempty"`      // of the scaled columns, where Coef is in the units of the file
+	Intercept PerTarget[float64]   `json:"intercept,omitempty"` // to go with them
+}
+
+// Details are what a model keeps of a fit that its solutions don't tell.
+type Details struct {
+	Intercept bool     // one was fitted
+	Size      int      // of the sketch, 0 without
+	Tol       float64  // the relative error that was asked for
+	Passes    int      // reads of the data that preparing took
+	Columns   []string // of the data, targets included
+	Target    string   // which of them was the target
+}
+
+// New makes a model of the solutions for one γ or several, of rows that prep has prepared;
+// of rows that nothing was done to it may be the zero value. Where columns were scaled, and
+// no features computed, the model has the weights in the units before. It shares nothing
+// with the solutions. None, or some of other dimensions than each other or the
+// preparation, are [ErrShape]; weights that are not finite are an error.
+func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, error) {
+	if len(solutions) == 0 {
+		return nil, fmt.Errorf("%w: a model needs a solution", errShape)
+	}
+	t, d := solutions[0].Dims()
+	if prep.Inputs == 0 && prep.Expansion() == nil {
+		prep.Inputs = d
+	}
+	m := &Model{
+		Rows: solutions[0].Rows, Features: d, Size: about.Size, Backend: solutions[0].Backend, Tol: about.Tol,
+		Intercept: about.Intercept, Columns: about.Columns, Target: about.Target, Preparation: prep,
+	}
+	if prep.unscales() {
+		if len(prep.Scaling.Mean) != d || len(prep.Scaling.Scale) != d {
+			return nil, fmt.Errorf("%w: a scaling of %d columns for %d weights", errShape, len(prep.Scaling.Mean), d)
+		}
+		m.Folded, m.Preparation.Scaling = prep.Scaling, nil
+	}
+	for _, f := range solutions {
+		if k, _ := f.Dims(); k != t || slices.ContainsFunc(f.Targets, func(o ridge.Target) bool { return len(o.Coef) != d }) {
+			return nil, fmt.Errorf("%w: solutions of other dimensions than %d targets and %d features", errShape, t, d)
+		}
+		fit := newFit(prep, f, about.Passes)
+		if err := m.valid(&fit); err != nil {
+			return nil, fmt.Errorf("%w: %w", errShape, err)
+		}
+		if err := fit.finite(); err != nil {
+			return nil, fmt.Errorf("model: %w", err)
+		}
+		m.Fits = append(m.Fits, fit)
+	}
+	m.Terms = m.Preparation.Terms()
+	return m, nil
+}
+
+// newFit has the weights of a solution in the units before prep where they can be.
+func newFit(prep Preparation, f *ridge.Solution, passes int) Fit {
+	record := NewRecord(f, &prep, passes)
+	out := Fit{Gamma: f.Gamma, Certificate: Certificate{record: &record}, Fitted: &Fitted{}}
+	for j := range f.Targets {
+		o := &f.Targets[j]
+		coef, b := prep.Unscale(o.Coef, o.Intercept)
+		out.TSS = append(out.TSS, o.ComputedTSS)
+		out.Coef = append(out.Coef, coef)
+		out.Intercept = append(out.Intercept, b)
+		if prep.unscales() {
+			out.Fitted.Coef = append(out.Fitted.Coef, slices.Clone(o.Coef))
+			out.Fitted.Intercept = append(out.Fitted.Intercept, o.Intercept)
+		}
+	}
+	return out
+}
+
+// Write writes the model, the same bytes for the same fit.
+func (m *Model) Write(w io.Writer) error {
+	f := file{
+		Version: version, Rows: m.Rows, Features: m.Features, Size: m.Size, Backend: m.Backend, Tol: Number(m.Tol),
+		Intercept: m.Intercept, Columns: m.Columns, Target: m.Target, Preparation: m.Preparation, Folded: m.Folded,
+	}
+	if m.Preparation.Polynomial != nil {
+		f.Terms = m.Terms
+	}
+	if f.Models = m.Fits; len(m.Fits) == 1 {
+		f.Fit, f.Models = &m.Fits[0], nil
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	return e.Encode(f)
+}
+
+// Read reads what Write wrote, to the end of r. A text that is no model, or whose parts
+// contradict each other, is a *[FormatError], one of another version a *[VersionError].
+func Read(r io.Reader) (*Model, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	var f file
+	if err := json.Unmarshal(text, &f); err != nil {
+		return nil, &FormatError{err}
+	}
+	if f.Version != version {
+		return nil, &VersionError{f.Version}
+	}
+	if f.Fit != nil {
+		f.Models = append(f.Models, *f.Fit)
+	}
+	if len(f.Models) == 0 {
+		return nil, &FormatError{errors.New("it holds no weights")}
+	}
+	m := &Model{
+		Rows: f.Rows, Features: f.Features, Size: f.Size, Backend: f.Backend, Tol: float64(f.Tol),
+		Intercept: f.Intercept, Columns: f.Columns, Target: f.Target, Preparation: f.Preparation, Terms: f.Terms, Folded: f.Folded, Fits: f.Models,
+	}
+	if m.Preparation.Polynomial == nil { // whose terms may be many more than the text is long
+		m.Terms = m.Preparation.Terms()
+	}
+	for i := range m.Fits {
+		err := m.valid(&m.Fits[i])
+		if err == nil {
+			err = m.Fits[i].finite()
+		}
+		if err != nil {
+			return nil, &FormatError{err}
+		}
+	}
+	return m, nil
+}
+
+// valid checks that the dimensions of a fit agree.
+func (m *Model) valid(w *Fit) error {
+	p := m.Preparation
+	if len(w.Coef) == 0 || len(w.Coef) != len(w.Intercept) {
+		return fmt.Errorf("%d lists of weights, %d intercepts", len(w.Coef), len(w.Intercept))
+	}
+	if len(w.TSS) > len(w.Coef) {
+		return fmt.Errorf("%d sums of squares for %d targets", len(w.TSS), len(w.Coef))
+	}
+	want := p.Inputs
+	if p.Expansion() != nil {
+		want = m.Features
+	}
+	if p.Features != nil && p.Features.Components != m.Features {
+		return fmt.Errorf("%d Fourier features for %d weights", p.Features.Components, m.Features)
+	}
+	if p.Scaling != nil && (len(p.Scaling.Mean) != p.Inputs || len(p.Scaling.Scale) != p.Inputs) {
+		return fmt.Errorf("a scaling of %d columns for %d", len(p.Scaling.Mean), p.Inputs)
+	}
+	for _, c := range w.Coef {
+		if len(c) != want || want < 1 {
+			return fmt.Errorf("%d weights for %d features", len(c), want)
+		}
+	}
+	return w.Fitted.valid(m.Features, len(w.Coef), m.Folded != nil)
+}
+
+// finite refuses weights that are no numbers.
+func (w *Fit) finite() error {
+	for j, c := range w.Coef {
+		for _, v := range c {
+			if !isFinite(v) {
+				return fmt.Errorf("a weight is %v", v)
+			}
+		}
+		if b := w.Intercept[j]; !isFinite(b) {
+			return fmt.Errorf("an intercept is %v", b)
+		}
+	}
+	return nil
+}
+
+// valid checks what intervals are narrowed by, for d features and t targets.
+func (f *Fitted) valid(d, t int, folded bool) error {
+	if f == nil {
+		return nil
+	}
+	scaled := 0 // targets with weights of scaled columns
+	if folded {
+		scaled = t
+	}
+	if len(f.Coef) != scaled || len(f.Intercept) != scaled {
+		return fmt.Errorf("of what was fitted there are %d lists of weights and %d intercepts for %d targets", len(f.Coef), len(f.Intercept), t)
+	}
+	for _, c := range f.Coef {
+		if len(c) != d {
+			return fmt.Errorf("%d weights were fitted to %d features", len(c), d)
+		}
+	}
+	return nil
+}
+
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Gammas are those that there are fits for.
+func (m *Model) Gammas() []float64 {
+	out := make([]float64, len(m.Fits))
+	for i := range m.Fits {
+		out[i] = m.Fits[i].Gamma
+	}
+	return out
+}
+
+// At returns the model with the fit for γ alone, which it shares with m. Where there is
+// none it is a *[GammaError].
+func (m *Model) At(gamma float64) (*Model, error) {
+	i := slices.IndexFunc(m.Fits, func(f Fit) bool { return f.Gamma == gamma })
+	if i < 0 {
+		return nil, &GammaError{gamma, m.Gammas()}
+	}
+	one := *m
+	one.Fits = m.Fits[i : i+1 : i+1]
+	return &one, nil
+}
+
+// Weights returns a row [intercept, weights…] for each γ and, within it, each target.
+func (m *Model) Weights() *mat.Dense {
+	var out mat.Dense
+	row := 0
+	for i := range m.Fits {
+		w := &m.Fits[i]
+		for j, c := range w.Coef {
+			if out.IsEmpty() {
+				out = *mat.NewDense(len(m.Fits)*len(w.Coef), 1+len(c), nil)
+			}
+			out.SetRow(row, append([]float64{w.Intercept[j]}, c...))
+			row++
+		}
+	}
+	return &out
+}

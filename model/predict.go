@@ -1,0 +1,355 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"reflect"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// Intervals say what intervals of predictions are to follow from; its zero value is that
+// there are none. An interval holds, for certain, what the exact ridge solution at the
+// model's γ predicts; it says nothing of the noise of a future observation.
+type Intervals struct {
+	// ByModel takes the model's certificate alone, which needs one without intercept
+	// ([ErrMeans]), that keeps what its certificate is about ([ErrUnrecorded]).
+	ByModel bool
+	// Summary is of the rows of the fit, prepared as they were for it: intervals follow
+	// from it and from the model's certificate, whichever is narrower.
+	Summary *ridge.Summary
+	// Preparation is what was done to the rows of Summary; nil: what [Model.FittedPreparation] says.
+	Preparation *Preparation
+}
+
+// A Basis is what intervals follow from.
+type Basis string
+
+// What intervals follow from; of none it is "".
+const (
+	BySummary Basis = "sketch" // alone: the model was written before it kept what its certificate is about
+	ByModel   Basis = "model"
+	ByBoth    Basis = "sketch and model"
+)
+
+// A Predictor predicts for rows as they come, which it prepares. It keeps workspace: one
+// goroutine at a time may use it.
+type Predictor struct {
+	prep      Preparation
+	fit       *ridge.Solution
+	intervals *ridge.Predictor // nil: none are asked for
+	basis     Basis
+}
+
+// A Prediction is that for one row.
+type Prediction struct {
+	Row       int64            // from 0, in its source
+	Y         []float64        // one for each target of the model
+	Intervals []ridge.Interval // of each, nil where none are asked for
+	Observed  []float64        // the targets that the source has, as many as it has
+}
+
+// FittedPreparation is that of the rows that the fit was made of, the scaling that is
+// folded into the weights included. A summary that is to narrow intervals is of such.
+func (m *Model) FittedPreparation() Preparation {
+	p := m.Preparation
+	if m.Folded != nil {
+		p.Scaling = m.Folded
+	}
+	return p
+}
+
+// Prepare returns src as the weights are for: scaled, or with its Fourier or polynomial
+// features. Rows that cannot be prepared are a *[PreparationError], those of another
+// number of features among them.
+func (m *Model) Prepare(src dataset.Source) (dataset.Source, error) {
+	d := m.Features
+	if len(m.Fits) > 0 && len(m.Fits[0].Coef) > 0 {
+		d = len(m.Fits[0].Coef[0]) // as have all
+	}
+	return prepare(&m.Preparation, src, d)
+}
+
+// prepare is Preparation.Apply for d weights.
+func prepare(p *Preparation, src dataset.Source, d int) (dataset.Source, error) {
+	src, err := p.Apply(src, nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, made, _ := src.Dims(); made != d {
+		return nil, &PreparationError{fmt.Errorf("%w: the model makes %d features, and has %d weights", errShape, made, d)}
+	}
+	return src, nil
+}
+
+// Predictor returns what predicts by the model, which has one γ ([Model.At]), else it is a
+// *[GammaError]. A summary that isn't of the rows of the fit is a *[SummaryError], a
+// certificate that cannot be read a *[CertificateError].
+func (m *Model) Predictor(by Intervals) (*Predictor, error) {
+	if len(m.Fits) != 1 {
+		return nil, &GammaError{math.NaN(), m.Gammas()}
+	}
+	p := &Predictor{prep: m.Preparation, fit: solution(m.Fits[0].Gamma, m.Fits[0].Coef, m.Fits[0].Intercept)}
+	var err error
+	switch {
+	case by.Summary != nil:
+		err = p.bySummary(m, &by)
+	case by.ByModel:
+		err = p.byModel(m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func solution(gamma float64, coef [][]float64, intercept []float64) *ridge.Solution {
+	f := &ridge.Solution{Gamma: gamma, Targets: make([]ridge.Target, len(coef))}
+	for j, c := range coef {
+		f.Targets[j] = ridge.Target{Coef: slices.Clone(c), Intercept: intercept[j], ComputedTSS: math.NaN(), GradientNorm: math.NaN()}
+	}
+	return f
+}
+
+// bySummary prepares for intervals by a summary and by the model's certificate. The rows
+// are scaled then, and so the weights.
+func (p *Predictor) bySummary(m *Model, by *Intervals) error {
+	t, _ := p.fit.Dims()
+	sum, w := by.Summary, &m.Fits[0]
+	if cfg := sum.Config(); cfg.Dim != m.Features || cfg.Targets != t {
+		return &SummaryError{fmt.Errorf("%w: it is of %d features and %d targets, the model of %d and %d", ErrShape, cfg.Dim, cfg.Targets, m.Features, t)}
+	}
+	if by.Preparation != nil && !reflect.DeepEqual(*by.Preparation, m.FittedPreparation()) {
+		return &SummaryError{ErrPreparation}
+	}
+	if err := sameRows(sum, m, w.TSS); err != nil {
+		return &SummaryError{err}
+	}
+	p.asFitted(m)
+	var err error
+	if p.intervals, err = sum.Predictor(p.fit.Gamma); err != nil {
+		return err
+	}
+	if p.basis = BySummary; w.Fitted == nil {
+		return nil
+	}
+	p.basis = ByBoth
+	if err := p.certify(m); err != nil {
+		return err
+	}
+	if err := p.intervals.Narrow(p.fit); err != nil {
+		return &SummaryError{err}
+	}
+	return nil
+}
+
+// byModel prepares for intervals by the model's certificate alone.
+func (p *Predictor) byModel(m *Model) error {
+	switch {
+	case m.Fits[0].Fitted == nil:
+		return ErrUnrecorded
+	case m.Intercept:
+		return ErrMeans
+	}
+	p.asFitted(m)
+	if err := p.certify(m); err != nil {
+		return err
+	}
+	var err error
+	p.basis = ByModel
+	p.intervals, err = p.fit.Predictor()
+	return err
+}
+
+// asFitted takes the weights back to the scaled columns that they were fitted to, and
+// has the rows scaled.
+func (p *Predictor) asFitted(m *Model) {
+	if m.Folded == nil {
+		return
+	}
+	p.prep = m.FittedPreparation()
+	if w := &m.Fits[0]; w.Fitted != nil {
+		p.fit = solution(w.Gamma, w.Fitted.Coef, w.Fitted.Intercept)
+		return
+	}
+	for j := range p.fit.Targets {
+		o := &p.fit.Targets[j]
+		for i := range o.Coef {
+			o.Intercept += o.Coef[i] * m.Folded.Mean[i]
+			o.Coef[i] *= m.Folded.Scale[i]
+		}
+	}
+}
+
+// certify completes the fit by what the model says of it. The file has no bracket of ‖b‖²:
+// what is computed of it is taken as it is.
+func (p *Predictor) certify(m *Model) error {
+	w := &m.Fits[0]
+	v, err := w.bounds()
+	if err != nil {
+		return err
+	}
+	p.fit.Rows = m.Rows
+	t := len(p.fit.Targets)
+	for j := range p.fit.Targets {
+		o := &p.fit.Targets[j]
+		o.Certificate = ridge.Certificate{ErrorBound: float64(v.Error[j]), EnergyBound: float64(v.Energy[j]), Objective: v.Objective[j]}
+		if len(v.Intercept) == t {
+			o.InterceptBound = float64(v.Intercept[j])
+		}
+		if len(w.TSS) == t {
+			o.ComputedTSS = w.TSS[j]
+		}
+	}
+	return nil
+}
+
+// sameRows refuses a summary that is not of the rows the model was fitted to, as far
+// as their number, the intercept and the targets tell.
+func sameRows(sum *ridge.Summary, m *Model, tss []float64) error {
+	if sum.Rows() != m.Rows || sum.Config().Intercept != m.Intercept {
+		return fmt.Errorf("%w: it is of %d rows with intercept %v, the model of %d with intercept %v", ridge.ErrOtherRows, sum.Rows(), sum.Config().Intercept, m.Rows, m.Intercept)
+	}
+	f, err := sum.Fit(1)
+	if err != nil {
+		return err
+	}
+	for j, want := range tss {
+		if got := f.Targets[j].ComputedTSS; !(math.Abs(got-want) <= 1e-6*want) {
+			return fmt.Errorf("%w: its ‖b‖² of target %d is %.6g, the model was fitted to one of %.6g", ridge.ErrOtherRows, j+1, got, want)
+		}
+	}
+	return nil
+}
+
+// Basis is what the intervals follow from, "" where there are none.
+func (p *Predictor) Basis() Basis { return p.basis }
+
+// Dims returns the number of targets that are predicted, and of columns of the rows they
+// are predicted from.
+func (p *Predictor) Dims() (t, d int) {
+	t, _ = p.fit.Dims()
+	return t, p.prep.Inputs
+}
+
+// Predict makes a pass over src, whose rows are as they came for the fit before any
+// preparation, and yields the prediction for each, in order. What it yields is valid until
+// the next is asked for. An error ends the pass: a *[PreparationError], an
+// *[OverflowError], [ridge.ErrOtherRows] where the summary and the model prove what cannot
+// both be, or one of src.
+func (p *Predictor) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
+	return func(yield func(Prediction, error) bool) {
+		if err := p.predict(ctx, src, func(one Prediction) bool { return yield(one, nil) }); err != nil && !errors.Is(err, errEnough) {
+			yield(Prediction{}, err)
+		}
+	}
+}
+
+// errEnough says that no more predictions are wanted.
+var errEnough = errors.New("enough")
+
+func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(Prediction) bool) error {
+	k, weights := p.fit.Dims()
+	src, err := prepare(&p.prep, src, weights)
+	if err != nil {
+		return err
+	}
+	_, d, t := src.Dims()
+	row, yhat := make([]float64, d), make([]float64, k)
+	var within []ridge.Interval
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		if p.intervals != nil {
+			within = slices.Grow(within[:0], b.N*k)[:b.N*k]
+			if err := p.intervals.Predict(within, b); err != nil {
+				return err
+			}
+		}
+		for i := range b.N {
+			if err := p.fit.PredictRow(yhat, rowOf(b, i, row)); err != nil {
+				return err
+			}
+			one := Prediction{Row: b.First + int64(i), Y: yhat, Observed: b.Y[i*t : (i+1)*t]}
+			if slices.ContainsFunc(yhat, func(v float64) bool { return !isFinite(v) }) {
+				return &OverflowError{one.Row}
+			}
+			if p.intervals != nil {
+				one.Intervals = within[i*k : (i+1)*k]
+			}
+			if !yield(one) {
+				return errEnough
+			}
+		}
+	}
+	return nil
+}
+
+// PredictMatrix predicts for the samples in x (n×d, each row is one), as they are before any
+// preparation: n×t, and, where intervals are asked for, that of sample i and target j at
+// i·t + j. The errors are those of Predict, a *[PreparationError] where x has another number of columns.
+func (p *Predictor) PredictMatrix(x mat.Matrix) (*mat.Dense, []ridge.Interval, error) {
+	if x == nil {
+		return nil, nil, fmt.Errorf("%w: no matrix", errShape)
+	}
+	n, d := x.Dims()
+	if n == 0 {
+		return &mat.Dense{}, nil, nil
+	}
+	rows := mat.DenseCopyOf(x)
+	src, err := dataset.FromDense(n, d, 0, rows.RawMatrix().Data, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, _ := p.fit.Dims()
+	out := mat.NewDense(n, t, nil)
+	var within []ridge.Interval
+	for one, err := range p.Predict(context.Background(), src) {
+		if err != nil {
+			return nil, nil, err
+		}
+		out.SetRow(int(one.Row), one.Y)
+		within = append(within, one.Intervals...)
+	}
+	return out, within, nil
+}
+
+// Predict is [Predictor.Predict] without intervals, by a model of one γ.
+func (m *Model) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
+	p, err := m.Predictor(Intervals{})
+	if err != nil {
+		return func(yield func(Prediction, error) bool) { yield(Prediction{}, err) }
+	}
+	return p.Predict(ctx, src)
+}
+
+// PredictMatrix is [Predictor.PredictMatrix] without intervals, by a model of one γ.
+func (m *Model) PredictMatrix(x mat.Matrix) (*mat.Dense, error) {
+	p, err := m.Predictor(Intervals{})
+	if err != nil {
+		return nil, err
+	}
+	out, _, err := p.PredictMatrix(x)
+	return out, err
+}
+
+// rowOf returns row i of a block, written out into row where it is sparse.
+func rowOf(b dataset.Block, i int, row []float64) []float64 {
+	if b.Sparse == nil {
+		return b.X[i*len(row) : (i+1)*len(row)]
+	}
+	clear(row)
+	idx, val := b.Sparse.Row(i)
+	for k, j := range idx {
+		row[j] = val[k]
+	}
+	return row
+}

@@ -1,0 +1,124 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// A Preparation is what is done to rows before they are fitted, and again before anything
+// is predicted for them: scaling of the columns, then Fourier or polynomial features of
+// them. Its zero value does nothing.
+type Preparation struct {
+	Inputs     int                 `json:"inputs"` // features of the rows as they come
+	Names      []string            `json:"names,omitempty"`
+	Scaling    *dataset.Scaling    `json:"scaling,omitempty"`
+	Features   *dataset.Fourier    `json:"features,omitempty"`
+	Polynomial *dataset.Polynomial `json:"polynomial,omitempty"`
+}
+
+// Expand notes the features that are computed: a [dataset.Fourier] or a
+// [dataset.Polynomial]; nil is none.
+func (p *Preparation) Expand(f dataset.Features) {
+	p.Features, p.Polynomial = nil, nil
+	switch f := f.(type) {
+	case dataset.Fourier:
+		p.Features = &f
+	case dataset.Polynomial:
+		p.Polynomial = &f
+	}
+}
+
+// Expansion is what Expand noted, nil for nothing.
+func (p *Preparation) Expansion() dataset.Features {
+	switch {
+	case p.Features != nil:
+		return *p.Features
+	case p.Polynomial != nil:
+		return *p.Polynomial
+	}
+	return nil
+}
+
+// Terms are the names of the features that weights are of: those of the columns, or of
+// their monomials, x1*x2 where the columns have none. Nil says that they have none, as
+// Fourier features.
+func (p *Preparation) Terms() []string {
+	switch {
+	case p.Features != nil:
+		return nil
+	case p.Polynomial == nil:
+		return p.Names
+	}
+	names := p.Names
+	if names == nil {
+		for j := range p.Inputs {
+			names = append(names, fmt.Sprint("x", j+1))
+		}
+	}
+	return p.Polynomial.Names(names)
+}
+
+// Apply returns src prepared; be computes the features, nil is engine.Default(). What
+// cannot be prepared, rows of another number of features among it, is a
+// *[PreparationError].
+func (p *Preparation) Apply(src dataset.Source, be engine.Backend) (dataset.Source, error) {
+	if _, d, _ := src.Dims(); d != p.Inputs {
+		return nil, &PreparationError{fmt.Errorf("%w: rows of %d features, the preparation is of %d", errShape, d, p.Inputs)}
+	}
+	var err error
+	if p.Scaling != nil {
+		if src, err = p.Scaling.Apply(src); err != nil {
+			return nil, &PreparationError{err}
+		}
+	}
+	if f := p.Expansion(); f != nil {
+		if src, err = f.Apply(src, be); err != nil {
+			return nil, &PreparationError{err}
+		}
+	}
+	return src, nil
+}
+
+// unscales says that weights can be told in the units of the columns as they come.
+func (p *Preparation) unscales() bool { return p.Scaling != nil && p.Expansion() == nil }
+
+// Unscale takes the weights of one target back to the units of the columns as they come:
+// of (x − mean)/scale they are those of x divided by scale, and the intercept takes the
+// rest. Weights of computed features stay as they are. It returns a copy.
+func (p *Preparation) Unscale(coef []float64, intercept float64) ([]float64, float64) {
+	out := slices.Clone(coef)
+	if !p.unscales() {
+		return out, intercept
+	}
+	for i := range out {
+		out[i] /= p.Scaling.Scale[i]
+		intercept -= out[i] * p.Scaling.Mean[i]
+	}
+	return out, intercept
+}
+
+// InterceptBound is what the bound on the intercept of a target is in the units of the
+// columns as they come. With weights that are off by Δx and an intercept that is off by
+// Δb, that of Unscale is off by Δb − Σ Δxⱼ·meanⱼ/scaleⱼ, and by what it rounds.
+func (p *Preparation) InterceptBound(o *ridge.Target) float64 {
+	bound := o.InterceptBound
+	if !p.unscales() {
+		return bound
+	}
+	var far2, size float64
+	for i, mean := range p.Scaling.Mean {
+		v := mean / p.Scaling.Scale[i]
+		far2 += v * v
+		size += math.Abs(o.Coef[i] * v)
+	}
+	if far2 > 0 {
+		bound += o.ErrorBound * math.Sqrt(far2)
+	}
+	rounded := float64(len(o.Coef)+4) * 0x1p-52 * (math.Abs(o.Intercept) + size)
+	return (bound + rounded) * 1.01 // for the rounding of this
+}
