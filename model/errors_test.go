@@ -1,0 +1,160 @@
+package model_test
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// small is a summary of a few rows, and a fit of them.
+func small(t *testing.T, gamma float64, intercept bool) (*ridge.Summary, *model.Model) {
+	t.Helper()
+	sum, err := ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 2, Intercept: intercept})
+	check(t, err)
+	check(t, sum.Append(mat.NewDense(4, 2, []float64{1, 2, 3, 4, 5, 7, 6, 9}), mat.NewDense(4, 1, []float64{1, 2, 3, 5}), nil))
+	fit, err := sum.Fit(gamma)
+	check(t, err)
+	m, err := model.New(model.Preparation{}, []*ridge.Solution{fit}, model.Details{Intercept: intercept, Size: 2})
+	check(t, err)
+	return sum, m
+}
+
+// as says that err is an E.
+func as[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// TestErrors: what a caller may want to tell apart is told by the error's kind.
+func TestErrors(t *testing.T) {
+	read := func(text string) error {
+		_, err := model.Read(strings.NewReader(text))
+		return err
+	}
+	for text, ok := range map[string]func(error) bool{
+		"":                    as[*model.FormatError],
+		"[]":                  as[*model.FormatError],
+		`{"fdridge_model":2}`: as[*model.VersionError],
+		`{"fdridge_model":1}`: as[*model.FormatError],
+		`{"fdridge_model":1,"models":[{"coef":[[1],[2]],"intercept":[1,2]}],"preparation":{"inputs":2}}`: as[*model.FormatError],
+		`{"fdridge_model":1,"coef":[1,null],"intercept":0,"preparation":{"inputs":2}}`:                   as[*model.FormatError],
+		`{"fdridge_model":1,"coef":[1,2],"intercept":0,"preparation":{"inputs":2}}`:                      func(err error) bool { return err == nil },
+	} {
+		if err := read(text); !ok(err) {
+			t.Errorf("%s: %v (%T)", text, err, err)
+		}
+	}
+
+	sum, m := small(t, 1, true)
+	_, plain := small(t, 1, false)
+	predictor := func(m *model.Model, by model.Intervals) error {
+		_, err := m.Predictor(by)
+		return err
+	}
+	two := *m
+	two.Fits = append(two.Fits[:1:1], two.Fits[0])
+	old := *plain
+	old.Fits = []model.Fit{plain.Fits[0]}
+	old.Fits[0].Fitted = nil
+	none := *plain
+	none.Fits = []model.Fit{plain.Fits[0]}
+	none.Fits[0].Certificate = model.Certificate{}
+	_, noGamma := m.At(7)
+	for name, c := range map[string]struct {
+		err error
+		ok  func(error) bool
+	}{
+		"another gamma":       {noGamma, as[*model.GammaError]},
+		"several gammas":      {predictor(&two, model.Intervals{}), as[*model.GammaError]},
+		"an intercept":        {predictor(m, model.Intervals{ByModel: true}), func(err error) bool { return errors.Is(err, model.ErrMeans) }},
+		"an old model":        {predictor(&old, model.Intervals{ByModel: true}), func(err error) bool { return errors.Is(err, model.ErrUnrecorded) }},
+		"no certificate":      {predictor(&none, model.Intervals{ByModel: true}), as[*model.CertificateError]},
+		"another preparation": {predictor(m, model.Intervals{Summary: sum, Preparation: &model.Preparation{Inputs: 3}}), func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, model.ErrPreparation) }},
+		"other rows":          {predictor(plain, model.Intervals{Summary: sum}), func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, ridge.ErrOtherRows) }},
+		"its rows":            {predictor(m, model.Intervals{Summary: sum}), func(err error) bool { return err == nil }},
+	} {
+		if !c.ok(c.err) {
+			t.Errorf("%s: %v (%T)", name, c.err, c.err)
+		}
+	}
+
+	wide, err := dataset.FromDense(1, 3, 0, make([]float64, 3), nil)
+	check(t, err)
+	if _, err := m.Prepare(wide); !as[*model.PreparationError](err) || !errors.Is(err, model.ErrShape) {
+		t.Errorf("other rows are prepared: %v", err)
+	}
+	for _, err := range m.Predict(t.Context(), wide) {
+		if !as[*model.PreparationError](err) {
+			t.Errorf("other rows: %v", err)
+		}
+	}
+	huge, err := model.Read(strings.NewReader(`{"fdridge_model":1,"coef":[0,1e308],"intercept":0,"preparation":{"inputs":2}}`))
+	check(t, err)
+	if _, err := huge.PredictMatrix(mat.NewDense(2, 2, []float64{0, 0, 0, 2})); !as[*model.OverflowError](err) {
+		t.Errorf("an overflow: %v", err)
+	}
+	nan := &ridge.Solution{Gamma: 1, Targets: []ridge.Target{{Coef: []float64{1, 2}, Intercept: math.NaN()}}}
+	if _, err := model.New(model.Preparation{}, []*ridge.Solution{nan}, model.Details{}); err == nil || errors.Is(err, model.ErrShape) {
+		t.Errorf("an unknown intercept: %v", err)
+	}
+	if _, err := model.New(model.Preparation{}, nil, model.Details{}); !errors.Is(err, model.ErrShape) {
+		t.Errorf("no solutions: %v", err)
+	}
+	if _, err := model.New(model.Preparation{Inputs: 5}, []*ridge.Solution{{Gamma: 1, Targets: []ridge.Target{{Coef: []float64{1, 2}}}}}, model.Details{}); !errors.Is(err, model.ErrShape) {
+		t.Errorf("other inputs: %v", err)
+	}
+}
+
+// TestCertificates: the certificates of a file are those of the solutions, before and after
+// it is read.
+func TestCertificates(t *testing.T) {
+	sum, m := small(t, 1, true)
+	fit, err := sum.Fit(1)
+	check(t, err)
+	var text bytes.Buffer
+	check(t, m.Write(&text))
+	again, err := model.Read(&text)
+	check(t, err)
+	for _, m := range []*model.Model{m, again} {
+		got, err := m.Fits[0].Certificates()
+		check(t, err)
+		want := fit.Targets[0].Certificate
+		want.TSS = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+		record, err := m.Fits[0].Certificate.Record()
+		check(t, err)
+		if record.Stop != fit.Status.String() || float64(record.ErrorBound[0]) != want.ErrorBound || !record.Converged {
+			t.Errorf("%+v", record)
+		}
+	}
+}
+
+// TestPredictStops: who wants no more predictions gets none, nor an error.
+func TestPredictStops(t *testing.T) {
+	_, m := small(t, 1, true)
+	src, err := dataset.FromDense(3, 2, 1, []float64{1, 2, 3, 4, 5, 6}, []float64{7, 8, 9})
+	check(t, err)
+	n := 0
+	for one, err := range m.Predict(t.Context(), src) {
+		check(t, err)
+		if one.Row != int64(n) || len(one.Observed) != 1 || one.Observed[0] != float64(7+n) || one.Intervals != nil {
+			t.Errorf("%+v", one)
+		}
+		if n++; n == 2 {
+			break
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d rows", n)
+	}
+}
