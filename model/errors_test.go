@@ -72,14 +72,15 @@ func TestErrors(t *testing.T) {
 		err error
 		ok  func(error) bool
 	}{
-		"another gamma":       {noGamma, as[*model.GammaError]},
-		"several gammas":      {predictor(&two, model.Intervals{}), as[*model.GammaError]},
-		"an intercept":        {predictor(m, model.Intervals{ByModel: true}), func(err error) bool { return errors.Is(err, model.ErrMeans) }},
-		"an old model":        {predictor(&old, model.Intervals{ByModel: true}), func(err error) bool { return errors.Is(err, model.ErrUnrecorded) }},
-		"no certificate":      {predictor(&none, model.Intervals{ByModel: true}), as[*model.CertificateError]},
-		"another preparation": {predictor(m, model.Intervals{Summary: sum, Preparation: &model.Preparation{Inputs: 3}}), func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, model.ErrPreparation) }},
-		"other rows":          {predictor(plain, model.Intervals{Summary: sum}), func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, ridge.ErrOtherRows) }},
-		"its rows":            {predictor(m, model.Intervals{Summary: sum}), func(err error) bool { return err == nil }},
+		"another gamma":            {noGamma, as[*model.GammaError]},
+		"several gammas":           {predictor(&two, model.Intervals{}), as[*model.GammaError]},
+		"an intercept":             {predictor(m, model.Intervals{ByModel: true}), func(err error) bool { return errors.Is(err, model.ErrMeans) }},
+		"an old model":             {predictor(&old, model.Intervals{ByModel: true}), func(err error) bool { return errors.Is(err, model.ErrUnrecorded) }},
+		"no certificate":           {predictor(&none, model.Intervals{ByModel: true}), as[*model.CertificateError]},
+		"another preparation":      {predictor(m, model.Intervals{Summary: sum, Preparation: &model.Preparation{Inputs: 3}}), func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, model.ErrPreparation) }},
+		"other rows":               {predictor(plain, model.Intervals{Summary: sum}), func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, ridge.ErrOtherRows) }},
+		"other rows, an old model": {predictor(&old, model.Intervals{Summary: sum}), func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, ridge.ErrOtherRows) }},
+		"its rows":                 {predictor(m, model.Intervals{Summary: sum}), func(err error) bool { return err == nil }},
 	} {
 		if !c.ok(c.err) {
 			t.Errorf("%s: %v (%T)", name, c.err, c.err)
@@ -90,6 +91,11 @@ func TestErrors(t *testing.T) {
 	check(t, err)
 	if _, err := m.Prepare(wide); !as[*model.PreparationError](err) || !errors.Is(err, model.ErrShape) {
 		t.Errorf("other rows are prepared: %v", err)
+	}
+	fourier := model.Preparation{Inputs: 2} // which makes as many features of any columns
+	fourier.Expand(dataset.Fourier{Components: 2, Gamma: 1})
+	if _, err := fourier.Apply(wide, nil); !as[*model.PreparationError](err) || !errors.Is(err, model.ErrShape) {
+		t.Errorf("features of other rows: %v", err)
 	}
 	for _, err := range m.Predict(t.Context(), wide) {
 		if !as[*model.PreparationError](err) {
@@ -104,6 +110,13 @@ func TestErrors(t *testing.T) {
 	nan := &ridge.Solution{Gamma: 1, Targets: []ridge.Target{{Coef: []float64{1, 2}, Intercept: math.NaN()}}}
 	if _, err := model.New(model.Preparation{}, []*ridge.Solution{nan}, model.Details{}); err == nil || errors.Is(err, model.ErrShape) {
 		t.Errorf("an unknown intercept: %v", err)
+	}
+	unknown := &ridge.Solution{Gamma: 1, Targets: []ridge.Target{{Coef: []float64{1, 2}, ComputedTSS: math.NaN(), Certificate: ridge.Certificate{ErrorBound: math.Inf(1)}}}}
+	if u, err := model.New(model.Preparation{}, []*ridge.Solution{unknown}, model.Details{}); err != nil || u.Fits[0].TSS != nil || u.Write(new(bytes.Buffer)) != nil {
+		t.Errorf("an unknown ‖b‖²: %v", err)
+	}
+	if err := new(model.Model).Write(new(bytes.Buffer)); !errors.Is(err, model.ErrShape) {
+		t.Errorf("a model of nothing: %v", err)
 	}
 	if _, err := model.New(model.Preparation{}, nil, model.Details{}); !errors.Is(err, model.ErrShape) {
 		t.Errorf("no solutions: %v", err)

@@ -75,9 +75,9 @@ type Model struct {
 // are in the units of the file.
 type Fit struct {
 	Gamma       float64              `json:"gamma"`
-	Coef        PerTarget[[]float64] `json:"coef"`      // t×d
-	Intercept   PerTarget[float64]   `json:"intercept"` // t
-	TSS         PerTarget[float64]   `json:"tss,omitempty"`
+	Coef        PerTarget[[]float64] `json:"coef"`          // t×d
+	Intercept   PerTarget[float64]   `json:"intercept"`     // t
+	TSS         PerTarget[float64]   `json:"tss,omitempty"` // t, ‖b‖², centred where an intercept was fitted; nil: unknown
 	Certificate Certificate          `json:"certificate,omitzero"`
 	Fitted      *Fitted              `json:"fitted,omitempty"`
 }
@@ -144,8 +144,10 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 func newFit(prep Preparation, f *ridge.Solution, passes int) Fit {
 	record := NewRecord(f, &prep, passes)
 	out := Fit{Gamma: f.Gamma, Certificate: Certificate{record: &record}, Fitted: &Fitted{}}
+	known := true // ‖b‖², of every target
 	for j := range f.Targets {
 		o := &f.Targets[j]
+		known = known && isFinite(o.ComputedTSS)
 		coef, b := prep.Unscale(o.Coef, o.Intercept)
 		out.TSS = append(out.TSS, o.ComputedTSS)
 		out.Coef = append(out.Coef, coef)
@@ -155,11 +157,17 @@ func newFit(prep Preparation, f *ridge.Solution, passes int) Fit {
 			out.Fitted.Intercept = append(out.Fitted.Intercept, o.Intercept)
 		}
 	}
+	if !known {
+		out.TSS = nil
+	}
 	return out
 }
 
-// Write writes the model, the same bytes for the same fit.
+// Write writes the model, the same bytes for the same fit. One without fits is [ErrShape].
 func (m *Model) Write(w io.Writer) error {
+	if len(m.Fits) == 0 {
+		return fmt.Errorf("%w: a model without a fit", errShape)
+	}
 	f := file{
 		Version: version, Rows: m.Rows, Features: m.Features, Size: m.Size, Backend: m.Backend, Tol: Number(m.Tol),
 		Intercept: m.Intercept, Columns: m.Columns, Target: m.Target, Preparation: m.Preparation, Folded: m.Folded,

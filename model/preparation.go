@@ -12,7 +12,7 @@ import (
 
 // A Preparation is what is done to rows before they are fitted, and again before anything
 // is predicted for them: scaling of the columns, then Fourier or polynomial features of
-// them. Its zero value does nothing.
+// them. One with nothing but Inputs does nothing.
 type Preparation struct {
 	Inputs     int                 `json:"inputs"` // features of the rows as they come
 	Names      []string            `json:"names,omitempty"`

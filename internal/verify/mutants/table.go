@@ -286,4 +286,12 @@ var mutants = []mutant{
 		"far := 1 + floats.Norm(x, 1)", "far := 1 + 0*floats.Norm(x, 1)", "internal/verify/adversary", "^TestElsewhere$"},
 	{"predictor: squares of small rows do not underflow", "ridge/internal/certify/predict.go",
 		"if size < 0x1p-450 {", "if size < 0 {", "internal/verify/adversary", "^TestElsewhere$"},
+	{"model: the bound on the intercept leaves the means out", "model/preparation.go",
+		"bound += o.ErrorBound * math.Sqrt(far2)", "bound += 0 * o.ErrorBound * math.Sqrt(far2)", "cmd/fdridge", "^TestInterceptUnits$"},
+	{"model: intervals by the weights of columns that aren't scaled", "model/predict.go",
+		"p.fit = solution(w.Gamma, w.Fitted.Coef, w.Fitted.Intercept)", "p.fit = solution(w.Gamma, w.Coef, w.Intercept)", "model", "^TestModelIsExact$"},
+	{"model: rows of another width are prepared", "model/preparation.go",
+		"d != p.Inputs {", "d != p.Inputs && d < 0 {", "model", "^TestErrors$"},
+	{"model: any summary is of the model's rows", "model/predict.go",
+		"if err := sameRows(sum, m, w.TSS); err != nil {", "if err := sameRows(sum, m, w.TSS); err != nil && sum == nil {", "model", "^TestErrors$"},
 }
