@@ -13,7 +13,6 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/file"
-	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/model"
 )
@@ -339,65 +338,4 @@ func penalise(s *dataset.Scaling, p []float64) *dataset.Scaling {
 		s.Scale[j] *= math.Sqrt(v)
 	}
 	return s
-}
-
-// unique returns names, or nil where one stands twice and finds no column.
-func unique(names []string) []string {
-	seen := map[string]bool{}
-	for _, n := range names {
-		if seen[n] {
-			return nil
-		}
-		seen[n] = true
-	}
-	return names
-}
-
-// openData opens and prepares the rows; with standardize it makes a pass for the
-// scaling.
-func openData(ctx context.Context, o *inputFlags, be engine.Backend, bar *progress) (*data, error) {
-	opened, src, err := o.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := o.team.agreeOn(ctx, opened); err != nil {
-		return nil, err
-	}
-	d := &data{opened: opened, counted: &counted{Source: src}}
-	d.prep.Names = unique(opened.Names)
-	_, d.prep.Inputs, _ = src.Dims()
-	if o.standardize {
-		d.scans++
-	}
-	if d.prep.Scaling = o.scaling; o.scaling == nil {
-		if err := d.learnScaling(ctx, o, src, bar); err != nil {
-			return nil, err
-		}
-	}
-	d.prep.Expand(o.expansion)
-	d.source, err = prepare(&d.prep, d.counted, be)
-	return d, err
-}
-
-// learnScaling makes the pass for the scaling, and has it penalise.
-func (d *data) learnScaling(ctx context.Context, o *inputFlags, src dataset.Source, bar *progress) error {
-	var err error
-	if o.standardize {
-		if err := fits(8*8*float64(d.prep.Inputs), manyFeatures, "--standardize: the means and deviations of %d columns", d.prep.Inputs); err != nil {
-			return err
-		}
-		d.counted.progress = bar.rows("standardising", src)
-		if d.prep.Scaling, err = o.team.standardize(ctx, d.counted); err != nil {
-			return err
-		}
-		d.counted.progress = nil
-	}
-	if o.penalty != "" {
-		p, err := readPenalty(ctx, o.penalty, o.seen, d.prep.Inputs)
-		if err != nil {
-			return err
-		}
-		d.prep.Scaling = penalise(d.prep.Scaling, p)
-	}
-	return nil
 }
