@@ -31,11 +31,12 @@ func ParseMethod(name string) (Method, error) {
 //
 // Costs are per number of A, to leading order, see cost.go: to read a number, out of a
 // binary file in cache or of a text, takes as long as some hundreds to thousands of
-// flops, CG about a dozen passes and Galerkin at most two thirds of them. A direct solution, which
-// takes 8d² bytes, is chosen where these are no more than 1 GiB and it takes no more than
-// twice as long as the better of these two; never where a sketch is needed. Where
-// opts.Error is given, and the size of the sketch yet unknown, what a sketch takes is
-// left out. [Summary.Plan], which knows the spectrum and the machine, chooses by the same rules.
+// flops, CG about a dozen passes and Galerkin at most two thirds of them. A direct
+// solution, which takes 8d² bytes, is chosen where these are no more than 1 GiB and it
+// takes no more than twice as long as the better of these two; never where a sketch is
+// needed. Where opts.Error is given, and the size of the sketch yet unknown, what a sketch
+// takes is left out. [Summary.Plan], which knows the spectrum and the machine, chooses by
+// the same rules.
 func ChooseMethod(n int64, d, t int, opts Options) (method, reason string) {
 	if opts.Method != "" {
 		return opts.Method, ""

@@ -8,10 +8,10 @@ import (
 
 // A GammaChoice is how γ was chosen of several: by the least score, summed over all targets.
 type GammaChoice struct {
-	Choice              // Index is that of Path
-	Path   []*Solution  // the one-shot solutions of all γ that were tried, ascending where the grid is [Summary.Grid]'s
-	Scores [][]Interval // for each of them and target: of GCV, or of CV
-	CV     *CVResult    // the cross-validation that they are of; nil for GCV
+	Choice              // of which Index is that in Path
+	Path   []*Solution  // the one-shot solutions of all γ that were tried, in the order of the candidates
+	Scores [][]Interval // of each of them for each target
+	CV     *CVResult    // the cross-validation that these scores are of; nil: they are of GCV
 }
 
 // Gamma is the γ that was chosen.

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// What each method takes, which is all that the choice of a method by [Fit] and
-// [Summary.Plan] know of it. Flops are for each of the n·d numbers of A:
+// What each method takes: all that [Fit] and [Summary.Plan] know of it when they choose
+// one. Flops are for each of the n·d numbers of A:
 //
 //	exact      d for K, and d²/(3n) for each γ
 //	sketch     2m + p + 2m(m+p)/p for p rows between two shrinks, which is 7m where p = m
@@ -116,7 +116,7 @@ func (o *outlook) separateCost(count int64, size, q, passes int) cost {
 // the subspace, as if that were full; when it is, only one for each system follows.
 func (o *outlook) galerkinCost(count int64, size, q, passes int) cost {
 	n, m, d := float64(count), float64(size), float64(o.d)
-	most := krylov.SubspaceRows(o.known.Rank(), size, q)
+	most := krylov.SubspaceRows(int(min(int64(o.d), count)), size, q)
 	made := math.Ceil(galerkinShare * float64(passes))
 	kept := float64(most)
 	vectors := math.Min(krylov.BlockRows*made, kept+float64(q)*made)

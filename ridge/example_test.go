@@ -2,6 +2,7 @@ package ridge_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"math/rand/v2"
@@ -72,13 +73,38 @@ func ExampleFit() {
 	}
 	best := res.Best()
 	fmt.Printf("%s: %s\n", res.Method, res.Reason)
-	fmt.Printf("of 50 gammas or more: x = %.2f; %v: 1e-8, %v\n", best.Targets[0].Coef, res.Status, best.Targets[0].RelativeErrorBound <= 1e-8)
+	fmt.Printf("the best of 50 gammas or more: %v; x = %.2f\n", best.Gamma == res.Choice.Gamma(), best.Targets[0].Coef)
+	fmt.Printf("%v, 1e-8: %v\n", res.Status, best.Targets[0].RelativeErrorBound <= 1e-8)
 	// Output:
 	// exact: d² fits, and 502·d flops a row, reading included, are no more than twice the 5546·d of galerkin, if that makes about a dozen passes
 	// gamma 0.1: x = [2.00 -1.00], intercept 5.00
 	// gamma 1000: x = [1.03 -0.48], intercept 5.00
 	// galerkin: gamma is chosen from a sketch
-	// of 50 gammas or more: x = [2.00 -1.00]; certified to the tolerance: 1e-8, true
+	// the best of 50 gammas or more: true; x = [2.00 -1.00]
+	// certified to the tolerance, 1e-8: true
+}
+
+// What Cholesky finds singular is solved by QR.
+func ExampleResult() {
+	src, err := dataset.FromDense(4, 2, 1, []float64{1e9, 1e9, 1e9, 1e9, -1e9, -1e9, 1e9, 1e9}, []float64{1, 1.2, -1, 0.9})
+	if err != nil {
+		log.Fatal(err)
+	}
+	told := map[ridge.Stage]bool{}
+	res, err := ridge.Fit(context.Background(), src, ridge.Options{
+		Gammas: []float64{1}, Method: "exact", Progress: func(s ridge.Stage, _ ridge.Progress) { told[s] = true },
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, a := range res.Tried {
+		var singular *ridge.SingularError
+		fmt.Println("tried:", a.Method, errors.As(a.Err, &singular))
+	}
+	fmt.Println(res.Best().Method, res.Passes, told, res.Err())
+	// Output:
+	// tried: cholesky true
+	// qr 2 map[reading:true] <nil>
 }
 
 // Where a sketch is kept, a plan tells what each method would take and which Fit would

@@ -60,9 +60,10 @@ func (r *Result) Err() error {
 // They are, to the bit, those of the functions named.
 //
 // Where the tolerance was not reached the Result comes with its Err(), a
-// *[NotConvergedError], and its certificates hold. With any other error, that of a cancelled
-// ctx among them, there is none. Errors are those of the functions named; what opts has that makes no sense,
-// and a γ that the method cannot take, a *[GammaError], is refused before any row is read.
+// *[NotConvergedError], and its certificates hold. With any other error, that of a
+// cancelled ctx among them, there is none. Errors are those of the functions named; what
+// opts has that makes no sense, and a γ that the method cannot take (*[GammaError]), is
+// refused before any row is read.
 func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -87,9 +88,9 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 }
 
 // FitSummary is the rest of [Fit] where there is a summary: it chooses γ, and the method,
-// which is "one-shot" where src is nil and an iteration where it is not. src has to
-// yield the rows of sum, and opts says nothing of how these are summarised; direct methods and folds
-// are refused. Result.Passes are those over src.
+// which is "one-shot" where src is nil and an iteration where it is not. src has to yield
+// the rows of sum. What opts has of how rows are summarised is not looked at; direct
+// methods and folds are refused. Result.Passes are those over src.
 func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Options) (*Result, error) {
 	r := &Result{Method: opts.Method, Summary: sum}
 	if r.Method == "" {

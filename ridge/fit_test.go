@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -154,11 +155,12 @@ func directly(t *testing.T, src dataset.Source, f ridge.Factor, passes int) func
 }
 
 // TestFitSingular: what Cholesky finds singular QR solves, and the result says so; a
-// factor that was asked for is the one that runs.
+// factor that was asked for is the one that runs. Both columns have 4e18 for their squares,
+// of which the square root is exact: by any kernel nothing is left for the second pivot.
 func TestFitSingular(t *testing.T) {
 	ctx := context.Background()
-	src := &reads{Source: must(dataset.FromDense(4, 2, 1, []float64{1e9, 1e9, 2e9, 2e9, 3e9, 3e9, -1e9, -1e9}, []float64{1, 2.5, 2.8, -1}))(t)}
-	got := must(ridge.Fit(ctx, src, ridge.Options{Gammas: []float64{1}, Intercept: true}))(t)
+	src := &reads{Source: must(dataset.FromDense(4, 2, 1, []float64{1e9, 1e9, 1e9, 1e9, -1e9, -1e9, 1e9, 1e9}, []float64{1, 1.2, -1, 0.9}))(t)}
+	got := must(ridge.Fit(ctx, src, ridge.Options{Gammas: []float64{1}}))(t)
 	if got.Method != "exact" || got.Solutions[0].Method != "qr" || !strings.Contains(got.Reason, "singular at gamma = 1, so QR") || got.Passes != 2 || src.passes != 2 {
 		t.Errorf("%s by %s: %s; %d passes", got.Method, got.Solutions[0].Method, got.Reason, got.Passes)
 	}
@@ -166,10 +168,10 @@ func TestFitSingular(t *testing.T) {
 	if len(got.Tried) != 1 || got.Tried[0].Method != "cholesky" || !errors.As(got.Tried[0].Err, &e) {
 		t.Errorf("tried %v", got.Tried)
 	}
-	if r, err := ridge.Fit(ctx, src, ridge.Options{Gammas: []float64{1}, Intercept: true, Method: "cholesky"}); r != nil || !errors.As(err, &e) {
+	if r, err := ridge.Fit(ctx, src, ridge.Options{Gammas: []float64{1}, Method: "cholesky"}); r != nil || !errors.As(err, &e) {
 		t.Errorf("cholesky: %v, %v", r, err)
 	}
-	if r := must(ridge.Fit(ctx, src, ridge.Options{Gammas: []float64{1}, Intercept: true, Method: "qr"}))(t); r.Solutions[0].Method != "qr" || r.Tried != nil {
+	if r := must(ridge.Fit(ctx, src, ridge.Options{Gammas: []float64{1}, Method: "qr"}))(t); r.Solutions[0].Method != "qr" || r.Tried != nil {
 		t.Errorf("qr: %s, tried %v", r.Solutions[0].Method, r.Tried)
 	}
 	if r, err := ridge.Fit(ctx, src, ridge.Options{Gammas: []float64{0}}); r != nil || !errors.As(err, &e) || e.Method != "qr" {
@@ -266,6 +268,46 @@ func TestFitSummary(t *testing.T) {
 	opts.Summarized = func(*ridge.Summary) error { return ridge.ErrOtherRows }
 	if got, err := ridge.Fit(ctx, src, opts); got != nil || !errors.Is(err, ridge.ErrOtherRows) {
 		t.Errorf("where it cannot be kept: %v, %v", got, err)
+	}
+}
+
+// TestFitWorkers: workers with a share of the rows each find what they find by the pieces,
+// and keep journals on the way; what cannot be shared is refused.
+func TestFitWorkers(t *testing.T) {
+	src := problem(rand.New(rand.NewPCG(4, 9)), "gaussian", 300, 20, 2, 1)
+	shares, sum := divide(t, rand.New(rand.NewPCG(5, 9)), src, 300, 3, ridge.SummaryConfig{Size: 4, Intercept: true})
+	gammas := []float64{1, 30}
+	want, _ := together(t.Context(), shares, sum, gammas, ridge.SolveOptions{Method: ridge.Galerkin}, nil)
+	g := newGang(len(shares))
+	var all sync.WaitGroup
+	for rank, share := range shares {
+		all.Go(func() {
+			opts := ridge.Options{Gammas: gammas, Size: 4, Intercept: true, Reducer: worker{g, rank}, Journal: &memory{states: map[int][]byte{}, left: 1000, never: true}}
+			opts.Summarize = func(_ context.Context, s ridge.Stage, own dataset.Source, cfg ridge.SummaryConfig, _ func(int64)) (*ridge.Summary, error) {
+				if s != ridge.Sketching || own != share || cfg.Size != 4 || !cfg.Intercept {
+					return nil, fmt.Errorf("asked for %v with %+v", s, cfg)
+				}
+				return sum, nil
+			}
+			got, err := ridge.Fit(t.Context(), share, opts)
+			if err != nil {
+				worker{g, rank}.leave(err)
+				t.Errorf("worker %d: %v", rank, err)
+				return
+			}
+			if got.Method != "galerkin" || got.Reason != "several ranks share the rows" || fmt.Sprint(*got.Solutions[1]) != fmt.Sprint(*want[rank].fits[1]) {
+				t.Errorf("worker %d: %s, %s: %+v, want %+v", rank, got.Method, got.Reason, got.Solutions[1], want[rank].fits[1])
+			}
+		})
+	}
+	all.Wait()
+	for name, opts := range map[string]ridge.Options{"Summarize has to": {Gammas: gammas}, "of the folds": {Folds: 3}, "share the rows": {Gammas: gammas, Method: "exact", Summarize: func(context.Context, ridge.Stage, dataset.Source, ridge.SummaryConfig, func(int64)) (*ridge.Summary, error) {
+		return sum, nil
+	}}} {
+		opts.Reducer = alone{}
+		if got, err := ridge.Fit(t.Context(), src, opts); got != nil || err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
 	}
 }
 

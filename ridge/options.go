@@ -34,9 +34,9 @@ type Options struct {
 
 	// Size is m, the rows of the sketch; default 256.
 	Size int
-	// Error, below 1, chooses m in place of Size: for the one-shot solution at the least γ
-	// to be expected to have this relative error, by a pass of which it keeps every tenth row. A Size beside it
-	// is the one that an earlier Fit has chosen for it.
+	// Error, below 1, chooses m in place of Size: so that the one-shot solution at the least
+	// γ is expected to have this relative error, by a pass that sketches every tenth row. A
+	// Size beside it is the one that an earlier Fit has chosen for it.
 	Error  float64
 	Shrink fd.Driver // how the sketch shrinks; default fd.Gram
 	// KeepSummary says that Result.Summary is wanted, which direct methods have none of.

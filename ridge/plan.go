@@ -68,11 +68,12 @@ type Plan struct {
 // and ReadRate, after BaseSeconds; they are good to a factor of about two where these are
 // those of the machine and of the reader.
 //
-// The best option is the one that reaches Tol soonest, by the rules by which [Fit], told its
-// γ, Tol and Size, chooses a method: exact where it takes no more than twice
-// as long as the best iteration and d² numbers no more than 1 GiB; Galerkin where it takes
-// no more than CG does and, for one γ and target, its vectors not much memory. They differ
-// only where Fit, which doesn't know spectrum and machine, has to guess.
+// The best option is the one that reaches Tol soonest, by the rules by which [Fit] chooses a
+// method, see [ChooseMethod]: exact where it takes no more than twice as long as the best
+// iteration, and d² numbers no more than 1 GiB; Galerkin where it takes no more than CG
+// does and, for one γ and target, its vectors not much memory; no other iteration. It may
+// be another one than Fit's only for what Fit, before the first pass, has to guess:
+// spectrum and machine. To run it give Fit its Method and Size.
 //
 // Errors: [ErrEmpty]; *[GammaError]; [ErrShape] for a size or a number of rows that
 // is not positive.
@@ -185,10 +186,14 @@ func (p *Plan) soonest(may func(i int) bool) int {
 	return best
 }
 
-// eligible is whether an option may be the best one: of CG and Galerkin, with sketches of
-// the same size, only the one that is preferred, where both reach the tolerance.
+// eligible is whether an option may be the best one: no iteration but CG and Galerkin,
+// beside which Chebyshev and Newton save nothing, and of these, with sketches of the same
+// size, only the one that is preferred, where both reach the tolerance.
 func (p *Plan) eligible(i, d, systems int) bool {
 	o := p.Options[i]
+	if o.Method == Chebyshev.String() || o.Method == Newton.String() {
+		return false
+	}
 	isCG, isGalerkin := o.Method == CG.String(), o.Method == Galerkin.String()
 	for _, other := range p.Options {
 		if !other.Reaches || other.Size != o.Size {

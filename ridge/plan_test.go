@@ -190,7 +190,7 @@ func TestPlanRule(t *testing.T) {
 								t.Errorf("galerkin %+v, cg %+v", o, c)
 							}
 						}
-						if o.Reaches {
+						if o.Reaches && o.Method != "chebyshev" && o.Method != "newton" {
 							least = min(least, o.Seconds)
 						}
 					}
@@ -198,6 +198,9 @@ func TestPlanRule(t *testing.T) {
 						continue
 					}
 					best, exact := p.Options[p.Best], p.Options[0]
+					if best.Method == "chebyshev" || best.Method == "newton" {
+						t.Errorf("%s is best, which Fit runs when it is asked to", best.Method)
+					}
 					if !slices.Contains(chosen, best.Method) {
 						chosen = append(chosen, best.Method)
 					}
