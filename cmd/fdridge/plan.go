@@ -46,8 +46,8 @@ predicts η, the passes, the memory and the time of each method for several size
 The bound on η is proved for the rows seen; the rest is an estimate. Times are from
 the speed of matrix products and of reading these files, both measured first, and
 good to a factor of about two for exact and one-shot; cg often needs half, sometimes
-a third, of the passes that its time counts, galerkin no more than cg. What it recommends
-is what fit --method auto weighs, for the spectrum and the machine as they are. Memory includes the program with its
+a third, of the passes that its time counts, galerkin no more than cg. It marks
+what fit --method auto would choose if it knew the spectrum and the machine. Memory includes the program with its
 reader as it stands then.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
