@@ -64,14 +64,17 @@ func Choose(scores []Interval) Choice {
 // has much. [CrossValidate] holds rows out for certain.
 //
 // No fits, or a target that they don't have, are [ErrShape].
-func ChooseGCV(fits []*Solution, j int) (Choice, error) {
+func ChooseGCV(fits []*Solution, j int) (Choice, error) { return chooseTarget(gcvOf(fits), j) }
+
+// gcvOf are the brackets of GCV, for each fit and target.
+func gcvOf(fits []*Solution) [][]Interval {
 	gcv := make([][]Interval, len(fits))
 	for i, f := range fits {
 		for j := range f.Targets {
 			gcv[i] = append(gcv[i], f.Targets[j].GCV)
 		}
 	}
-	return chooseTarget(gcv, j)
+	return gcv
 }
 
 // chooseTarget chooses by the scores of target j, or of all where j is negative; a

@@ -3,19 +3,7 @@ package ridge
 import (
 	"fmt"
 	"math"
-	"sort"
-
-	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/ridge/internal/certify"
-	"github.com/fdridge/fdridge/ridge/internal/direct"
-	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
-
-// Rates are what a machine does in a second, as [engine.Measure] finds them.
-type Rates struct {
-	Flops float64 // floating-point operations in matrix products
-	Bytes float64 // bytes of rows, as float64, that a pass gets: of memory, or of the reader if that is less
-}
 
 // PlanConfig says what to plan for; its zero value is the documented default.
 type PlanConfig struct {
@@ -24,20 +12,20 @@ type PlanConfig struct {
 	Sizes    []int     // m to consider; default the powers of two from 16 below d
 	Tol      float64   // relative error wanted; default 1e-8
 	MaxBytes uint64    // memory there is; default 8 GiB
-	Rates    Rates     // default 50 GFLOP/s and 10 GB/s
-	Base     Base      // default nothing
-}
 
-// A Base is what every method takes besides its own: the program, the reader's
-// blocks, and what is to be done before.
-type Base struct {
-	Bytes   uint64
-	Seconds float64
+	// What the machine does in a second, as [engine.Measure] finds it.
+	FlopRate float64 // floating-point operations in matrix products; default 5e10
+	ReadRate float64 // bytes of rows, as float64, that a pass gets: of memory, or of the reader if that is less; default 1e10
+
+	// What every method takes besides its own: the program, the reader's blocks, and what
+	// is to be done before.
+	BaseBytes   uint64
+	BaseSeconds float64
 }
 
 // A PlanOption is one way to solve.
 type PlanOption struct {
-	Method string `json:"method"` // "exact", "one-shot", "cg", "chebyshev" or "newton"
+	Method string `json:"method"` // "exact", "one-shot", "cg", "galerkin", "chebyshev" or "newton"
 	Size   int    `json:"size"`   // m; 0 for exact
 	// ShrinkageBound is proved for the rows that the summary has seen, η is at most
 	// that for any sketch of them of this size; times n over their number for n rows,
@@ -46,8 +34,8 @@ type PlanOption struct {
 	Shrinkage      float64   `json:"shrinkage"`   // η as it is expected: an estimate
 	Contraction    []float64 `json:"contraction"` // ρ/(γ+ρ) with that, for each γ: the relative error of the one-shot fit at most
 	Passes         []int     `json:"passes"`      // reads of the data with that, for each γ; 0: need not converge
-	Bytes          uint64    `json:"bytes"`       // memory, the Base's included
-	Seconds        float64   `json:"seconds"`     // by the Rates, the Base's included
+	Bytes          uint64    `json:"bytes"`       // memory, BaseBytes included
+	Seconds        float64   `json:"seconds"`     // by the rates, BaseSeconds included
 	Reaches        bool      `json:"reaches"`     // Tol, within MaxBytes
 }
 
@@ -56,7 +44,7 @@ type Plan struct {
 	Rows    int64        `json:"n"`
 	Gammas  []float64    `json:"gammas"`
 	Options []PlanOption `json:"options"`
-	Best    int          `json:"best"`   // index of the option that reaches Tol soonest, -1 where none does
+	Best    int          `json:"best"`   // index of the option that is to be run, see [Summary.Plan]; -1 where none reaches Tol
 	Reason  string       `json:"reason"` // in words
 }
 
@@ -75,9 +63,17 @@ type Plan struct {
 // and n rows to have n over the number seen times the spectrum, which the first rows
 // of a sorted file do not have. Passes are the worst that η allows, see
 // [Summary.PredictedPasses], and no more than d+2 of CG, which often takes half of
-// them. Times count matrix products and the bytes read, at Rates, after Base.Seconds;
-// they are good to a factor of about two where Rates are those of the machine and of
-// the reader.
+// them. Galerkin's are never more than CG's while there is room for its vectors; its time
+// counts two thirds of them. Times count matrix products and the bytes read, at FlopRate
+// and ReadRate, after BaseSeconds; they are good to a factor of about two where these are
+// those of the machine and of the reader.
+//
+// The best option is the one that reaches Tol soonest, by the rules by which [Fit] chooses a
+// method, see [ChooseMethod]: exact where it takes no more than twice as long as the best
+// iteration, and d² numbers no more than 1 GiB; Galerkin where it takes no more than CG
+// does and, for one γ and target, its vectors not much memory; no other iteration. It may
+// be another one than Fit's only for what Fit, before the first pass, has to guess:
+// spectrum and machine. To run it give Fit its Method and Size.
 //
 // Errors: [ErrEmpty]; *[GammaError]; [ErrShape] for a size or a number of rows that
 // is not positive.
@@ -92,7 +88,7 @@ func (s *Summary) Plan(cfg PlanConfig) (*Plan, error) {
 	p := &Plan{Rows: cfg.Rows, Gammas: cfg.Gammas, Best: -1}
 	p.Options = append(p.Options, o.exact(cfg))
 	for _, m := range cfg.Sizes {
-		for _, method := range []string{oneShot, CG.String(), Chebyshev.String(), Newton.String()} {
+		for _, method := range []string{oneShot, CG.String(), Galerkin.String(), Chebyshev.String(), Newton.String()} {
 			option, err := o.option(cfg, min(m, o.d), method)
 			if err != nil {
 				return nil, err
@@ -100,7 +96,7 @@ func (s *Summary) Plan(cfg PlanConfig) (*Plan, error) {
 			p.Options = append(p.Options, option)
 		}
 	}
-	p.choose(cfg)
+	p.choose(cfg, o)
 	return p, nil
 }
 
@@ -136,43 +132,79 @@ func (c *PlanConfig) complete(o *outlook) error {
 	if c.MaxBytes == 0 {
 		c.MaxBytes = 8 << 30
 	}
-	if c.Rates.Flops == 0 {
-		c.Rates.Flops = 5e10
+	if c.FlopRate == 0 {
+		c.FlopRate = 5e10
 	}
-	if c.Rates.Bytes == 0 {
-		c.Rates.Bytes = 1e10
+	if c.ReadRate == 0 {
+		c.ReadRate = 1e10
 	}
-	if !(c.Tol > 0) || !(c.Base.Seconds >= 0) || !(c.Rates.Flops > 0) || !(c.Rates.Bytes > 0) {
-		return fmt.Errorf("ridge: a plan with Tol = %v, rates %+v and %v s before, must be positive", c.Tol, c.Rates, c.Base.Seconds)
+	if !(c.Tol > 0) || !(c.BaseSeconds >= 0) || !(c.FlopRate > 0) || !(c.ReadRate > 0) {
+		return fmt.Errorf("ridge: a plan with Tol = %v, %v flops and %v bytes a second, and %v s before; they must be positive", c.Tol, c.FlopRate, c.ReadRate, c.BaseSeconds)
 	}
 	return nil
 }
 
-// choose takes the option that reaches the tolerance in the least time.
-func (p *Plan) choose(cfg PlanConfig) {
-	for i, o := range p.Options {
-		if o.Reaches && (p.Best < 0 || o.Seconds < p.Options[p.Best].Seconds) {
-			p.Best = i
-		}
+// choose takes the best option.
+func (p *Plan) choose(cfg PlanConfig, o *outlook) {
+	q := len(cfg.Gammas) * o.t
+	sketched := p.soonest(func(i int) bool { return p.Options[i].Method != exactly && p.eligible(i, o.d, q) })
+	exact := p.soonest(func(i int) bool { return p.Options[i].Method == exactly })
+	next, why := -1, " reaches the tolerance soonest"
+	switch p.Best = sketched; {
+	case exact < 0:
+	case sketched < 0:
+		p.Best = exact
+	case p.Options[exact].Seconds <= p.Options[sketched].Seconds && exactFits(o.d):
+		p.Best, next = exact, sketched
+	case p.Options[sketched].Method != oneShot && exactFits(o.d) && prefersExact(p.Options[exact].Seconds, p.Options[sketched].Seconds):
+		p.Best, next, why = exact, sketched, " reaches the tolerance for certain, in no more than twice the time of any other"
+	default:
+		next = exact
 	}
 	if p.Best < 0 {
 		p.Reason = fmt.Sprintf("nothing reaches a relative error of %g within %.3g MiB", cfg.Tol, float64(cfg.MaxBytes)/(1<<20))
 		return
 	}
-	best := p.Options[p.Best]
-	p.Reason = best.describe() + " reaches the tolerance soonest"
-	next := -1
-	for i, o := range p.Options {
-		if o.Reaches && (o.Method == "exact") != (best.Method == "exact") && (next < 0 || o.Seconds < p.Options[next].Seconds) {
-			next = i
-		}
-	}
+	p.Reason = p.Options[p.Best].describe() + why
 	switch {
 	case next >= 0:
 		p.Reason += "; " + p.Options[next].describe() + " is next"
-	case best.Method != "exact":
+	case p.Best != 0:
 		p.Reason += fmt.Sprintf("; exact takes %.3g MiB", float64(p.Options[0].Bytes)/(1<<20))
 	}
+}
+
+// soonest is the option that reaches the tolerance in the least time of those that may
+// be taken, -1 for none.
+func (p *Plan) soonest(may func(i int) bool) int {
+	best := -1
+	for i, o := range p.Options {
+		if o.Reaches && may(i) && (best < 0 || o.Seconds < p.Options[best].Seconds) {
+			best = i
+		}
+	}
+	return best
+}
+
+// eligible is whether an option may be the best one: no iteration but CG and Galerkin,
+// beside which Chebyshev and Newton save nothing, and of these, with sketches of the same
+// size, only the one that is preferred, where both reach the tolerance.
+func (p *Plan) eligible(i, d, systems int) bool {
+	o := p.Options[i]
+	if o.Method == Chebyshev.String() || o.Method == Newton.String() {
+		return false
+	}
+	isCG, isGalerkin := o.Method == CG.String(), o.Method == Galerkin.String()
+	for _, other := range p.Options {
+		if !other.Reaches || other.Size != o.Size {
+			continue
+		}
+		if isGalerkin && other.Method == CG.String() && !prefersGalerkin(o.Seconds, other.Seconds, d, o.Size, systems) ||
+			isCG && other.Method == Galerkin.String() && prefersGalerkin(other.Seconds, o.Seconds, d, o.Size, systems) {
+			return false
+		}
+	}
+	return true
 }
 
 func (o PlanOption) describe() string {
@@ -187,120 +219,23 @@ func (o PlanOption) describe() string {
 	return fmt.Sprintf("%s (about %.2g s, %d passes, %.3g MiB)", name, o.Seconds, most, float64(o.Bytes)/(1<<20))
 }
 
-// SizeFor returns the least sketch size m whose one-shot fit at γ has a relative
-// error of at most relErr for the rows seen, by ρ/(γ+ρ) ≤ relErr:
-// proved by the bound on η, and estimated by what η is expected to be; see
-// [Summary.Plan]. For n rows like those seen, of which there are r, ask for γ·r/n.
-//
-// It is d at most, where nothing is shrunk. relErr must be above what round-off leaves to
-// certify at this γ, that of AᵀY included, beside which the weights may be small: what it
-// is for rows that come as these did, in such blocks and in such an order.
-func (s *Summary) SizeFor(relErr, gamma float64) (proved, estimated int, err error) {
-	if err := checkGamma(gamma, "one-shot"); err != nil {
-		return 0, 0, err
-	}
-	o, err := s.outlook()
-	if err != nil {
-		return 0, 0, err
-	}
-	lost := o.known.LostCross(gamma)
-	if !(relErr > o.roundOff/gamma+lost) {
-		return 0, 0, fmt.Errorf("ridge: a relative error of %g is below round-off, %g at gamma = %g", relErr, o.roundOff/gamma+lost, gamma)
-	}
-	relErr -= lost
-	least := func(eta func(m int) float64) int {
-		return 1 + sort.Search(o.d-1, func(i int) bool {
-			rho := eta(i+1) / 2
-			return (rho+o.roundOff)/(gamma+rho) <= relErr
-		})
-	}
-	return least(o.bound), least(o.estimate), nil
-}
-
-// An outlook is what a summary says of sketches of other sizes.
-type outlook struct {
-	s        *Summary
-	known    *certify.Known
-	d, t     int
-	rows     int64
-	mean     float64   // eigenvalue of K
-	sigma2   []float64 // of the sketch
-	eta      float64
-	roundOff float64
-	captured []float64 // bound on Σ_{i≤k} λᵢ from below, for k = 0 … r
-	expected []float64 // Σ_{i≤k} λᵢ as expected, for k = 0 … d
-	total    float64   // ‖A‖²_F
-	fraction float64   // of its bound that η was
-}
-
-func (s *Summary) outlook() (*outlook, error) {
-	k, err := s.known("plan", 1)
-	if err != nil {
-		return nil, err
-	}
-	b := k.Bound()
-	o := &outlook{
-		s: s, known: k, d: s.cfg.Dim, t: s.cfg.Targets, rows: k.Rows, mean: s.Grid(1)[0], sigma2: k.Sketch.Sigma2,
-		eta: b.Shrinkage, roundOff: b.RoundOff, total: b.Frobenius2, fraction: 1,
-	}
-	o.captured, o.expected = []float64{0}, []float64{0}
-	for i, v := range o.sigma2 {
-		o.captured = append(o.captured, o.captured[i]+math.Max(0, v-b.RoundOff))
-		o.expected = append(o.expected, math.Min(o.total, o.expected[i]+v+o.eta))
-	}
-	r := len(o.sigma2)
-	if free := k.Rank() - r; free > 0 {
-		level := (o.total - o.expected[r]) / float64(free)
-		for i := range free {
-			o.expected = append(o.expected, o.expected[r]+float64(i+1)*level)
-		}
-	}
-	if likely := o.least(o.expected, min(s.cfg.Size, o.d)); likely > 0 && o.eta > 0 {
-		o.fraction = math.Min(1, o.eta/likely)
-	}
-	return o, nil
-}
-
-// least is min_{k≤m} (‖A‖²_F − Σ_{i≤k}λᵢ)/(m+1−k).
-func (o *outlook) least(sums []float64, m int) float64 {
-	best := math.Inf(1)
-	for k := 0; k < len(sums) && k <= m; k++ {
-		best = math.Min(best, math.Max(0, o.total-sums[k])/float64(m+1-k))
-	}
-	return best
-}
-
-// bound is proved of η at size m, for the rows seen.
-func (o *outlook) bound(m int) float64 {
-	if m >= o.d {
-		return 0
-	}
-	return o.least(o.captured, m)
-}
-
-// estimate is what η is expected to be at size m.
-func (o *outlook) estimate(m int) float64 {
-	if m >= o.d {
-		return 0
-	}
-	return math.Min(o.fraction*o.least(o.expected, m), o.bound(m))
-}
-
-// exact is the direct solution: nd² flops and d³/3 for each γ.
+// exact is the direct solution.
 func (o *outlook) exact(cfg PlanConfig) PlanOption {
-	n, d, k := float64(cfg.Rows), float64(o.d), len(cfg.Gammas)
-	p := PlanOption{Method: "exact", Bytes: cfg.Base.Bytes + direct.Bytes(o.d, o.t), Contraction: make([]float64, k), Passes: make([]int, k)}
+	k := len(cfg.Gammas)
+	p := PlanOption{Method: exactly, Contraction: make([]float64, k), Passes: make([]int, k), Reaches: true}
 	for i := range p.Passes {
 		p.Passes[i] = 1
 	}
-	p.Seconds = cfg.Base.Seconds + (n*d*d+float64(k)*d*d*d/3)/cfg.Rates.Flops + 8*n*d/cfg.Rates.Bytes
-	p.Reaches = p.Bytes <= cfg.MaxBytes
+	p.take(cfg, o.exactCost(cfg.Rows, k))
 	return p
 }
 
-// eigenFlops is the cost of a symmetric eigenproblem of order n over n³, in flops of
-// a matrix product: measured, it is slower than its count of operations.
-const eigenFlops = 7
+// take notes what the option takes in all.
+func (p *PlanOption) take(cfg PlanConfig, total cost) {
+	p.Bytes = cfg.BaseBytes + uint64(math.Min(total.memory, math.MaxInt64))
+	p.Seconds = cfg.BaseSeconds + total.flops/cfg.FlopRate + total.read/cfg.ReadRate
+	p.Reaches = p.Reaches && p.Bytes <= cfg.MaxBytes
+}
 
 // option is a sketch of m rows and what follows it.
 func (o *outlook) option(cfg PlanConfig, m int, method string) (PlanOption, error) {
@@ -313,7 +248,7 @@ func (o *outlook) option(cfg PlanConfig, m int, method string) (PlanOption, erro
 		if method == oneShot {
 			p.Reaches = p.Reaches && q <= cfg.Tol
 		} else if passes = passesWithin((gamma-round)/(gamma+rho), 1+q, cfg.Tol, method == Newton.String()); passes > 0 {
-			if method == CG.String() {
+			if method == CG.String() || method == Galerkin.String() {
 				passes = min(passes, o.d+1) // it ends after d steps, but for round-off
 			}
 			passes++ // the sketch's own
@@ -329,16 +264,16 @@ func (o *outlook) option(cfg PlanConfig, m int, method string) (PlanOption, erro
 	}
 	q := len(cfg.Gammas) * o.t
 	total := sketch.times(float64(cfg.Rows)).plus(o.fitCost(m, q))
-	if method != oneShot {
-		total = total.plus(o.passCost(cfg.Rows, m, q).times(float64(most))).holding(13 * 8 * float64(q) * float64(o.d))
+	switch method {
+	case oneShot:
+	case Galerkin.String():
+		total = total.plus(o.galerkinCost(cfg.Rows, m, q, most))
+	default:
+		total = total.plus(o.separateCost(cfg.Rows, m, q, most))
 	}
-	p.Bytes = cfg.Base.Bytes + uint64(total.memory)
-	p.Seconds = cfg.Base.Seconds + total.flops/cfg.Rates.Flops + total.read/cfg.Rates.Bytes
-	p.Reaches = p.Reaches && p.Bytes <= cfg.MaxBytes
+	p.take(cfg, total)
 	return p, nil
 }
-
-const oneShot = "one-shot"
 
 // passesWithin is how many gradients shrink the error in the norm of H by tol where
 // the spectrum of Ĥ⁻¹H is in [lo, hi]: by Newton's rate, or by that of CG and
@@ -359,44 +294,4 @@ func passesWithin(lo, hi, tol float64, newton bool) int {
 		return 1
 	}
 	return 1 + max(0, int(math.Ceil(math.Log(tol/factor)/math.Log(rate))))
-}
-
-// A cost is what some step takes.
-type cost struct{ flops, read, memory float64 }
-
-func (c cost) times(f float64) cost { return cost{f * c.flops, f * c.read, c.memory} }
-
-func (c cost) plus(o cost) cost { return cost{c.flops + o.flops, c.read + o.read, c.memory + o.memory} }
-
-func (c cost) holding(bytes float64) cost { return c.plus(cost{memory: bytes}) }
-
-// sketchCost is that of a row: of p rows the products 2mp + p² of BBᵀ and 2m(m+p) of
-// the rebuilt B, times d, the eigenproblem of order m+p, and c.
-func (o *outlook) sketchCost(size int) (cost, error) {
-	tuning, err := engine.DefaultTuning()
-	if err != nil {
-		return cost{}, err
-	}
-	be, live := o.s.be, size+tuning.ShrinkRows(size)
-	m, d, t := float64(size), float64(o.d), float64(o.t)
-	p := float64(live) - m
-	k := m + p
-	work := float64(max(be.SymEigWork(live, size), be.LeftMulWork(size, o.d, live)))
-	return cost{
-		flops:  ((2*m*p+p*p+2*m*k)*d+eigenFlops*k*k*k)/p + 2*t*d,
-		read:   8 * d,
-		memory: 8 * (k*d + k*k + m*k + work + 3*t*d + float64(rows.RowsPerStage(o.d))*(d+t)),
-	}, nil
-}
-
-// fitCost is that of decomposing the sketch once and fitting q systems to it.
-func (o *outlook) fitCost(size, q int) cost {
-	m, d := float64(size), float64(o.d)
-	return cost{flops: 4*m*m*d + 4*float64(q)*m*d, memory: 8 * (m*d + 2*float64(q)*d)}
-}
-
-// passCost is that of a gradient of q systems and the application of Ĥ⁻¹ to them.
-func (o *outlook) passCost(count int64, size, q int) cost {
-	n, m, d := float64(count), float64(size), float64(o.d)
-	return cost{flops: (4*n + 10*m) * d * float64(q), read: 8 * n * d}
 }

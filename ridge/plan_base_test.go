@@ -16,7 +16,7 @@ func TestPlanBase(t *testing.T) {
 		p, gammas := drawWide(t, nil)
 		cfg := ridge.PlanConfig{Gammas: gammas, Sizes: []int{2}}
 		without := must(p.sum.Plan(cfg))(t)
-		cfg.Base = ridge.Base{Bytes: 1 << 20, Seconds: 1000}
+		cfg.BaseBytes, cfg.BaseSeconds = 1<<20, 1000
 		with := must(p.sum.Plan(cfg))(t)
 		for i, o := range with.Options {
 			was := without.Options[i]
@@ -30,7 +30,7 @@ func TestPlanBase(t *testing.T) {
 		if cfg.MaxBytes = 1 << 20; must(p.sum.Plan(cfg))(t).Best >= 0 {
 			t.Error("something fits into the base's own memory")
 		}
-		cfg.Base.Seconds = math.NaN()
+		cfg.BaseSeconds = math.NaN()
 		if _, err := p.sum.Plan(cfg); err == nil {
 			t.Error("a plan with NaN seconds")
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -134,7 +135,7 @@ func TestPlanRecommends(t *testing.T) {
 	if o, why := best(ridge.PlanConfig{MaxBytes: 1000}); o.Method != "" || !strings.Contains(why, "nothing") {
 		t.Errorf("without room %+v: %s", o, why)
 	}
-	if o, _ := best(ridge.PlanConfig{Tol: 0.9, Rates: ridge.Rates{Flops: 1e15, Bytes: 1e8}, Sizes: []int{32}, MaxBytes: exact.Bytes - 1}); o.Method != "one-shot" {
+	if o, _ := best(ridge.PlanConfig{Tol: 0.9, FlopRate: 1e15, ReadRate: 1e8, Sizes: []int{32}, MaxBytes: exact.Bytes - 1}); o.Method != "one-shot" {
 		t.Errorf("for a rough answer %+v", o)
 	}
 }
@@ -165,6 +166,62 @@ func TestPlanMemory(t *testing.T) {
 	}
 }
 
+// TestPlanRule: whatever the machine, exact is best where it takes no more than twice as
+// long as the soonest iteration, Galerkin where it takes no more than CG of the same size,
+// and then the soonest is.
+func TestPlanRule(t *testing.T) {
+	src := fourier(t, 1000, 96)
+	sum := summarize(t, src, ridge.SummaryConfig{Size: 48})
+	var chosen []string
+	for _, read := range []float64{1e7, 1e9, 1e11} {
+		for _, tol := range []float64{0.9, 1e-2, 1e-8} {
+			for _, share := range []float64{0.01, 1, 100} {
+				for _, room := range []uint64{1 << 19, 6e5, 1 << 30} {
+					cfg := ridge.PlanConfig{Rows: 1e5, Sizes: []int{2, 4, 16, 64}, Tol: tol, ReadRate: read, MaxBytes: room, Gammas: []float64{share * 100 * sum.Grid(1)[0]}}
+					p := must(sum.Plan(cfg))(t)
+					cg := map[int]ridge.PlanOption{}
+					least := math.Inf(1)
+					for _, o := range p.Options {
+						switch o.Method {
+						case "cg":
+							cg[o.Size] = o
+						case "galerkin":
+							if c := cg[o.Size]; o.Passes[0] != c.Passes[0] || o.Bytes <= c.Bytes {
+								t.Errorf("galerkin %+v, cg %+v", o, c)
+							}
+						}
+						if o.Reaches && o.Method != "chebyshev" && o.Method != "newton" {
+							least = min(least, o.Seconds)
+						}
+					}
+					if p.Best < 0 {
+						continue
+					}
+					best, exact := p.Options[p.Best], p.Options[0]
+					if best.Method == "chebyshev" || best.Method == "newton" {
+						t.Errorf("%s is best, which Fit runs when it is asked to", best.Method)
+					}
+					if !slices.Contains(chosen, best.Method) {
+						chosen = append(chosen, best.Method)
+					}
+					if best.Method == "exact" && !(best.Seconds <= 2*least) || best.Method != "exact" && best.Method != "one-shot" && exact.Reaches && exact.Seconds <= 2*best.Seconds {
+						t.Errorf("%s is best, exact takes %g s, the soonest %g", best.Method, exact.Seconds, least)
+					}
+					if c := cg[best.Size]; best.Method == "galerkin" && c.Reaches && c.Seconds < best.Seconds {
+						t.Errorf("galerkin %+v is better than cg %+v", best, c)
+					}
+					if best.Method != "exact" && best.Seconds > least*(1+1e-12) && !exact.Reaches {
+						t.Errorf("%+v is best, another takes %g s", best, least)
+					}
+				}
+			}
+		}
+	}
+	if slices.Sort(chosen); !slices.Equal(chosen, []string{"cg", "exact", "galerkin", "one-shot"}) {
+		t.Errorf("of all methods %v are best somewhere", chosen)
+	}
+}
+
 func TestPlanRefuses(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 3, 1, 1)
 	sum := summarize(t, s, ridge.SummaryConfig{Size: 2})
@@ -177,7 +234,7 @@ func TestPlanRefuses(t *testing.T) {
 			t.Errorf("%+v: %v", cfg, err)
 		}
 	}
-	for _, cfg := range []ridge.PlanConfig{{Tol: -1}, {Tol: math.NaN()}, {Rates: ridge.Rates{Flops: -1}}, {Rates: ridge.Rates{Bytes: math.NaN()}}} {
+	for _, cfg := range []ridge.PlanConfig{{Tol: -1}, {Tol: math.NaN()}, {FlopRate: -1}, {ReadRate: math.NaN()}} {
 		if _, err := sum.Plan(cfg); err == nil {
 			t.Errorf("%+v accepted", cfg)
 		}

@@ -83,7 +83,7 @@ func TestPlanAgrees(t *testing.T) {
 	// Flops per row as the difference of two plans, at one flop a second and no reading.
 	const n = 1000000
 	flops := func(rows int64) float64 {
-		plan, err := sum.Plan(ridge.PlanConfig{Rows: rows, Sizes: []int{m}, Rates: ridge.Rates{Flops: 1, Bytes: 1e300}, Gammas: []float64{1}})
+		plan, err := sum.Plan(ridge.PlanConfig{Rows: rows, Sizes: []int{m}, FlopRate: 1, ReadRate: 1e300, Gammas: []float64{1}})
 		if err != nil {
 			t.Fatal(err)
 		}

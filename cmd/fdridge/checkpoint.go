@@ -384,19 +384,19 @@ func (k *keeper) scaling() *dataset.Scaling {
 	return k.kept.Scaling
 }
 
-// size is what find finds, or found in an earlier run.
-func (k *keeper) size(find func() (int, error)) (int, error) {
+// size is that of the sketch which an earlier run has found, 0 for none.
+func (k *keeper) size() int {
 	if k == nil {
-		return find()
+		return 0
 	}
-	if k.kept.Size == 0 {
-		m, err := find()
-		if err != nil {
-			return 0, err
-		}
+	return k.kept.Size
+}
+
+// sized notes the size that was found.
+func (k *keeper) sized(m int) {
+	if k != nil && k.kept.Size == 0 {
 		k.kept.Size, k.unsent = m, true
 	}
-	return k.kept.Size, nil
 }
 
 // summarize is ridge.Summarize, of the rows of a team.

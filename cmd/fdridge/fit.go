@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -140,12 +139,7 @@ func (o *fitOptions) fit(ctx context.Context, be engine.Backend, keep *keeper, b
 	}
 	keep.attach(d)
 	r := &result{o: &o.solveFlags, backend: be, source: d.source, prep: d.prep, intercept: o.intercept, data: o.data.value, format: d.opened.Format, target: o.target.value, targetNames: d.opened.TargetNames, keep: keep, team: o.team}
-	if r.method, r.reason = o.chooseMethod(d); r.method == "exact" {
-		err = r.solveExact(ctx, bar)
-	} else {
-		err = o.sketchAndSolve(ctx, r, d, bar)
-	}
-	if err != nil {
+	if err := o.solve(ctx, r, d, bar); err != nil {
 		return err
 	}
 	if r.columns, err = d.columns(&o.inputFlags); err != nil {
@@ -155,6 +149,9 @@ func (o *fitOptions) fit(ctx context.Context, be engine.Backend, keep *keeper, b
 		return err
 	}
 	r.scans, r.reads = d.opened.Scans+d.scans, d.opened.Passes()
+	if r.sizedFor > 0 {
+		r.scans++
+	}
 	r.total = time.Since(start)
 	bar.finish()
 	err = r.deliver(stdout)
@@ -164,91 +161,68 @@ func (o *fitOptions) fit(ctx context.Context, be engine.Backend, keep *keeper, b
 	return err
 }
 
-// sketchAndSolve makes a summary, keeps it where asked, and solves.
-func (o *fitOptions) sketchAndSolve(ctx context.Context, r *result, d *data, bar *progress) error {
+// solve has the library choose and fit.
+func (o *fitOptions) solve(ctx context.Context, r *result, d *data, bar *progress) error {
 	begin := time.Now()
-	if err := o.chooseSize(ctx, r, d, bar); err != nil {
-		return err
+	opts := r.options(bar)
+	cfg := o.config(r.backend)
+	opts.Size, opts.Error, opts.Intercept, opts.Shrink = cfg.Size, o.error, cfg.Intercept, cfg.Shrink
+	if o.error > 0 {
+		opts.Size = r.keep.size()
 	}
-	_, dim, t := r.source.Dims()
-	if err := o.room(dim, t); err != nil {
-		return err
+	opts.KeepSummary = o.save != ""
+	opts.Summarized = func(sum *ridge.Summary) error {
+		r.sum, r.sketched = sum, time.Since(begin)
+		return o.keepSketch(d, sum)
 	}
-	sum, err := o.summarize(ctx, r, bar)
-	if err != nil {
-		return err
-	}
-	if sum.Rows() == 0 {
-		return ridge.ErrEmpty
-	}
-	r.sketched = time.Since(begin)
-	if o.save != "" {
-		described, err := d.describe(&o.inputFlags)
-		if err != nil {
+	if o.cv == 0 {
+		opts.Summarize = func(ctx context.Context, s ridge.Stage, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) (*ridge.Summary, error) {
+			return o.summarize(ctx, r, s, src, cfg, tell)
+		}
+	} else {
+		_, dim, t := r.source.Dims()
+		if err := room(cfg.Size, dim, t); err != nil {
 			return err
 		}
-		if err := described.save(o.save, sum); err != nil {
-			return fmt.Errorf("--save-sketch: %w", err)
-		}
+		opts.Folds, opts.MaxBytes = o.cv, uint64(rss.Available())
 	}
-	return r.solve(ctx, sum, bar)
+	found, err := ridge.Fit(ctx, r.source, opts)
+	if e, ok := errors.AsType[*ridge.FoldsError](err); ok {
+		return badInput("--cv: the sketches of %d folds take about %.3g GiB, %.3g are available; take fewer, or a smaller --size", e.Folds, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30))
+	}
+	return r.take(found, err)
 }
 
-// chooseSize makes a pilot of every tenth row where --size is an error, and takes
-// the size that is expected to keep to it at the least γ.
-func (o *fitOptions) chooseSize(ctx context.Context, r *result, d *data, bar *progress) error {
-	if o.error == 0 {
-		return nil
+// summarize makes the summary of all ranks' rows, or of a pilot.
+func (o *fitOptions) summarize(ctx context.Context, r *result, s ridge.Stage, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) (*ridge.Summary, error) {
+	if s == ridge.Sketching && o.error > 0 {
+		r.keep.sized(cfg.Size)
 	}
-	var err error
-	r.sizedFor = o.error
-	o.size, err = r.keep.size(func() (int, error) { return o.pilot(ctx, r, bar) })
-	d.scans++
-	return err
-}
-
-// pilot finds the size of sketch.
-func (o *fitOptions) pilot(ctx context.Context, r *result, bar *progress) (int, error) {
-	const stride, pilotSize = 10, 256
-	pilot, err := dataset.Every(r.source, stride)
-	if err != nil {
-		return 0, err
+	_, dim, t := src.Dims()
+	if err := room(cfg.Size, dim, t); err != nil {
+		return nil, err
 	}
-	o.size = pilotSize
-	_, dim, t := r.source.Dims()
-	if err := o.room(dim, t); err != nil {
-		return 0, err
+	if s == ridge.Sketching {
+		return r.keep.summarize(ctx, src, cfg, o.team, tell)
 	}
-	sum, err := ridge.Summarize(ctx, pilot, o.config(r.backend), bar.rows("pilot", r.source))
+	sum, err := ridge.Summarize(ctx, src, cfg, tell)
 	if err == nil && o.team != nil {
 		sum, err = dist.Merge(ctx, o.team, sum)
 	}
-	if err != nil {
-		return 0, err
-	}
-	// n rows have stride times the spectrum of the pilot's, so γ is stride times less.
-	_, size, err := sum.SizeFor(o.error, slices.Min(o.gammas)/stride)
-	return size, err
+	return sum, err
 }
 
-// summarize makes the pass, with a sketch for each fold where γ is to be chosen by
-// cross-validation.
-func (o *fitOptions) summarize(ctx context.Context, r *result, bar *progress) (*ridge.Summary, error) {
-	tell := bar.rows("sketching", r.source)
-	if o.cv == 0 {
-		return r.keep.summarize(ctx, r.source, o.config(r.backend), o.team, tell)
+// keepSketch writes the summary where it is asked for.
+func (o *fitOptions) keepSketch(d *data, sum *ridge.Summary) error {
+	if o.save == "" {
+		return nil
 	}
-	cv := ridge.CrossValidation{Folds: o.cv, Gammas: o.gammas, MaxBytes: uint64(rss.Available())}
-	if tell != nil {
-		cv.Progress = func(_ int, rows int64) { tell(rows) }
-	}
-	var err error
-	r.cv, err = ridge.CrossValidate(ctx, r.source, o.config(r.backend), cv)
-	if e, ok := errors.AsType[*ridge.FoldsError](err); ok {
-		return nil, badInput("--cv: the sketches of %d folds take about %.3g GiB, %.3g are available; take fewer, or a smaller --size", e.Folds, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30))
-	}
+	described, err := d.describe(&o.inputFlags)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return r.cv.Summary, nil
+	if err := described.save(o.save, sum); err != nil {
+		return fmt.Errorf("--save-sketch: %w", err)
+	}
+	return nil
 }

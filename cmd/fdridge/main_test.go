@@ -383,34 +383,13 @@ func TestModelNamesColumns(t *testing.T) {
 	}
 }
 
-// TestAuto: auto weighs d²·n + d³/3 for each γ against the products and readings of
-// cg and galerkin, and the memory of the latter for one γ.
-func TestAuto(t *testing.T) {
-	many := strings.TrimSuffix(strings.Repeat("1,", 100), ",")
-	for name, c := range map[string]struct {
-		n     int64
-		d, m  int
-		gamma string
-		want  string
-	}{
-		"narrow":                            {1e6, 100, 256, "1", "exact"},
-		"not so narrow":                     {1e6, 5000, 256, "1", "exact"},
-		"wide":                              {1e6, 9000, 256, "1", "exact"},
-		"wide and not long":                 {3000, 9000, 256, "1", "galerkin"},
-		"d² does not fit":                   {1e6, 11586, 100, "1", "galerkin"},
-		"nor do many vectors":               {1e6, 55000, 100, "1", "cg"},
-		"a large sketch":                    {3000, 11000, 600, "1", "cg"},
-		"vectors of many γ":                 {1e6, 55000, 100, many, "galerkin"},
-		"many γ":                            {1e5, 9000, 256, many, "galerkin"},
-		"many γ, too few rows for their d³": {1000, 3000, 256, many, "galerkin"},
-		"unknown n":                         {-1, 3000, 256, many, "exact"},
-	} {
-		gammas, err := parseGammas(c.gamma, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if method, reason := chooseMethod("auto", c.n, c.d, 1, c.m, len(gammas), ""); method != c.want || reason == "" {
-			t.Errorf("%s: %s (%s), want %s", name, method, reason, c.want)
+// TestSingular: what Cholesky finds numerically singular is solved by QR, and it is said.
+func TestSingular(t *testing.T) {
+	data := write(t, "twins.csv", "a,b,y\n1e9,1e9,1\n1e9,1e9,1.2\n-1e9,-1e9,-1\n1e9,1e9,0.9\n")
+	for _, method := range []string{"auto", "exact"} {
+		v := report(t, "fit", "--data", data, "--target", "y", "--gamma", "1", "--intercept=false", "--method", method)
+		if v["method"] != "qr" && v["method"] != "exact" || v["reads"] != 2.0 || !strings.Contains(fmt.Sprint(v["method_reason"]), "singular at gamma = 1, so QR") {
+			t.Errorf("--method %s: %v in %v reads: %v", method, v["method"], v["reads"], v["method_reason"])
 		}
 	}
 }

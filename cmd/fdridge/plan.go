@@ -46,7 +46,8 @@ predicts η, the passes, the memory and the time of each method for several size
 The bound on η is proved for the rows seen; the rest is an estimate. Times are from
 the speed of matrix products and of reading these files, both measured first, and
 good to a factor of about two for exact and one-shot; cg often needs half, sometimes
-a third, of the passes that its time counts. Memory includes the program with its
+a third, of the passes that its time counts, galerkin no more than cg. It marks
+what fit --method auto would choose if it knew the spectrum and the machine. Memory includes the program with its
 reader as it stands then.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -132,16 +133,16 @@ func (o *planOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	o.config.Base = found.base
-	o.config.Rates = ridge.Rates{Flops: measured.Gemm * 1e9, Bytes: measured.Bandwidth * 1e9}
+	o.config.BaseBytes, o.config.BaseSeconds = found.memory, found.opening
+	o.config.FlopRate, o.config.ReadRate = measured.Gemm*1e9, measured.Bandwidth*1e9
 	if found.rate > 0 {
-		o.config.Rates.Bytes = min(found.rate, o.config.Rates.Bytes)
+		o.config.ReadRate = min(found.rate, o.config.ReadRate)
 	}
 	plan, err := sum.Plan(o.config)
 	if err != nil {
 		return err
 	}
-	r := planReport{Plan: plan, Seen: sum.Rows(), Dim: sum.Config().Dim, Gigaflops: measured.Gemm, Bandwidth: o.config.Rates.Bytes / 1e9, Opening: found.base.Seconds}
+	r := planReport{Plan: plan, Seen: sum.Rows(), Dim: sum.Config().Dim, Gigaflops: measured.Gemm, Bandwidth: o.config.ReadRate / 1e9, Opening: found.opening}
 	if o.err > 0 {
 		for _, gamma := range plan.Gammas {
 			proved, estimated, err := sum.SizeFor(o.err, gamma)
@@ -161,8 +162,9 @@ func (o *planOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 
 // A reading is what a pass over the rows was found to take.
 type reading struct {
-	rate float64 // bytes of rows, as float64, in a second; 0: not found
-	base ridge.Base
+	rate    float64 // bytes of rows, as float64, in a second; 0: not found
+	memory  uint64  // of the program with its reader
+	opening float64 // seconds that come before any pass
 }
 
 // summary sketches the pilot's rows or reads the sketch.
@@ -201,8 +203,8 @@ func (o *planOptions) summary(ctx context.Context, be engine.Backend, stderr io.
 		}
 	}
 	// Finding the width of svmlight files and the scale of the columns are passes.
-	if found.base.Seconds = opening; err == nil && o.n > 0 {
-		found.base.Seconds *= float64(o.n) / float64(sum.Rows()*o.every)
+	if found.opening = opening; err == nil && o.n > 0 {
+		found.opening *= float64(o.n) / float64(sum.Rows()*o.every)
 	}
 	return sum, found, err
 }
@@ -223,7 +225,7 @@ func read(ctx context.Context, src dataset.Source) (reading, error) {
 		}
 	}
 	rate := 8 * float64(d) * float64(rows) / time.Since(begin).Seconds()
-	return reading{rate, ridge.Base{Bytes: uint64(rss.Peak())}}, nil
+	return reading{rate: rate, memory: uint64(rss.Peak())}, nil
 }
 
 // A planReport is a plan and what it was made from.

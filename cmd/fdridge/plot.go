@@ -192,15 +192,12 @@ func readPlottable(name string) (*plottable, error) {
 	if p.spectrum, err = sum.Sketch().Spectrum(); err != nil {
 		return nil, err
 	}
-	fits, err := sum.Path(sum.Grid(gridPoints))
+	const points = 50
+	choice, err := sum.ChooseGamma(sum.Grid(points))
 	if err != nil {
 		return nil, err
 	}
-	choice, err := ridge.ChooseGCV(fits, -1)
-	if err != nil {
-		return nil, err
-	}
-	record, err := json.Marshal(jsonReport{Choice: (&path{fits: fits, choice: choice}).choose()})
+	record, err := json.Marshal(jsonReport{Choice: describe(choice)})
 	if err != nil {
 		return nil, err
 	}

@@ -68,8 +68,8 @@ func (r *result) report() jsonReport {
 	for _, f := range r.fits {
 		out.Fits = append(out.Fits, r.record(f))
 	}
-	if r.path != nil {
-		out.Choice = r.path.choose()
+	if r.choice != nil {
+		out.Choice = describe(r.choice)
 		out.Choice.narrower = r.narrower()
 	}
 	return out
@@ -98,26 +98,26 @@ type pathPoint struct {
 	RelativeErrorBound perTarget[number]         `json:"relative_error_bound"`
 }
 
-func (p *path) choose() *choice {
-	gamma := func(i int) number { return number(p.fits[i].Gamma) }
-	possible := p.choice.Possible
+func describe(p *ridge.GammaChoice) *choice {
+	gamma := func(i int) number { return number(p.Path[i].Gamma) }
+	possible := p.Possible
 	c := &choice{
-		By: "gcv", Gamma: gamma(p.choice.Index), Score: p.choice.Score, Certain: p.choice.Certain, Excess: number(p.choice.Excess),
+		By: "gcv", Gamma: gamma(p.Index), Score: p.Score, Certain: p.Certain, Excess: number(p.Excess),
 		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])},
 	}
-	if p.cv != nil {
+	if p.CV != nil {
 		c.By = "cv"
 	}
-	c.AtEnd = p.choice.Index == 0 || p.choice.Index == len(p.fits)-1
-	for i, f := range p.fits {
+	c.AtEnd = p.Index == 0 || p.Index == len(p.Path)-1
+	for i, f := range p.Path {
 		point := pathPoint{Gamma: number(f.Gamma), EffectiveDimension: f.EffectiveDimension}
 		for j := range f.Targets {
 			o := &f.Targets[j]
 			point.RSS, point.GCV = append(point.RSS, o.RSS), append(point.GCV, o.GCV)
 			point.RelativeErrorBound = append(point.RelativeErrorBound, number(o.RelativeErrorBound))
 		}
-		if p.cv != nil {
-			point.CV = p.scores[i]
+		if p.CV != nil {
+			point.CV = p.Scores[i]
 		}
 		c.Path = append(c.Path, point)
 	}

@@ -40,10 +40,12 @@ func (o *sketchFlags) check() error {
 	return oneOf("shrink", o.shrink, "gram", "svd")
 }
 
-// room refuses a sketch of d features and t targets that would not fit: about m rows
-// kept, as many and a quarter to come, m vectors, and c.
-func (o *sketchFlags) room(d, t int) error {
-	m := min(float64(o.size), float64(d))
+// room refuses a sketch of d features and t targets that would not fit.
+func (o *sketchFlags) room(d, t int) error { return room(o.size, d, t) }
+
+// room counts about m rows kept, as many and a quarter to come, m vectors, and c.
+func room(size, d, t int) error {
+	m := min(float64(size), float64(d))
 	return fits(8*float64(d)*(3.25*m+4*float64(t)), manyFeatures, "--size: a sketch of %.0f rows of %d features", m, d)
 }
 
@@ -111,14 +113,6 @@ func (o *solveFlags) check(methods ...string) error {
 		return badInput("--gamma: auto chooses from a sketch, which --method exact does without")
 	}
 	return firstError(checkOut(o.out), checkOutput("report", o.report), checkOutput("coef", o.coef))
-}
-
-// solved is how many γ there are to solve for.
-func (o *solveFlags) solved() int {
-	if o.auto {
-		return 1
-	}
-	return len(o.gammas)
 }
 
 // outputs are the files that are written.

@@ -84,13 +84,7 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	cfg := sum.Config()
 	r := &result{
 		o: &o.solveFlags, backend: be, prep: d.Preparation, intercept: cfg.Intercept, data: name, format: d.Format, target: d.Target, columns: d.Columns, nnz: d.NNZ,
-		method: o.method,
-	}
-	if r.method == "auto" {
-		r.method = "one-shot"
-		if o.in.data.set {
-			r.method, _ = iterative(cfg.Dim, min(cfg.Size, cfg.Dim), o.solved()*cfg.Targets)
-		}
+		sum: sum,
 	}
 	var opened *data
 	if o.in.data.set {
@@ -101,9 +95,11 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 			return err
 		}
 	}
-	if err := r.solve(ctx, sum, bar); err != nil {
+	found, err := ridge.FitSummary(ctx, r.source, sum, r.options(bar))
+	if err := r.take(found, err); err != nil {
 		return about(o.in.data.value, err)
 	}
+	r.reason = "" // with --data or without is all there is to it
 	if opened != nil {
 		r.scans, r.reads = opened.opened.Scans, opened.opened.Passes()
 	}

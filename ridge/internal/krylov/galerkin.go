@@ -63,10 +63,14 @@ type galerkinWork struct {
 // sketch's and one of each system, all of which are kept anyway.
 const perVector = 6
 
+// SubspaceRows is how many vectors Galerkin's subspace has room for at most, with those of
+// a sketch of so many rows and as many systems, where rank bounds that of A.
+func SubspaceRows(rank, sketch, systems int) int { return min(rank, perVector*(sketch+systems)) }
+
 func newGalerkin(b *Batch) *galerkin {
 	e, q, t, d := b.Known.Eigen(), len(b.Systems), b.targets(), b.Dim()
 	whole := max(b.Known.Rank(), len(e.Values), 1)
-	most := min(whole, perVector*(len(e.Values)+q))
+	most := SubspaceRows(whole, len(e.Values), q)
 	m := &galerkin{Batch: b, rankBound: whole, space: newSubspace(b.Known.Backend, d, most, q+t), request: b.newRequest(most + q)}
 	m.work = galerkinWork{
 		g0: make([]float64, q*d), u: make([]float64, q*most), rhs: make([]float64, q*most), y: make([]float64, q*most),

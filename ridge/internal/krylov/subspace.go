@@ -48,7 +48,7 @@ const schurRows = 64
 // newSubspace makes room for most rows, more behind them, and as many vectors at a
 // time to propose from or to solve for.
 func newSubspace(be engine.Backend, d, most, behind int) *subspace {
-	n, wide := max(most, behind), max(behind, blockRows)
+	n, wide := max(most, behind), max(behind, BlockRows)
 	return &subspace{
 		be: be, d: d, most: most,
 		q: make([]float64, (most+behind)*d), kq: make([]float64, (most+behind)*d),
@@ -207,24 +207,24 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	return independent(0, b, b, s.d, rows), nil
 }
 
-// A pass is to have blockRows vectors while the subspace has less than fillTo of its
+// A pass is to have BlockRows vectors while the subspace has less than fillTo of its
 // room: to read the data costs more than to multiply.
 const (
-	blockRows = 32
+	BlockRows = 32
 	fillTo    = 0.5
 )
 
-// fill adds to the b rows behind the subspace, up to blockRows, orthonormal ones of what
+// fill adds to the b rows behind the subspace, up to BlockRows, orthonormal ones of what
 // the rows of KQᵀ that came last have outside of it all: the next block of a Krylov
 // space. It returns how many rows there are then.
 func (s *subspace) fill(b int) int {
-	n := min(s.last, blockRows, s.most-s.k-b)
-	if float64(s.k) >= fillTo*float64(s.most) || b >= blockRows || n <= 0 {
+	n := min(s.last, BlockRows, s.most-s.k-b)
+	if float64(s.k) >= fillTo*float64(s.most) || b >= BlockRows || n <= 0 {
 		return b
 	}
 	d := s.d
 	rows := s.q[s.k*d : (s.k+b+n)*d]
-	return independent(b, b+s.next(n, rows[b*d:]), blockRows, d, rows)
+	return independent(b, b+s.next(n, rows[b*d:]), BlockRows, d, rows)
 }
 
 // next overwrites the n rows of z with what the first of the rows of KQᵀ that came last

@@ -175,7 +175,7 @@ func TestFill(t *testing.T) {
 			t.Errorf("beyond half the room %d rows were made of 3", n)
 		}
 		s.k -= all
-		if n := s.fill(blockRows); n != blockRows {
+		if n := s.fill(BlockRows); n != BlockRows {
 			t.Errorf("%d rows of a whole block", n)
 		}
 	})

@@ -1,0 +1,99 @@
+package ridge
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fdridge/fdridge/ridge/internal/krylov"
+)
+
+// The methods of a [Fit] that are no [Method]: that of [Summary.Path] and those of [Exact].
+const (
+	oneShot = "one-shot"
+	exactly = "exact"
+)
+
+// methods are what [Options].Method may name.
+var methods = append([]string{oneShot, exactly, Cholesky.String(), QR.String()}, methodNames[:]...)
+
+// ParseMethod returns the iteration that a name, as of a [Solution] or a [PlanOption],
+// is that of.
+func ParseMethod(name string) (Method, error) {
+	i := slices.Index(methodNames[:], name)
+	if i < 0 {
+		return 0, fmt.Errorf("ridge: %q is no iteration", name)
+	}
+	return Method(i), nil
+}
+
+// ChooseMethod returns the method that [Fit] runs for n rows (-1 while unknown) of d
+// features and t targets, and why: opts.Method without a reason, where it is given.
+//
+// Costs are per number of A, to leading order, see cost.go: to read a number, out of a
+// binary file in cache or of a text, takes as long as some hundreds to thousands of
+// flops, CG about a dozen passes and Galerkin at most two thirds of them. A direct
+// solution, which takes 8d² bytes, is chosen where these are no more than 1 GiB and it
+// takes no more than twice as long as the better of these two; never where a sketch is
+// needed. Where opts.Error is given, and the size of the sketch yet unknown, what a sketch
+// takes is left out. [Summary.Plan], which knows the spectrum and the machine, chooses by
+// the same rules.
+func ChooseMethod(n int64, d, t int, opts Options) (method, reason string) {
+	if opts.Method != "" {
+		return opts.Method, ""
+	}
+	m := opts.size()
+	if opts.Error > 0 {
+		m = 0
+	}
+	k := opts.solved()
+	method, least := iterative(d, min(m, d), k*t)
+	if why := opts.needsSketch(); why != "" {
+		return method, why
+	}
+	if slices.Contains(opts.Gammas, 0) {
+		return exactly, "gamma = 0 is least squares, which nothing else solves"
+	}
+	exact := readFlops + exactFlops(n, d, k)
+	switch {
+	case !exactFits(d):
+		return method, fmt.Sprintf("d² for d = %d takes more than %d MiB", d, exactBudget>>20)
+	case prefersExact(exact, least):
+		return exactly, fmt.Sprintf("d² fits, and %.0f·d flops a row, reading included, are no more than twice the %.0f·d of %s, if that makes about a dozen passes", exact, least, method)
+	}
+	return method, fmt.Sprintf("%.0f·d flops a row, reading included, are less than half of exact's %.0f·d, if it makes about a dozen passes", least, exact)
+}
+
+// needsSketch is why a sketch is needed, if it is.
+func (o *Options) needsSketch() string {
+	switch {
+	case o.Reducer != nil:
+		return "several ranks share the rows"
+	case o.chooses():
+		return "gamma is chosen from a sketch"
+	case o.KeepSummary:
+		return "the sketch is to be kept"
+	case o.Journal != nil:
+		return "a checkpoint is to be kept"
+	}
+	return ""
+}
+
+// readFlops is how many flops are taken to last as long as to read a number.
+const readFlops = 500
+
+// iterative is which of CG and Galerkin costs less for so many systems (a γ and a target
+// each), if CG makes a dozen passes, and how many flops for each number of A. Galerkin's
+// blocks of vectors are taken to be full.
+func iterative(d, m, systems int) (method string, flops float64) {
+	const passes = 12
+	sketch := readFlops + sketchFlops(float64(m), float64(max(m, 1)))
+	if m == 0 {
+		sketch = readFlops
+	}
+	cg := sketch + passes*(readFlops+productFlops*float64(systems))
+	galerkin := sketch + productFlops*float64(m) + passes*galerkinShare*(readFlops+productFlops*krylov.BlockRows)
+	if prefersGalerkin(galerkin, cg, d, m, systems) {
+		return Galerkin.String(), galerkin
+	}
+	return CG.String(), cg
+}

@@ -1,0 +1,46 @@
+package ridge_test
+
+import (
+	"testing"
+
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// TestChooseMethod: d²·n + d³/3 for each γ is weighed against the products and readings of
+// cg and galerkin, and the memory of the latter for one γ.
+func TestChooseMethod(t *testing.T) {
+	one := []float64{1}
+	many := make([]float64, 100)
+	for i := range many {
+		many[i] = 1
+	}
+	for name, c := range map[string]struct {
+		n      int64
+		d, m   int
+		gammas []float64
+		want   string
+	}{
+		"narrow":                            {1e6, 100, 256, one, "exact"},
+		"not so narrow":                     {1e6, 5000, 256, one, "exact"},
+		"wide":                              {1e6, 9000, 256, one, "exact"},
+		"wide and not long":                 {3000, 9000, 256, one, "galerkin"},
+		"d² does not fit":                   {1e6, 11586, 100, one, "galerkin"},
+		"d² just fits":                      {1e6, 11585, 1000, one, "exact"},
+		"nor do many vectors":               {1e6, 55000, 100, one, "cg"},
+		"a large sketch":                    {3000, 11000, 600, one, "cg"},
+		"vectors of many γ":                 {1e6, 55000, 100, many, "galerkin"},
+		"many γ":                            {1e5, 9000, 256, many, "galerkin"},
+		"many γ, too few rows for their d³": {1000, 3000, 256, many, "galerkin"},
+		"unknown n":                         {-1, 3000, 256, many, "exact"},
+		"the default size":                  {3000, 9000, 0, one, "galerkin"},
+		"γ to be chosen":                    {1e6, 100, 256, nil, "galerkin"},
+		"γ = 0":                             {1000, 3000, 256, []float64{0}, "exact"},
+	} {
+		if method, reason := ridge.ChooseMethod(c.n, c.d, 1, ridge.Options{Gammas: c.gammas, Size: c.m}); method != c.want || reason == "" {
+			t.Errorf("%s: %s (%s), want %s", name, method, reason, c.want)
+		}
+	}
+	if method, reason := ridge.ChooseMethod(1e6, 10, 1, ridge.Options{Method: "newton"}); method != "newton" || reason != "" {
+		t.Errorf("asked for newton: %s (%s)", method, reason)
+	}
+}

@@ -1,0 +1,127 @@
+package ridge
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/ridge/internal/direct"
+	"github.com/fdridge/fdridge/ridge/internal/krylov"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// What each method takes: all that [Fit] and [Summary.Plan] know of it when they choose
+// one. Flops are for each of the n·d numbers of A:
+//
+//	exact      d for K, and d²/(3n) for each γ
+//	sketch     2m + p + 2m(m+p)/p for p rows between two shrinks, which is 7m where p = m
+//	a pass     4 for each vector that is multiplied: one for each γ and target
+//	galerkin   4m more for the sketch's vectors, and no more than 32 vectors a pass
+//
+// [Fit] leaves it at that, for it chooses before it has read anything. Plan has a summary,
+// of which it has the passes, and adds what doesn't grow with n·d.
+
+const (
+	productFlops = 4
+	// galerkinShare is how many of CG's passes Galerkin makes at most, as a rule; its
+	// bound is that of CG.
+	galerkinShare = 2.0 / 3
+)
+
+// exactFlops are those of a direct solution for k γ; rows that are not known, n <= 0, are
+// taken to outweigh d³.
+func exactFlops(n int64, d, k int) float64 {
+	flops := float64(d)
+	if n > 0 {
+		flops += float64(k) * float64(d) * float64(d) / 3 / float64(n)
+	}
+	return flops
+}
+
+// sketchFlops are those of a sketch of m rows, p between two shrinks, its eigenproblems
+// left out: the products 2mp + p² of BBᵀ and 2m(m+p) of the rebuilt B.
+func sketchFlops(m, p float64) float64 { return 2*m + p + 2*m*(m+p)/p }
+
+// exactFits says that d² numbers take no more than a direct solution may that nobody has
+// asked for.
+func exactFits(d int) bool { return 8*float64(d)*float64(d) <= exactBudget }
+
+const exactBudget = 1 << 30
+
+// prefersExact is whether a direct solution is to be made rather than passes that are
+// estimated to take so long. They may turn out to be more, where γ is small, and what
+// exact takes is sure: it may take twice as much.
+func prefersExact(exact, passes float64) bool { return exact <= 2*passes }
+
+// prefersGalerkin is whether Galerkin is to run rather than CG. For one system its
+// vectors, of which it keeps half of what it may as a rule, aren't worth more than some
+// memory.
+func prefersGalerkin(galerkin, cg float64, d, m, systems int) bool {
+	const most = 200 << 20
+	return galerkin <= cg && (systems > 1 || 6*8*float64(m+1)*float64(d) <= most)
+}
+
+// A cost is what some step takes.
+type cost struct{ flops, read, memory float64 }
+
+func (c cost) times(f float64) cost { return cost{f * c.flops, f * c.read, c.memory} }
+
+func (c cost) plus(o cost) cost { return cost{c.flops + o.flops, c.read + o.read, c.memory + o.memory} }
+
+func (c cost) holding(bytes float64) cost { return c.plus(cost{memory: bytes}) }
+
+// exactCost is that of the direct solution for k γ.
+func (o *outlook) exactCost(n int64, k int) cost {
+	numbers := float64(n) * float64(o.d)
+	return cost{flops: numbers * exactFlops(n, o.d, k), read: 8 * numbers, memory: float64(direct.Bytes(o.d, o.t))}
+}
+
+// eigenFlops is the cost of a symmetric eigenproblem of order n over n³, in flops of
+// a matrix product: measured, it is slower than its count of operations.
+const eigenFlops = 7
+
+// sketchCost is that of a row, with the eigenproblem of order m+p that a shrink is, and c.
+func (o *outlook) sketchCost(size int) (cost, error) {
+	tuning, err := engine.DefaultTuning()
+	if err != nil {
+		return cost{}, err
+	}
+	be, live := o.s.be, size+tuning.ShrinkRows(size)
+	m, d, t := float64(size), float64(o.d), float64(o.t)
+	p := float64(live) - m
+	k := m + p
+	work := float64(max(be.SymEigWork(live, size), be.LeftMulWork(size, o.d, live)))
+	return cost{
+		flops:  sketchFlops(m, p)*d + eigenFlops*k*k*k/p + 2*t*d,
+		read:   8 * d,
+		memory: 8 * (k*d + k*k + m*k + work + 3*t*d + float64(rows.RowsPerStage(o.d))*(d+t)),
+	}, nil
+}
+
+// fitCost is that of decomposing the sketch once and fitting q systems to it.
+func (o *outlook) fitCost(size, q int) cost {
+	m, d := float64(size), float64(o.d)
+	return cost{flops: 4*m*m*d + 4*float64(q)*m*d, memory: 8 * (m*d + 2*float64(q)*d)}
+}
+
+// separateCost is that of so many passes, each with a gradient of q systems and the
+// application of Ĥ⁻¹ to them.
+func (o *outlook) separateCost(count int64, size, q, passes int) cost {
+	n, m, d := float64(count), float64(size), float64(o.d)
+	pass := cost{flops: (productFlops*n + 10*m) * d * float64(q), read: 8 * n * d}
+	return pass.times(float64(passes)).holding(13 * 8 * float64(q) * d)
+}
+
+// galerkinCost is that of Galerkin where CG needs so many passes: products of the sketch's
+// vectors once and of a block of others in each pass, which before are made orthogonal to
+// the subspace, as if that were full; when it is, only one for each system follows.
+func (o *outlook) galerkinCost(count int64, size, q, passes int) cost {
+	n, m, d := float64(count), float64(size), float64(o.d)
+	most := krylov.SubspaceRows(int(min(int64(o.d), count)), size, q)
+	made := math.Ceil(galerkinShare * float64(passes))
+	kept := float64(most)
+	vectors := math.Min(krylov.BlockRows*made, kept+float64(q)*made)
+	once := cost{flops: (productFlops*n*(m+vectors) + 8*kept*vectors) * d}
+	pass := cost{flops: 10 * m * float64(q) * d, read: 8 * n * d}
+	held := 2*(kept+float64(q+o.t))*d + 8*float64(q)*d + 5*kept*kept
+	return once.plus(pass.times(made)).holding(8 * held)
+}

@@ -1,0 +1,282 @@
+package ridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/fdridge/fdridge/dataset"
+)
+
+// A Result is what [Fit] has found: what ran, why, and why it stopped.
+type Result struct {
+	Solutions []*Solution // for each γ, in the order of Options.Gammas; the one that was chosen
+	Method    string      // what ran, as Options.Method has it
+	Reason    string      // why, in words; "" where it was asked for
+	Tried     []Attempt   // what was given up before
+	Status    Status      // why it stopped: for the last target and γ that was not certified to the tolerance, if any
+
+	Choice   *GammaChoice // how γ was chosen; nil where Options.Gammas has it
+	Summary  *Summary     // nil for a direct method
+	SizedFor float64      // the error that a pilot chose the sketch's size for; 0: none did
+	Passes   int          // reads of the data
+}
+
+// An Attempt is a method that was tried, and why it was given up.
+type Attempt struct {
+	Method string
+	Err    error
+}
+
+// Best is the solution at the γ that was chosen; of several that were asked for, that
+// of the least proved GCV over all targets.
+func (r *Result) Best() *Solution {
+	c, err := ChooseGCV(r.Solutions, -1)
+	if err != nil || c.Index < 0 {
+		return nil // no γ at all
+	}
+	return r.Solutions[c.Index]
+}
+
+// Err is nil where the method did what was asked of it, otherwise a *[NotConvergedError].
+func (r *Result) Err() error {
+	if r.Status.Err() == nil {
+		return nil
+	}
+	return &NotConvergedError{Solutions: r.Solutions, Status: r.Status}
+}
+
+// Fit fits ridge regression to the rows of src, from end to end:
+//
+//  1. the method is chosen, see [ChooseMethod], where opts does not say;
+//  2. the sketch's size, where it is given as an error;
+//  3. one pass makes a summary ([Summarize] or [CrossValidate]), or, for a direct method, all
+//     there is to do ([Exact]);
+//  4. γ is chosen, by [Summary.ChooseGamma] or [CVResult.ChooseGamma], where opts has none;
+//  5. the solutions are read off ([Summary.Path]) or found by further passes
+//     ([SolvePath]).
+//
+// They are, to the bit, those of the functions named.
+//
+// Where the tolerance was not reached the Result comes with its Err(), a
+// *[NotConvergedError], and its certificates hold. With any other error, that of a
+// cancelled ctx among them, there is none. Errors are those of the functions named; what
+// opts has that makes no sense, and a γ that the method cannot take (*[GammaError]), is
+// refused before any row is read.
+func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	n, d, t := src.Dims()
+	r := &Result{}
+	r.Method, r.Reason = ChooseMethod(n, d, t, opts)
+	if err := opts.checkGammas(r.Method); err != nil {
+		return nil, err
+	}
+	if factors(r.Method) {
+		if err := r.exact(ctx, src, &opts); err != nil {
+			return nil, err
+		}
+		return r, nil
+	}
+	cv, err := r.summarize(ctx, src, &opts)
+	if err != nil {
+		return nil, err
+	}
+	return r.finish(ctx, src, cv, &opts)
+}
+
+// FitSummary is the rest of [Fit] where there is a summary: it chooses γ, and the method,
+// which is "one-shot" where src is nil and an iteration where it is not. src has to yield
+// the rows of sum. What opts has of how rows are summarised is not looked at; direct
+// methods and folds are refused. Result.Passes are those over src.
+func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Options) (*Result, error) {
+	r := &Result{Method: opts.Method, Summary: sum}
+	if r.Method == "" {
+		if r.Method, r.Reason = oneShot, "there are no rows, but a sketch"; src != nil {
+			r.Method, _ = iterative(sum.cfg.Dim, min(sum.cfg.Size, sum.cfg.Dim), opts.solved()*sum.cfg.Targets)
+			r.Reason = "there is a sketch, and the rows to refine by"
+		}
+	}
+	opts.Error, opts.Summarize, opts.Summarized = 0, nil, nil
+	reducer := opts.Reducer
+	opts.Reducer = nil // which sum is of all rows for
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	opts.Reducer = reducer
+	switch {
+	case factors(r.Method) || opts.Folds != 0:
+		return nil, fmt.Errorf("ridge: a summary has no rows for %s or folds", r.Method)
+	case src == nil && r.Method != oneShot:
+		return nil, fmt.Errorf("ridge: %s needs the rows, and there is no source", r.Method)
+	}
+	if err := opts.checkGammas(r.Method); err != nil {
+		return nil, err
+	}
+	return r.finish(ctx, src, nil, &opts)
+}
+
+// exact makes a direct fit.
+func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) error {
+	factor := Cholesky
+	if r.Method == QR.String() || r.Method == exactly && slices.Contains(opts.Gammas, 0) {
+		factor = QR
+	}
+	solve := func() (err error) {
+		r.Passes++
+		r.Solutions, err = Exact(ctx, src, opts.Gammas, ExactOptions{
+			Factor: factor, Intercept: opts.Intercept, Backend: opts.Backend, MaxBytes: opts.MaxBytes, Progress: opts.progress(Reading),
+		})
+		return err
+	}
+	err := solve()
+	if e, singular := errors.AsType[*SingularError](err); singular && r.Method == exactly && factor == Cholesky {
+		r.Tried = append(r.Tried, Attempt{factor.String(), err})
+		why := fmt.Sprintf("to %s the system is numerically singular at gamma = %v, so QR has read the rows once more", factor, e.Gamma)
+		if r.Reason != "" {
+			why = r.Reason + "; " + why
+		}
+		r.Reason, factor = why, QR
+		err = solve()
+	}
+	r.Status = Factorized
+	return err
+}
+
+// summarize makes the pass that every other method begins with, and before it that of
+// the pilot.
+func (r *Result) summarize(ctx context.Context, src dataset.Source, opts *Options) (*CVResult, error) {
+	m := opts.size()
+	r.SizedFor = opts.Error
+	if opts.Error > 0 && opts.Size == 0 {
+		var err error
+		r.Passes++
+		if m, err = pilot(ctx, src, opts); err != nil {
+			return nil, err
+		}
+	}
+	r.Passes++
+	var cv *CVResult
+	var err error
+	if opts.Folds == 0 {
+		r.Summary, err = opts.summarize(ctx, Sketching, src, m)
+	} else {
+		folds := CrossValidation{Folds: opts.Folds, Gammas: opts.Candidates, MaxBytes: opts.MaxBytes}
+		if tell := opts.progress(Sketching); tell != nil {
+			folds.Progress = func(_ int, rows int64) { tell(rows) }
+		}
+		if cv, err = CrossValidate(ctx, src, opts.config(m), folds); err == nil {
+			r.Summary = cv.Summary
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Summary.Rows() == 0 {
+		return nil, ErrEmpty
+	}
+	if opts.Summarized != nil {
+		err = opts.Summarized(r.Summary)
+	}
+	return cv, err
+}
+
+// summarize makes a summary of m rows.
+func (o *Options) summarize(ctx context.Context, s Stage, src dataset.Source, m int) (*Summary, error) {
+	if o.Summarize != nil {
+		return o.Summarize(ctx, s, src, o.config(m), o.progress(s))
+	}
+	return Summarize(ctx, src, o.config(m), o.progress(s))
+}
+
+// pilot finds the size of sketch that is expected to have the error at the least γ.
+func pilot(ctx context.Context, src dataset.Source, opts *Options) (int, error) {
+	const stride = 10
+	sample, err := dataset.Every(src, stride)
+	if err != nil {
+		return 0, err
+	}
+	sum, err := opts.summarize(ctx, Piloting, sample, defaultSize)
+	if err != nil {
+		return 0, err
+	}
+	// n rows have stride times the spectrum of the pilot's, so γ is stride times less.
+	_, size, err := sum.SizeFor(opts.Error, slices.Min(opts.Gammas)/stride)
+	return size, err
+}
+
+// finish chooses γ and makes the solutions of a summary.
+func (r *Result) finish(ctx context.Context, src dataset.Source, cv *CVResult, opts *Options) (*Result, error) {
+	gammas := opts.Gammas
+	if opts.chooses() {
+		var err error
+		if cv != nil {
+			r.Choice, err = cv.ChooseGamma(r.Method == oneShot)
+		} else {
+			r.Choice, err = r.Summary.ChooseGamma(opts.Candidates)
+		}
+		if err != nil {
+			return nil, err
+		}
+		gammas = []float64{r.Choice.Gamma()}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if r.Method == oneShot {
+		if err := r.oneShot(gammas, opts.PlainFD); err != nil {
+			return nil, err
+		}
+		return r, nil
+	}
+	return r.refine(ctx, src, gammas, opts)
+}
+
+// oneShot reads the solutions off.
+func (r *Result) oneShot(gammas []float64, plain bool) (err error) {
+	r.Status = OnePass
+	if !plain {
+		r.Solutions, err = r.Summary.Path(gammas)
+		return err
+	}
+	for _, g := range gammas {
+		f, err := r.Summary.FitFD(g)
+		if err != nil {
+			return err
+		}
+		r.Solutions = append(r.Solutions, f)
+	}
+	return nil
+}
+
+// refine makes further passes.
+func (r *Result) refine(ctx context.Context, src dataset.Source, gammas []float64, opts *Options) (*Result, error) {
+	method, err := ParseMethod(r.Method)
+	if err != nil {
+		return nil, err
+	}
+	solve := SolveOptions{
+		Method: method, Tol: opts.Tol, MaxPasses: opts.MaxPasses, PlainFD: opts.PlainFD,
+		Observe: opts.Observe, Journal: opts.Journal, Reducer: opts.Reducer,
+	}
+	if tell := opts.Progress; tell != nil {
+		solve.Progress = func(p Progress) { tell(Refining, p) }
+	}
+	r.Solutions, err = SolvePath(ctx, src, r.Summary, gammas, solve)
+	if short, ok := errors.AsType[*NotConvergedError](err); ok {
+		r.Solutions, r.Status = short.Solutions, short.Status
+	} else if err != nil {
+		return nil, err
+	}
+	passes := 0
+	for _, f := range r.Solutions {
+		passes = max(passes, f.Iterations)
+		if err == nil && (r.Status == NotTerminated || f.Status != Converged) {
+			r.Status = f.Status
+		}
+	}
+	r.Passes += passes
+	return r, r.Err()
+}

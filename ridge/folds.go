@@ -1,0 +1,96 @@
+package ridge
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// deal makes a pass and hands each fold its rows, some at a time.
+func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, take func(k int, b dataset.Block) error) error {
+	tuning, err := engine.DefaultTuning()
+	if err != nil {
+		return err
+	}
+	hand := dealt{d: v.cfg.Dim, t: v.cfg.Targets, rows: dealtRows(tuning, v.cfg.Dim), take: take, buffers: make([]dataset.Buffer, v.cv.Folds)}
+	var seen int64
+	var raw float64
+	for b, err := range src.Blocks(ctx) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		// Before rows change hands, so that errors tell where in the source they are.
+		if raw, err = rows.CheckBlock(b, v.cfg.Dim, v.cfg.Targets, int(seen), raw); err != nil {
+			return err
+		}
+		for i := range b.N {
+			if err := hand.add(v.foldOf(seen+int64(i)), b, i); err != nil {
+				return err
+			}
+		}
+		seen += int64(b.N)
+		if v.cv.Progress != nil {
+			v.cv.Progress(pass, seen)
+		}
+	}
+	for k := range hand.buffers {
+		if err := hand.flush(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// foldOf is the fold of row i.
+func (v *validation) foldOf(i int64) int {
+	k := uint64(v.cv.Folds)
+	if v.cv.Seed == 0 {
+		return int(uint64(i) % k)
+	}
+	var p rand.PCG
+	p.Seed(v.cv.Seed, uint64(i))
+	return int(p.Uint64() % k)
+}
+
+// dealt collects the rows of each fold.
+type dealt struct {
+	d, t, rows int
+	take       func(k int, b dataset.Block) error
+	buffers    []dataset.Buffer
+}
+
+func (h *dealt) add(k int, b dataset.Block, i int) error {
+	buf := &h.buffers[k]
+	if buf.N == h.rows || (buf.N > 0 && (buf.Sparse != (b.Sparse != nil) || (len(buf.W) > 0) != (b.W != nil))) {
+		if err := h.flush(k); err != nil {
+			return err
+		}
+	}
+	if buf.N == 0 {
+		buf.Reset()
+		buf.Sparse = b.Sparse != nil
+	}
+	buf.AppendRow(b, i, h.d, h.t)
+	return nil
+}
+
+func (h *dealt) flush(k int) error {
+	buf := &h.buffers[k]
+	if buf.N == 0 {
+		return nil
+	}
+	err := h.take(k, buf.Block(0, h.d))
+	buf.Reset()
+	return err
+}
+
+// dealtRows is how many rows of a fold are collected: with an intercept each block costs
+// one more.
+func dealtRows(t engine.Tuning, d int) int { return min(t.GradientRows(d), roundoff.StageRows) }

@@ -1,0 +1,160 @@
+package ridge
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+)
+
+// Options say what [Fit] is to do; the zero value of every field is the documented
+// default.
+type Options struct {
+	// Gammas are the γ to solve for, all together. None: one is chosen.
+	Gammas []float64
+	// Candidates are what γ is chosen of where Gammas has none; default
+	// [Summary.ChooseGamma]'s grid, of cross-validation Grid(25).
+	Candidates []float64
+	// Folds, at least 2, chooses γ by cross-validation with so many, in the pass that
+	// sketches; 0 by GCV, of the sketch alone.
+	Folds int
+
+	// Method is what is to run: one of "one-shot", "cg", "galerkin", "chebyshev", "newton",
+	// "cholesky", "qr", and "exact", which is Cholesky, or QR where a γ is 0 or Cholesky
+	// finds the system numerically singular. Default: what [ChooseMethod] chooses.
+	Method    string
+	Intercept bool    // fit an intercept for each target, unpenalised
+	Tol       float64 // relative error that iterations certify, for every γ and target; default 1e-8
+	MaxPasses int     // bounds the passes that refine; default 500
+	PlainFD   bool    // Ĥ, and the one-shot solution, of FD in place of RFD
+
+	// Size is m, the rows of the sketch; default 256.
+	Size int
+	// Error, below 1, chooses m in place of Size: so that the one-shot solution at the least
+	// γ is expected to have this relative error, by a pass that sketches every tenth row. A
+	// Size beside it is the one that an earlier Fit has chosen for it.
+	Error  float64
+	Shrink fd.Driver // how the sketch shrinks; default fd.Gram
+	// KeepSummary says that Result.Summary is wanted, which direct methods have none of.
+	KeepSummary bool
+
+	Backend  engine.Backend // nil is engine.Default()
+	MaxBytes uint64         // most memory that a direct method, or the folds, may take; 0 means 8 GiB
+
+	// Observe, Journal and Reducer are those of [SolveOptions].
+	Observe func(Iterate)
+	Journal Journal
+	Reducer Reducer
+	// Progress, if not nil, is called after every block that was read. But for [Refining],
+	// only p.Rows is told.
+	Progress func(s Stage, p Progress)
+	// Summarize, if not nil, makes a summary in place of [Summarize], for [Piloting] or
+	// [Sketching]: of the rows of all workers where there is a Reducer, say. It is needed
+	// then.
+	Summarize func(ctx context.Context, s Stage, src dataset.Source, cfg SummaryConfig, progress func(rows int64)) (*Summary, error)
+	// Summarized, if not nil, is shown the summary of all rows before it is used, to keep
+	// it whatever follows. An error ends the fit.
+	Summarized func(*Summary) error
+}
+
+// A Stage is one of the passes of [Fit].
+type Stage int
+
+const (
+	Piloting  Stage = iota // finding the size of the sketch, by every tenth row
+	Sketching              // making the summary
+	Reading                // for a direct method
+	Refining               // by an iteration
+)
+
+var stageNames = [...]string{"pilot", "sketching", "reading", "refining"}
+
+func (s Stage) String() string {
+	if s < 0 || int(s) >= len(stageNames) {
+		return fmt.Sprintf("Stage(%d)", int(s))
+	}
+	return stageNames[s]
+}
+
+// chooses is whether γ is to be chosen.
+func (o *Options) chooses() bool { return len(o.Gammas) == 0 }
+
+// solved is how many γ there are to solve for.
+func (o *Options) solved() int { return max(1, len(o.Gammas)) }
+
+const defaultSize = 256
+
+func (o *Options) size() int {
+	if o.Size == 0 {
+		return defaultSize
+	}
+	return o.Size
+}
+
+// factors is whether a method factors.
+func factors(method string) bool {
+	return method == exactly || method == Cholesky.String() || method == QR.String()
+}
+
+// check refuses what makes no sense before any row is read.
+func (o *Options) check() error {
+	switch {
+	case o.Method != "" && !slices.Contains(methods, o.Method):
+		return fmt.Errorf("ridge: unknown method %q", o.Method)
+	case !(o.Tol >= 0) || o.MaxPasses < 0:
+		return fmt.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", o.Tol, o.MaxPasses)
+	case o.Size < 0:
+		return fmt.Errorf("%w: a sketch of %d rows", errShape, o.Size)
+	case !(o.Error >= 0 && o.Error < 1):
+		return fmt.Errorf("ridge: Error is %v, must be between 0 and 1", o.Error)
+	case o.Folds != 0 && o.Folds < 2:
+		return fmt.Errorf("%w: %d folds, there must be two", errShape, o.Folds)
+	case !o.chooses() && (o.Candidates != nil || o.Folds != 0):
+		return fmt.Errorf("ridge: Candidates and Folds choose gamma, but Gammas are given")
+	case o.Error > 0 && o.chooses():
+		return fmt.Errorf("ridge: Error is that at a gamma, which has yet to be chosen")
+	case o.Folds != 0 && (o.Reducer != nil || o.Journal != nil || o.Summarize != nil):
+		return fmt.Errorf("ridge: cross-validation makes its own summaries, of the folds: it takes no Reducer, Journal or Summarize")
+	case o.Reducer != nil && o.Summarize == nil:
+		return fmt.Errorf("ridge: with a Reducer, Summarize has to make the summary of all workers' rows")
+	}
+	if factors(o.Method) {
+		if why := o.needsSketch(); why != "" {
+			return fmt.Errorf("ridge: %s, and %s makes none", why, o.Method)
+		}
+		if o.Error > 0 {
+			return fmt.Errorf("ridge: Error chooses the size of a sketch, and %s makes none", o.Method)
+		}
+	}
+	return nil
+}
+
+// checkGammas refuses γ that a method cannot take.
+func (o *Options) checkGammas(method string) error {
+	for _, g := range slices.Concat(o.Gammas, o.Candidates) {
+		if factors(method) && g == 0 {
+			continue
+		}
+		if err := checkGamma(g, method); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// config is that of a summary of m rows.
+func (o *Options) config(m int) SummaryConfig {
+	return SummaryConfig{Size: m, Intercept: o.Intercept, Shrink: o.Shrink, Backend: o.Backend}
+}
+
+// progress tells rows read in a stage, nil where nobody is to be told.
+func (o *Options) progress(s Stage) func(rows int64) {
+	if o.Progress == nil {
+		return nil
+	}
+	return func(rows int64) { o.Progress(s, Progress{Pass: 1, Rows: rows, RelativeError: math.Inf(1)}) }
+}
