@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
 	"testing"
@@ -135,14 +136,16 @@ func TestNew(t *testing.T) {
 }
 
 // TestKernels runs the suite on every kernel that the machine has, with blocks
-// of the usual size and with blocks so small that every product has several.
+// of the usual size and, the first of them, with blocks so small that every product has
+// several: all of them where FDRIDGE_THOROUGH is set.
 func TestKernels(t *testing.T) {
-	for _, k := range purego.Kernels() {
+	thorough := os.Getenv("FDRIDGE_THOROUGH") != ""
+	for i, k := range purego.Kernels() {
 		for name, cfg := range map[string]purego.Config{
 			k.Name:            {Kernel: k.Name},
 			k.Name + "/small": {Kernel: k.Name, MC: 1, KC: 7, NC: 1},
 		} {
-			if testing.Short() && name != k.Name {
+			if name != k.Name && (testing.Short() || (i > 0 && !thorough)) {
 				continue
 			}
 			be, err := purego.New(cfg)
