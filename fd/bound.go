@@ -60,8 +60,8 @@ type Bound struct {
 // FD is the bound η on ‖AᵀA − BᵀB‖₂, round-off included.
 func (b Bound) FD() float64 { return b.Shrinkage + b.RoundOff }
 
-// RFD is the bound on ‖AᵀA − (BᵀB + ρI)‖₂ with ρ = [Bound.Shift], round-off
-// included: half of FD.
+// RFD is the bound on ‖AᵀA − (BᵀB + ρI)‖₂ with ρ = [Bound.Shift], η/2 and the same
+// round-off as FD has.
 func (b Bound) RFD() float64 { return b.Shift() + b.RoundOff }
 
 // Shift is ρ = η/2, the minimax shift of Robust Frequent Directions.

@@ -35,6 +35,9 @@ const (
 	Galerkin
 )
 
+// kinds are the methods as package krylov has them.
+var kinds = [...]krylov.Kind{CG: krylov.CG, Chebyshev: krylov.Chebyshev, Newton: krylov.Newton, Galerkin: krylov.Galerkin}
+
 var methodNames = [...]string{"cg", "chebyshev", "newton", "galerkin"}
 
 func (m Method) String() string {
@@ -133,7 +136,7 @@ func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 	if err != nil {
 		return nil, err
 	}
-	found, err := krylov.Solve(ctx, p, krylov.Kind(opts.Method))
+	found, err := krylov.Solve(ctx, p, kinds[opts.Method])
 	if err != nil {
 		return nil, err
 	}

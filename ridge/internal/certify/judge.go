@@ -13,10 +13,10 @@ import (
 // from x*.
 type Judge struct {
 	At
-	// What an error of a gradient that is at most the norm ‖a_j‖ of a column of A in each
-	// component makes of the weights:
-	weights float64 // bounds ‖H⁻¹δ‖
-	energy  float64 // bounds ‖H^{-½}δ‖
+	// Where |δ_j| ≤ ‖a_j‖, the norm of column j of A, for every component of an error δ of a
+	// gradient:
+	perWeights float64 // bounds ‖H⁻¹δ‖
+	perEnergy  float64 // bounds ‖H^{-½}δ‖
 }
 
 // Measured is what a pass over the data found at weights x for one target.
@@ -49,13 +49,13 @@ func (k *Known) Judge(gamma float64) *Judge {
 	out := &Judge{At: a}
 	for j, c := range k.norm.columns {
 		off := math.Max(0, 1-along[j]) + (k.factor.along+2*roundoff.SkewV)*eps
-		out.energy += c * math.Sqrt(inverse[j]+off*a.above(rest))
-		out.weights += c * math.Sqrt(solved[j]+off/(shifted+rest)/(shifted+rest))
+		out.perEnergy += c * math.Sqrt(inverse[j]+off*a.above(rest))
+		out.perWeights += c * math.Sqrt(solved[j]+off/(shifted+rest)/(shifted+rest))
 	}
 	most := a.inverse()
 	round := 1 + few*eps*(1+(k.norm.largest2+gamma)*most) // of evaluating these
-	out.energy = math.Min(out.energy*round, k.norm.read*math.Sqrt(most))
-	out.weights = math.Min(math.Min(out.weights*(1+b.RFD()*most)*round, out.energy*math.Sqrt(most)), k.norm.read*most)
+	out.perEnergy = math.Min(out.perEnergy*round, k.norm.read*math.Sqrt(most))
+	out.perWeights = math.Min(math.Min(out.perWeights*(1+b.RFD()*most)*round, out.perEnergy*math.Sqrt(most)), k.norm.read*most)
 	return out
 }
 
@@ -69,8 +69,8 @@ func (g *Judge) RoundOff(j int, x []float64, r float64) (weights, energy float64
 	residual := g.residualError(j, x, r)
 	sums := g.factor.pass * eps * (r + residual)
 	own := few*eps*g.Gamma*xn + g.centring(j, xn)
-	energy = residual + g.energy*sums + own*math.Sqrt(most)
-	weights = residual*math.Min(g.through(), g.weights) + g.weights*sums + own*most
+	energy = residual + g.perEnergy*sums + own*math.Sqrt(most)
+	weights = residual*math.Min(g.through(), g.perWeights) + g.perWeights*sums + own*most
 	return math.Min(weights, energy*math.Sqrt(most)), energy
 }
 

@@ -57,7 +57,7 @@ type Known struct {
 	factor  factors
 	norm    norms
 	targets []target
-	off     []float64 // c − VᵀVc, t×d
+	cOff    []float64 // the part of each c orthogonal to V, t×d
 }
 
 // A target is what is known of one column b of Y.
@@ -74,7 +74,7 @@ func New(e Evidence) *Known {
 		Evidence: e, bound: e.Sketch.Bound,
 		eigen:   resolvent.Eigen{Dim: d, Values: e.Sketch.Sigma2, V: e.Sketch.V, Rest: leastOf(e.Sketch)},
 		factor:  newFactors(&e),
-		targets: make([]target, t), off: make([]float64, t*d),
+		targets: make([]target, t), cOff: make([]float64, t*d),
 	}
 	k.norm = k.summarisedNorms()
 	k.bound.RoundOff += k.norm.displaced * (2*math.Sqrt(k.norm.staged2) + k.norm.displaced) * inflate
@@ -86,7 +86,7 @@ func New(e Evidence) *Known {
 		}
 	}
 	k.norm.read, k.norm.columns = k.readNorms()
-	g := &resolvent.Gradients{G: e.Cross, Along: make([]float64, t*len(k.eigen.Values)), Off: k.off}
+	g := &resolvent.Gradients{G: e.Cross, Along: make([]float64, t*len(k.eigen.Values)), Off: k.cOff}
 	resolvent.New(&k.eigen, e.Backend).ProjectAll(t, g)
 	for j := range k.targets {
 		k.targets[j].c = g.Of(j, &k.eigen)
@@ -142,9 +142,9 @@ func (k *Known) CNorm(j int) float64 { return k.targets[j].c.Norm }
 type norms struct {
 	size      float64   // ‖A‖_F of the rows that were summed
 	displaced float64   // how far, in norm, rounding had put these wrong
-	staged2   float64   // a bound on ‖A‖²₂ of them
-	largest2  float64   // and of the true ones
-	least     float64   // and from below on the least eigenvalue of K
+	staged2   float64   // a bound on ‖A‖²₂ of the rows that were summed
+	largest2  float64   // a bound on ‖A‖²₂ of the true rows
+	least     float64   // a lower bound on the least eigenvalue of K
 	read      float64   // ‖A‖_F as a pass reads the rows
 	columns   []float64 // bounds on the norms of its columns, as a pass reads them
 	root      float64   // √Σw

@@ -115,7 +115,7 @@ func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 				h[row*r+l] = f(k.eigen.Values[l]) * v
 			}
 			off := f(k.eigen.Rest)
-			for l, v := range k.off[j*d : (j+1)*d] {
+			for l, v := range k.cOff[j*d : (j+1)*d] {
 				x[row*d+l] = off * v
 			}
 		}

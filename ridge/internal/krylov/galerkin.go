@@ -270,7 +270,7 @@ func (m *galerkin) Step(ctx context.Context) error {
 	if err == nil && full {
 		r := m.request
 		r.V, r.Out = m.work.v, m.work.kv
-		m.goOn, err = separately(m.Batch, CG, m.work.workspace, r)
+		m.goOn, err = newSeparateIn(m.Batch, CG, m.work.workspace, r)
 	}
 	return err
 }

@@ -11,8 +11,8 @@ import (
 
 // A Hessian is an Ĥ(γ) that is cheap to invert, and how far it is from H.
 type Hessian interface {
-	// Solve overwrites the rows of g.Off with Ĥ(γᵢ)⁻¹gᵢ, and g.Along with what is of no
-	// more use.
+	// Solve replaces g.Off, on entry the parts of the gᵢ orthogonal to V, by the solutions
+	// Ĥ(γᵢ)⁻¹gᵢ. g.Along is destroyed.
 	Solve(ctx context.Context, gammas []float64, g *resolvent.Gradients) error
 	// Range bounds the spectrum of Ĥ(γ)⁻¹H(γ). lo <= 0 says that nothing is
 	// known below.

@@ -31,7 +31,7 @@ type separate struct {
 	iterations []iteration // of all systems
 	request    Request
 	*workspace
-	rows []int // which of the gradients is that of each system
+	gradientRow []int // by index of the system: its row in gradients
 }
 
 // A workspace is for the gradients of all systems.
@@ -54,12 +54,12 @@ func newSeparate(b *Batch, kind Kind) (*separate, error) {
 	more := q + b.targets()
 	r := b.newRequest(q)
 	r.V, r.Out = make([]float64, more*d), make([]float64, more*d)
-	return separately(b, kind, newWorkspace(b), r)
+	return newSeparateIn(b, kind, newWorkspace(b), r)
 }
 
-// separately is newSeparate in memory that is there; the request has room for all systems.
-func separately(b *Batch, kind Kind, w *workspace, r Request) (*separate, error) {
-	m := &separate{Batch: b, request: r, workspace: w, rows: make([]int, len(b.Systems)), iterations: make([]iteration, len(b.Systems))}
+// newSeparateIn is newSeparate in memory that is there; the request has room for all systems.
+func newSeparateIn(b *Batch, kind Kind, w *workspace, r Request) (*separate, error) {
+	m := &separate{Batch: b, request: r, workspace: w, gradientRow: make([]int, len(b.Systems)), iterations: make([]iteration, len(b.Systems))}
 	for _, s := range b.Active {
 		it, err := newIteration(kind, s, b.Hessian)
 		if err != nil {
@@ -138,7 +138,7 @@ func (m *separate) Gradients() []Projection {
 	d, q, e := m.Dim(), len(m.Active), m.Known.Eigen()
 	for i, s := range m.Active {
 		copy(m.gradients.G[i*d:(i+1)*d], s.G)
-		m.rows[s.index] = i
+		m.gradientRow[s.index] = i
 	}
 	m.m.ProjectAll(q, &m.gradients)
 	for i := range q {
@@ -153,7 +153,7 @@ func (m *separate) Step(ctx context.Context) error {
 	q := 0
 	for _, s := range m.Active {
 		if !s.checking {
-			g.Move(m.rows[s.index], q, e)
+			g.Move(m.gradientRow[s.index], q, e)
 			m.gammas[q] = s.Gamma()
 			q++
 		} else {
