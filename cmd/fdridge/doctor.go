@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -11,10 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/engine"
 )
 
-func doctorCommand(ranks joiner) *cobra.Command {
+func doctorCommand(ranks job.Joiner) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",
@@ -23,7 +24,7 @@ func doctorCommand(ranks joiner) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := engine.NewReport()
 			if err != nil {
-				return &inputError{err}
+				return badInput("%w", err)
 			}
 			be, err := engine.Default()
 			if err != nil {
@@ -34,13 +35,11 @@ func doctorCommand(ranks joiner) *cobra.Command {
 				return err
 			}
 			mpi := ""
-			if ranks.about != nil {
-				mpi = ranks.about()
+			if ranks.About != nil {
+				mpi = ranks.About()
 			}
 			if asJSON {
-				e := json.NewEncoder(cmd.OutOrStdout())
-				e.SetIndent("", "  ")
-				return e.Encode(struct {
+				return report.WriteJSON(cmd.OutOrStdout(), struct {
 					*engine.Report
 					MPI      string             `json:"mpi,omitempty"` // what the library says of itself
 					Measured engine.Measurement `json:"measured"`

@@ -127,7 +127,7 @@ func TestBadInput(t *testing.T) {
 		"empty file":        {fit("--data", empty, "--target", "y", "--gamma", "1"), empty + ": is empty"},
 		"header alone":      {fit("--data", header, "--target", "y", "--gamma", "1"), header + ": ridge: no rows"},
 		"header, scaled":    {fit("--data", header, "--target", "y", "--gamma", "1", "--standardize"), "no rows, or none with weight, to standardise by"},
-		"squares overflow":  {fit("--data", large, "--target", "y", "--gamma", "1"), large + ": fd: the squared norm of row 0"},
+		"squares overflow":  {fit("--data", large, "--target", "y", "--gamma", "1"), large + ": fd: the squared norm of row 1"},
 		"no data":           {fit("--gamma", "1"), "--data: no file"},
 		"two targets":       {fit("--data", good, "--target", "x1,y", "--gamma", "1"), "2 targets are named (x1,y) where 1 is asked for; say --targets 2"},
 		"target twice":      {ok("--gamma", "1", "--target", "x1"), "given twice (y, x1)"},
@@ -181,7 +181,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-func report(t *testing.T, args ...string) map[string]any {
+func reported(t *testing.T, args ...string) map[string]any {
 	t.Helper()
 	var v map[string]any
 	out := must(t, append(args, "--json")...)
@@ -192,7 +192,7 @@ func report(t *testing.T, args ...string) map[string]any {
 }
 
 func TestJSON(t *testing.T) {
-	v := report(t, "fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "10", "--size", "4", "--method", "cg")
+	v := reported(t, "fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "10", "--size", "4", "--method", "cg")
 	for _, key := range strings.Fields("n d targets size nnz passes sketch_seconds total_seconds peak_rss_bytes gamma shrinkage contraction error_bound relative_error_bound r2") {
 		if _, ok := v[key].(float64); !ok {
 			t.Errorf("%s is %v, want a number", key, v[key])
@@ -210,7 +210,7 @@ func TestJSON(t *testing.T) {
 	if v["passes"] != v["reads"] {
 		t.Errorf("%v passes, the file was read %v times", v["passes"], v["reads"])
 	}
-	several := report(t, "fit", "--data", housing, "--target", "1,last", "--targets", "2", "--standardize", "--gamma", "1,10", "--method", "exact")
+	several := reported(t, "fit", "--data", housing, "--target", "1,last", "--targets", "2", "--standardize", "--gamma", "1,10", "--method", "exact")
 	fits := several["fits"].([]any)
 	if _, top := several["gamma"]; top || len(fits) != 2 || len(fits[1].(map[string]any)["r2"].([]any)) != 2 {
 		t.Errorf("%v", several)
@@ -255,7 +255,7 @@ func methodsAgree(t *testing.T, size, data, target string, methods ...string) {
 	answers := map[string]answer{}
 	for _, m := range methods {
 		model := filepath.Join(t.TempDir(), m)
-		v := report(t, "fit", "--data", data, "--target", target, "--standardize", "--gamma", "100", "--size", size, "--method", m, "--out", model)
+		v := reported(t, "fit", "--data", data, "--target", target, "--standardize", "--gamma", "100", "--size", size, "--method", m, "--out", model)
 		coef, _ := weightsOf(t, model)
 		answers[m] = answer{coef, v["error_bound"].(float64)}
 		if m == "one-shot" && (v["passes"] != 2.0 || v["reads"] != 2.0) { // one of them to standardise
@@ -265,7 +265,7 @@ func methodsAgree(t *testing.T, size, data, target string, methods ...string) {
 			t.Error("auto does not say why")
 		}
 	}
-	if v := report(t, "fit", "--data", data, "--target", target, "--gamma", "100", "--size", size, "--method", "one-shot"); v["passes"] != 1.0 || v["reads"] != 1.0 {
+	if v := reported(t, "fit", "--data", data, "--target", target, "--gamma", "100", "--size", size, "--method", "one-shot"); v["passes"] != 1.0 || v["reads"] != 1.0 {
 		t.Errorf("one-shot read the file %v times", v["reads"])
 	}
 	// The certificates are about the weights of the standardised columns.
@@ -335,7 +335,7 @@ func TestRoundTrip(t *testing.T) {
 
 func TestFourierModel(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "m")
-	v := report(t, "fit", "--data", w8a, "--rows", "1:3000", "--features", "rff:64,gamma=0.05,seed=3", "--size", "16", "--gamma", "1", "--method", "cg", "--out", model)
+	v := reported(t, "fit", "--data", w8a, "--rows", "1:3000", "--features", "rff:64,gamma=0.05,seed=3", "--size", "16", "--gamma", "1", "--method", "cg", "--out", model)
 	if v["n"] != 3000.0 || v["d"] != 64.0 {
 		t.Errorf("%v", v)
 	}
@@ -387,7 +387,7 @@ func TestModelNamesColumns(t *testing.T) {
 func TestSingular(t *testing.T) {
 	data := write(t, "twins.csv", "a,b,y\n1e9,1e9,1\n1e9,1e9,1.2\n-1e9,-1e9,-1\n1e9,1e9,0.9\n")
 	for _, method := range []string{"auto", "exact"} {
-		v := report(t, "fit", "--data", data, "--target", "y", "--gamma", "1", "--intercept=false", "--method", method)
+		v := reported(t, "fit", "--data", data, "--target", "y", "--gamma", "1", "--intercept=false", "--method", method)
 		if v["method"] != "qr" && v["method"] != "exact" || v["reads"] != 2.0 || !strings.Contains(fmt.Sprint(v["method_reason"]), "singular at gamma = 1, so QR") {
 			t.Errorf("--method %s: %v in %v reads: %v", method, v["method"], v["reads"], v["method_reason"])
 		}
@@ -440,7 +440,7 @@ func TestDoctor(t *testing.T) {
 	if err := json.Unmarshal([]byte(must(t, "doctor", "--json")), &v); err != nil {
 		t.Fatal(err)
 	}
-	if mpi, ok := v["mpi"]; ok != (byMPI.about != nil) || ok && said != fmt.Sprintf("\nMPI %v\n", mpi) {
+	if mpi, ok := v["mpi"]; ok != (byMPI.About != nil) || ok && said != fmt.Sprintf("\nMPI %v\n", mpi) {
 		t.Errorf("mpi is %q, in words %q", mpi, said)
 	}
 	if m := v["measured"].(map[string]any); !(m["gemm_gflops"].(float64) > 0) || v["tuning"] == nil {
