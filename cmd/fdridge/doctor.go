@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +29,7 @@ func doctorCommand(ranks job.Joiner) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			m, err := engine.Measure(cmd.Context(), be, 2*time.Second)
+			m, err := engine.Measure(cmd.Context(), be, 2*measuring)
 			if err != nil {
 				return err
 			}

@@ -180,7 +180,7 @@ func TestFlagThreads(t *testing.T) {
 	rows := write(t, "rows.csv", rowsCSV(60))
 	for _, args := range [][]string{
 		{"fit", "--gamma", "1", "--data", rows, "--target", "y"}, {"sketch", "-o", "s", "--data", rows, "--target", "y"}, {"solve", "s", "--gamma", "1"},
-		{"plan", "--sketch", "s"}, {"paper", "--figures", "1", "--quick"},
+		{"plan", "--sketch", "s"}, strings.Fields("paper --figures 1 --quick --rows 90 --dim 40 --size 10 --trials 1"),
 	} {
 		runtime.GOMAXPROCS(before + 2)
 		must(t, append(args, "--threads", "1")...)
@@ -210,13 +210,12 @@ func TestFlagsOfSolvers(t *testing.T) {
 		if code, _, errs := call(slices.Concat(command, []string{"--method", "cg", "--max-passes", "1"})...); code != failed || !strings.Contains(errs, "tolerance not reached") {
 			t.Errorf("%s in one pass: exit %d, %s", name, code, errs)
 		}
-		code, _, errs := call(slices.Concat(command, []string{"--method", "cg", "--log-format", "json"})...)
+		coef := filepath.Join(dir, name+".npy")
+		code, _, errs := call(slices.Concat(command, []string{"--method", "cg", "--log-format", "json", "--coef", coef})...)
 		var line struct{ Stage string }
 		if err := json.Unmarshal([]byte(strings.SplitN(errs, "\n", 2)[0]), &line); code != done || err != nil || line.Stage == "" {
 			t.Errorf("%s: exit %d, log %q", name, code, errs)
 		}
-		coef := filepath.Join(dir, name+".npy")
-		with("--method", "cg", "--coef", coef)
 		if info, err := os.Stat(coef); err != nil || info.Size() < 41*8 {
 			t.Errorf("%s: the weights: %v, %v", name, info, err)
 		}

@@ -16,6 +16,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
+// measuring is how long plan measures the machine; doctor takes twice as long.
+var measuring = time.Second
+
 // planOptions are the flags of plan.
 type planOptions struct {
 	in       inputFlags
@@ -132,7 +135,7 @@ func (o *planOptions) run(ctx context.Context, cfg ridge.PlanConfig, stdout, std
 	if err != nil {
 		return err
 	}
-	measured, err := engine.Measure(ctx, be, time.Second)
+	measured, err := engine.Measure(ctx, be, measuring)
 	if err != nil {
 		return err
 	}
