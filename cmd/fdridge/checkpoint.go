@@ -36,11 +36,11 @@ func (o *checkpointFlags) check() error {
 }
 
 // outputs are the files that are written.
-func (o *checkpointFlags) outputs() []named {
-	var out []named
+func (o *checkpointFlags) outputs() []output {
+	var out []output
 	if o.name != "" {
 		for _, name := range checkpoint.Names(o.name) {
-			out = append(out, named{"checkpoint", name})
+			out = append(out, output{"checkpoint", name})
 		}
 	}
 	return out

@@ -21,7 +21,8 @@ type data struct {
 	scans   int // passes that preparing took
 }
 
-// unique returns names, or nil where one stands twice and finds no column.
+// unique returns names, or nil where two columns have the same name: no column can be found
+// by it.
 func unique(names []string) []string {
 	seen := map[string]bool{}
 	for _, n := range names {
@@ -59,11 +60,12 @@ func openData(ctx context.Context, o *inputFlags, known opening, scaling *datase
 	return d, err
 }
 
-// learnScaling makes the pass for the scaling, and has it penalise.
+// learnScaling makes the pass that --standardize asks for, and puts the penalty into the
+// scaling.
 func (d *data) learnScaling(ctx context.Context, o *inputFlags, known opening, bar *progress) error {
 	var err error
 	if o.standardize {
-		if err := fits(8*8*float64(d.prep.Inputs), manyFeatures, "--standardize: the means and deviations of %d columns", d.prep.Inputs); err != nil {
+		if err := checkMemory(8*8*float64(d.prep.Inputs), manyFeatures, "--standardize: the means and deviations of %d columns", d.prep.Inputs); err != nil {
 			return err
 		}
 		d.counted.Progress = bar.rows("standardising", d.counted.Source)
@@ -94,7 +96,7 @@ func cutRows(src dataset.Source, text string) (dataset.Source, error) {
 	return dataset.Rows(src, lo, hi)
 }
 
-// readPenalty reads the d numbers of a file, a row or a column.
+// readPenalty reads the d numbers of a file, which are a row or a column.
 func readPenalty(ctx context.Context, name string, seen map[string]dataset.Stamp, d int) ([]float64, error) {
 	src, err := file.Open([]string{name}, file.Options{Was: seen})
 	if err != nil {

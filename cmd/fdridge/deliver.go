@@ -35,15 +35,15 @@ func (o *solveFlags) begin(be engine.Backend, intercept bool) (*report.Fit, *rep
 // report to say.
 func (o *solveFlags) end(f *report.Fit, traces *report.Traces, found *ridge.Result, err error) error {
 	if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
-		return inFlags(err)
+		return nameFlags(err)
 	}
 	f.Found = found
 	f.Traces, err = traces.Of(found)
 	return err
 }
 
-// inFlags names the flags in place of what the library advises its callers to do.
-func inFlags(err error) error {
+// nameFlags names the flags in place of what the library advises its callers to do.
+func nameFlags(err error) error {
 	if e, ok := errors.AsType[*ridge.SizeError](err); ok {
 		return badInput("--method: an exact fit of %d features needs %.3g GiB for its d×d matrices, the limit is %.3g: say --method cg", e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30))
 	}
@@ -88,7 +88,7 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 	if err := write(stdout); err != nil {
 		return err
 	}
-	failure = inFlags(failure)
+	failure = nameFlags(failure)
 	if failure != nil && (o.out != "" || o.coef != "") {
 		return fmt.Errorf("%w; no model and no weights are written", failure)
 	}

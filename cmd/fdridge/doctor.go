@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-func doctorCommand(ranks job.Joiner) *cobra.Command {
+func doctorCommand(joiner job.Joiner) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",
@@ -34,8 +34,8 @@ func doctorCommand(ranks job.Joiner) *cobra.Command {
 				return err
 			}
 			mpi := ""
-			if ranks.About != nil {
-				mpi = ranks.About()
+			if joiner.About != nil {
+				mpi = joiner.About()
 			}
 			if asJSON {
 				return report.WriteJSON(cmd.OutOrStdout(), struct {

@@ -33,7 +33,7 @@ type fitOptions struct {
 
 var methodNames = []string{"auto", "one-shot", "cg", "galerkin", "chebyshev", "newton", "exact"}
 
-func fitCommand(ranks job.Joiner) *cobra.Command {
+func fitCommand(joiner job.Joiner) *cobra.Command {
 	o := &fitOptions{inputFlags: newInputFlags(), solveFlags: newSolveFlags()}
 	c := &cobra.Command{
 		Use:   "fit --data FILE[,FILE…] --gamma G[,G…]|auto",
@@ -45,9 +45,9 @@ func fitCommand(ranks job.Joiner) *cobra.Command {
 			}
 			o.command = invocation(cmd, args)
 			if o.mpi {
-				return o.together(cmd.Context(), ranks, cmd.OutOrStdout(), cmd.ErrOrStderr())
+				return o.runAsRank(cmd.Context(), joiner, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
-			return about(o.data.value, o.run(cmd.Context(), nil, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return nameData(o.data.value, o.run(cmd.Context(), nil, cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 	o.inputFlags.register(c.Flags())
@@ -72,7 +72,7 @@ func noArguments(_ *cobra.Command, args []string) error {
 func (o *fitOptions) check() error {
 	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save), o.kept.check())
 	if err == nil && !o.mpi {
-		err = alone()
+		err = refuseUntold()
 	}
 	switch {
 	case err != nil:
@@ -99,12 +99,12 @@ func (o *fitOptions) check() error {
 	if o.save != "" && o.method == "exact" {
 		return badInput("--save-sketch: --method exact makes no sketch")
 	}
-	return distinct(o.files(), append(append(o.solveFlags.outputs(), named{"save-sketch", o.save}), o.kept.outputs()...)...)
+	return distinct(o.files(), append(append(o.solveFlags.outputs(), output{"save-sketch", o.save}), o.kept.outputs()...)...)
 }
 
-// alone refuses to be one of several processes that a launcher of MPI has started and that
+// refuseUntold refuses to be one of several processes that a launcher of MPI has started and that
 // would each fit all rows and write the same files.
-func alone() error {
+func refuseUntold() error {
 	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"} {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 1 {
 			return badInput("this is one of %d processes of an MPI job (%s), each of which would fit all rows: say --mpi, or start one process", n, name)
@@ -113,8 +113,8 @@ func alone() error {
 	return nil
 }
 
-// together is run by one of several ranks. Rank 0 alone writes anything.
-func (o *fitOptions) together(ctx context.Context, joiner job.Joiner, stdout, stderr io.Writer) error {
+// runAsRank is run, by one of several ranks. Rank 0 alone writes anything.
+func (o *fitOptions) runAsRank(ctx context.Context, joiner job.Joiner, stdout, stderr io.Writer) error {
 	ranks, err := job.Join(joiner)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (o *fitOptions) together(ctx context.Context, joiner job.Joiner, stdout, st
 	if !ranks.Leads() {
 		o.out, o.report, o.coef, o.save, o.runs.logFormat, stdout = "", "", "", "", "none", io.Discard
 	}
-	return ranks.End(about(o.data.value, o.run(ctx, ranks, stdout, stderr)), message, stderr)
+	return ranks.End(nameData(o.data.value, o.run(ctx, ranks, stdout, stderr)), message, stderr)
 }
 
 // run fits, as a job; ranks is nil for a process alone.
@@ -139,7 +139,7 @@ func (o *fitOptions) run(ctx context.Context, ranks *job.Ranks, stdout, stderr i
 	}
 	j, err := job.Begin(ctx, job.Config{
 		Program: version(), Command: o.command, Settings: settings, Checkpoint: o.kept.name, Every: o.kept.every,
-		Backend: be, Log: checkpointLog{bar, stderr}, Room: room,
+		Backend: be, Log: checkpointLog{bar, stderr}, Room: checkSketchMemory,
 	}, ranks)
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func (o *fitOptions) solve(ctx context.Context, j *job.Job, d *data, be engine.B
 	}
 	if o.cv != 0 {
 		_, dim, t := d.source.Dims()
-		if err := room(cfg.Size, dim, t); err != nil {
+		if err := checkSketchMemory(cfg.Size, dim, t); err != nil {
 			return nil, err
 		}
 		opts.Folds, opts.MaxBytes = o.cv, uint64(rss.Available())

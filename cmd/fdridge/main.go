@@ -47,8 +47,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return execute(ctx, args, byMPI, stdout, stderr)
 }
 
-// execute is run with the ranks that a joiner joins.
-func execute(ctx context.Context, args []string, ranks job.Joiner, stdout, stderr io.Writer) int {
+// execute is run, with what joins the other ranks of fit --mpi.
+func execute(ctx context.Context, args []string, joiner job.Joiner, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:           "fdridge",
 		Short:         "Ridge regression in one pass and O(md) memory, with a certified error",
@@ -56,7 +56,7 @@ func execute(ctx context.Context, args []string, ranks job.Joiner, stdout, stder
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(fitCommand(ranks), sketchCommand(), mergeCommand(), solveCommand(), planCommand(), predictCommand(), plotCommand(), paperCommand(), doctorCommand(ranks), manCommand())
+	root.AddCommand(fitCommand(joiner), sketchCommand(), mergeCommand(), solveCommand(), planCommand(), predictCommand(), plotCommand(), paperCommand(), doctorCommand(joiner), manCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -76,8 +76,7 @@ func execute(ctx context.Context, args []string, ranks job.Joiner, stdout, stder
 	return exitCode(err)
 }
 
-// message is what an error says, on one line, which is no longer than a screen whatever
-// it quotes.
+// message puts an error on one line, and cuts it to a screen where it quotes much.
 func message(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted"
@@ -93,8 +92,8 @@ func version() string {
 	return "unknown"
 }
 
-// printable keeps what a file put into a message, the name of a column say, from
-// being a command to the terminal.
+// printable replaces characters that a terminal might take for commands: a message may quote
+// the name of a column, and a file may have anything there.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -107,9 +106,9 @@ func printable(text string) string {
 // badInput is the error of a wrong flag, file or number.
 func badInput(format string, args ...any) error { return badinput.Errorf(format, args...) }
 
-// about names the data in an error about them that doesn't. Shapes that ridge or fd find to
-// disagree need not be those of the data.
-func about(data string, err error) error {
+// nameData names the data in an error that is about them and doesn't name them. Shapes that
+// ridge or fd find to disagree need not be those of the data.
+func nameData(data string, err error) error {
 	_, source := errors.AsType[*dataset.SourceError](err)
 	_, large := errors.AsType[*fd.RangeError](err)
 	if source || large || errors.Is(err, ridge.ErrEmpty) {

@@ -27,8 +27,9 @@ func readModel(name string) (*model.Model, error) {
 	return m, err
 }
 
-// at picks the fit for a γ; with one fit there is nothing to pick.
-func at(m *model.Model, gamma once) (*model.Model, error) {
+// chooseFit returns the model with the fit at a γ alone. With one fit there is nothing to
+// choose.
+func chooseFit(m *model.Model, gamma once) (*model.Model, error) {
 	if !gamma.set {
 		if len(m.Fits) == 1 {
 			return m, nil
@@ -57,25 +58,18 @@ func listed(gammas []float64) string {
 
 // prepare returns src prepared.
 func prepare(p *model.Preparation, src dataset.Source, be engine.Backend) (dataset.Source, error) {
-	if err := roomToPrepare(p); err != nil {
+	if err := checkPreparationMemory(p); err != nil {
 		return nil, err
 	}
 	src, err := p.Apply(src, be)
-	return src, unprepared(err)
+	return src, unwrapPreparation(err)
 }
 
-// unprepared is err in the words of what found it, where rows cannot be prepared.
-func unprepared(err error) error {
+// unwrapPreparation returns what is wrong with rows that cannot be prepared, in the words of
+// what found it, and any other error as it is.
+func unwrapPreparation(err error) error {
 	if e, ok := errors.AsType[*model.PreparationError](err); ok {
 		return badInput("%w", e.Err)
 	}
 	return err
-}
-
-// roomToPrepare refuses Fourier features for whose weights there is no memory.
-func roomToPrepare(p *model.Preparation) error {
-	if p.Features == nil {
-		return nil
-	}
-	return fits(8*float64(p.Inputs)*float64(p.Features.Components), manyFeatures, "--features: rff:%d of %d columns", p.Features.Components, p.Inputs)
 }

@@ -97,7 +97,7 @@ func commandLine(cmd *cobra.Command) string {
 	return strings.Join(words, " ")
 }
 
-// check turns the flags into a paper.Config. What they may be, paper.Run knows.
+// check turns the flags into a paper.Config. paper.Run checks their values.
 func (o *paperOptions) check() error {
 	var err error
 	switch {

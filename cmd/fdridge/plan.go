@@ -53,7 +53,7 @@ reader as it stands then.`,
 			if err != nil {
 				return err
 			}
-			return about(o.in.data.value+o.sketch, o.run(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return nameData(o.in.data.value+o.sketch, o.run(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 	o.register(c)
@@ -167,11 +167,11 @@ func (o *planOptions) run(ctx context.Context, cfg ridge.PlanConfig, stdout, std
 	return r.WriteText(stdout)
 }
 
-// A pilot is a sketch of the rows, or of some, and what it took to read them; of a sketch
-// that was there nothing is known of that.
+// A pilot is a sketch of the rows, or of every K-th, and what it took to read them. Of a sketch
+// that is read from a file that is not known.
 type pilot struct {
 	sum  *ridge.Summary
-	rows int64 // of the data; 0: as many as the sketch has seen
+	rows int64 // of the data; 0: those that the sketch has seen
 	reading
 }
 
@@ -197,7 +197,7 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	}
 	p := &pilot{}
 	took := time.Since(begin).Seconds()
-	if p.reading, err = read(ctx, d.source); err != nil {
+	if p.reading, err = timeReading(ctx, d.source); err != nil {
 		return nil, err
 	}
 	n, _, _ := d.source.Dims()
@@ -209,7 +209,7 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 		return nil, err
 	}
 	_, dim, t := src.Dims()
-	if err := room(o.pilot.size, dim, t); err != nil {
+	if err := checkSketchMemory(o.pilot.size, dim, t); err != nil {
 		return nil, err
 	}
 	if p.sum, err = ridge.Summarize(ctx, src, o.pilot.config(be), bar.rows("sketching", src)); err != nil {
@@ -225,10 +225,10 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	return p, nil
 }
 
-// read reads for half a second, or once, and does nothing with the rows: what the
-// reader and the preparation take. The memory is then that of the program with its
+// timeReading reads for half a second, or once, and does nothing with the rows: it finds what
+// the reader and the preparation take. The memory is then that of the program with its
 // reader, before any sketch.
-func read(ctx context.Context, src dataset.Source) (reading, error) {
+func timeReading(ctx context.Context, src dataset.Source) (reading, error) {
 	const enough = 500 * time.Millisecond
 	_, d, _ := src.Dims()
 	rows, begin := 0, time.Now()

@@ -60,7 +60,7 @@ func (o *plotOptions) check(names []string) error {
 			return err
 		}
 	}
-	return firstError(checkOut(o.out), distinct(names, named{"out", o.out}))
+	return firstError(checkOut(o.out), distinct(names, output{"out", o.out}))
 }
 
 func (o *plotOptions) run(names []string, stdout io.Writer) error {

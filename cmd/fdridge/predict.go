@@ -37,7 +37,7 @@ func predictCommand() *cobra.Command {
 		Short: "Predict from a model, a line for each row",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return about(o.in.data.value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return nameData(o.in.data.value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 	f := c.Flags()
@@ -59,14 +59,14 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if o.model == "" || !o.in.data.set {
 		return badInput("predict needs --model and --data")
 	}
-	if err := firstError(o.in.check(), checkOut(o.out), distinct(append(o.in.files(), o.model, o.interval), named{"out", o.out})); err != nil {
+	if err := firstError(o.in.check(), checkOut(o.out), distinct(append(o.in.files(), o.model, o.interval), output{"out", o.out})); err != nil {
 		return err
 	}
 	m, err := readModel(o.model)
 	if err != nil {
 		return err
 	}
-	if m, err = at(m, o.gamma); err != nil {
+	if m, err = chooseFit(m, o.gamma); err != nil {
 		return err
 	}
 	of, err := o.predictor(m)
@@ -81,7 +81,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	p := &predictions{of: of, gamma: m.Fits[0].Gamma, asJSON: o.json}
+	p := &predictionRun{of: of, gamma: m.Fits[0].Gamma, asJSON: o.json}
 	if o.out == "" {
 		err = p.run(ctx, src, stdout)
 	} else {
@@ -100,8 +100,8 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	return nil
 }
 
-// open opens rows that are those of the model. A svmlight file is as wide as the model,
-// and its labels are there to be compared with.
+// open opens rows with the features of the model. The labels of a svmlight file are a target
+// to compare with.
 func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, error) {
 	in := o.in
 	if in.target.set {
@@ -114,15 +114,15 @@ func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, erro
 	if format == "svmlight" {
 		in.targets = 1
 	}
-	_, src, err := in.again(&m.Preparation, "model", targets, false)
+	_, src, err := in.openLike(&m.Preparation, "model", targets, false)
 	if err != nil {
 		return nil, err
 	}
-	return src, roomToPrepare(&m.Preparation)
+	return src, checkPreparationMemory(&m.Preparation)
 }
 
-// predictor reads what intervals are to follow from: the sketch in a file, or the model
-// itself.
+// predictor returns what predicts by the model, with intervals where they are asked for: by
+// the sketch in a file, or by the model itself.
 func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, error) {
 	be, err := engine.Default()
 	if err != nil {
@@ -164,15 +164,15 @@ func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, error) {
 	return p, err
 }
 
-// predictions are written, and scored.
-type predictions struct {
+// A predictionRun writes predictions, and scores them where the target is known.
+type predictionRun struct {
 	of     *model.Predictor
 	gamma  float64
 	asJSON bool
 	scores []model.Score
 }
 
-func (p *predictions) run(ctx context.Context, src dataset.Source, w io.Writer) error {
+func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer) error {
 	_, _, t := src.Dims()
 	if k, _ := p.of.Dims(); t == k {
 		p.scores = make([]model.Score, t)
@@ -183,7 +183,7 @@ func (p *predictions) run(ctx context.Context, src dataset.Source, w io.Writer) 
 	var line []byte
 	for row, err := range p.of.Predict(ctx, src) {
 		if err != nil {
-			return unpredicted(err)
+			return predictionError(err)
 		}
 		for j := range p.scores {
 			p.scores[j].Add(row.Observed[j], row.Y[j])
@@ -218,15 +218,15 @@ func (p *predictions) run(ctx context.Context, src dataset.Source, w io.Writer) 
 	return out.Flush()
 }
 
-// unpredicted is what ends predictions, in the words of the command.
-func unpredicted(err error) error {
+// predictionError is what ends predictions, in the words of the command.
+func predictionError(err error) error {
 	if errors.Is(err, ridge.ErrOtherRows) {
 		return badInput("--interval: %w", err)
 	}
-	return unprepared(err)
+	return unwrapPreparation(err)
 }
 
-func (p *predictions) writeJSON(w io.Writer, all []model.PerTarget[float64], intervals []model.PerTarget[ridge.Interval]) error {
+func (p *predictionRun) writeJSON(w io.Writer, all []model.PerTarget[float64], intervals []model.PerTarget[ridge.Interval]) error {
 	report := map[string]any{"gamma": p.gamma, "n": len(all), "predictions": all}
 	if intervals != nil {
 		report["intervals"], report["intervals_from"] = intervals, p.of.Basis()

@@ -199,7 +199,7 @@ func TestIntervalsNarrow(t *testing.T) {
 					t.Fatal(err)
 				}
 				gamma := once{value: "2", set: true}
-				one, err := at(m, gamma)
+				one, err := chooseFit(m, gamma)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -52,10 +52,9 @@ func newProgress(w io.Writer, format string) *progress {
 // quiet tells that nothing is to be shown.
 func (p *progress) quiet() bool { return p.w == nil && p.log == nil }
 
-// A rate is how fast the rows of a pass come: of d features, total of them, -1 while
-// unknown.
+// A rate is how fast the rows of a pass are read.
 type rate struct {
-	rows, total int64
+	rows, total int64 // total is -1 while unknown
 	seconds     float64
 	bytes       float64 // a second, as float64
 	left        float64 // seconds, negative while unknown

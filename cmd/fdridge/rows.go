@@ -28,8 +28,9 @@ type opening struct {
 	ownTarget bool
 }
 
-// options are those of file.Open, and the files of the weights where they have their
-// own. Weights without are a column, read as one target more, the last.
+// options returns the options of file.Open, and the files of the weights where they have
+// files of their own. Otherwise the weights are a column, which is read as one more target,
+// the last.
 func (o *rowFlags) options(known opening) (opts file.Options, weights []string, err error) {
 	text, err := o.csvOptions()
 	if err != nil {
@@ -50,8 +51,9 @@ func (o *rowFlags) options(known opening) (opts file.Options, weights []string, 
 	return opts, nil, nil
 }
 
-// weightsFiles are where the weights are if they are no column, told as a target is: one
-// file, or an array of that name in each of the .npz archives.
+// weightsFiles returns the files of the weights, nil where these are a column: one file, or
+// an array of that name in each of the .npz archives. Which of these a name means is told as
+// for a target.
 func (o *rowFlags) weightsFiles(opts file.Options) ([]string, error) {
 	opts.Target, opts.OnlyNamed = []string{o.weights.value}, false
 	var out []string
@@ -70,9 +72,9 @@ func (o *rowFlags) weightsFiles(opts file.Options) ([]string, error) {
 	return out, nil
 }
 
-// wanted are the names of the features to take from files that have names, nil
-// for all there are.
-func (o *rowFlags) wanted(opts file.Options, names []string) ([]string, error) {
+// wantedNames returns those of names that are to be looked for in the files: all where their
+// columns have names, else none.
+func (o *rowFlags) wantedNames(opts file.Options, names []string) ([]string, error) {
 	path := splitList(o.data.value)[0]
 	format, err := file.Format(path, opts.Format)
 	if err != nil || len(names) == 0 {
@@ -99,7 +101,7 @@ func (o *rowFlags) open(ctx context.Context, known opening) (*file.Opened, datas
 	}
 	byNumber := known.ranks != nil && (weights != nil || o.rows != "")
 	if byNumber {
-		err = o.numbered(opts)
+		err = o.checkNumbered(opts)
 	} else {
 		opts.Share, opts.Widest = known.ranks.Share(), known.ranks.Widest(ctx)
 	}
@@ -107,7 +109,7 @@ func (o *rowFlags) open(ctx context.Context, known opening) (*file.Opened, datas
 		return nil, nil, err
 	}
 	if len(opts.Columns) == 0 {
-		if opts.Columns, err = o.wanted(opts, known.names); err != nil {
+		if opts.Columns, err = o.wantedNames(opts, known.names); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -140,8 +142,8 @@ func (o *rowFlags) open(ctx context.Context, known opening) (*file.Opened, datas
 	return opened, src, err
 }
 
-// numbered refuses to share out rows by their numbers where these are not known.
-func (o *rowFlags) numbered(opts file.Options) error {
+// checkNumbered refuses to share out rows by their numbers where these are not known.
+func (o *rowFlags) checkNumbered(opts file.Options) error {
 	path := splitList(o.data.value)[0]
 	format, err := file.Format(path, opts.Format)
 	if err != nil || file.Numbered(format) {
@@ -154,11 +156,11 @@ func (o *rowFlags) numbered(opts file.Options) error {
 	return badInput("%s: with --mpi a file beside %s, or a range of its rows, needs rows that are known by number; %s is %s: take npy, npz or Parquet, or %s", flag, path, path, format, instead)
 }
 
-// again opens rows for something that was made of such before, a model or a sketch:
-// they are as wide, and features are found by their names. ownTarget says that the target is
-// what the sketch names. Rows that are wider by so
-// many targets, none of which was named, may still hold them.
-func (o *rowFlags) again(prep *model.Preparation, what string, targets int, ownTarget bool) (*file.Opened, dataset.Source, error) {
+// openLike opens rows for a model or a sketch, what, that was made of such before: they must
+// be as wide, and features are found by their names. ownTarget says that the target is the
+// one that the sketch names. Where rows are wider by so many targets, and none is named, the
+// error says that they may hold these.
+func (o *rowFlags) openLike(prep *model.Preparation, what string, targets int, ownTarget bool) (*file.Opened, dataset.Source, error) {
 	opened, src, err := o.open(context.Background(), opening{width: prep.Inputs, names: prep.Names, ownTarget: ownTarget})
 	if err != nil {
 		return nil, nil, err

@@ -36,7 +36,7 @@ func solveCommand() *cobra.Command {
 				return err
 			}
 			o.command = invocation(cmd, args)
-			return about(args[0], o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return nameData(args[0], o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes), chebyshev or newton; auto is cg or galerkin with --data, otherwise one-shot")
@@ -104,7 +104,7 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	}
 	found, err := ridge.FitSummary(ctx, src, sum, opts)
 	if err := o.end(f, traces, found, err); err != nil {
-		return about(o.in.data.value, err)
+		return nameData(o.in.data.value, err)
 	}
 	found.Reason = "" // with --data or without is all there is to it
 	if opened != nil {
@@ -122,5 +122,5 @@ func (o *solveOptions) reopen(d *description, cfg ridge.SummaryConfig) (*file.Op
 	if d.Target != "" && !in.target.set {
 		in.target.value, in.target.set, ownTarget = d.Target, true, true
 	}
-	return in.again(&d.Preparation, "sketch", 0, ownTarget)
+	return in.openLike(&d.Preparation, "sketch", 0, ownTarget)
 }

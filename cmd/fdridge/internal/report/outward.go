@@ -20,10 +20,10 @@ type decimal struct {
 	negative bool
 	digits   string // d.ddd without the point, and without zeros at the end
 	exp      int
-	word     string // of what is not finite, in place of all that
+	word     string // "NaN" or the like, in place of all that, where x is not finite
 }
 
-// outward is x in n digits at most, rounded up or down.
+// outward rounds x up, or else down, to n digits at most.
 func outward(x float64, n int, up bool) decimal {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return decimal{word: fmt.Sprint(x)}
@@ -88,7 +88,7 @@ func (d decimal) value() float64 {
 	return v
 }
 
-// A look is how a decimal of n digits is written.
+// A look writes a decimal of n digits.
 type look func(d decimal, n int) string
 
 // general writes it as %.ng does.

@@ -29,7 +29,7 @@ var looks = map[string]chart.Look{
 	"trace 5": {Color: chart.Olive, Marker: chart.Hollow(chart.Square)},
 }
 
-// fewPoints are those that have room for markers.
+// fewPoints is the most points of a line that has room for markers.
 const fewPoints = 25
 
 // panels are the cross-validated error where there is one, GCV, training error and effective dimension against γ.
@@ -95,7 +95,7 @@ func window(values []ridge.Interval) (lo, hi float64) {
 	return max(leastLo, leastHi/beyond) / room, max(leastHi, min(mostHi, mostLo*beyond)) * room
 }
 
-// cut is an end of a bracket, a little beyond the axis where it is far beyond it.
+// cut moves an end of a bracket that is far beyond the axis to a little beyond it.
 func cut(v float64, p *chart.Panel) float64 {
 	if p.YMin == 0 && p.YMax == 0 {
 		return v
@@ -127,8 +127,8 @@ func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
 	return p
 }
 
-// convergencePanel has a line for each γ and target, and what was predicted. Of more
-// than there are looks, all but the first and the last look alike.
+// convergencePanel has a line for each γ and target, and what was predicted. Where there are
+// more lines than looks, all but the first and the last look alike.
 func convergencePanel(traces []*Trace) chart.Panel {
 	const most = 6
 	p := chart.Panel{Title: "convergence", X: "pass over the rows after the sketch's", Y: "bound on ‖x − x*‖ / ‖x*‖", LogY: true}

@@ -56,7 +56,7 @@ func (t *Traces) Observe(i ridge.Iterate) {
 // the sketch's bound predicts of the method. Of plain Frequent Directions it predicts nothing.
 func (t *Traces) Of(found *ridge.Result) ([]*Trace, error) {
 	method, err := ridge.ParseMethod(found.Method)
-	if err != nil || t.plain { // a method that makes no iterations
+	if iterates := err == nil; !iterates || t.plain {
 		return t.all, nil
 	}
 	for _, one := range t.all {

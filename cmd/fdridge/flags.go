@@ -17,8 +17,8 @@ import (
 // sketchFlags say how the rows are summarised.
 type sketchFlags struct {
 	sizeText  string
-	size      int     // m, or 0 where
-	error     float64 // the one-shot fit's error is given
+	size      int     // m; 0 where an error is given
+	error     float64 // that the one-shot fit is to have; 0 where the size is given
 	shrink    string
 	intercept bool
 }
@@ -38,13 +38,6 @@ func (o *sketchFlags) check() error {
 		return badInput("--size: %d, the sketch needs at least one row", o.size)
 	}
 	return oneOf("shrink", o.shrink, "gram", "svd")
-}
-
-// room refuses a sketch of size rows, d features and t targets that would not fit into
-// memory. It counts about m rows kept, as many and a quarter to come, m vectors, and c.
-func room(size, d, t int) error {
-	m := min(float64(size), float64(d))
-	return fits(8*float64(d)*(3.25*m+4*float64(t)), manyFeatures, "--size: a sketch of %.0f rows of %d features", m, d)
 }
 
 func (o *sketchFlags) config(be engine.Backend) ridge.SummaryConfig {
@@ -68,7 +61,7 @@ type solveFlags struct {
 
 	command string // how to run this again
 	gammas  []float64
-	auto    bool // one is to be chosen, of gammas where there are any
+	auto    bool // γ is to be chosen: of gammas, or of a grid where these are none
 }
 
 func newSolveFlags() solveFlags {
@@ -114,8 +107,8 @@ func (o *solveFlags) check(methods ...string) error {
 }
 
 // outputs are the files that are written.
-func (o *solveFlags) outputs() []named {
-	return []named{{"out", o.out}, {"report", o.report}, {"coef", o.coef}}
+func (o *solveFlags) outputs() []output {
+	return []output{{"out", o.out}, {"report", o.report}, {"coef", o.coef}}
 }
 
 // runFlags say how a command runs, whatever it computes.
@@ -138,7 +131,7 @@ func (o *runFlags) check() error {
 	return oneOf("log-format", o.logFormat, logFormats...)
 }
 
-// backend takes the threads into account and returns what computes.
+// backend sets the number of threads and returns what computes.
 func (o *runFlags) backend() (engine.Backend, error) {
 	if o.threads > 0 {
 		runtime.GOMAXPROCS(o.threads)
@@ -148,14 +141,4 @@ func (o *runFlags) backend() (engine.Backend, error) {
 		return nil, badInput("%w", err) // a wrong environment variable, or a missing library
 	}
 	return be, nil
-}
-
-// firstError is the first that isn't nil.
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
