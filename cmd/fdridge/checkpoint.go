@@ -46,15 +46,15 @@ func (o *checkpointFlags) outputs() []output {
 	return out
 }
 
-// free are the flags that a run may have otherwise than the one whose checkpoint it goes on
-// from: where to put results and what to show, and how far to go.
-var free = []string{"out", "coef", "report", "json", "save-sketch", "log-format", "threads", "checkpoint", "checkpoint-every", "tol", "max-passes", "help"}
+// freeFlags may differ between a run and the one whose checkpoint it goes on from: where to
+// put results, what to show, and how far to go.
+var freeFlags = []string{"out", "coef", "report", "json", "save-sketch", "log-format", "threads", "checkpoint", "checkpoint-every", "tol", "max-passes", "help"}
 
 // settings are what two runs must have in common, and the files as they are now.
 func (o *fitOptions) settings(be engine.Backend) ([]job.Setting, map[string]dataset.Stamp, error) {
 	var out []job.Setting
 	o.runs.cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains(free, f.Name) {
+		if !slices.Contains(freeFlags, f.Name) {
 			out = append(out, job.Setting{Name: "--" + f.Name, Value: f.Value.String()})
 		}
 	})

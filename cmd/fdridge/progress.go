@@ -150,7 +150,7 @@ type checkpointLog struct {
 	stderr io.Writer
 }
 
-// Saved is that of [job.Log]: a bar shows nothing of it.
+// Saved is that of [job.Log]. Without a log nothing is told.
 func (l checkpointLog) Saved(at job.Position) {
 	if l.log != nil {
 		l.log.Info("checkpoint", "pass", at.Pass, "rows", at.Rows)

@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// agree sees to it that all ranks do the same with the same.
+// agree refuses ranks that were not started alike: the program, the command, its settings.
 func (r *Ranks) agree(ctx context.Context, c *Config) error {
 	if r == nil {
 		return nil
@@ -32,8 +32,8 @@ func (r *Ranks) agree(ctx context.Context, c *Config) error {
 	return nil
 }
 
-// AgreeOn sees to it that the files of this rank go with those of the first rank whose files
-// have names, or of the first, and takes its names where its own have none.
+// AgreeOn refuses files of this rank that do not go with those of the others: of the first
+// rank whose files name their columns, or of rank 0 where none do. It takes over their names.
 func (r *Ranks) AgreeOn(ctx context.Context, opened *file.Opened) error {
 	if r == nil {
 		return nil
@@ -76,7 +76,8 @@ func (r *Ranks) Standardize(ctx context.Context, src dataset.Source) (*dataset.S
 	return s, err
 }
 
-// Widest returns what finds the most features that any rank has, nil for a process alone.
+// Widest returns a function that is given this rank's number of features and returns the
+// largest of all ranks; nil for a process alone.
 func (r *Ranks) Widest(ctx context.Context) func(int) (int, error) {
 	if r == nil {
 		return nil
@@ -118,8 +119,9 @@ func (j *Job) Account(ctx context.Context, nonzeros int64) ([]Work, int64, error
 	return out, nonzeros, nil
 }
 
-// opened returns the error with which any rank has failed to open its checkpoint, err where
-// it was this one. The others let go of theirs before that one ends the job.
+// opened is called by all ranks when they have opened their checkpoints, or failed with err.
+// Where any has failed it returns an error on each, and those that had not let go of their
+// checkpoints before the one that has ends the job.
 func (j *Job) opened(ctx context.Context, err error) error {
 	r := j.ranks
 	if r == nil {

@@ -129,7 +129,7 @@ func (c *Checkpoint) beforeMerging() {
 	c.dirty = false
 }
 
-// sketched takes the summary of all ranks' rows.
+// sketched takes the summary of all ranks' rows, or the error in its place.
 func (c *Checkpoint) sketched(sum *ridge.Summary, err error) (*ridge.Summary, error) {
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ type Config struct {
 	Settings []Setting // what two runs have in common if one is to go on from where the other was
 
 	Checkpoint string        // the file to keep the state in; empty: it is kept nowhere
-	Every      time.Duration // how often, at most; what a state takes to write is left ten times in between
+	Every      time.Duration // how often a state is written, at most; less often where writing one takes a tenth of that
 
 	Backend engine.Backend
 	Log     Log
@@ -38,8 +38,8 @@ type Job struct {
 	merged     int   // the rank whose checkpoint has the union of the sketches, -1: none
 }
 
-// Begin sees to it that all ranks do the same with the same, takes the checkpoint, and gives
-// this rank what the checkpoints of others have.
+// Begin sees to it that all ranks were started alike, takes the checkpoint, and gives this
+// rank what the checkpoints of others have.
 func Begin(ctx context.Context, c Config, ranks *Ranks) (*Job, error) {
 	if err := ranks.agree(ctx, &c); err != nil {
 		return nil, err

@@ -21,8 +21,8 @@ type Link interface {
 // A Joiner makes the link.
 type Joiner struct {
 	Join func() (Link, error)
-	// Grace is how long, at least, a rank that was interrupted stays when it is ready: its
-	// end is the end of the others, which write their checkpoints too.
+	// Grace is how long a rank that was interrupted stays after it is ready. When one ends
+	// the launcher ends the others, and these may still write their checkpoints.
 	Grace time.Duration
 	// About is what the library says of itself, nil where there is none.
 	About func() string
@@ -93,8 +93,9 @@ func (r *Ranks) End(err error, message func(error) string, stderr io.Writer) err
 	return err
 }
 
-// interrupted has rank 0 say at once what it says, before the launcher runs out of patience,
-// and any other when nobody has ended the job in the meantime: then it was interrupted alone.
+// interrupted tells of an interruption. Rank 0 does so at once, before the launcher loses
+// patience. Any other rank waits: where nobody has ended the job by then it was interrupted
+// alone, and says so.
 func (r *Ranks) interrupted(message string, stderr io.Writer) error {
 	if r.Leads() {
 		fmt.Fprintln(stderr, "fdridge: "+message)
