@@ -8,9 +8,8 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files. All errors
-// here but [ErrNoConvergence] are. It
-// is [engine.ErrInput].
+// ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files. All
+// errors here but [ErrNoConvergence] are. It is [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
 // ErrShape reports arguments whose dimensions disagree, and a sketch merged with

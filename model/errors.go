@@ -10,7 +10,7 @@ import (
 )
 
 // ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files. All
-// that are named here are. It is [engine.ErrInput].
+// errors that are named here are. It is [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
 // ErrShape reports arguments whose dimensions disagree. It is [engine.ErrShape].

@@ -10,10 +10,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files. [ErrShape],
-// [ErrEmpty], [ErrOtherRows], *[GammaError], *[SizeError], *[SingularError] and *[FoldsError]
-// are, and so are *[fd.NonFiniteError] and *[fd.RangeError]. It
-// is [engine.ErrInput].
+// ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files.
+// [ErrShape], [ErrEmpty], [ErrOtherRows], *[GammaError], *[SizeError], *[SingularError] and
+// *[FoldsError] are, and so are *[fd.NonFiniteError] and *[fd.RangeError]. It is
+// [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
 // ErrShape reports arguments whose dimensions disagree. Nothing was changed. It is
@@ -22,9 +22,6 @@ var ErrShape = engine.ErrShape
 
 // errShape is ErrShape in this package's words.
 var errShape = rows.ErrShape
-
-// unfit makes an ErrShape of other things than dimensions.
-var unfit = rows.Unfit
 
 // ErrEmpty reports a fit asked of no rows at all.
 var ErrEmpty = badinput.Errorf("ridge: no rows")
@@ -36,6 +33,9 @@ var ErrNoConvergence = engine.ErrNoConvergence
 // ErrNoRange reports a γ at which the Hessian proves no range of the spectrum of Ĥ⁻¹H, which
 // Chebyshev needs: for a sketch, one below its round-off. CG needs none.
 var ErrNoRange = krylov.ErrNoRange
+
+// unfit makes an ErrShape of other things than dimensions.
+var unfit = rows.Unfit
 
 // A GammaError reports a regularisation that the method cannot take.
 type GammaError struct {

@@ -20,7 +20,7 @@ type Config struct {
 	Settings []Setting // what two runs have in common if one is to go on from where the other was
 
 	Checkpoint string        // the file to keep the state in; empty: it is kept nowhere
-	Every      time.Duration // how often a state is written, at most; less often where writing one takes a tenth of that
+	Every      time.Duration // how often a state is written, at most; less often where writing takes more than a tenth of that
 
 	Backend engine.Backend
 	Log     Log
