@@ -9,7 +9,7 @@ import (
 )
 
 // ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files. All
-// errors of this package are. It is [engine.ErrInput].
+// errors that are named here are. It is [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
 // ErrShape reports sources whose dimensions disagree, as a *[SourceError]. It is [engine.ErrShape].
