@@ -104,10 +104,17 @@ func put(g file.SerialRowGroupWriter, c column) error {
 func write(tb testing.TB, content []byte) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "data.parquet")
+	rewrite(tb, path, content)
+	return path
+}
+
+// rewrite gives a file another content. It is for many of them: a folder for each takes
+// longer than reading it.
+func rewrite(tb testing.TB, path string, content []byte) {
+	tb.Helper()
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	return path
 }
 
 // contents reads all rows, targets behind features.
@@ -343,8 +350,10 @@ func TestNullFarIn(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	whole := encode(t, 2, []column{{node("a", true, double, none), sequence(50), slicesOf(50)}, {node("b", false, long, none), make([]int64, 50), nil}},
 		pq.WithCompression(compress.Codecs.Snappy))
+	path := write(t, whole)
 	try := func(what string, content []byte) {
-		_, err := open(write(t, content), parquet.Options{Targets: []string{"last"}})
+		rewrite(t, path, content)
+		_, err := open(path, parquet.Options{Targets: []string{"last"}})
 		var e *dataset.InputError
 		if err != nil && !errors.As(err, &e) {
 			t.Errorf("%s: %v", what, err)
