@@ -127,11 +127,11 @@ func (m *moments) meanVariance() (mean, variance []float64) {
 // pool completes the moments and makes them those of all shares, by sums over them: of
 // their weights, of the mean of the first that has any, which a constant column has
 // exactly, of n(mean − that mean), and of m2 + n(mean − joint mean)².
-func (m *moments) pool(ctx context.Context, s Share, sum Sum) error {
+func (m *moments) pool(ctx context.Context, s Share, allreduce func(context.Context, []float64) error) error {
 	m.complete()
 	weights := make([]float64, s.Size)
 	weights[s.Rank] = m.n
-	if err := sum(ctx, weights); err != nil {
+	if err := allreduce(ctx, weights); err != nil {
 		return err
 	}
 	total, first := 0.0, -1
@@ -148,13 +148,13 @@ func (m *moments) pool(ctx context.Context, s Share, sum Sum) error {
 	if s.Rank == first {
 		copy(pivot, m.mean)
 	}
-	if err := sum(ctx, pivot); err != nil {
+	if err := allreduce(ctx, pivot); err != nil {
 		return err
 	}
 	for j, mean := range m.mean {
 		off[j] = m.n * (mean - pivot[j])
 	}
-	if err := sum(ctx, off); err != nil {
+	if err := allreduce(ctx, off); err != nil {
 		return err
 	}
 	for j, mean := range m.mean {
@@ -163,5 +163,5 @@ func (m *moments) pool(ctx context.Context, s Share, sum Sum) error {
 		m.count[j] = total
 	}
 	m.mean, m.n = pivot, total
-	return sum(ctx, m.m2)
+	return allreduce(ctx, m.m2)
 }

@@ -2,7 +2,8 @@ package dataset
 
 import (
 	"fmt"
-	"math/bits"
+
+	"github.com/fdridge/fdridge/internal/proportion"
 )
 
 // A Share is one of Size parts that rows are divided into, counted from 0. The parts of
@@ -17,17 +18,7 @@ func (s Share) Of(n int64) (lo, hi int64) {
 	if s.Whole() {
 		return 0, n
 	}
-	return Scale(n, int64(s.Rank), int64(s.Size)), Scale(n, int64(s.Rank)+1, int64(s.Size))
-}
-
-// Scale is ⌊n·a/b⌋ for n >= 0 and 0 <= a <= b, b > 0, whatever their size.
-func Scale(n, a, b int64) int64 {
-	if a == b {
-		return n
-	}
-	hi, lo := bits.Mul64(uint64(n), uint64(a))
-	q, _ := bits.Div64(hi, lo, uint64(b))
-	return int64(q)
+	return proportion.Of(n, int64(s.Rank), int64(s.Size)), proportion.Of(n, int64(s.Rank)+1, int64(s.Size))
 }
 
 // Part returns the rows of a share of src, none where there are fewer rows than

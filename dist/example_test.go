@@ -24,7 +24,7 @@ func worker(ctx context.Context, t dist.Transport, share dataset.Source) (*ridge
 	if sum, err = dist.Merge(ctx, t, sum); err != nil {
 		return nil, err
 	}
-	return ridge.Solve(ctx, share, sum, 1, ridge.SolveOptions{Reducer: dist.Reducer(t)})
+	return ridge.Solve(ctx, share, sum, 1, ridge.SolveOptions{Reducer: t})
 }
 
 // Three workers with a third of the rows each. Under mpirun each would be a process

@@ -218,7 +218,7 @@ func (r *run) markdown() string {
 // show puts figures of this run in, or says that they were not run.
 func (r *run) show(b *strings.Builder, figures []int) {
 	for _, number := range figures {
-		i := slices.IndexFunc(r.saved, func(f *Figure) bool { return f.Number == number })
+		i := slices.IndexFunc(r.saved, func(f *figure) bool { return f.Number == number })
 		if i < 0 {
 			fmt.Fprintf(b, "Figure %d was not run.\n\n", number)
 			continue

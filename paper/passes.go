@@ -169,12 +169,12 @@ var iterationNames = map[string]string{"FD": "Newton:FD", "RFD": "Newton:RFD", "
 
 // drawEfforts makes figure 6: passes above, seconds below, a column for each data
 // set.
-func (r *run) drawEfforts(all []effort, from []string) *Figure {
-	f := &Figure{
+func (r *run) drawEfforts(all []effort, from []string) *figure {
+	f := &figure{
 		Number: 6, Columns: len(datasets),
 		Title:    fmt.Sprintf("Passes and time to a relative error of %g", accuracy),
 		Settings: map[string]any{"accuracy": accuracy, "passes_at_most": longest, "size": setting(r, r.Size, 256, 64), "from": strings.Join(from, "; ")},
-		Table:    Table{Columns: []string{"dataset", "method", "gamma", "gamma_over_eta", "passes", "seconds"}},
+		Table:    table{Columns: []string{"dataset", "method", "gamma", "gamma_over_eta", "passes", "seconds"}},
 	}
 	for _, e := range all {
 		f.Table.Rows = append(f.Table.Rows, []any{e.dataset, e.method, e.gamma, e.ratio, e.passes, e.seconds})

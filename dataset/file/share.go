@@ -6,6 +6,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/proportion"
 )
 
 // A part is what is read of a file of a list: bytes lo to hi of size.
@@ -38,7 +39,7 @@ func (p part) rows(src dataset.Source) (dataset.Source, error) {
 		return src, nil
 	}
 	n, _, _ := src.Dims()
-	return dataset.Cut(src, dataset.Scale(n, p.lo, p.size), dataset.Scale(n, p.hi, p.size))
+	return dataset.Cut(src, proportion.Of(n, p.lo, p.size), proportion.Of(n, p.hi, p.size))
 }
 
 // parts is what a share reads of the files, in their order: of as many files as shares,
@@ -85,7 +86,7 @@ func group(all []part, total int64, s dataset.Share) []part {
 	var mine []part
 	at, rank := int64(0), -1
 	for i, p := range all {
-		middle := int(dataset.Scale(int64(s.Size), at+p.size/2, max(total, 1)))
+		middle := int(proportion.Of(int64(s.Size), at+p.size/2, max(total, 1)))
 		rank = min(max(middle, rank, s.Size-(len(all)-i)), rank+1, s.Size-1)
 		if rank == s.Rank {
 			mine = append(mine, p)

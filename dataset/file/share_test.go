@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -292,8 +291,5 @@ func TestShareOf(t *testing.T) {
 				t.Errorf("%d shares of %d: %d, from %d to %d each", size, n, at, least, most)
 			}
 		}
-	}
-	if !slices.Equal([]int64{dataset.Scale(7, 3, 3), dataset.Scale(7, 1, 3)}, []int64{7, 2}) {
-		t.Error("Scale")
 	}
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// MaxIndex is the largest index that is read: column numbers have 32 bits.
-const MaxIndex = math.MaxInt32
+// maxIndex is the largest index that is read: column numbers have 32 bits.
+const maxIndex = math.MaxInt32
 
 // Options says what is known beforehand.
 type Options struct {
@@ -79,7 +79,7 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 // scan reads the file for the number of rows, of which there must be one, and the
 // largest index, 0 if every row is a label alone, and returns what the file then was.
 func scan(name string, part dataset.Range, was dataset.Stamp) (n int64, d int, stamp dataset.Stamp, err error) {
-	r, err := open(name, MaxIndex, 0, part, was)
+	r, err := open(name, maxIndex, 0, part, was)
 	if err != nil {
 		return 0, 0, stamp, err
 	}

@@ -32,8 +32,8 @@ func (f *File) Limit(r dataset.Range) error {
 		f.share.end = 0
 		return nil
 	}
-	if f.packed != "" {
-		return &dataset.InputError{File: f.Name, Msg: "is a " + f.packed + " stream, of which no part can be read alone; unpack it"}
+	if f.decoder.name != "" {
+		return &dataset.InputError{File: f.Name, Msg: "is a " + f.decoder.name + " stream, of which no part can be read alone; unpack it"}
 	}
 	f.share.end = r.Hi
 	if r.Lo <= f.share.next {
