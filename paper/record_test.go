@@ -46,7 +46,7 @@ func example() *figure {
 			{Title: "one number", LogX: 10, LogY: true, Lines: []chart.Line{{Method: "CG", X: []float64{1}, Y: []float64{2}}}},
 			{Title: "given range", LogY: true, YMin: 1e-8, YMax: 1, Lines: []chart.Line{{Method: "CG", X: x, Y: x}}},
 		},
-		Table: Table{Columns: []string{"x", "method", "y"}, Rows: [][]any{{1, "FD, of \"rows\"", 0.1}, {2, "FD", math.Inf(1)}}},
+		Table: table{Columns: []string{"x", "method", "y"}, Rows: [][]any{{1, "FD, of \"rows\"", 0.1}, {2, "FD", math.Inf(1)}}},
 	}
 }
 
