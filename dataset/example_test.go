@@ -33,14 +33,17 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	show := func(b dataset.Block) {
+		for i := range b.N {
+			fmt.Printf("%.3f -> %v, weight %v\n", b.X[2*i:2*i+2], b.Y[i], b.Weight(i))
+		}
+	}
 	for _, src := range []dataset.Source{weighted, scaled} {
 		for b, err := range src.Blocks(ctx) {
 			if err != nil {
 				log.Fatal(err)
 			}
-			for i := range b.N {
-				fmt.Printf("%.3f -> %v, weight %v\n", b.X[2*i:2*i+2], b.Y[i], b.Weight(i))
-			}
+			show(b)
 		}
 	}
 	fmt.Printf("means %.1f, standard deviations %.3f\n", scaling.Mean, scaling.Scale)
@@ -56,6 +59,11 @@ func Example() {
 
 // squares are the rows i, i² -> i³ for i = 0 to 9, made as they are read.
 type squares struct{ next int }
+
+var (
+	_ dataset.Skipper = (*squares)(nil)
+	_ dataset.Witness = (*squares)(nil)
+)
 
 func (s *squares) Read(b *dataset.Buffer, rows int) error {
 	if s.next == 10 {
@@ -75,14 +83,15 @@ func (s *squares) Skip(rows int64) (bool, error) {
 	return true, nil
 }
 
+// Unchanged makes squares a [dataset.Witness], as readers of files are. Nothing can change
+// these rows.
+func (s *squares) Unchanged() error { return nil }
+
 func (s *squares) Close() error { return nil }
 
 // Whatever has a Reader for its rows is a Source: a pass asks for a new Reader.
 func ExampleNewStream() {
-	src := dataset.NewStream(10, 2, 1, false, func() (dataset.Reader, error) {
-		var s dataset.Skipper = new(squares)
-		return s, nil
-	})
+	var src *dataset.Stream = dataset.NewStream(10, 2, 1, false, func() (dataset.Reader, error) { return new(squares), nil })
 	src.BlockRows = 4
 	var seeker dataset.Seeker = src
 	for b, err := range seeker.BlocksFrom(context.Background(), 5) {
@@ -171,7 +180,8 @@ func ExampleInputError() {
 				fmt.Printf("line %d, byte %d: %s\n", wrong.Line, wrong.Column, wrong.Msg)
 			}
 			if changed, ok := errors.AsType[*dataset.ChangedError](err); ok {
-				fmt.Printf("%d bytes have become %d\n", changed.Was.Size, changed.Is.Size)
+				var was, is dataset.Stamp = changed.Was, changed.Is
+				fmt.Printf("%d bytes have become %d\n", was.Size, is.Size)
 			}
 		}
 	}

@@ -165,9 +165,12 @@ func ExampleFit_Certificates() {
 	var bound model.PerTarget[model.Number] = record.RelativeErrorBound
 	fmt.Println(float64(record.Gamma), record.Method, record.Converged, bound[0] <= 1e-8)
 	fmt.Println(certificates[0].RelativeErrorBound == float64(bound[0]))
+	var about *model.Fitted = fit.Fitted
+	fmt.Println("about other weights than those beside it:", about.Coef != nil)
 	// Output:
 	// 10 cg true true
 	// true
+	// about other weights than those beside it: false
 }
 
 // What may be wrong with a model, or with what it is asked for.
