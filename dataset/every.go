@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"fmt"
 	"iter"
 )
 
@@ -11,7 +10,7 @@ import (
 func Every(src Source, k int64) (Source, error) {
 	switch {
 	case k < 1:
-		return nil, fmt.Errorf("%w: every %d-th row", errShape, k)
+		return nil, unfit("every %d-th row cannot be taken", k)
 	case k == 1:
 		return src, nil
 	}

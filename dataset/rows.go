@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
 	"github.com/fdridge/fdridge/engine"
@@ -15,7 +14,7 @@ func Rows(src Source, lo, hi int64) (Source, error) {
 	n, _, _ := src.Dims()
 	switch {
 	case lo < 0 || hi <= lo:
-		return nil, fmt.Errorf("%w: rows %d to %d are none", errShape, lo+1, hi)
+		return nil, unfit("rows %d to %d are none", lo+1, hi)
 	case n >= 0 && hi > n:
 		return nil, tooFew(lo, hi, n)
 	}
@@ -23,7 +22,7 @@ func Rows(src Source, lo, hi int64) (Source, error) {
 }
 
 func tooFew(lo, hi, n int64) error {
-	return fmt.Errorf("%w: rows %d to %d were asked for, there are %d", errShape, lo+1, hi, n)
+	return unfit("rows %d to %d were asked for, there are %d", lo+1, hi, n)
 }
 
 type rows struct {

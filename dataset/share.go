@@ -1,8 +1,6 @@
 package dataset
 
 import (
-	"fmt"
-
 	"github.com/fdridge/fdridge/internal/proportion"
 )
 
@@ -29,7 +27,7 @@ func Part(src Source, s Share) (Source, error) {
 		return src, nil
 	}
 	if n < 0 {
-		return nil, fmt.Errorf("%w: the rows have not been counted, to be divided into %d parts", errShape, s.Size)
+		return nil, unfit("the rows have not been counted, to be divided into %d parts", s.Size)
 	}
 	lo, hi := s.Of(n)
 	return Cut(src, lo, hi)

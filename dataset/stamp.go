@@ -39,6 +39,9 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%s: changed while it was in use: it is %v, was %v; what was computed is of neither, run again", e.File, e.Is, e.Was)
 }
 
+// Unwrap tells that it is [ErrInput].
+func (e *ChangedError) Unwrap() error { return ErrInput }
+
 // Check returns a *[ChangedError] where a file is not what it was. The stamp of no file
 // asks for nothing.
 func (s Stamp) Check(name string, now Stamp) error {

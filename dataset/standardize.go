@@ -50,7 +50,7 @@ func StandardizeShare(ctx context.Context, src Source, share Share, allreduce fu
 		return nil, nil, err
 	}
 	if m.n == 0 {
-		return nil, nil, fmt.Errorf("%w: no rows, or none with weight, to standardise by", errShape)
+		return nil, nil, unfit("no rows, or none with weight, to standardise by")
 	}
 	s, err := m.scaling()
 	if err != nil {
@@ -85,7 +85,7 @@ func (m *moments) scaling() (*Scaling, error) {
 func (s *Scaling) Apply(src Source) (Source, error) {
 	_, d, _ := src.Dims()
 	if len(s.Mean) != d || len(s.Scale) != d {
-		return nil, fmt.Errorf("%w: a scaling of %d means and %d scales for %d columns", errShape, len(s.Mean), len(s.Scale), d)
+		return nil, mismatched("a scaling of %d means and %d scales for %d columns", len(s.Mean), len(s.Scale), d)
 	}
 	centred := false
 	for j, mean := range s.Mean {

@@ -14,7 +14,7 @@ func Weigh(x, w Source) (Source, error) {
 	nw, d, _ := w.Dims()
 	switch {
 	case d != 1:
-		return nil, fmt.Errorf("%w: the weights have %d columns, must be one", errShape, d)
+		return nil, mismatched("the weights have %d columns, must be one", d)
 	case nx >= 0 && nw >= 0 && nx != nw:
 		return nil, unequal(nx, nw, "weights")
 	}
@@ -35,7 +35,7 @@ func checkWeights(w []float64, first int64) error {
 // negative weight is an *[InputError].
 func TargetAsWeight(src Source) (Source, error) {
 	if _, _, t := src.Dims(); t < 1 {
-		return nil, fmt.Errorf("%w: no target to take for weights", errShape)
+		return nil, unfit("no target to take for weights")
 	}
 	return &lastTarget{src}, nil
 }

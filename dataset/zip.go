@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
 	"github.com/fdridge/fdridge/engine"
@@ -21,7 +20,7 @@ func Zip(x, y Source) (Source, error) {
 }
 
 func unequal(nx, ny int64, what string) error {
-	return fmt.Errorf("%w: %d rows of features, %d of %s", errShape, nx, ny, what)
+	return mismatched("%d rows of features, %d of %s", nx, ny, what)
 }
 
 type zip struct {
@@ -118,7 +117,7 @@ func (y *targets) fetch() error {
 			return err
 		}
 		if b.Sparse != nil {
-			return fmt.Errorf("%w: the targets are sparse, must be dense", errShape)
+			return unfit("the targets are sparse, must be dense")
 		}
 		y.block, y.used, y.ended = b, 0, !ok
 		if ok {

@@ -2,12 +2,15 @@ package engine
 
 import "github.com/fdridge/fdridge/engine/internal/accuracy"
 
-// Accuracy is what a backend promises of the round-off of its sums:
+// Accuracy is what a backend promises of the round-off of its operations:
 //
 //	type Accuracy struct {
 //		Strip    int // terms of a product along rows that go one after the other into a sum, at most,
 //		Sums     int // or of how many sums side by side such a product is made, at least
 //		Gradient int // additions an element of G goes through in one call, at most
+//		// whether an operation on the same numbers has the same bits each time, however many
+//		// threads there are
+//		Reproducible bool
 //	}
 //
 // Let z be an element of the result as computed, z* the exact value of the same formula

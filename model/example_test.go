@@ -233,3 +233,25 @@ func Example_errors() {
 	// model: its certificate cannot be read: there is none
 	// true
 }
+
+// The predictions of a model are scored as they come, on rows whose target is known.
+func ExampleScore() {
+	src, err := dataset.FromDense(4, 1, 1, []float64{1, 2, 3, 4}, []float64{3, 5, 7, 10})
+	if err != nil {
+		log.Fatal(err)
+	}
+	line := &ridge.Solution{Gamma: 1, Targets: []ridge.Target{{Coef: []float64{2}, Intercept: 1}}} // ŷ = 2x + 1
+	m, err := model.New(model.Preparation{Inputs: 1}, []*ridge.Solution{line}, model.Details{Intercept: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var score model.Score
+	for row, err := range m.Predict(context.Background(), src) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		score.Add(row.Observed[0], row.Y[0])
+	}
+	fmt.Printf("R² %.3f, RMSE %.1f over %d rows\n", score.R2(), score.RMSE(), score.Rows())
+	// Output: R² 0.963, RMSE 0.5 over 4 rows
+}

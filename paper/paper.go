@@ -158,6 +158,9 @@ type SettingError struct{ Reason string }
 
 func (e *SettingError) Error() string { return e.Reason }
 
+// Is tells that it is [engine.ErrInput].
+func (e *SettingError) Is(target error) bool { return target == engine.ErrInput }
+
 // wants reports whether a figure is to be drawn.
 func (r *run) wants(figure int) bool {
 	return r.Figures == nil || slices.Contains(r.Figures, figure)

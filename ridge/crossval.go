@@ -47,6 +47,9 @@ func (e *FoldsError) Error() string {
 	return fmt.Sprintf("ridge: the sketches of %d folds need about %d bytes, the limit is %d: take fewer folds or a smaller sketch, or raise MaxBytes", e.Folds, e.Bytes, e.Limit)
 }
 
+// Is tells that it is [ErrInput].
+func (e *FoldsError) Is(target error) bool { return target == ErrInput }
+
 // A CVResult is the outcome of K-fold cross-validation: for each γ and target, the
 // mean over all rows, by their weights, of the squared error for a row by the fit
 // that was made without its fold. (scikit-learn averages over folds: the same where

@@ -5,8 +5,15 @@ import (
 	"fmt"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
+
+// ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files. [ErrShape],
+// [ErrEmpty], [ErrOtherRows], *[GammaError], *[SizeError], *[SingularError] and *[FoldsError]
+// are, and so are *[fd.NonFiniteError] and *[fd.RangeError]. It
+// is [engine.ErrInput].
+var ErrInput = engine.ErrInput
 
 // ErrShape reports arguments whose dimensions disagree. Nothing was changed. It is
 // [engine.ErrShape].
@@ -16,7 +23,7 @@ var ErrShape = engine.ErrShape
 var errShape = rows.ErrShape
 
 // ErrEmpty reports a fit asked of no rows at all.
-var ErrEmpty = errors.New("ridge: no rows")
+var ErrEmpty = badinput.Errorf("ridge: no rows")
 
 // ErrNoConvergence reports that an eigenvalue iteration failed, which finite data
 // are not known to cause. It is [engine.ErrNoConvergence].
@@ -31,6 +38,9 @@ type GammaError struct {
 func (e *GammaError) Error() string {
 	return fmt.Sprintf("ridge: %s cannot take gamma = %v", e.Method, e.Gamma)
 }
+
+// Is tells that it is [ErrInput].
+func (e *GammaError) Is(target error) bool { return target == ErrInput }
 
 // A ScaleError reports data, their weight or a γ so large or so small that what a
 // certificate is made of, up to ‖A‖²‖b‖²/γ², would leave the range of float64: scale
@@ -55,7 +65,7 @@ var ErrUnproven = errors.New("ridge: the summary was written by a version that d
 
 // ErrOtherRows reports a fit that cannot be of the rows of the summary that it is to
 // be used with.
-var ErrOtherRows = errors.New("ridge: the fit is not of the rows of the summary")
+var ErrOtherRows = badinput.Errorf("ridge: the fit is not of the rows of the summary")
 
 // A NotConvergedError reports that the tolerance was not reached. Solutions holds the
 // best ones found, one for each γ asked for, with certificates that hold. It wraps what

@@ -60,6 +60,9 @@ func (e *SizeError) Error() string {
 		e.Dim, e.Bytes, e.Limit)
 }
 
+// Is tells that it is [ErrInput].
+func (e *SizeError) Is(target error) bool { return target == ErrInput }
+
 // A SingularError reports a system that cannot be solved at working precision.
 type SingularError struct {
 	Gamma  float64
@@ -77,6 +80,9 @@ func (e *SingularError) Error() string {
 	}
 	return fmt.Sprintf("ridge: %s: the system is numerically singular at gamma = %v%s; %s", e.Method, e.Gamma, where, advice)
 }
+
+// Is tells that it is [ErrInput].
+func (e *SingularError) Is(target error) bool { return target == ErrInput }
 
 // Exact solves ridge regression for every γ of gammas by a direct factorisation,
 // after one pass over src. It takes O((d+t)²) memory and O(nd²) time, and O(d³)

@@ -89,7 +89,7 @@ func (o *Opened) Passes() int {
 // opens a file and again behind each block of rows.
 func Open(paths []string, opts Options) (*Opened, error) {
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("dataset: %w: no files", dataset.ErrShape)
+		return nil, &dataset.SourceError{Reason: "no files"}
 	}
 	out := &Opened{}
 	var sources []dataset.Source

@@ -51,6 +51,7 @@ func Run(t *testing.T, be engine.Backend) {
 	t.Run("Cholesky", func(t *testing.T) { cholesky(t, be) })
 	t.Run("QR", func(t *testing.T) { qr(t, be) })
 	t.Run("Concurrent", func(t *testing.T) { concurrent(t, be) })
+	t.Run("Reproducible", func(t *testing.T) { reproducible(t, be) })
 	t.Run("Allocations", func(t *testing.T) { allocations(t, be) })
 	t.Run("Panics", func(t *testing.T) { panics(t, be) })
 }

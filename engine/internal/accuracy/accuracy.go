@@ -4,9 +4,10 @@ package accuracy
 
 // Accuracy bounds the round-off of a backend's sums. See engine.Accuracy.
 type Accuracy struct {
-	Strip    int
-	Sums     int
-	Gradient int
+	Strip        int
+	Sums         int
+	Gradient     int
+	Reproducible bool
 }
 
 // Dot bounds the round-off of a product along rows of k terms, in units of eps.
