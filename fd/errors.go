@@ -35,14 +35,15 @@ var ErrNoConvergence = engine.ErrNoConvergence
 var errNoConvergence = fmt.Errorf("fd: %w", engine.ErrNoConvergence)
 
 // A NonFiniteError reports a NaN or an infinity among the appended rows. Row
-// and Col are 0-based within the call. Nothing was changed.
+// and Col are 0-based within the call, where the message counts from 1. Nothing was
+// changed.
 type NonFiniteError struct {
 	Row, Col int
 	Value    float64
 }
 
 func (e *NonFiniteError) Error() string {
-	return fmt.Sprintf("fd: entry (%d, %d) is %v", e.Row, e.Col, e.Value)
+	return fmt.Sprintf("fd: row %d, column %d is %v", e.Row+1, e.Col+1, e.Value)
 }
 
 // Is tells that it is [ErrInput].
@@ -54,7 +55,7 @@ func (e *NonFiniteError) Is(target error) bool { return target == ErrInput }
 type RangeError struct{ Row int }
 
 func (e *RangeError) Error() string {
-	return fmt.Sprintf("fd: the squared norm of row %d and of the rows before it exceeds 2^1000", e.Row)
+	return fmt.Sprintf("fd: the squared norm of row %d and of the rows before it exceeds 2^1000", e.Row+1)
 }
 
 // Is tells that it is [ErrInput].

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/digits"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -223,7 +224,8 @@ func sameRows(sum *ridge.Summary, m *Model, tss []float64) error {
 	}
 	for j, want := range tss {
 		if got := f.Targets[j].ComputedTSS; !(math.Abs(got-want) <= 1e-6*want) {
-			return fmt.Errorf("%w: its ‖b‖² of target %d is %.6g, the model was fitted to one of %.6g", ridge.ErrOtherRows, j+1, got, want)
+			its, fitted := digits.Apart(got, want)
+			return fmt.Errorf("%w: its ‖b‖² of target %d is %s, the model was fitted to one of %s", ridge.ErrOtherRows, j+1, its, fitted)
 		}
 	}
 	return nil

@@ -67,13 +67,13 @@ func (e *SizeError) Is(target error) bool { return target == ErrInput }
 type SingularError struct {
 	Gamma  float64
 	Method string
-	Column int // the first feature that depends on those before it; -1 unknown
+	Column int // the first feature, from 0, that depends on those before it; -1 unknown
 }
 
 func (e *SingularError) Error() string {
 	where, advice := "", "use a larger gamma"
 	if e.Column >= 0 {
-		where = fmt.Sprintf(": feature %d (0-based) depends on those before it", e.Column)
+		where = fmt.Sprintf(": feature %d depends on those before it", e.Column+1)
 	}
 	if e.Method == Cholesky.String() {
 		advice += ", or QR, which squares no condition number"

@@ -176,7 +176,7 @@ func TestRead(t *testing.T) {
 		"uint64":             {[]column{integer(long, 64, false, []int64{3, 1 << 53})}, parquet.Options{}, "[3] [] [9.007199254740992e+15] []"},
 		"decimal":            {[]column{{node("d", false, long, schema.NewDecimalLogicalType(18, 2)), []int64{-125, 10}, nil}}, parquet.Options{}, "[-1.25] [] [0.1] []"},
 		"decimal in int32":   {[]column{{node("d", true, word, schema.NewDecimalLogicalType(9, 3)), []int32{1, 1000}, []bool{true, true}}}, parquet.Options{}, "[0.001] [] [1] []"},
-		"no such column":     {[]column{a, y}, parquet.Options{Targets: []string{"price"}}, "!: there is no target column \"price\"; the 2 columns are a, y"},
+		"no such column":     {[]column{a, y}, parquet.Options{Targets: []string{"price"}}, "!: there is no column \"price\"; the 2 columns are a, y"},
 		"nothing but target": {[]column{a}, parquet.Options{Targets: []string{"a"}}, "!: no column is left for the features"},
 		"text":               {[]column{a, text}, parquet.Options{}, "!: column sex holds text or categories; encode it as numbers, or leave it out (--columns)"},
 		"a nested column":    {[]column{a, group}, parquet.Options{}, "!: column g holds nested values; make columns of its fields, or leave it out (--columns)"},

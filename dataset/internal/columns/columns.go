@@ -28,7 +28,7 @@ type Choice struct {
 func Choose(names []string, named bool, targets, features []string) (Choice, error) {
 	c := Choice{To: make([]int, len(names))}
 	t := &table{names: names, named: named}
-	target, err := t.list("target column", targets)
+	target, err := t.list(targets)
 	if err != nil {
 		return c, err
 	}
@@ -145,12 +145,12 @@ func (t *table) features(specs []string) ([]int, error) {
 		}
 	}
 	if len(left) == 0 {
-		return t.list("column", specs)
+		return t.list(specs)
 	}
 	if len(left) < len(specs) {
 		return nil, fmt.Errorf("the columns are either listed or, each after \"-\", left out: not both, as in %q", excerpt.Of(strings.Join(specs, ",")))
 	}
-	out, err := t.list("column", left)
+	out, err := t.list(left)
 	if err != nil {
 		return nil, err
 	}
@@ -158,24 +158,24 @@ func (t *table) features(specs []string) ([]int, error) {
 }
 
 // list resolves specifications, each of another column.
-func (t *table) list(what string, specs []string) ([]int, error) {
+func (t *table) list(specs []string) ([]int, error) {
 	t.index(len(specs))
 	var out []int
 	taken := map[int]bool{}
 	for _, s := range specs {
-		i, err := t.find(what, s)
+		i, err := t.find(s)
 		if err != nil {
 			return nil, err
 		}
 		if taken[i] {
-			return nil, fmt.Errorf("%s %q is named twice", what, excerpt.Of(s))
+			return nil, fmt.Errorf("column %q is named twice", excerpt.Of(s))
 		}
 		out, taken[i] = append(out, i), true
 	}
 	return out, nil
 }
 
-func (t *table) find(what, spec string) (int, error) {
+func (t *table) find(spec string) (int, error) {
 	if i, ok := t.place(spec); ok {
 		if i < 0 {
 			return 0, fmt.Errorf("more than one column is called %q", excerpt.Of(spec))
@@ -189,7 +189,7 @@ func (t *table) find(what, spec string) (int, error) {
 	case spec == "last":
 		n = len(t.names)
 	case err != nil || n < 1 || n > len(t.names):
-		return 0, fmt.Errorf("there is no %s %q; the %d columns are %s", what, excerpt.Of(spec), len(t.names), t)
+		return 0, fmt.Errorf("there is no column %q; the %d columns are %s", excerpt.Of(spec), len(t.names), t)
 	}
 	return n - 1, nil
 }
