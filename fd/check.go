@@ -27,7 +27,7 @@ func CheckRow(i int, x *engine.CSR) (idx []int32, val []float64, err error) {
 	last := int32(-1)
 	for k, j := range idx {
 		if j <= last || int(j) >= x.Cols {
-			return idx[:k], val[:k], fmt.Errorf("sparse row %d has column index %d after %d, of %d columns", i+1, j, last, x.Cols)
+			return idx[:k], val[:k], fmt.Errorf("sparse row %d has column %d after column %d, of %d", i+1, j, last, x.Cols)
 		}
 		last = j
 	}

@@ -23,16 +23,16 @@ func TestCheckRow(t *testing.T) {
 	}{
 		"good":      {[]int{0, 4}, []int32{0, 1, 3, 4}, 4, ""},
 		"empty":     {[]int{2, 2}, []int32{0, 1, 3, 4}, 0, ""},
-		"repeated":  {[]int{0, 4}, []int32{0, 3, 3, 4}, 2, "column index 3 after 3, of 5 columns"},
-		"order":     {[]int{0, 4}, []int32{4, 3, 2, 1}, 1, "column index 3 after 4, of 5 columns"},
-		"negative":  {[]int{0, 4}, []int32{-1, 0, 1, 2}, 0, "column index -1 after -1, of 5 columns"},
-		"wide":      {[]int{0, 4}, []int32{0, 1, 2, 5}, 3, "column index 5 after 2, of 5 columns"},
+		"repeated":  {[]int{0, 4}, []int32{0, 3, 3, 4}, 2, "column 3 after column 3, of 5"},
+		"order":     {[]int{0, 4}, []int32{4, 3, 2, 1}, 1, "column 3 after column 4, of 5"},
+		"negative":  {[]int{0, 4}, []int32{-1, 0, 1, 2}, 0, "column -1 after column -1, of 5"},
+		"wide":      {[]int{0, 4}, []int32{0, 1, 2, 5}, 3, "column 5 after column 2, of 5"},
 		"backwards": {[]int{2, 1}, []int32{0, 1, 3, 4}, 0, "entries 2 to 1 of 4"},
 		"before":    {[]int{-1, 1}, []int32{0, 1, 3, 4}, 0, "entries -1 to 1 of 4"},
 		"behind":    {[]int{0, 5}, []int32{0, 1, 2, 3, 4}, 0, "entries 0 to 5 of 4"},
 		"indices":   {[]int{0, 4}, []int32{0, 1, 2}, 0, "entries 0 to 4 of 3"},
 	} {
-		// The row is number 1; number 0 is not looked at.
+		// The row is the second; the first is not looked at.
 		x := &engine.CSR{Rows: 2, Cols: 5, RowPtr: append([]int{-7}, c.ptr...), ColIdx: c.idx, Val: val}
 		idx, v, err := fd.CheckRow(1, x)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasSuffix(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "sparse row 2 ")) {

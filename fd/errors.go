@@ -35,8 +35,7 @@ var ErrNoConvergence = engine.ErrNoConvergence
 var errNoConvergence = fmt.Errorf("fd: %w", engine.ErrNoConvergence)
 
 // A NonFiniteError reports a NaN or an infinity among the appended rows. Row
-// and Col are 0-based within the call, where the message counts from 1. Nothing was
-// changed.
+// and Col are 0-based within the call; the message counts from 1. Nothing was changed.
 type NonFiniteError struct {
 	Row, Col int
 	Value    float64
@@ -51,7 +50,8 @@ func (e *NonFiniteError) Is(target error) bool { return target == ErrInput }
 
 // A RangeError reports a row whose squared norm, added to the squares of the
 // rows before it, exceeds what a sketch can carry without overflow, [MaxSquares].
-// Scale the data down by a power of two. Nothing was changed.
+// Row is 0-based within the call; the message counts from 1. Scale the data down by a power
+// of two. Nothing was changed.
 type RangeError struct{ Row int }
 
 func (e *RangeError) Error() string {

@@ -98,12 +98,12 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, c
 		cv.Folds = 5
 	}
 	if cv.Folds < 2 {
-		return nil, fmt.Errorf("%w: %d folds, there must be two", errShape, cv.Folds)
+		return nil, unfit("%d folds, there must be two", cv.Folds)
 	}
 	n, d, t := src.Dims()
 	cfg.Dim, cfg.Targets = d, t
 	if n >= 0 && int64(cv.Folds) > n {
-		return nil, fmt.Errorf("%w: %d folds of %d rows: each needs one", errShape, cv.Folds, n)
+		return nil, unfit("%d folds of %d rows: each needs one", cv.Folds, n)
 	}
 	v := &validation{cv: cv, cfg: cfg}
 	if err := v.room(n); err != nil {
@@ -203,7 +203,7 @@ func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
 	}
 	for k, s := range v.held {
 		if !(s.stage.Weight.Value() > 0) {
-			return fmt.Errorf("%w: fold %d of %d has no rows, or none with weight", errShape, k+1, v.cv.Folds)
+			return unfit("fold %d of %d has no rows, or none with weight", k+1, v.cv.Folds)
 		}
 	}
 	return nil
@@ -290,7 +290,7 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source) error {
 	}
 	for k, h := range v.held {
 		if w := h.stage.Weight.Value(); rows[k] != h.Rows() || !(math.Abs(weight[k].Value()-w) <= certify.SameRows*w) {
-			return fmt.Errorf("%w: fold %d has %d rows of weight %g in the second pass, in the first it had %d of %g", errShape, k+1, rows[k], weight[k].Value(), h.Rows(), w)
+			return unfit("fold %d has %d rows of weight %g in the second pass, in the first it had %d of %g", k+1, rows[k], weight[k].Value(), h.Rows(), w)
 		}
 	}
 	for k, f := range v.folds {
@@ -299,7 +299,7 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source) error {
 			r := math.Sqrt(f.scorer.rss[i].Value()) * (1 + 4*roundoff.Eps)
 			seen := interval.WidenRoot(interval.Interval{Lo: r * r, Hi: r * r}, pad+4*roundoff.Eps*r+lost)
 			if interval.Apart(seen, f.missed[i]) {
-				return fmt.Errorf("%w: the rows of the second pass are not those of the first: those of fold %d are missed by %.6g in squares, where they prove %.6g to %.6g", errShape, k+1, r*r, f.missed[i].Lo, f.missed[i].Hi)
+				return unfit("the rows of the second pass are not those of the first: those of fold %d are missed by %.6g in squares, where they prove %.6g to %.6g", k+1, r*r, f.missed[i].Lo, f.missed[i].Hi)
 			}
 			f.missed[i] = interval.Intersect(f.missed[i], seen)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/ridge/internal/krylov"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
@@ -22,12 +23,19 @@ var ErrShape = engine.ErrShape
 // errShape is ErrShape in this package's words.
 var errShape = rows.ErrShape
 
+// unfit makes an ErrShape of other things than dimensions.
+var unfit = rows.Unfit
+
 // ErrEmpty reports a fit asked of no rows at all.
 var ErrEmpty = badinput.Errorf("ridge: no rows")
 
 // ErrNoConvergence reports that an eigenvalue iteration failed, which finite data
 // are not known to cause. It is [engine.ErrNoConvergence].
 var ErrNoConvergence = engine.ErrNoConvergence
+
+// ErrNoRange reports a γ at which the Hessian proves no range of the spectrum of Ĥ⁻¹H, which
+// Chebyshev needs: for a sketch, one below its round-off. CG needs none.
+var ErrNoRange = krylov.ErrNoRange
 
 // A GammaError reports a regularisation that the method cannot take.
 type GammaError struct {

@@ -106,7 +106,7 @@ func (c *PlanConfig) complete(o *outlook) error {
 		c.Rows = o.rows
 	}
 	if c.Rows < 0 {
-		return fmt.Errorf("%w: %d rows", errShape, c.Rows)
+		return unfit("%d rows", c.Rows)
 	}
 	if c.Gammas == nil {
 		c.Gammas = []float64{o.mean * float64(c.Rows) / float64(o.rows)}
@@ -123,7 +123,7 @@ func (c *PlanConfig) complete(o *outlook) error {
 	}
 	for _, m := range c.Sizes {
 		if m < 1 {
-			return fmt.Errorf("%w: a sketch of %d rows", errShape, m)
+			return unfit("a sketch of %d rows", m)
 		}
 	}
 	if c.Tol == 0 {

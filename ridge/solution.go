@@ -117,7 +117,7 @@ func (t *Target) R2() Interval {
 		return Interval{math.NaN(), math.NaN()}
 	}
 	const round = 4 * roundoff.Eps
-	return Interval{1 - t.RSS.Hi/t.TSS.Lo*(1+round) - round, 1 - t.RSS.Lo/t.TSS.Hi*(1-round) + round}
+	return Interval{1 - t.RSS.Hi/t.TSS.Lo*(1+round) - round, math.Min(1, 1-t.RSS.Lo/t.TSS.Hi*(1-round)+round)}
 }
 
 // Dims returns the number of targets and that of features: the shape of [Solution.Coef].

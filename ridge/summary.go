@@ -108,6 +108,10 @@ func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progr
 // Rows is n, the number of rows seen.
 func (s *Summary) Rows() int64 { return s.stage.Rows }
 
+// Weight is Σw, the sum of the weights of the rows seen: their number where they had none.
+// [Summary.Decay] multiplies it.
+func (s *Summary) Weight() float64 { return s.stage.Weight.Value() }
+
 // Config returns the configuration in force.
 func (s *Summary) Config() SummaryConfig { return s.cfg }
 

@@ -151,7 +151,7 @@ func TestTooSmall(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", method, code, stderr)
 		}
 	}
-	report(t, "fit", "--data", file, "--target", "last", "--gamma", "0.5", "--method", "exact", "--out", filepath.Join(t.TempDir(), "m"))
+	reported(t, "fit", "--data", file, "--target", "last", "--gamma", "0.5", "--method", "exact", "--out", filepath.Join(t.TempDir(), "m"))
 }
 
 // TestRightData: what is odd and not wrong is read, fitted, sketched and predicted:
@@ -181,7 +181,7 @@ func TestRightData(t *testing.T) {
 			data = append(data, "--target", "last")
 		}
 		for _, method := range []string{"auto", "one-shot", "cg", "chebyshev", "newton", "exact"} {
-			v := report(t, append([]string{"fit", "--gamma", "0.5", "--method", method, "--out", in("m")}, data...)...)
+			v := reported(t, append([]string{"fit", "--gamma", "0.5", "--method", method, "--out", in("m")}, data...)...)
 			if v["n"] != c.n || v["d"] != c.d {
 				t.Errorf("%s, %s: %v×%v, want %v×%v", name, method, v["n"], v["d"], c.n, c.d)
 			}

@@ -4,42 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/model"
 )
-
-// model is what --out and --coef keep.
-func (r *result) model() (*model.Model, error) {
-	return model.New(r.prep, r.fits, model.Details{
-		Intercept: r.intercept, Size: r.size, Tol: r.o.tol, Passes: r.scans, Columns: r.columns, Target: r.target,
-	})
-}
-
-// writeModel writes the fits, whole or not at all.
-func (r *result) writeModel(name string) error {
-	m, err := r.model()
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(name, m.Write)
-}
-
-// writeCoef writes the weights as an array, a row [intercept, weights…] for each γ
-// and target, in the units of the file where they can be.
-func (r *result) writeCoef(name string) error {
-	m, err := r.model()
-	if err != nil {
-		return err
-	}
-	all := m.Weights().RawMatrix()
-	return atomicfile.Write(name, func(w io.Writer) error { return npy.Write(w, all.Rows, all.Cols, all.Data) })
-}
 
 // readModel reads and validates a model file.
 func readModel(name string) (*model.Model, error) {
@@ -97,7 +67,7 @@ func prepare(p *model.Preparation, src dataset.Source, be engine.Backend) (datas
 // unprepared is err in the words of what found it, where rows cannot be prepared.
 func unprepared(err error) error {
 	if e, ok := errors.AsType[*model.PreparationError](err); ok {
-		return &inputError{e.Err}
+		return badInput("%w", e.Err)
 	}
 	return err
 }

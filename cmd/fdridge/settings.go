@@ -30,7 +30,7 @@ func (o *sketchFlags) register(f *pflag.FlagSet) {
 }
 
 func (o *sketchFlags) check() error {
-	if e, err := strconv.ParseFloat(o.sizeText, 64); err == nil && e > 0 && e < 1 {
+	if e, err := parseNumber(o.sizeText); err == nil && e > 0 && e < 1 {
 		o.error = e
 	} else if o.size, err = strconv.Atoi(o.sizeText); err != nil {
 		return badInput("--size: %q is neither a number of rows nor an error between 0 and 1", excerpt.Of(o.sizeText))
@@ -40,10 +40,8 @@ func (o *sketchFlags) check() error {
 	return oneOf("shrink", o.shrink, "gram", "svd")
 }
 
-// room refuses a sketch of d features and t targets that would not fit.
-func (o *sketchFlags) room(d, t int) error { return room(o.size, d, t) }
-
-// room counts about m rows kept, as many and a quarter to come, m vectors, and c.
+// room refuses a sketch of size rows, d features and t targets that would not fit into
+// memory. It counts about m rows kept, as many and a quarter to come, m vectors, and c.
 func room(size, d, t int) error {
 	m := min(float64(size), float64(d))
 	return fits(8*float64(d)*(3.25*m+4*float64(t)), manyFeatures, "--size: a sketch of %.0f rows of %d features", m, d)
@@ -147,7 +145,7 @@ func (o *runFlags) backend() (engine.Backend, error) {
 	}
 	be, err := engine.Default()
 	if err != nil {
-		return nil, &inputError{err} // a wrong environment variable, or a missing library
+		return nil, badInput("%w", err) // a wrong environment variable, or a missing library
 	}
 	return be, nil
 }

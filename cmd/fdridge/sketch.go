@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/atomicfile"
@@ -30,7 +31,7 @@ type description struct {
 }
 
 // columns are the names in the header of a csv file, nil where there are none.
-func (d *data) columns(o *inputFlags) ([]string, error) {
+func (d *data) columns(o *rowFlags) ([]string, error) {
 	if d.opened.Format != "csv" {
 		return nil, nil
 	}
@@ -41,9 +42,9 @@ func (d *data) columns(o *inputFlags) ([]string, error) {
 	return csv.Columns(splitList(o.data.value)[0], text)
 }
 
-func (d *data) describe(o *inputFlags) (*description, error) {
+func (d *data) describe(o *rowFlags) (*description, error) {
 	columns, err := d.columns(o)
-	return &description{d.opened.Format, o.target.value, columns, d.counted.nnz, d.prep}, err
+	return &description{d.opened.Format, o.target.value, columns, d.counted.Nonzeros(), d.prep}, err
 }
 
 // save writes a summary to a file, whole or not at all.
@@ -63,7 +64,7 @@ func (d *description) save(name string, sum *ridge.Summary) error {
 func load(name string, be engine.Backend) (*ridge.Summary, *description, error) {
 	f, err := open(name)
 	if err != nil {
-		return nil, nil, &inputError{err}
+		return nil, nil, badInput("%w", err)
 	}
 	defer f.Close() // only read
 	sum, err := ridge.ReadSummary(f, be)
@@ -137,12 +138,12 @@ func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, runs *run
 	}
 	bar := newProgress(stderr, runs.logFormat)
 	defer bar.finish()
-	d, err := openData(ctx, in, be, bar)
+	d, err := openData(ctx, in, opening{}, nil, be, bar)
 	if err != nil {
 		return err
 	}
 	_, dim, t := d.source.Dims()
-	if err := size.room(dim, t); err != nil {
+	if err := room(size.size, dim, t); err != nil {
 		return err
 	}
 	sum, err := ridge.Summarize(ctx, d.source, size.config(be), bar.rows("sketching", d.source))
@@ -150,7 +151,7 @@ func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, runs *run
 		return err
 	}
 	bar.finish()
-	described, err := d.describe(in)
+	described, err := d.describe(&in.rowFlags)
 	if err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func tellSketch(w io.Writer, name string, sum *ridge.Summary) error {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "%s: %d rows × %d features, %d target(s), m = %d, ‖AᵀA − BᵀB‖ ≤ %s, %d bytes\n",
-		name, sum.Rows(), cfg.Dim, cfg.Targets, cfg.Size, atMost(spectrum.Bound.FD(), 4, general), sum.BinarySize())
+		name, sum.Rows(), cfg.Dim, cfg.Targets, cfg.Size, report.AtMost(spectrum.Bound.FD(), 4), sum.BinarySize())
 	return err
 }
 
@@ -205,7 +206,7 @@ func mergeCommand() *cobra.Command {
 func runMerge(ctx context.Context, names []string, out string, stdout io.Writer) error {
 	be, err := engine.Default()
 	if err != nil {
-		return &inputError{err}
+		return badInput("%w", err)
 	}
 	if err := noneTwice(names); err != nil {
 		return err

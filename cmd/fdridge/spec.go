@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // once is a flag that may be given one time: a second value is an error, where
@@ -33,7 +35,7 @@ func (o *once) Set(s string) error {
 func parseGammas(text string, zero bool) ([]float64, error) {
 	var out []float64
 	for _, s := range strings.Split(text, ",") {
-		g, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+		g, err := parseNumber(strings.TrimSpace(s))
 		switch {
 		case err != nil:
 			return nil, badInput("--gamma: %q is not a number", excerpt.Of(s))
@@ -44,6 +46,14 @@ func parseGammas(text string, zero bool) ([]float64, error) {
 		out = append(out, g)
 	}
 	return out, nil
+}
+
+// parseNumber reads a number as it stands in a file: without the _ that Go admits.
+func parseNumber(s string) (float64, error) {
+	if strings.Contains(s, "_") {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(s, 64)
 }
 
 // parseRows reads A:B, 1-based and inclusive, as the 0-based half-open [lo, hi).
@@ -130,4 +140,34 @@ func splitList(text string) []string {
 		}
 	}
 	return out
+}
+
+// invocation is a command line with all flags that were given, as a shell takes it.
+func invocation(cmd *cobra.Command, args []string) string {
+	words := strings.Fields(cmd.CommandPath())
+	for _, a := range args {
+		words = append(words, quote(a))
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch {
+		case f.Value.Type() != "bool":
+			words = append(words, "--"+f.Name, quote(f.Value.String()))
+		case f.Value.String() == "true":
+			words = append(words, "--"+f.Name)
+		default:
+			words = append(words, "--"+f.Name+"=false")
+		}
+	})
+	return strings.Join(words, " ")
+}
+
+// quote makes one word of text for a shell.
+func quote(text string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_./:,=+@%-", r)
+	}
+	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strings"
 
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
@@ -101,7 +100,7 @@ func (e *evaluation) refused(what string, err error) bool {
 	var scale *ridge.ScaleError
 	switch {
 	case badInput(err), errors.As(err, &outOfRange), errors.As(err, &singular), errors.As(err, &gamma), errors.As(err, &scale),
-		strings.Contains(err.Error(), "proves no range for Chebyshev"):
+		errors.Is(err, ridge.ErrNoRange):
 		e.Refused[what]++
 	default:
 		e.worst("error: "+what+": "+err.Error(), math.Inf(1))

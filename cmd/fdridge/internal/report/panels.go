@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// plotLooks is the look of all that plot and the page draw.
-var plotLooks = map[string]chart.Look{
+// looks are those of all that plot and the page draw.
+var looks = map[string]chart.Look{
 	"bracket":   {Color: chart.Blue},
 	"chosen":    {Color: chart.Vermilion, Dashes: chart.LongDash},
 	"possible":  {Color: chart.Orange},
@@ -129,7 +129,7 @@ func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
 
 // convergencePanel has a line for each γ and target, and what was predicted. Of more
 // than there are looks, all but the first and the last look alike.
-func convergencePanel(traces []*trace) chart.Panel {
+func convergencePanel(traces []*Trace) chart.Panel {
 	const most = 6
 	p := chart.Panel{Title: "convergence", X: "pass over the rows after the sketch's", Y: "bound on ‖x − x*‖ / ‖x*‖", LogY: true}
 	targets, last := 1, 0
@@ -168,7 +168,7 @@ func convergencePanel(traces []*trace) chart.Panel {
 
 // predicted is the straight line from the first point to the tolerance after the
 // passes that were predicted, cut at some pass so as not to dwarf what happened.
-func (t *trace) predicted(until float64) chart.Line {
+func (t *Trace) predicted(until float64) chart.Line {
 	line := chart.Line{Label: "predicted from η", Dashed: true}
 	if t.Predicted < 2 {
 		return line

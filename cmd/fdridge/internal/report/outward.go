@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"fmt"
@@ -141,6 +141,9 @@ func ends(v ridge.Interval, as look) string {
 		return fmt.Sprintf("[%s, %s]", as(lo, n), as(hi, n))
 	}
 }
+
+// AtMost writes an upper bound in n digits, rounded up, on a terminal.
+func AtMost(x float64, n int) string { return atMost(x, n, general) }
 
 // bracket prints an interval on a terminal.
 func bracket(v ridge.Interval) string { return ends(v, general) }
