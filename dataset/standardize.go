@@ -15,9 +15,9 @@ type Scaling struct {
 
 // Standardize makes one pass over src for the means and standard deviations
 // (those of the population, as scikit-learn's StandardScaler) of its columns, and
-// returns src scaled by them. A row of weight w counts w times. Centring would fill sparse rows: where any came
-// sparse the means are left at zero and the columns only scaled, still by their
-// true standard deviation; an intercept takes up the difference.
+// returns src scaled by them. A row of weight w counts w times. Centring would fill sparse
+// rows: where any row is sparse the means are left at zero and the columns only scaled,
+// still by their true standard deviation. An intercept takes up the difference.
 //
 // A column whose spread is within round-off of its mean (10·2⁻⁵²·|mean|) is
 // constant and keeps its scale. A variance beyond the range of float64 is a

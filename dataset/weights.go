@@ -22,7 +22,7 @@ func Weigh(x, w Source) (Source, error) {
 	return &zip{x, w, true}, nil
 }
 
-// checkWeights refuses negative weights; first is the row of the first, 0-based.
+// checkWeights refuses negative weights. w[0] is that of row first, counted from 0.
 func checkWeights(w []float64, first int64) error {
 	for i, v := range w {
 		if v < 0 {

@@ -47,7 +47,7 @@ type section struct {
 
 var sections = []section{findingsR1, findingsR2, statisticsSummary, statisticsBounds, findingsIterative, findingsCertificates}
 
-// both is the finding of a claim that has two parts.
+// both is the finding of a claim of two parts: it holds where both do.
 func both(a, b finding) finding {
 	f := finding{numbers: a.numbers + "; " + b.numbers, verdict: a.verdict.and(b.verdict), why: a.why + "; " + b.why}
 	if f.verdict == holds {

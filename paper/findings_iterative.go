@@ -63,8 +63,8 @@ func onSets(judge func(*convergence) finding) func(*results) finding {
 	}
 }
 
-// every is the finding of a claim that several findings, named, are to agree on: it
-// holds where all do, and with a condition where some do.
+// every joins the findings of one claim on several data sets or γ, which are named: the
+// claim holds where all do, and with a condition where some do.
 func every(names []string, findings []finding) finding {
 	var numbers, why []string
 	out := findings[0]

@@ -40,7 +40,7 @@ func (x *risks) over(method, other string, m metric) string {
 	return span(values...)
 }
 
-// among keeps the γ for which in is true, nil all.
+// among returns the indices of the γ for which in is true; nil takes all.
 func (x *risks) among(in func(gamma float64) bool) []int {
 	var out []int
 	for i, gamma := range x.gammas {

@@ -66,7 +66,7 @@ func (r *run) locate(ctx context.Context, s *realData) ([]located, error) {
 	return nil, s.missing(folders)
 }
 
-// missing says what to do.
+// missing is the error for a data set that was not found. It says what to do.
 func (s *realData) missing(folders []string) error {
 	looked := "there was no folder to look in"
 	if len(folders) > 0 {
@@ -108,8 +108,8 @@ func repository() (string, error) {
 	}
 }
 
-// in returns the checked files of the first edition that a folder has all of, nil
-// if there is none.
+// in returns the checked files of the first edition that is complete in a folder, nil if
+// none is.
 func (s *realData) in(folder string) ([]located, error) {
 	for _, edition := range s.editions {
 		var found []located

@@ -33,8 +33,8 @@ func (c *convergence) listed(gamma float64, methods ...string) string {
 	return strings.Join(parts, ", ")
 }
 
-// comparable is the last iteration at which no method's error at γ is yet near
-// what x* itself is known to.
+// comparable is the last iteration at which errors at γ can be compared: those of all
+// methods are still well above the error of x* itself.
 func (c *convergence) comparable(gamma float64) int {
 	last := math.MaxInt
 	for _, m := range iterated {
@@ -48,7 +48,7 @@ func (c *convergence) comparable(gamma float64) int {
 	return last
 }
 
-// order is the methods by their error at γ, after as many iterations as compare.
+// order returns the methods by their error at γ, at the last iteration t that is comparable.
 func (c *convergence) order(gamma float64) (methods []string, t int) {
 	t = c.comparable(gamma)
 	methods = slices.Clone(iterated)
@@ -61,8 +61,8 @@ func (c *convergence) order(gamma float64) (methods []string, t int) {
 	return methods, t
 }
 
-// orders is by how many powers of ten a method's error at γ = 100 exceeds
-// another's.
+// orders is the number of powers of ten by which a method's error at γ = 100 exceeds that of
+// another.
 func (c *convergence) orders(method, over string) float64 {
 	const gamma = 100
 	t := c.comparable(gamma)

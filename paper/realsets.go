@@ -8,7 +8,7 @@ type realData struct {
 	features int
 	home     string       // page of its public home
 	folder   string       // in the repository
-	editions [][]textFile // the files that make it up; the first edition there is taken
+	editions [][]textFile // each is the files that make up the data; the first that is found is taken
 	download *download
 }
 

@@ -18,7 +18,7 @@ var regimes = []job{
 	{n: 1e12, d: 1e6, nnz: 100, m: 16, ranks: 10000},
 }
 
-// regimeTable is what they take, with 20 passes of one vector.
+// regimeTable is the time of each regime, with 20 passes of one vector.
 func regimeTable(s site) *table {
 	t := &table{name: "regimes", columns: []string{"n", "d", "m", "P", "rows/rank", "of bytes", "sketch", "merge", "broadcast", "a pass", "allreduce", "step", "in all", "divided by P"}}
 	for _, j := range regimes {
@@ -35,7 +35,8 @@ func regimeTable(s site) *table {
 	return t
 }
 
-// halfTable is n/P at which half of the time goes to what P does not divide.
+// halfTable is the rows of a rank, n/P, at which half of the time goes to work that does not
+// get less with more ranks.
 func halfTable(c *constants, at site) *table {
 	t := &table{name: "half", columns: []string{"d", "m", "P"}}
 	for _, w := range networks {
@@ -57,7 +58,7 @@ func halfTable(c *constants, at site) *table {
 	return t
 }
 
-// half finds by bisection the rows of a rank at which efficiency is one half.
+// half finds by bisection the rows of a rank at which the efficiency is one half.
 func (s site) half(j job) float64 {
 	lo, hi := 0.0, 12.0
 	for range 50 {

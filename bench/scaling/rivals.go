@@ -8,7 +8,7 @@ import (
 // sizes are those of sketches to choose from.
 var sizes = []float64{16, 32, 64, 128, 256, 512, 1024, 2048}
 
-// rivals is what a job of a spectrum takes by each method, with the best m.
+// rivals are the seconds that a job takes by each method; fdridge has the best size m.
 type rivals struct {
 	m            float64
 	passes       int
@@ -18,8 +18,8 @@ type rivals struct {
 	bySize       []float64
 }
 
-// compare finds the time of each method to 10⁻⁸ at γ = gamma·‖A‖²_F/d, with bounds on
-// passes, for λ_j = n·j^−power.
+// compare predicts the time that each method takes to reach 10⁻⁸ at γ = gamma·‖A‖²_F/d. The
+// passes are bounds that follow from the spectrum.
 func (s site) compare(j job, spectrum decay, gamma float64) rivals {
 	g := gamma * spectrum.mean(j.d)
 	r := rivals{fdridge: math.Inf(1)}

@@ -14,9 +14,9 @@ type run struct {
 	slowness string
 	ranks    int
 	formula  float64 // seconds, for ranks of one speed
-	seconds  float64 // simulated; the mean of some draws where they are random
-	idle     float64 // share of the time not worked
-	divided  float64 // share that P divides, by formula
+	seconds  float64 // simulated, the mean of several draws where the slowness is random
+	idle     float64 // share of the time in which ranks do not work
+	divided  float64 // share of the work that is divided by P, by formula
 }
 
 // scenarios of the simulation.
@@ -103,7 +103,7 @@ func largest(ranks int) float64 {
 	return distuv.UnitNormal.Quantile((p - 0.375) / (p + 0.25))
 }
 
-// stragglerTable shows the weak runs over that of even ranks.
+// stragglerTable shows the time of weak runs over that with ranks of one speed.
 func stragglerTable(runs []run) *table {
 	t := &table{name: "stragglers", columns: []string{"P"}}
 	even := map[int]float64{}

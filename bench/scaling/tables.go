@@ -82,7 +82,7 @@ func share(x float64) string {
 	return fmt.Sprintf("%.0f %%", 100*x)
 }
 
-// constantsTables are what was measured.
+// constantsTables show what was measured.
 func constantsTables(c *constants) []*table {
 	work := &table{name: "constants", columns: []string{"d", "m", "sketch, rows/s", "GF/s", "merge", "shrinks", "write + read", "spectrum", "step, q = 1", "q = 8"}}
 	for i, s := range c.Sketch {
@@ -107,7 +107,7 @@ func constantsTables(c *constants) []*table {
 	return []*table{work, pass, loop}
 }
 
-// volumeTable is what a rank holds and sends.
+// volumeTable shows how many bytes a rank holds and sends.
 func volumeTable() *table {
 	t := &table{name: "volumes", columns: []string{"d", "m", "sketch in memory", "a solve, q = 1", "summary sent", "allreduce a pass, q = 1", "q = 100", "d×d of exact"}}
 	for _, d := range []float64{1e3, 1e4, 1e5, 1e6} {
@@ -139,7 +139,8 @@ func etaTable(all []merging) *table {
 	return t
 }
 
-// roundTable shows what arithmetic adds, on integers of low rank.
+// roundTable shows the round-off of merging, on integers of low rank, whose sketch is exact
+// otherwise.
 func roundTable(all []merging) *table {
 	t := &table{name: "roundoff", columns: []string{"order", "parts", "η/‖A‖²", "‖K − BᵀB‖/‖A‖²", "pad/‖A‖²"}}
 	for _, m := range all {

@@ -29,9 +29,9 @@ const (
 	callFinalize
 )
 
-// meet returns when all ranks have called it, with the length that the root has
-// announced in c.link.all. Each gives its terms v as v and -v: the largest of either
-// over the ranks are a number and its negative where all gave the same.
+// meet returns when all ranks have called it; the length that the root announces is then in
+// c.link.all. Each rank gives each of its terms v as the two numbers v and -v. The largest
+// over the ranks of the one and of the other add up to zero only where all gave the same v.
 func (c *Comm) meet(ctx context.Context, t terms) error {
 	what, arg := C.int64_t(t.what), C.int64_t(t.arg)
 	c.link.mine = [C.TERMS]C.int64_t{what, -what, arg, -arg, C.int64_t(t.length)}

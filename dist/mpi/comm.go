@@ -41,7 +41,7 @@ type Comm struct {
 	aborted    chan struct{}
 	abort      sync.Once
 	meter      dist.Meter
-	broken     error // what the call returned that fell out of step
+	broken     error // of the call in which this rank fell out of step, nil for none
 }
 
 var _ dist.Transport = (*Comm)(nil)
@@ -170,9 +170,10 @@ func (c *Comm) do(ctx context.Context, f func() error) error {
 	return err
 }
 
-// givenUp returns what a call returns whose ctx was cancelled. It waits for no more
-// than the next look at ctx, unless all ranks have arrived and bytes are moving; if
-// then another rank gave up too, this may take for ever.
+// givenUp returns the error of a call whose ctx was cancelled. Normally the call ends by
+// itself when it next looks at ctx. Where bytes are moving it does not look, and where
+// another rank has given up as well it may never end: so it is waited for no longer than
+// grace.
 func (c *Comm) givenUp(ctx context.Context) error {
 	select {
 	case err := <-c.done:

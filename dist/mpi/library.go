@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// most is the bytes of one call of MPI, 1 MiB, where more are divided. Counts of MPI
-// have 32 bits. And a sum in place takes memory of the same size, in the library, for
-// each call: 100 MB in one call took ten times as long and more, between two processes
-// of one machine, as in calls of 1 MiB. That is still far more than what a network
-// moves in the time of its latency.
+// most is the most bytes of one call of MPI, 1 MiB; more are divided into several calls.
+// Counts of MPI have 32 bits. And for a sum in place the library takes memory of the same
+// size in each call: between two processes of one machine 100 MB in one call took at least
+// ten times as long as in calls of 1 MiB. 1 MiB is still far more than a network moves in
+// the time of its latency.
 const most = 1 << 20
 
-// pieces yields x in pieces of at most n, none of them empty: their memory goes to cgo as
-// &part[0], written out in the call, so that cgo looks for pointers in the slice alone and
-// not in the object in which it lies.
+// pieces yields x in pieces of at most n, none of them empty. A caller passes the memory of
+// a piece to C as &part[0], written in the call itself: then cgo looks for pointers only in
+// the slice, and not in the whole object that the slice is part of.
 func pieces[T any](x []T, n int) func(yield func([]T) bool) {
 	return func(yield func([]T) bool) {
 		for len(x) > 0 {

@@ -85,13 +85,12 @@ func Numbers(n int) []string {
 type table struct {
 	names []string
 	named bool
-	// places are where names stand, -1 for more than once; nil where they are looked
-	// through instead, as for few columns to be found.
+	// places has the index of each name, -1 where several columns have it. It is nil where
+	// few columns are to be found: then names is searched for each.
 	places map[string]int
 }
 
-// index makes places where so many columns are to be found that looking through all for
-// each would take long.
+// index makes places where many columns are to be found.
 func (t *table) index(specs int) {
 	const few = 16
 	if !t.named || specs <= few || t.places != nil {
@@ -106,7 +105,8 @@ func (t *table) index(specs int) {
 	}
 }
 
-// place is where a name stands, -1 for more than once; ok is false for nowhere.
+// place returns the index of a name, -1 where several columns have it. ok is false where
+// none has.
 func (t *table) place(name string) (i int, ok bool) {
 	if !t.named {
 		return 0, false
@@ -124,7 +124,7 @@ func (t *table) place(name string) (i int, ok bool) {
 	return i, true
 }
 
-// features resolves the list of features, which may say what is left out.
+// features resolves the list of features, or of the columns that are no features.
 func (t *table) features(specs []string) ([]int, error) {
 	all := make([]int, len(t.names))
 	for i := range all {
@@ -157,7 +157,7 @@ func (t *table) features(specs []string) ([]int, error) {
 	return without(all, out, len(t.names)), nil
 }
 
-// list resolves specifications, each of another column.
+// list resolves specifications, each of which must be another column.
 func (t *table) list(specs []string) ([]int, error) {
 	t.index(len(specs))
 	var out []int

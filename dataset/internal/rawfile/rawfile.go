@@ -21,9 +21,9 @@ import (
 // in memory. It is what the zstd command itself accepts.
 const maxWindow = 128 << 20
 
-// maxRow bounds the text of a row, and so the memory that a file without newlines
-// can take and, for blank lines and comments count as part of the row they precede,
-// how long reading it can go on before there is a row or an error.
+// maxRow bounds the text of a row, and so the memory that a file without newlines takes.
+// Blank lines and comments count as part of the row behind them: so it also bounds how long
+// reading goes on before there is a row or an error.
 const maxRow = 64 << 20
 
 // A File is an open file, uncompressed where it was compressed.
@@ -62,7 +62,7 @@ func Open(name string) (*File, error) {
 	return open(name, func(dataset.Stamp) error { return nil })
 }
 
-// open opens a regular file that check has nothing against.
+// open opens a regular file, unless check returns an error for its stamp.
 func open(name string, check func(dataset.Stamp) error) (*File, error) {
 	// Opening a pipe would wait for its writer: look before.
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -141,7 +141,7 @@ func (f *File) Close() error {
 func (f *File) Stamp() dataset.Stamp { return f.stamp }
 
 // Unchanged returns an *[dataset.ChangedError] where the file was written to since it
-// was opened. Another that has taken its name is not this one.
+// was opened. It looks at the open file, whatever file now has its name.
 func (f *File) Unchanged() error {
 	now, err := f.status.of(f.file)
 	if err != nil {
@@ -168,9 +168,9 @@ func (f *File) SkipBOM() {
 	}
 }
 
-// ReadLine returns the next line with its end, valid until the next call. At the
-// end of the file it returns io.EOF; after more than maxRow bytes without an EndRow,
-// an error, and so for a line that belongs to another share.
+// ReadLine returns the next line with its end, valid until the next call. At the end of
+// the file it returns io.EOF. More than maxRow bytes without an EndRow are an error, and so
+// is a line that belongs to another share.
 func (f *File) ReadLine() ([]byte, error) {
 	if f.Done() {
 		return nil, f.beyond()
@@ -199,7 +199,7 @@ func (f *File) ReadLine() ([]byte, error) {
 	return text, nil
 }
 
-// EndRow tells that the lines read so far have made a row.
+// EndRow is called when the lines read so far have made a row.
 func (f *File) EndRow() { f.size = 0 }
 
 // tooLong reports a row of more than maxRow bytes.
