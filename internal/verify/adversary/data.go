@@ -13,11 +13,11 @@ import (
 // them. It is a [dataset.Source].
 type problem struct {
 	g       Genome
-	x, y    [][]float64  // distinct rows
-	w       []float64    // weight of each
-	stream  []int        // which of them come one after another
-	again   []int        // and which do in all cycles but the first
-	weights []float64    // of the rows of the stream, nil when none has any
+	x, y    [][]float64 // distinct rows
+	w       []float64   // weight of each
+	stream  []int       // which of them come one after another
+	again   []int       // and which do in all cycles but the first
+	weights []float64   // of the rows of the stream, nil when none has any
 	decays
 	source  dataset.Source
 	kept    map[[2]int]dataset.Block // blocks of later cycles
