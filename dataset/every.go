@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Every returns rows 0, k, 2k, … of a source: a pilot that is fair to files in some
-// order. A pass reads all rows. k must be positive ([ErrShape]).
+// Every returns rows 0, k, 2k, … of a source: a sample that has rows from all parts of a
+// file, whatever its order. A pass reads all rows. k must be positive ([ErrShape]).
 func Every(src Source, k int64) (Source, error) {
 	switch {
 	case k < 1:

@@ -8,7 +8,8 @@ import (
 
 // Weigh takes the rows of x and, as their weights, the one feature of w, which must
 // be dense and have as many rows ([ErrShape]). A row of weight w >= 0 counts w
-// times in every sum; the number of rows, as in GCV, stays what it is. A negative weight is an *[InputError] that names "weights" as its file.
+// times in every sum; the number of rows, as in GCV, stays what it is. A negative weight
+// is an *[InputError] that names "weights" as its file and, as its line, the row.
 func Weigh(x, w Source) (Source, error) {
 	nx, _, _ := x.Dims()
 	nw, d, _ := w.Dims()
@@ -21,11 +22,12 @@ func Weigh(x, w Source) (Source, error) {
 	return &zip{x, w, true}, nil
 }
 
-// checkWeights refuses negative weights; first is the row of the first, 0-based.
+// checkWeights refuses negative weights. w[0] is that of row first, counted from 0.
 func checkWeights(w []float64, first int64) error {
 	for i, v := range w {
 		if v < 0 {
-			return &InputError{File: "weights", Line: int(first) + i + 1, Column: 1, Msg: fmt.Sprintf("the weight %v is negative", v)}
+			row := int(first) + i + 1
+			return &InputError{File: "weights", Line: row, Msg: fmt.Sprintf("row %d has the weight %v; a weight must not be negative", row, v)}
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ func unequal(nx, ny int64, what string) error {
 
 type zip struct {
 	x, y    Source
-	weights bool // y are weights, and the targets those of x
+	weights bool // y has the weights of the rows, and the targets are those of x
 }
 
 func (z *zip) Dims() (n int64, d, t int) {
@@ -127,8 +127,9 @@ func (y *targets) fetch() error {
 	return nil
 }
 
-// align leaves out what of the first block comes before row first, and returns how
-// many rows from there on come before the block.
+// align makes y begin with row first. It marks the rows of its first block that come
+// before row first as used, and returns how many rows from row first on come before the
+// block.
 func (y *targets) align(first int64) int {
 	if y.ended {
 		return 0

@@ -24,8 +24,8 @@ var (
 	// ErrUnrecorded reports a model that was written before models kept the weights
 	// that their certificate is about.
 	ErrUnrecorded = badinput.Errorf("model: it was written before models kept what an interval needs; fit once more, or give a summary")
-	// ErrMeans reports a model with an intercept: how far a row is from the mean of the
-	// rows of the fit is what a summary of them knows.
+	// ErrMeans reports a model with an intercept: its intervals depend on how far a row is
+	// from the mean of the rows of the fit, which only a summary has.
 	ErrMeans = badinput.Errorf("model: it has an intercept, for which an interval needs the means of the rows too; give a summary of them")
 )
 
@@ -95,9 +95,9 @@ func (e *CertificateError) Unwrap() error { return e.Err }
 // Is tells that it is [ErrInput].
 func (e *CertificateError) Is(target error) bool { return target == ErrInput }
 
-// A SummaryError reports a summary that is not of the rows of the model's fit, as far as
-// its dimensions (Err is [ErrShape]), what was done to its rows ([ErrPreparation]), their
-// number and sums ([ridge.ErrOtherRows]) tell.
+// A SummaryError reports a summary that is not of the rows of the model's fit. Err is
+// [ErrShape] for other dimensions, [ErrPreparation] for rows that were prepared in another
+// way, [ridge.ErrOtherRows] for another number of rows or other sums.
 type SummaryError struct{ Err error }
 
 func (e *SummaryError) Error() string {

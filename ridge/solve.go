@@ -183,7 +183,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveOptions) (krylov.Problem, error) {
 	workers := 1
 	if opts.Reducer != nil {
-		workers = opts.Reducer.Workers()
+		workers = opts.Reducer.Size()
 	}
 	k, err := sum.known(opts.Method.String(), workers, gammas...)
 	if err != nil {

@@ -135,7 +135,7 @@ func TestBadData(t *testing.T) {
 		refused(t, "γ "+gamma, dir, "--gamma: ", "fit", "--data", good, "--target", "y", "--method", "cg", "--gamma", gamma, "--out", in("o"))
 		refused(t, "γ "+gamma, dir, "--gamma: ", "solve", in("sketch"), "--gamma", gamma, "--out", in("o"))
 	}
-	for _, weights := range []struct{ text, want string }{{"nan", ":30:1: "}, {"-1", "weights:30:1: the weight -1 is negative"}, {"inf", ":30:1: "}, {"1\n1", "30 rows of features, 31 of weights"}} {
+	for _, weights := range []struct{ text, want string }{{"nan", ":30:1: "}, {"-1", "weights:30: row 30 has the weight -1; a weight must not be negative"}, {"inf", ":30:1: "}, {"1\n1", "30 rows of features, 31 of weights"}} {
 		file := write(t, "w.csv", strings.Repeat("1\n", 29)+weights.text+"\n")
 		refused(t, "weights "+weights.text, dir, weights.want, "fit", "--data", good, "--target", "y", "--method", "cg", "--gamma", "1", "--weights", file, "--out", in("o"))
 	}

@@ -136,7 +136,7 @@ func TestBadInput(t *testing.T) {
 		"target twice":      {ok("--gamma", "1", "--target", "x1"), "given twice (y, x1)"},
 		"two labels":        {fit("--data", label2, "--gamma", "1"), label2 + ":2:1: label \"1,2\" is several targets where one is asked for"},
 		"two columns of y":  {fit("--data", good, "--target", y2, "--gamma", "1"), y2 + ": gives 2 targets where 1 is asked for"},
-		"no such target":    {fit("--data", good, "--target", "price", "--gamma", "1"), good + ":1: there is no target column \"price\"; the 3 columns are x1, x2, y"},
+		"no such target":    {fit("--data", good, "--target", "price", "--gamma", "1"), good + ":1: there is no column \"price\"; the 3 columns are x1, x2, y"},
 		"no target":         {fit("--data", good, "--gamma", "1"), "no target is named"},
 		"unknown flag":      {ok("--gamma", "1", "--colour"), "unknown flag: --colour"},
 		"flag value":        {ok("--gamma", "1", "--size", "many"), "--size"},

@@ -9,8 +9,8 @@ import (
 
 // A Reducer adds up what several workers find, see ridge.Reducer.
 type Reducer interface {
-	Sum(ctx context.Context, x []float64) error
-	Workers() int
+	Allreduce(ctx context.Context, x []float64) error
+	Size() int
 }
 
 // sharing makes of one worker's sums those of all.
@@ -31,7 +31,7 @@ func (s *sharing) word(i int) float64 {
 	return float64(binary.LittleEndian.Uint32(s.question[4*i:]))
 }
 
-// add adds up in found what the workers have summed in a pass. What Sum overwrites is a
+// add adds up in found what the workers have summed in a pass. What Allreduce overwrites is a
 // copy: where it fails the sums are as they were, to be added up when the solve goes on.
 // The copy is then left to the reducer, which may still write.
 func (s *sharing) add(ctx context.Context, sums *sums) error {
@@ -44,7 +44,7 @@ func (s *sharing) add(ctx context.Context, sums *sums) error {
 		found = append(found, s.word(i))
 	}
 	s.found = nil
-	if err := s.reducer.Sum(ctx, found); err != nil {
+	if err := s.reducer.Allreduce(ctx, found); err != nil {
 		return err
 	}
 	s.found = found
@@ -56,7 +56,7 @@ func (s *sharing) agreed(pass int) error {
 	if s.reducer == nil {
 		return nil
 	}
-	workers, asked := s.reducer.Workers(), s.found[len(s.found)-questionWords:]
+	workers, asked := s.reducer.Size(), s.found[len(s.found)-questionWords:]
 	for i, v := range asked {
 		if v != float64(workers)*s.word(i) {
 			return fmt.Errorf("ridge: the %d workers do not ask the same in pass %d: their summaries, gammas or options differ", workers, pass)
@@ -75,9 +75,9 @@ func (s *sharing) unanimous(ctx context.Context, finished bool) (bool, error) {
 	if finished {
 		s.vote[0] = 1
 	}
-	if err := s.reducer.Sum(ctx, s.vote); err != nil {
+	if err := s.reducer.Allreduce(ctx, s.vote); err != nil {
 		return false, err
 	}
-	s.recalling = s.vote[0] == float64(s.reducer.Workers())
+	s.recalling = s.vote[0] == float64(s.reducer.Size())
 	return s.recalling, nil
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/fdridge/fdridge/internal/digits"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
@@ -194,13 +195,15 @@ func (b *Batch) compare(qs []gram.Query, q int, r Request) error {
 			continue
 		}
 		if want, differs := k.ResidualDiffers(s.Target, x, out, r.RSS[i]); differs {
-			return rows.Unfit(other+": of target %d ‖Ax − b‖² is %.6g where they make it %.6g", s.Target, r.RSS[i], want)
+			got, made := digits.Apart(r.RSS[i], want)
+			return rows.Unfit(other+": of target %d ‖Ax − b‖² is %s where they make it %s", s.Target+1, got, made)
 		}
 		if i < q {
 			continue
 		}
 		if off, differs := k.CrossDiffers(s.Target, out, r.RSS[i]); differs {
-			return rows.Unfit(other+": of target %d ‖Y‖² is %.6g where it was %.6g, and AᵀY is %.3g away", s.Target, r.RSS[i], k.TSS[s.Target], off)
+			is, was := digits.Apart(r.RSS[i], k.TSS[s.Target])
+			return rows.Unfit(other+": of target %d ‖Y‖² is %s where it was %s, and AᵀY is %.3g away", s.Target+1, is, was, off)
 		}
 	}
 	return nil

@@ -101,7 +101,7 @@ func (j *Job) Fit(ctx context.Context, src dataset.Source, opts ridge.Options) (
 		opts.Progress = c.follow(opts.Progress)
 	}
 	if j.ranks != nil {
-		opts.Reducer = dist.Reducer(j.ranks)
+		opts.Reducer = j.ranks
 	}
 	if opts.Folds == 0 {
 		chosen := opts.Error > 0
