@@ -43,7 +43,7 @@ func multiplyThin(p *product) {
 	team := thins.get()
 	t := &team.thin
 	t.product, t.strip = *p, thinStrip
-	if t.transB {
+	if t.b.trans {
 		t.strip = roundUp(max(4, thinStrip*thinStrip/max(t.k, 1)), 4) // as much work
 		if t.m >= thinTiles {
 			t.strip = roundUp(2*t.strip, t.be.kernel.Unit) // A is packed for each
@@ -73,9 +73,9 @@ func (t *thin) part(i int, s *scratch) {
 		return
 	}
 	switch few := t.m < thinTiles; {
-	case t.transB && few:
+	case t.b.trans && few:
 		t.dots(lo, hi, s)
-	case t.transB:
+	case t.b.trans:
 		t.rows(lo, hi, s)
 	case few:
 		t.axpys(lo, hi, s)
