@@ -120,8 +120,8 @@ func (s *Sketch) cut(w []float64) float64 {
 	return max(w[s.m], 0)
 }
 
-// finish books a shrink by δ, with round-off pad, of all rows but the first spared ones
-// to live rows.
+// finish accounts for a shrink by δ with round-off pad, which left the first spared rows as
+// they were and made live rows of all others.
 func (s *Sketch) finish(spared, live int, delta, pad float64) {
 	s.rows = spared + live
 	if spared == 0 {

@@ -79,11 +79,11 @@ type Sketch struct {
 	bad error // set when a factorisation failed; the sketch is lost
 }
 
-// A matrix is B, whose rows are live up to number rows; behind them there is room.
+// A matrix is B, and room for more rows behind its own.
 type matrix struct {
-	buf   []float64 // (m+p)×Dim
-	ld    int       // of buf
-	rows  int
+	buf   []float64 // (m+p)×Dim, rows ld apart
+	ld    int
+	rows  int       // live rows, the first ones of buf
 	kept  int       // leading rows that are orthogonal, left by a shrink
 	norm2 []float64 // their squared norms, length m+p
 }

@@ -140,8 +140,8 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 	return tau * tau, padOfShrink(orderSVD(k, d), sigma), nil
 }
 
-// sort puts the rows into descending order of Sigma2, in which they are but for
-// round-off, and drops those that underflowed.
+// sort puts the rows into descending order of Sigma2, which but for round-off they are in
+// already, and drops those that underflowed.
 func (p *Spectrum) sort() {
 	d := p.Dim
 	for i := 1; i < len(p.Sigma2); i++ {
@@ -189,8 +189,8 @@ func (p *Spectrum) orthonormalise(be engine.Backend) {
 	p.Sigma2, p.V = p.Sigma2[:live], p.V[:live*d]
 }
 
-// firstSkew returns the first row of VVᵀ (lower triangle, r×r) with an entry off
-// the diagonal beyond round-off, or that vanished and has no one on it; r if there
+// firstSkew returns the first row of VVᵀ (lower triangle, r×r) that has an entry beyond
+// round-off beside the diagonal, or on it no one because the row of V vanished; r if there
 // is none.
 func firstSkew(g []float64, r int) int {
 	for i := range r {

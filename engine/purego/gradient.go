@@ -88,16 +88,16 @@ func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	gradients.put(team)
 }
 
-// divide makes parts of at most so many rows, unless there are too many.
+// divide makes parts of at most so many rows, unless that takes more than mostParts.
 func (v *gradient) divide(rows int) {
 	for v.n*v.d*v.t >= accuracy.SharedWork && v.parts < mostParts && v.parts*rows < v.n {
 		v.parts *= 2
 	}
 }
 
-// plan divides the tree. More tasks are easier to share evenly, but each has sums
-// of its own, t to the n/tasks rows it reads, that leave the cache: beyond one
-// task for each thread there are no more than have mostParts vectors together.
+// plan divides the tree into tasks. More tasks are easier to share evenly, but each needs
+// sums of its own, which leave the cache. So there is one task for each thread, and more
+// only while the sums of all tasks have no more than mostParts vectors.
 func (v *gradient) plan() {
 	v.tasks = 1
 	for v.tasks < min(v.parts, max(runtime.GOMAXPROCS(0), mostParts/v.t)) {
@@ -187,7 +187,7 @@ func (v *gradient) fourRows(i int, g matrix.Matrix) {
 	}
 }
 
-// residual books aᵢ·x_q − b_iq and returns it.
+// residual writes aᵢ·x_q − b_iq to R and returns it.
 func (v *gradient) residual(i, q int, ax float64) float64 {
 	if v.b.Data != nil {
 		ax -= v.b.Data[i*v.b.Stride+q]

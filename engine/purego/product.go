@@ -186,7 +186,7 @@ func (p *product) scale(i0, i1, j0, j1 int) {
 
 // tiles multiplies the packed a (mb rows) and b (nb columns) into the block of C at
 // (i, j). The rows of b are where they lie, ldb apart, or packed where ldb is 0. A panel
-// of b stays in the first-level cache while those of a pass.
+// of b stays in the first-level cache while those of a go by.
 func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, add bool) {
 	k := p.be.kernel
 	mr, nr := k.MR(), k.NR()
@@ -231,7 +231,7 @@ func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, a
 	}
 }
 
-// exchange copies between C and a whole tile what of it is inside of C.
+// exchange copies between C and a whole tile the part of the tile that lies in C.
 func (p *product) exchange(t []float64, row, col, h, w int, move func(c, t []float64)) {
 	nr := p.be.kernel.NR()
 	for r := range h {
