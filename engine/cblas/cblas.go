@@ -22,9 +22,8 @@ type Backend struct {
 	threads int           // that OpenBLAS has for a call
 	slots   chan struct{} // one for each call inside OpenBLAS
 
-	// Of the call inside, where there is one slot.
-	now  int // threads that OpenBLAS is set to
-	team team
+	now  int  // threads that OpenBLAS is set to; changes only where there is one slot
+	team team // of the call inside, where there is one slot
 }
 
 var (

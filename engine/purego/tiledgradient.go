@@ -2,28 +2,40 @@ package purego
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// For so many right-hand sides that arithmetic, not the reading of A, takes the time,
-// the rows of a part are done in tiles that read A where it lies: some rows for R, which
+// A tiledGradient is a gradient for so many right-hand sides that arithmetic, not the reading of A, takes the time.
+// The rows of a part are done in tiles that read A where it lies: some rows for R, which
 // brings them into cache, and at once from there for G. Only X and R, which are small
 // beside A, are packed. G's sums are kept tile after tile, so that they are read and
 // written in the order of memory.
 //
 // An element of R is the sum over strips of columns, one of G over chunks of rows.
-type wide struct {
-	stage         stage
-	width, padded int       // columns of a packed panel of X, and of all of them
-	x             []float64 // packed: the panels of each strip
+type tiledGradient struct {
+	gradient
 	g             matrix.Matrix
+	width, padded int       // columns of a packed panel of X, and of all of them
+	packed        []float64 // the panels of X, strip after strip
+	stage         stage
 }
 
-// A stage is what tasks do before the next begins.
+// A stage is what all tasks do before the next begins.
 type stage int
 
 const (
-	summing  stage = iota // of rows; the only one for few right-hand sides
-	packing               // of X, in shares of strips
-	finished              // sums to be added to G, in shares of strips
+	packing stage = iota // X, in shares of strips
+	summing              // rows
+	adding               // the tasks' sums to G, in shares of strips
 )
+
+func (v *tiledGradient) part(i int, s *scratch) {
+	switch v.stage {
+	case packing:
+		v.packStrips(i)
+	case summing:
+		v.subtree(i, s, v.chunks)
+	case adding:
+		v.addStrips(i)
+	}
+}
 
 // wideTargets is the number of right-hand sides from which on tiles are faster than
 // products of four rows with a few vectors. A part then has widePartRows rows, for the
@@ -46,23 +58,24 @@ func (b *Backend) inTiles(t int) bool {
 	return t >= wideTargets && 2*roundUp(t, b.kernel.Unit) <= 3*t
 }
 
-// many is Gradient for many right-hand sides.
-func (v gradient) many(g matrix.Matrix) {
+// doInTiles is Gradient for many right-hand sides.
+func (v gradient) doInTiles(g matrix.Matrix) {
 	k := v.be.kernel
 	v.divide(widePartRows)
 	v.plan()
-	v.padded = roundUp(v.t, k.Unit)
-	v.size = roundUp(v.d, k.Unit) * v.padded
-	v.width = v.be.evenPanels(v.padded)
+	padded := roundUp(v.t, k.Unit)
+	v.size = roundUp(v.d, k.Unit) * padded
 	team := gradients.get()
 	v.sums = grow(&team.sums, v.tasks*v.depth*v.size)
-	v.wide.x, v.wide.g = grow(&team.packed, v.d*v.padded), g
-	team.gradient = v
-	for _, stage := range [...]stage{packing, summing, finished} {
-		team.stage = stage
-		team.run(&team.gradient, v.tasks)
+	team.job = tiledGradient{
+		gradient: v, g: g,
+		width: v.be.evenPanels(padded), padded: padded, packed: grow(&team.packed, v.d*padded),
 	}
-	team.gradient = gradient{}
+	for _, stage := range [...]stage{packing, summing, adding} {
+		team.job.stage = stage
+		team.run(&team.job, v.tasks)
+	}
+	team.job = tiledGradient{}
 	gradients.put(team)
 }
 
@@ -73,18 +86,18 @@ func (b *Backend) evenPanels(n int) int {
 	return roundUp((n+panels-1)/panels, b.kernel.Unit)
 }
 
-func (v *gradient) strips() int { return (v.d + wideStrip - 1) / wideStrip }
+func (v *tiledGradient) strips() int { return (v.d + wideStrip - 1) / wideStrip }
 
 // packStrips packs share i of X.
-func (v *gradient) packStrips(i int) {
+func (v *tiledGradient) packStrips(i int) {
 	for s := i * v.strips() / v.tasks; s < (i+1)*v.strips()/v.tasks; s++ {
 		j := s * wideStrip
-		v.be.pack(v.wide.x[j*v.padded:], v.width, false, v.x.Data, v.x.Stride, j, 0, min(wideStrip, v.d-j), v.t)
+		v.be.pack(v.packed[j*v.padded:], v.width, false, v.x.Data, v.x.Stride, j, 0, min(wideStrip, v.d-j), v.t)
 	}
 }
 
 // addStrips adds share i of the sums of all tasks to G.
-func (v *gradient) addStrips(i int) {
+func (v *tiledGradient) addStrips(i int) {
 	k := v.be.kernel
 	begin, end := i*v.strips()/v.tasks*wideStrip, min((i+1)*v.strips()/v.tasks*wideStrip, v.d)
 	if begin >= end {
@@ -99,19 +112,19 @@ func (v *gradient) addStrips(i int) {
 	for j := begin; j < end; j += k.NR() {
 		n := min(k.NR(), v.d-j)
 		for q := range v.t {
-			k.Axpy1(n, 1, &v.sums[j*v.padded+q*roundUp(n, k.Unit)], &v.wide.g.Data[q*v.wide.g.Stride+j])
+			k.Axpy1(n, 1, &v.sums[j*v.padded+q*roundUp(n, k.Unit)], &v.g.Data[q*v.g.Stride+j])
 		}
 	}
 }
 
 // chunks does rows lo to hi, and overwrites sums with theirs.
-func (v *gradient) chunks(s *scratch, lo, hi int, sums []float64) {
+func (v *tiledGradient) chunks(s *scratch, lo, hi int, sums []float64) {
 	r := grow(&s.b, 2*wideChunk*v.padded)
 	r, packed := r[:wideChunk*v.padded], r[wideChunk*v.padded:]
 	for i := lo; i < hi; i += wideChunk {
 		n := min(wideChunk, hi-i)
 		for j := 0; j < v.d; j += wideStrip {
-			v.be.timesRows(s, n, v.padded, min(wideStrip, v.d-j), v.a.Data[i*v.a.Stride+j:], v.a.Stride, v.wide.x[j*v.padded:], v.width, r, v.padded, j > 0)
+			v.be.timesRows(s, n, v.padded, min(wideStrip, v.d-j), v.a.Data[i*v.a.Stride+j:], v.a.Stride, v.packed[j*v.padded:], v.width, r, v.padded, j > 0)
 		}
 		for row := range n {
 			for q := range v.t {
@@ -125,7 +138,7 @@ func (v *gradient) chunks(s *scratch, lo, hi int, sums []float64) {
 
 // addChunk overwrites sums with Rᵀ·A for n rows from row i on and packed R, or adds
 // that to them.
-func (v *gradient) addChunk(s *scratch, i, n int, r, sums []float64, add bool) {
+func (v *tiledGradient) addChunk(s *scratch, i, n int, r, sums []float64, add bool) {
 	k := v.be.kernel
 	for j := 0; j < v.d; j += k.NR() {
 		cols := min(k.NR(), v.d-j)
