@@ -157,8 +157,8 @@ func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 		}
 		m.Bytes(b[:])
 	}
-	m.Sums(s.yy)
-	m.Sums(s.cross)
+	m.Sums(s.sums.yy)
+	m.Sums(s.sums.cross)
 	_, err := s.sketch.WriteTo(m)
 	m.Fail(err)
 	return m.Close()
@@ -168,7 +168,7 @@ func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 // data must hold and nothing else. It is otherwise like [Summary.ReadFrom].
 func (s *Summary) UnmarshalBinary(data []byte) error {
 	r := bytes.NewReader(data)
-	read, n, err := readSummary(r, s.be)
+	read, n, err := readSummary(r, s.cfg.Backend)
 	switch {
 	case err == io.EOF:
 		return &fd.FormatError{Reason: "no message", Err: io.ErrUnexpectedEOF}
@@ -187,7 +187,7 @@ func (s *Summary) UnmarshalBinary(data []byte) error {
 // allocates no more than twice what came of the message and 64 KiB, and leaves s
 // unchanged on every error. s, which may be the zero value, keeps its backend.
 func (s *Summary) ReadFrom(r io.Reader) (int64, error) {
-	read, n, err := readSummary(r, s.be)
+	read, n, err := readSummary(r, s.cfg.Backend)
 	if err != nil {
 		return n, err
 	}
@@ -204,9 +204,9 @@ func ReadSummary(r io.Reader, be engine.Backend) (*Summary, error) {
 
 // become makes s what o is, which is of no more use.
 func (s *Summary) become(o *Summary) {
-	s.cfg, s.be, s.sketch, s.stage = o.cfg, o.be, o.sketch, o.stage
-	s.cross, s.yy, s.raw, s.sparse, s.Meta = o.cross, o.yy, o.raw, o.sparse, o.Meta
-	s.unwatched, s.probe, s.spec = o.unwatched, o.probe, nil
+	s.cfg, s.sketch, s.stage, s.sums = o.cfg, o.sketch, o.stage, o.sums
+	s.raw, s.sparse, s.unwatched, s.Meta = o.raw, o.sparse, o.unwatched, o.Meta
+	s.spec = nil
 }
 
 func readSummary(r io.Reader, be engine.Backend) (*Summary, int64, error) {

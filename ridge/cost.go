@@ -85,7 +85,7 @@ func (o *outlook) sketchCost(size int) (cost, error) {
 	if err != nil {
 		return cost{}, err
 	}
-	be, live := o.s.be, size+tuning.ShrinkRows(size)
+	be, live := o.be, size+tuning.ShrinkRows(size)
 	m, d, t := float64(size), float64(o.d), float64(o.t)
 	p := float64(live) - m
 	k := m + p

@@ -246,7 +246,7 @@ func (v *validation) fit(ctx context.Context, k int) error {
 	bx, own := held.SketchNorms(len(v.cv.Gammas)*t, x), others.SketchNorms(len(v.cv.Gammas)*t, x)
 	var f fold
 	if v.cv.Exact {
-		f.scorer = newScorer(rest.be, d, t)
+		f.scorer = newScorer(rest.cfg.Backend, d, t)
 		f.scorer.x = x
 	}
 	for i, gamma := range v.cv.Gammas {

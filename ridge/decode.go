@@ -47,16 +47,17 @@ func decode(m *wire.Reader, be engine.Backend) *Summary {
 		s.assumeWorst()
 	}
 	c := s.sketch.Config()
-	s.cfg.Size, s.cfg.Shrink, s.cfg.ShrinkRows, s.cfg.Backend, s.be = c.Size, c.Shrink, c.ShrinkRows, c.Backend, c.Backend
+	s.cfg.Size, s.cfg.Shrink, s.cfg.ShrinkRows, s.cfg.Backend = c.Size, c.Shrink, c.ShrinkRows, c.Backend
 	return s
 }
 
 // decodeSums reads what lies between Meta and the sketch.
 func (s *Summary) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 	d, t := s.cfg.Dim, s.cfg.Targets
+	s.sums.d, s.sums.t = d, t
 	st.Origin, st.Sum = m.Float64s(d+t), m.Sums(d+t)
 	if version == 1 {
-		s.yy, s.cross = m.Sums(t), m.Sums(t*d)
+		s.sums.yy, s.sums.cross = m.Sums(t), m.Sums(t*d)
 		return st
 	}
 	st.SumError, st.Moved = m.Float64s(d+t), m.Float64s(d+t)
@@ -67,7 +68,7 @@ func (s *Summary) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 		}
 		st.NonZero = append(st.NonZero, b == 1)
 	}
-	s.yy, s.cross = m.Sums(t), m.Sums((t+1)*d)
+	s.sums.yy, s.sums.cross = m.Sums(t), m.Sums((t+1)*d)
 	return st
 }
 
@@ -79,7 +80,7 @@ func (s *Summary) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 func (s *Summary) assumeWorst() {
 	st, n := s.stage, float64(s.stage.Rows)
 	s.unwatched = true
-	s.cross = append(s.cross, make([]neumaier.Sum, s.cfg.Dim)...)
+	s.sums.cross = append(s.sums.cross, make([]neumaier.Sum, s.cfg.Dim)...)
 	columns := s.cfg.Dim + s.cfg.Targets
 	st.SumError, st.Moved = make([]float64, columns), make([]float64, columns)
 	for range 1 + s.cfg.Targets {
@@ -207,15 +208,15 @@ func (s *Summary) checkSums(m *wire.Reader, at int64) {
 		at += 8 * int64(len(bounds))
 	}
 	at += int64(len(st.NonZero))
-	sums("the squared norms of the targets", maxSum, s.yy)
-	for i, v := range s.yy {
+	sums("the squared norms of the targets", maxSum, s.sums.yy)
+	for i, v := range s.sums.yy {
 		if v.Value() < 0 {
 			m.Fail(at+16*int64(i), nil, "the squared norm of target %d is %v", i, v.Value())
 		}
 	}
-	at += 16 * int64(len(s.yy))
-	sums("the products with the targets", maxSum, s.cross)
-	at += 16 * int64(len(s.cross))
+	at += 16 * int64(len(s.sums.yy))
+	sums("the products with the targets", maxSum, s.sums.cross)
+	at += 16 * int64(len(s.sums.cross))
 	n := s.sketch.Rows()
 	if s.sketch.Dim() != s.cfg.Dim || n < st.Rows || (n > st.Rows && !s.cfg.Intercept) {
 		m.Fail(at, nil, "the sketch has %d rows of dimension %d, the summary %d of %d", n, s.sketch.Dim(), st.Rows, s.cfg.Dim)

@@ -240,7 +240,7 @@ func (p *PlanOption) take(cfg PlanConfig, total cost) {
 // option is a sketch of m rows and what follows it.
 func (o *outlook) option(cfg PlanConfig, m int, method string) (PlanOption, error) {
 	grown := float64(cfg.Rows) / float64(o.rows)
-	p := PlanOption{Method: method, Size: m, ShrinkageBound: o.bound(m) * grown, Shrinkage: o.estimate(m) * grown, Reaches: true}
+	p := PlanOption{Method: method, Size: m, ShrinkageBound: o.spectrum.bound(m) * grown, Shrinkage: o.spectrum.estimate(m) * grown, Reaches: true}
 	rho, round := p.Shrinkage/2, o.roundOff*grown
 	most := 0
 	for _, gamma := range cfg.Gammas {

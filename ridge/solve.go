@@ -193,7 +193,7 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	if sum.cfg.Intercept {
 		r.Mean = sum.stage.Means()
 	}
-	operator, err := gram.New(r, sum.be, opts.Journal, opts.Reducer)
+	operator, err := gram.New(r, sum.cfg.Backend, opts.Journal, opts.Reducer)
 	if err != nil {
 		return krylov.Problem{}, err
 	}
@@ -202,7 +202,7 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	}
 	if p.Hessian = (&givenHessian{opts.Hessian, sum.cfg.Dim}); opts.Hessian == nil {
 		p.Deflate = true
-		p.Hessian = krylov.NewSketch(k.Sketch.Bound, k.Eigen(), !opts.PlainFD, sum.be)
+		p.Hessian = krylov.NewSketch(k.Sketch.Bound, k.Eigen(), !opts.PlainFD, sum.cfg.Backend)
 	}
 	if opts.Start != nil {
 		p.Start = packed(opts.Start)
@@ -297,6 +297,6 @@ func (s *Summary) PredictedPasses(gamma, tol float64, m Method) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	lo, hi := krylov.NewSketch(spec.Bound, &resolvent.Eigen{Dim: spec.Dim, Values: spec.Sigma2, V: spec.V}, true, s.be).Range(gamma)
+	lo, hi := krylov.NewSketch(spec.Bound, &resolvent.Eigen{Dim: spec.Dim, Values: spec.Sigma2, V: spec.V}, true, s.cfg.Backend).Range(gamma)
 	return passesWithin(lo, hi, tol, m == Newton), nil
 }

@@ -19,12 +19,7 @@ type Streamed struct {
 	Dim       int
 	Intercept bool
 	TSS       []float64 // ‖b‖² as computed, t
-	// Displaced bounds, in norm, what rounding has put wrong in each column of the rows
-	// before they were factored, d+t.
-	Displaced []float64
-	// Means are those that rows are centred by, MeanErrors what these are off by, d+t;
-	// nil without intercept.
-	Means, MeanErrors []float64
+	Columns
 }
 
 // Factored is what a factorisation found for one γ, and what its arithmetic

@@ -22,7 +22,7 @@ const (
 	few     = roundoff.Few
 )
 
-// Evidence is what a summary has found of the rows of A (d features) and their targets.
+// Evidence is what a summary has found of the rows of A (d features) and their t targets.
 type Evidence struct {
 	Sketch  *fd.Spectrum
 	Backend engine.Backend
@@ -31,20 +31,34 @@ type Evidence struct {
 	Weight       float64 // Σw
 	Weighted     bool    // some rows came with weights, or were decayed
 	Intercept    bool
-	Sparse       bool // passes read sparse rows
-	Workers      int  // whose sums are added up in a pass; 0 is one
 
-	Cross   []float64 // c as computed, t×d
-	TSS     []float64 // ‖b‖² as computed, t
-	NonZero []bool    // the features, and each target, are not all zero, 1+t
-	// Displaced bounds, in norm, what rounding has put wrong in each column of the rows
-	// of [A Y] before they were summed, d+t.
+	Columns
+	Sums
+	Witness
+	Reading
+}
+
+// Columns is what staging has done to the columns of [A Y] before anything was made of the
+// rows.
+type Columns struct {
+	// Displaced bounds, in norm, what rounding has put wrong in each column, d+t.
 	Displaced []float64
 	// Means are those that rows are centred by, MeanErrors what these are off by, d+t;
 	// nil without intercept.
 	Means, MeanErrors []float64
-	// Probe is a vector h, Product is Kh as computed; nil where that is not known.
-	Probe, Product []float64
+}
+
+// Sums are what was added up over the rows.
+type Sums struct {
+	Cross   []float64 // c as computed, t×d
+	TSS     []float64 // ‖b‖² as computed, t
+	NonZero []bool    // the features, and each target, are not all zero, 1+t
+}
+
+// Reading says how passes read the rows.
+type Reading struct {
+	Sparse  bool // some of them are sparse
+	Workers int  // whose sums are added up; 0 is one
 }
 
 // Known is what follows for all γ. The true K satisfies

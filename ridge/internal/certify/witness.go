@@ -7,7 +7,7 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A witness tells the rows of a pass from other rows, whatever the targets are: the
+// A Witness tells the rows of a pass from other rows, whatever the targets are: the
 // summary keeps Kh of one vector h of length one, that all summaries of d features
 // share, and every product that a pass returns has to agree with it,
 //
@@ -15,6 +15,10 @@ import (
 //
 // at the price of two inner products. A change of the rows is missed only where it is
 // next to nothing beside ‖A‖², or orthogonal to h by accident.
+type Witness struct {
+	Probe   []float64 // h
+	Product []float64 // Kh as computed; nil where it is not known
+}
 
 // Probe is h: of random signs and sizes, always the same.
 func Probe(d int) []float64 {
