@@ -52,7 +52,7 @@ func (a At) Prediction() *Prediction {
 // Plain is the prediction of a fit alone, without a sketch: in place of quadratic forms
 // there is ‖a‖. Rows have d entries.
 func Plain(accuracy engine.Accuracy, d int) *Prediction {
-	return &Prediction{inverseOff: 1, dot: denseDot(accuracy, d), lost: lostProduct(d)}
+	return &Prediction{inverseOff: 1, dot: roundoff.DenseDot(accuracy.Dot(d)), lost: lostProduct(d)}
 }
 
 // lostProduct bounds what a product of two vectors of d, and some operations after it, lose
