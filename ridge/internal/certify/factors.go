@@ -9,10 +9,10 @@ import (
 type factors struct {
 	sum     float64 // what was summed over the rows, and rounded by each decay
 	pass    float64 // what a pass sums
-	workers float64 // those whose sums were added up, but one
+	workers float64 // one less than the workers whose sums are added up
 	dot     float64 // the product of a row with weights
-	dense   float64 // of a dense one
-	onto    float64 // a projection onto V, twice, relative to a vector's norm
+	dense   float64 // that of a dense row
+	onto    float64 // a projection onto V, made twice, relative to the vector's norm
 	along   float64 // a sum over the rows of V
 }
 

@@ -108,17 +108,16 @@ func New(e Evidence) *Known {
 	return k
 }
 
-// ReadSparse is what follows where passes turn out to read sparse rows, which are
-// centred where they are and not before.
+// ReadSparse is what follows where passes turn out to read sparse rows, from whose products
+// the means are taken off afterwards.
 func (k *Known) ReadSparse() *Known {
 	e := k.Evidence
 	e.Sparse = true
 	return New(e)
 }
 
-// leastOf is the eigenvalue of BᵀB that is taken for the complement of V: 0. Where V
-// spans all, what is left there is round-off, to which the least of the eigenvalues does
-// justice.
+// leastOf is the eigenvalue of BᵀB on the complement of V: 0. Where V spans all of space, a
+// complement is nothing but round-off, and the least of the eigenvalues is taken for it.
 func leastOf(p *fd.Spectrum) float64 {
 	if r := len(p.Sigma2); r == p.Dim {
 		return p.Sigma2[r-1]
@@ -149,7 +148,7 @@ func (k *Known) C(j int) []float64 {
 	return k.Cross[j*d : (j+1)*d]
 }
 
-// CNorm is its norm.
+// CNorm is the norm of C(j).
 func (k *Known) CNorm(j int) float64 { return k.targets[j].c.Norm }
 
 // Norms of A, and how far rounding has moved it.
@@ -162,7 +161,7 @@ type norms struct {
 	read      float64   // ‖A‖_F as a pass reads the rows
 	columns   []float64 // bounds on the norms of its columns, as a pass reads them
 	root      float64   // √Σw
-	meanOff   float64   // how far, in norm, the means are off that a pass centres by
+	meanOff   float64   // the error, in norm, of the means by which a pass centres the features
 }
 
 // summarisedNorms are those that don't depend on how passes read the rows.

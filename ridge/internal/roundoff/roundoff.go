@@ -1,13 +1,13 @@
 // Package roundoff has all the constants that the round-off terms of certificates are made
-// of, each with what it follows from. What follows from a
-// backend's sums is given as it promises it, in engine.Accuracy.
+// of, each with what it follows from. Those of a backend are in engine.Accuracy: it promises
+// them.
 //
 // A sum of n products, in whatever order, is off by at most n·eps/2 of the sum of their
 // magnitudes, and rows that are repeated come close to that: all their roundings go the
 // same way. So a factor, in units of eps, is half the longest chain of additions that an
-// entry is the end of, and a little for the operations around it. Those of factorisations
-// are in units of Unit = eps/2, and so the chain itself. The few operations of a formula's
-// own evaluation are counted where the formula is.
+// entry is the end of, and a little for the operations around it. The factors of
+// factorisations are in units of Unit = eps/2, so that the chain counts in full. The few
+// operations of evaluating a bound are counted where the bound is.
 package roundoff
 
 const (
@@ -17,7 +17,7 @@ const (
 	Unit = Eps / 2
 	// Underflow is what one product may lose to underflow.
 	Underflow = 0x1p-1074
-	// Inflate is for the rounding of bounds themselves.
+	// Inflate is what bounds on round-off are multiplied by, for their own rounding.
 	Inflate = 1.01
 	// Few is the factor for a few operations, vec.Dot and vec.Norm.
 	Few = 8
@@ -27,11 +27,11 @@ const (
 const (
 	// MeanPart is how many rows of a block are summed one after another for its mean.
 	MeanPart = 16
-	// MeanOfBlock and RowOfBlock are in units of Unit times D = √Σw·(row − origin)² of a
-	// column: by Cauchy and Schwarz the mean of a block is off by no more than
-	// MeanOfBlock·Unit·D/√Σw, for its sum is made of chains of MeanPart, and of their
-	// sums, of differences, products and a quotient, and of a sum of weights with
-	// compensation; its rows are off by as much and by their own two differences.
+	// With D = √Σw·(row − origin)² of a column of a block, its mean is off by no more than
+	// MeanOfBlock·Unit·D/√Σw, by Cauchy and Schwarz: its sum is one of sums of MeanPart
+	// rows, and differences, products, a quotient and a compensated sum of weights count
+	// for 8 more. The rows, less their mean, are off by RowOfBlock·Unit·D in norm: that of
+	// the mean, and two differences.
 	MeanOfBlock = MeanPart + StageRows/MeanPart + 8
 	RowOfBlock  = MeanOfBlock + 3
 	// StageRows is the most rows that are staged at a time.
@@ -46,9 +46,9 @@ const (
 
 // Of sums over rows.
 const (
-	// SumRows is how many rows are summed plainly for c and the witness, of which the
-	// error grows with their number, before the sum is added with compensation; Sum is
-	// the factor for these, and for ‖b‖².
+	// SumRows is how many rows are summed plainly for c and the witness before their sum is
+	// added with compensation: the error grows with SumRows, not with n. Sum is the factor
+	// for c and the witness, and for ‖b‖².
 	SumRows = 32
 	Sum     = SumRows/2 + 4
 	// LostResidual squared is what the square of an entry of Ax − b loses at most to
@@ -56,14 +56,14 @@ const (
 	LostResidual = 0x1p-511
 )
 
-// SkewV is for the rows of V, which are orthonormal to so many Eps.
+// SkewV·Eps bounds how far the rows of V are from orthonormal. It is calibrated: docs/math.md
+// §14.
 const SkewV = 32
 
 // Of passes. What a call of the backend sums is its own promise, engine.Accuracy.
 const (
-	// ManyCalls is how many calls' sums a pass adds up plainly before they go to the
-	// compensated ones, which cost more; sparse rows are that chain of additions
-	// themselves, SparseChain of them.
+	// A pass adds up plainly the sums of ManyCalls calls, or SparseChain sparse rows, before
+	// it adds that to compensated sums, which cost more.
 	ManyCalls   = 8
 	SparseChain = 1024
 )
