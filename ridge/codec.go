@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// summaryHeader is a summary's message from byte 24 on, up to Meta or, from version 2
-// on, to weightHeader.
+// summaryHeader is a summary's message from byte 24 on. Meta follows, or, from version 2 on,
+// weightHeader.
 type summaryHeader struct {
 	Dim, Targets, Flags, Rows uint64
 	Weight, Raw               float64
@@ -20,7 +20,7 @@ type summaryHeader struct {
 	Meta, Sketch              uint64 // lengths
 }
 
-// weightHeader is what version 2 has more of the weight.
+// weightHeader is what version 2 adds about the weight.
 type weightHeader struct{ Low, Error float64 }
 
 const (
@@ -111,8 +111,8 @@ func (s *Summary) BinarySize() int64 {
 //	        v         the sketch, a message as of [fd.Sketch.MarshalBinary]
 //	        4         CRC-32C (Castagnoli) of all bytes before
 //
-// What takes 16 bytes is a sum and its correction, which are added. The backend
-// is no part of it.
+// What takes 16 bytes is a sum and its correction, which are to be added. The backend is not
+// written.
 //
 // Version 1, which is still read, has Meta at byte 96 and neither the two numbers before
 // it nor the bounds, the 1+t bytes and the witness. What they would say is taken to be

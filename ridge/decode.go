@@ -117,7 +117,7 @@ func readSketch(m *wire.Reader, be engine.Backend, size int64) *fd.Sketch {
 	return sketch
 }
 
-// check finds what is wrong with the header, before anything is made of it.
+// check refuses a header that no summary has, before anything is made of it.
 func (h *summaryHeader) check(m *wire.Reader, version uint32, size int64) {
 	if m.Err() != nil {
 		return
@@ -164,8 +164,8 @@ const (
 	maxMean = 0x1p501
 )
 
-// checkWeight finds a correction of the weight, or a bound on its round-off, that no
-// rows have.
+// checkWeight refuses a correction of the weight, or a bound on its round-off, that no rows
+// have.
 func (s *Summary) checkWeight(m *wire.Reader) {
 	w, low := s.stage.Weight.Parts()
 	if off := s.stage.WeightError; !(math.Abs(low) <= 1e-6*w) || !(off >= 0 && off <= math.MaxFloat64) || (!s.stage.Weighted && (low != 0 || off != 0)) {
@@ -173,8 +173,8 @@ func (s *Summary) checkWeight(m *wire.Reader) {
 	}
 }
 
-// checkSums finds numbers that no rows sum to, and a sketch that is not of them;
-// the sums start at offset at of the message.
+// checkSums refuses numbers that no rows sum to, and a sketch that is not of the same rows.
+// The sums start at offset at of the message.
 func (s *Summary) checkSums(m *wire.Reader, at int64) {
 	within := func(what string, i int, width int64, limit float64, v ...float64) {
 		for _, v := range v {

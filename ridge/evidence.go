@@ -34,8 +34,8 @@ func (s *Summary) evidence(spec *fd.Spectrum) certify.Evidence {
 	return e
 }
 
-// known is what follows from it, for the γ given, which are checked. workers is how many
-// there are whose sums are added up in a pass.
+// known is what follows from the evidence. It refuses γ that method cannot take, and evidence
+// of which nothing follows. workers is how many there are whose sums are added up in a pass.
 func (s *Summary) known(method string, workers int, gammas ...float64) (*certify.Known, error) {
 	for _, g := range gammas {
 		if err := checkGamma(g, method); err != nil {

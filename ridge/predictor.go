@@ -88,9 +88,8 @@ func newPredictor(d, t int, be engine.Backend, form *certify.Prediction) (*Predi
 	return &Predictor{d: d, t: t, be: be, form: form, block: min(tuning.GradientRows(d), roundoff.StageRows)}, nil
 }
 
-// Narrow makes p use what is known of f too, a fit of the same rows at the same γ
-// by [Solve], [Exact] or any other means, whose intervals are narrow where its error
-// was measured:
+// Narrow makes p use a fit f too, of the same rows at the same γ, by [Solve], [Exact] or any
+// other means. Where the error of f was measured its intervals are narrow:
 //
 //	|aᵀ(x̂ − x*)| ≤ min(‖a‖·‖x̂ − x*‖, √(aᵀĤ_F⁻¹a)·‖H^{½}(x̂ − x*)‖),
 //
