@@ -97,6 +97,9 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, c
 	if cv.Folds < 2 {
 		return nil, fmt.Errorf("%w: %d folds, there must be two", errShape, cv.Folds)
 	}
+	if src == nil {
+		return nil, errNoSource
+	}
 	n, d, t := src.Dims()
 	cfg.Dim, cfg.Targets = d, t
 	if n >= 0 && int64(cv.Folds) > n {

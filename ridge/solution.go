@@ -156,10 +156,10 @@ func (s *Solution) Coef() *mat.Dense {
 }
 
 // Predict returns the predictions for the samples in x (n×d, each row is one): X·Coefᵀ,
-// and the intercepts, n×t. An x of other dimensions is [ErrShape].
+// and the intercepts, n×t. An x of other dimensions, or nil, is [ErrShape].
 func (s *Solution) Predict(x mat.Matrix) (*mat.Dense, error) {
 	t, d := s.Dims()
-	if x == nil {
+	if isNil(x) {
 		return nil, fmt.Errorf("%w: no matrix", errShape)
 	}
 	n, cols := x.Dims()
