@@ -75,14 +75,14 @@ func TestNil(t *testing.T) {
 			_, err := ridge.CrossValidate(ctx, nil, ridge.SummaryConfig{Size: 2}, ridge.CrossValidation{})
 			return err
 		},
-		"Solve without source":   func() error { _, err := ridge.Solve(ctx, nil, sum, 1, ridge.SolveOptions{}); return err },
-		"Solve without summary":  func() error { _, err := ridge.Solve(ctx, src, nil, 1, ridge.SolveOptions{}); return err },
-		"Solve of nothing":       func() error { _, err := ridge.Solve(ctx, src, none, 1, ridge.SolveOptions{}); return err },
-		"FitSummary":             func() error { _, err := ridge.FitSummary(ctx, src, nil, ridge.Options{}); return err },
-		"Fit of nothing":         func() error { _, err := none.Fit(1); return err },
-		"Plan of nothing":        func() error { _, err := none.Plan(ridge.PlanConfig{}); return err },
-		"PredictedPasses":        func() error { _, err := none.PredictedPasses(1, 0.1, ridge.CG); return err },
-		"Predictor of nothing":   func() error { _, err := none.Predictor(1); return err },
+		"Solve without source":  func() error { _, err := ridge.Solve(ctx, nil, sum, 1, ridge.SolveOptions{}); return err },
+		"Solve without summary": func() error { _, err := ridge.Solve(ctx, src, nil, 1, ridge.SolveOptions{}); return err },
+		"Solve of nothing":      func() error { _, err := ridge.Solve(ctx, src, none, 1, ridge.SolveOptions{}); return err },
+		"FitSummary":            func() error { _, err := ridge.FitSummary(ctx, src, nil, ridge.Options{}); return err },
+		"Fit of nothing":        func() error { _, err := none.Fit(1); return err },
+		"Plan of nothing":       func() error { _, err := none.Plan(ridge.PlanConfig{}); return err },
+		"PredictedPasses":       func() error { _, err := none.PredictedPasses(1, 0.1, ridge.CG); return err },
+		"Predictor of nothing":  func() error { _, err := none.Predictor(1); return err },
 	} {
 		if err := call(); !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%s: %v", name, err)

@@ -16,8 +16,8 @@ import (
 type Options struct {
 	// Gammas are the γ to solve for, all together. None: one is chosen.
 	Gammas []float64
-	// Candidates are what γ is chosen of where Gammas has none; default
-	// [Summary.ChooseGamma]'s grid, of cross-validation Grid(25).
+	// Candidates are what γ is chosen of where Gammas has none; default: the grid of
+	// [Summary.ChooseGamma] or, with Folds, of [CrossValidation].
 	Candidates []float64
 	// Folds, at least 2, chooses γ by cross-validation with so many, in the pass that
 	// sketches; 0 by GCV, of the sketch alone.
