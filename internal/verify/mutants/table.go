@@ -126,6 +126,8 @@ var mutants = []mutant{
 		"singular && r.Method == exactly &&", "singular && r.Method == oneShot &&", "ridge", "^TestFitSingular$"},
 	{"fit: gamma as of all rows for the pilot", "ridge/fit.go",
 		"slices.Min(opts.Gammas)/stride", "slices.Min(opts.Gammas)", "ridge", "^TestFit$"},
+	{"plan: another option than what runs is marked", "ridge/plan.go",
+		"if run(0) == exactly && p.Options[0].Reaches {", "if run(0) == oneShot && p.Options[0].Reaches {", "ridge", "^TestPlanIsFit$"},
 	{"plan: exact may not take longer", "ridge/cost.go",
 		"return exact <= 2*passes", "return exact <= passes", "ridge", "^TestChooseMethod$|^TestPlanRule$"},
 	{"cross-validation: the fold held out is merged too", "ridge/crossval.go",
