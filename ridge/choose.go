@@ -11,7 +11,7 @@ import (
 type Choice struct {
 	// Index is the candidate whose upper end is the least: it has the best score
 	// that is proved. The one with the least midpoint may be a better guess, but
-	// nothing is known of it, and where an upper end is infinite there is none.
+	// nothing is proved of it, and where an upper end is infinite there is no midpoint.
 	Index int
 	// Score is its bracket.
 	Score Interval

@@ -102,6 +102,9 @@ func (e *SingularError) Is(target error) bool { return target == ErrInput }
 // (2002), chapters 8, 10, 19, 20; J. Demmel et al., "Communication-optimal
 // parallel and sequential QR and LU factorizations" (2012), for the streamed QR.
 func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) ([]*Solution, error) {
+	if src == nil {
+		return nil, errNoSource
+	}
 	for _, g := range gammas {
 		if !(g >= 0) || math.IsInf(g, 0) {
 			return nil, &GammaError{g, opts.Factor.String()}
@@ -129,7 +132,7 @@ func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 	return fits, nil
 }
 
-// exact is an exact fit under way.
+// exact is a direct fit under way.
 type exact struct {
 	d, t   int
 	opts   ExactOptions
@@ -189,8 +192,8 @@ func (e *exact) read(ctx context.Context, src dataset.Source) (*direct.System, e
 			e.opts.Progress(e.stage.Rows)
 		}
 	}
-	if e.stage.Rows == 0 {
-		return nil, ErrEmpty
+	if err := checkRows(e.stage.Rows, e.stage.Weight.Value()); err != nil {
+		return nil, err
 	}
 	return e.stream.Close(e.stage, e.opts.Intercept, e.opts.Backend), nil
 }

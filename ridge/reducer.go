@@ -14,10 +14,10 @@ import (
 //	q·(d + 2) + 11
 //
 // numbers, for q vectors: the products, ‖Av − b‖² and 1ᵀ(Av − b) of each, rows, weight,
-// whether there were sparse rows, and the SHA-256 of the question as eight whole numbers, by whose sum a worker sees
-// whether the others ask the same. The first pass asks for AᵀY too, which is one more
-// vector for each target. The solver's next step is a function of these sums
-// and of the summary, so that all workers take the same one and stop together; their
+// whether there were sparse rows, and the SHA-256 of the question as eight integers, from
+// whose sum a worker sees whether the others ask the same. The first pass asks for AᵀY too,
+// which is one more vector for each target. The solver's next step is a function of these
+// sums and of the summary, so that all workers take the same one and stop together; their
 // fits, and the certificates, are those of all rows.
 //
 // With a [Journal], which all workers have or none, the passes that are answered from it

@@ -149,11 +149,11 @@ func TestReducer(t *testing.T) {
 		}
 		n, d, targets := src.Dims()
 		for _, intercept := range []bool{false, true} {
-			for _, method := range methods {
-				for _, workers := range []int{1, 4, 7} {
+			for _, workers := range []int{1, 4, 7} {
+				rng := rand.New(rand.NewPCG(3, uint64(workers)))
+				shares, sum := divide(t, rng, src, n, workers, ridge.SummaryConfig{Size: 3, Intercept: intercept})
+				for _, method := range methods {
 					t.Run(fmt.Sprintf("%s/%v/%v/%d", name, intercept, method, workers), func(t *testing.T) {
-						rng := rand.New(rand.NewPCG(3, uint64(workers)))
-						shares, sum := divide(t, rng, src, n, workers, ridge.SummaryConfig{Size: 3, Intercept: intercept})
 						eta := sum.Sketch().Bound().FD()
 						gammas := []float64{eta, 3 * eta}
 						opts := ridge.SolveOptions{Method: method, Tol: 1e-9}

@@ -10,10 +10,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/vec"
-	"github.com/fdridge/fdridge/ridge/internal/certify"
-	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
@@ -38,19 +35,13 @@ type SummaryConfig struct {
 // One goroutine may write at a time; any number may read while none writes.
 type Summary struct {
 	cfg    SummaryConfig
-	be     engine.Backend
 	sketch *fd.Sketch
 	stage  *rows.Stage
+	sums   sums
+	raw    float64 // sum of squares of all that was read, against overflow
 
-	cross []neumaier.Sum // c, t×d, and Kh for the h of the witness, 1×d
-	delta []float64      // a block's share of it
-	yy    []neumaier.Sum // ‖Y‖² of each target
-	raw   float64        // sum of squares of all that was read, against overflow
-
-	sparse    bool      // some rows came sparse, and are centred only implicitly
-	unwatched bool      // some rows came without a witness: read from format version 1
-	probe     []float64 // h
-	yh        []float64 // targets and, behind them, hᵀa of some rows
+	sparse    bool // some rows came sparse, and are centred only implicitly
+	unwatched bool // some rows came without a witness: read from format version 1
 
 	// Meta is the caller's own, at most [MaxMeta] bytes, written and read along with
 	// the summary and otherwise left alone, by Merge too.
@@ -85,15 +76,18 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 		return nil, fmt.Errorf("%w: t·d = %d·%d", fd.ErrSize, cfg.Targets, cfg.Dim)
 	}
 	return &Summary{
-		cfg: cfg, be: cfg.Backend, sketch: sketch,
+		cfg: cfg, sketch: sketch,
 		stage: rows.NewStage(cfg.Dim, cfg.Targets, cfg.Intercept),
-		cross: make([]neumaier.Sum, td), yy: make([]neumaier.Sum, cfg.Targets),
+		sums:  newSums(cfg.Dim, cfg.Targets),
 	}, nil
 }
 
 // Summarize makes a summary of one pass over src, whose dimensions override
 // cfg.Dim and cfg.Targets. progress, if not nil, is told the rows read so far.
 func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progress func(rows int64)) (*Summary, error) {
+	if src == nil {
+		return nil, errNoSource
+	}
 	_, cfg.Dim, cfg.Targets = src.Dims()
 	s, err := NewSummary(cfg)
 	if err != nil {
@@ -106,7 +100,12 @@ func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progr
 }
 
 // Rows is n, the number of rows seen.
-func (s *Summary) Rows() int64 { return s.stage.Rows }
+func (s *Summary) Rows() int64 {
+	if s.stage == nil { // the zero value
+		return 0
+	}
+	return s.stage.Rows
+}
 
 // Weight is Σw, the sum of the weights of the rows seen: their number where they had none.
 // [Summary.Decay] multiplies it.
@@ -122,16 +121,25 @@ func (s *Summary) Sketch() *fd.Sketch { return s.sketch }
 // Append adds the n rows of x (n×d) with targets y (n×t). weights is nil, or has
 // one weight >= 0 for each row: the row counts as if scaled by its square root.
 //
-// All is checked before anything is changed: dimensions ([ErrShape]), finite
+// All is checked before anything is changed: dimensions ([ErrShape], of nil too), finite
 // values (*[fd.NonFiniteError], column d+j for target j, d+t for the weight) and
 // range (*[fd.RangeError]). The arguments are not written and not kept.
 func (s *Summary) Append(x, y mat.Matrix, weights []float64) error {
+	if isNil(x) || isNil(y) {
+		return fmt.Errorf("%w: x or y is nil", errShape)
+	}
 	n, d := x.Dims()
 	ny, t := y.Dims()
 	if n != ny || d != s.cfg.Dim || t != s.cfg.Targets {
 		return fmt.Errorf("%w: x is %d×%d, y is %d×%d, the summary has %d features and %d targets", errShape, n, d, ny, t, s.cfg.Dim, s.cfg.Targets)
 	}
 	return s.AppendBlock(dataset.Block{N: n, X: packed(x), Y: packed(y), W: weights})
+}
+
+// isNil reports that there is no matrix.
+func isNil(x mat.Matrix) bool {
+	dense, ok := x.(*mat.Dense)
+	return x == nil || ok && dense == nil
 }
 
 // packed returns the rows of x without gaps between them, x's own memory where
@@ -155,6 +163,9 @@ func packed(x mat.Matrix) []float64 {
 // AppendBlock is [Summary.Append] for a block of a [dataset.Source], dense or
 // sparse.
 func (s *Summary) AppendBlock(b dataset.Block) error {
+	if s.sketch == nil {
+		return errUnmade
+	}
 	raw, err := rows.CheckBlock(b, s.cfg.Dim, s.cfg.Targets, 0, s.raw)
 	if err != nil {
 		return err
@@ -173,74 +184,20 @@ func (s *Summary) AppendBlock(b dataset.Block) error {
 	return nil
 }
 
-// accumulate adds staged rows to the sketch, c and ‖Y‖².
+// accumulate adds staged rows.
 func (s *Summary) accumulate(st rows.Staged) error {
 	s.spec = nil
-	d, t := s.cfg.Dim, s.cfg.Targets
-	s.delta = vec.Grow(s.delta, (t+1)*d)
+	var err error
 	if st.Sparse != nil {
-		if err := s.sketch.AppendSparse(st.Sparse); err != nil {
-			return err
-		}
-		s.accumulateSparse(st)
+		err = s.sketch.AppendSparse(st.Sparse)
 	} else {
-		if err := s.sketch.AppendRows(st.N, st.X, d); err != nil {
-			return err
-		}
-		for lo := 0; lo < st.N; lo += roundoff.SumRows {
-			n := min(roundoff.SumRows, st.N-lo)
-			x := st.X[lo*d : (lo+n)*d]
-			s.be.Gemm(true, false, 1, engine.View(n, t+1, s.watched(n, st.Y[lo*t:], x)), engine.View(n, d, x), 0, engine.View(t+1, d, s.delta))
-			for i, v := range s.delta {
-				s.cross[i].Add(v)
-			}
-		}
+		err = s.sketch.AppendRows(st.N, st.X, s.cfg.Dim)
 	}
-	for i, v := range st.Y[:st.N*t] {
-		s.yy[i%t].Add(v * v)
+	if err != nil {
+		return err
 	}
+	s.sums.add(s.cfg.Backend, st)
 	return nil
-}
-
-// watched returns the targets y (n×t) of n rows x with hᵀa behind those of each,
-// n×(t+1).
-func (s *Summary) watched(n int, y, x []float64) []float64 {
-	d, t := s.cfg.Dim, s.cfg.Targets
-	s.watch()
-	s.yh = vec.Grow(s.yh, n*(t+2))
-	ah := s.yh[n*(t+1):]
-	s.be.Gemv(false, 1, engine.View(n, d, x), s.probe, 0, ah)
-	for i := range n {
-		copy(s.yh[i*(t+1):], y[i*t:(i+1)*t])
-		s.yh[i*(t+1)+t] = ah[i]
-	}
-	return s.yh[:n*(t+1)]
-}
-
-// watch makes h where there is none yet.
-func (s *Summary) watch() {
-	if s.probe == nil {
-		s.probe = certify.Probe(s.cfg.Dim)
-	}
-}
-
-// accumulateSparse adds the share of sparse rows to c and the witness.
-func (s *Summary) accumulateSparse(st rows.Staged) {
-	d, t := s.cfg.Dim, s.cfg.Targets
-	add := func(j int, y float64, idx []int32, val []float64) {
-		c := s.cross[j*d : (j+1)*d]
-		for k, col := range idx {
-			c[col].Add(y * val[k])
-		}
-	}
-	s.watch()
-	for i := range st.N {
-		idx, val := st.Sparse.Row(i)
-		for j := range t {
-			add(j, st.Y[i*t+j], idx, val)
-		}
-		add(t, vec.SparseDot(idx, val, s.probe), idx, val)
-	}
 }
 
 // Decay forgets: it multiplies the weight of every row seen so far by beta,
@@ -258,12 +215,7 @@ func (s *Summary) Decay(beta float64) error {
 		return err
 	}
 	s.spec = nil
-	for i := range s.cross {
-		s.cross[i].Scale(beta)
-	}
-	for j := range s.yy {
-		s.yy[j].Scale(beta)
-	}
+	s.sums.decay(beta)
 	s.raw *= beta
 	s.stage.Decay(beta)
 	return nil
@@ -290,12 +242,7 @@ func (s *Summary) Merge(o *Summary) error {
 	if err := s.sketch.Merge(o.sketch); err != nil {
 		return err
 	}
-	for i := range s.cross {
-		s.cross[i].Merge(o.cross[i])
-	}
-	for j := range s.yy {
-		s.yy[j].Merge(o.yy[j])
-	}
+	s.sums.merge(&o.sums)
 	s.raw += o.raw
 	s.sparse = s.sparse || o.sparse
 	s.unwatched = s.unwatched || o.unwatched
@@ -306,6 +253,9 @@ func (s *Summary) Merge(o *Summary) error {
 func (s *Summary) spectrum() (*fd.Spectrum, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.sketch == nil {
+		return nil, errUnmade
+	}
 	if s.spec == nil {
 		p, err := s.sketch.Spectrum()
 		if err != nil {
@@ -314,14 +264,6 @@ func (s *Summary) spectrum() (*fd.Spectrum, error) {
 		s.spec = p
 	}
 	return s.spec, nil
-}
-
-func values(sums []neumaier.Sum) []float64 {
-	out := make([]float64, len(sums))
-	for i := range out {
-		out[i] = sums[i].Value()
-	}
-	return out
 }
 
 // interceptOf is ȳ − xᵀx̄ for weights x of target j.
