@@ -262,7 +262,7 @@ func TestCrossValidation(t *testing.T) {
 	if text, err := os.ReadFile(svg); err != nil || !strings.Contains(string(text), "cross-validated error") {
 		t.Errorf("the chart shows no cross-validation: %v", err)
 	}
-	if out := must(t, append(args, "--log-format", "none")...); !strings.Contains(out, "cross-validated error of 25") {
+	if out := must(t, append(args, "--log-format", "none")...); !strings.Contains(out, "cross-validated error of 37") {
 		t.Error(out)
 	}
 }
