@@ -6,7 +6,6 @@ import (
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/model"
@@ -75,22 +74,14 @@ func (o *rowFlags) weightsFiles(opts file.Options) ([]string, error) {
 // wantedNames returns those of names that are to be looked for in the files: all where their
 // columns have names, else none.
 func (o *rowFlags) wantedNames(opts file.Options, names []string) ([]string, error) {
-	path := splitList(o.data.value)[0]
-	format, err := file.Format(path, opts.Format)
-	if err != nil || len(names) == 0 {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	columns, err := file.Columns(splitList(o.data.value)[0], opts)
+	if err != nil || columns == nil {
 		return nil, err
 	}
-	switch format {
-	case "parquet":
-		return names, nil
-	case "csv":
-		header, err := csv.Columns(path, csv.Options{Delimiter: opts.Delimiter, Header: opts.Header})
-		if err != nil || header == nil {
-			return nil, err
-		}
-		return names, nil
-	}
-	return nil, nil
+	return names, nil
 }
 
 // open opens the files and takes the rows asked for, with their weights.
