@@ -59,7 +59,8 @@ func OfSummary(name string, sum *ridge.Summary) (*Drawable, error) {
 	return d, err
 }
 
-// pathIn is the path that OfText finds in a record.
+// pathIn is the path of a record. It is read from the JSON that the record is written as, so that
+// a page shows what plot draws of the same report: what is not finite, and so null, is infinite.
 func pathIn(name string, rec *record) (*gammaPath, error) {
 	text, err := json.Marshal(rec)
 	if err != nil {
@@ -181,7 +182,11 @@ func (d *Drawable) kinds() []string {
 func (d *Drawable) panels(kind string) ([]chart.Panel, error) {
 	switch kind {
 	case "path":
-		return d.path.panels(), nil
+		var out []chart.Panel
+		for _, p := range d.path.panels() {
+			out = append(out, p.Panel)
+		}
+		return out, nil
 	case "spectrum":
 		return []chart.Panel{spectrumPanel(d.spectrum, nil)}, nil
 	case "convergence":
