@@ -103,6 +103,14 @@ func printable(text string) string {
 	}, text)
 }
 
+// noArguments refuses words that belong to no flag.
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return badInput("unexpected argument %q", excerpt.Of(args[0]))
+	}
+	return nil
+}
+
 // badInput is the error of a wrong flag, file or number.
 func badInput(format string, args ...any) error { return badinput.Errorf(format, args...) }
 
