@@ -142,7 +142,7 @@ func (o *fitOptions) run(ctx context.Context, ranks *job.Ranks, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	return j.End(o.fit(ctx, j, session{ranks, seen}, be, bar, stdout))
+	return j.End(nameColumns(o.fit(ctx, j, session{ranks, seen}, be, bar, stdout)))
 }
 
 // fit reads the rows, fits, and delivers what was found.

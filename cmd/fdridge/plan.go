@@ -55,7 +55,7 @@ be sooner. Memory includes the program with its reader as it stands then.`,
 			if err != nil {
 				return err
 			}
-			return nameData(o.in.data.value+o.sketch, o.run(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return nameData(o.in.data.value+o.sketch, nameColumns(o.run(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())))
 		},
 	}
 	o.register(c)

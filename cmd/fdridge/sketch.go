@@ -33,7 +33,7 @@ func sketchCommand() *cobra.Command {
 			if err := distinct(in.files(), output{"out", out}); err != nil {
 				return err
 			}
-			return nameData(in.data.value, runSketch(cmd.Context(), &in, &size, &runs, out, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return nameData(in.data.value, nameColumns(runSketch(cmd.Context(), &in, &size, &runs, out, cmd.OutOrStdout(), cmd.ErrOrStderr())))
 		},
 	}
 	in.register(c.Flags())

@@ -75,7 +75,7 @@ func (j *Job) Scaling() *dataset.Scaling {
 	if j.checkpoint == nil {
 		return nil
 	}
-	return j.checkpoint.record.Scaling
+	return j.checkpoint.header.Scaling
 }
 
 // Size is that of the sketch which an earlier run has chosen, 0 for none.
@@ -83,7 +83,7 @@ func (j *Job) Size() int {
 	if j.checkpoint == nil {
 		return 0
 	}
-	return j.checkpoint.record.Size
+	return j.checkpoint.header.Size
 }
 
 // Attach tells what the rows are that the state is of: prepared by a scaling, nil for none,
@@ -140,8 +140,8 @@ func (j *Job) summarize(ctx context.Context, s ridge.Stage, src dataset.Source, 
 // sketch makes the summary of all ranks' rows, or goes on with what the checkpoint has of it.
 func (j *Job) sketch(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) (*ridge.Summary, error) {
 	c := j.checkpoint
-	if c.record.Sketched {
-		j.rows = c.record.Rows
+	if c.header.Sketched {
+		j.rows = c.header.Rows
 		return c.sketched(j.union(ctx, c.sum))
 	}
 	if err := c.sketch(ctx, src, cfg, tell); err != nil {

@@ -55,13 +55,13 @@ func OfSummary(name string, sum *ridge.Summary) (*Drawable, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.path, err = pathIn(name, &record{Choice: describe(choice)})
+	d.path, err = pathIn(name, &fitRecord{Choice: describe(choice)})
 	return d, err
 }
 
 // pathIn is the path of a record. It is read from the JSON that the record is written as, so that
 // a page shows what plot draws of the same report: what is not finite, and so null, is infinite.
-func pathIn(name string, rec *record) (*gammaPath, error) {
+func pathIn(name string, rec *fitRecord) (*gammaPath, error) {
 	text, err := json.Marshal(rec)
 	if err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func (f *Fit) WritePage(w io.Writer) error {
 }
 
 // ran says what ran.
-func (f *Fit) ran(rec *record) ([]fact, error) {
+func (f *Fit) ran(rec *fitRecord) ([]fact, error) {
 	machine, err := engine.NewReport()
 	if err != nil {
 		return nil, err

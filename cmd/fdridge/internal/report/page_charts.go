@@ -52,7 +52,7 @@ type pathRow struct {
 	Chosen                     bool
 }
 
-func (f *Fit) path(rec *record) (pathSection, error) {
+func (f *Fit) path(rec *fitRecord) (pathSection, error) {
 	out := pathSection{Choice: fmt.Sprintf("γ = %s was asked for; --gamma auto would choose one.", chart.Digits(f.Found.Solutions[0].Gamma, 4))}
 	if rec.Choice != nil {
 		out.Choice = rec.Choice.sentence() + " GCV is generalised cross-validation, n·RSS/(n − df)², an estimate of the squared error on new rows."
