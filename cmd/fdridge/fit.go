@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strconv"
 	"time"
 
@@ -31,12 +30,11 @@ type fitOptions struct {
 	mpi  bool
 }
 
-var methodNames = []string{"auto", "one-shot", "cg", "galerkin", "chebyshev", "newton", "exact"}
+// sketchMethods are those that begin with a sketch, which are all that solve has.
+func sketchMethods() []string { return append([]string{"auto", "one-shot"}, ridge.Iterations()...) }
 
-// sketchMethods are those that begin with a sketch: all but exact.
-func sketchMethods() []string {
-	return slices.DeleteFunc(slices.Clone(methodNames), func(name string) bool { return name == "exact" })
-}
+// methodNames are all that fit has.
+var methodNames = append(sketchMethods(), "exact")
 
 func fitCommand(joiner job.Joiner) *cobra.Command {
 	o := &fitOptions{inputFlags: newInputFlags(), solveFlags: newSolveFlags()}

@@ -9,7 +9,6 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/npy"
-	"github.com/fdridge/fdridge/dataset/svmlight"
 )
 
 // Options says how to read.
@@ -214,7 +213,8 @@ func (o *Opened) follow(p part, s dataset.Source, f format, opts Options) error 
 
 // sameWidth gives labelled rows the number of features of the widest file.
 func (o *Opened) sameWidth(files []part, sources []dataset.Source, opts Options) error {
-	if !Labelled(o.Format) {
+	f := named(o.Format)
+	if !f.labelled {
 		return nil
 	}
 	widest := 0
@@ -231,9 +231,10 @@ func (o *Opened) sameWidth(files []part, sources []dataset.Source, opts Options)
 	if widest == 0 {
 		return &dataset.InputError{File: files[0].path, Msg: "has no features: every row is a label alone"}
 	}
+	opts.Features = widest
 	for i, s := range sources {
 		if n, di, _ := s.Dims(); di != widest {
-			wide, err := svmlight.Open(files[i].path, svmlight.Options{Features: widest, Targets: min(opts.Targets, 1), Rows: max(n, 0), Range: files[i].bytes(), Stamp: o.streams[i].Stamp})
+			wide, err := f.widen(files[i], opts, n, o.streams[i].Stamp)
 			if err != nil {
 				return err
 			}

@@ -28,9 +28,13 @@ type format struct {
 	labelled bool
 	// open opens a part of a file. Streams of numbered rows are of the whole file.
 	open func(o *Opened, p part, opts Options) (dataset.Source, error)
+	// widen opens a part of labelled rows once more, for so many features as the options say: it
+	// was seen to have so many rows, -1 unknown, and to be the file of a stamp.
+	widen func(p part, opts Options, rows int64, was dataset.Stamp) (*dataset.Stream, error)
 	// columns are the names of all columns, nil in files without; a nil function: no file has any.
 	columns func(path string, opts Options) ([]string, error)
-	// chosen are the names of the features and of the targets. There is one where there is columns.
+	// chosen are the names of the features and of the targets that opts takes of the columns. A
+	// format has both functions or neither.
 	chosen func(path string, opts Options) (features, targets []string, err error)
 	// arrays are those of an archive; a nil function: no archive.
 	arrays func(path string) ([]string, error)
@@ -83,6 +87,9 @@ func formats() []format {
 			}
 			s, err := svmlight.Open(p.path, svmlight.Options{Features: opts.Features, Targets: min(opts.Targets, 1), Range: p.bytes()})
 			return o.keep(p, s, err)
+		},
+		widen: func(p part, opts Options, rows int64, was dataset.Stamp) (*dataset.Stream, error) {
+			return svmlight.Open(p.path, svmlight.Options{Features: opts.Features, Targets: min(opts.Targets, 1), Rows: max(rows, 0), Range: p.bytes(), Stamp: was})
 		},
 	}}
 }
