@@ -29,17 +29,6 @@ var errNoSource = fmt.Errorf("%w: no source of rows", errShape)
 // ErrEmpty reports a fit asked of no rows at all, or of rows that all have weight 0.
 var ErrEmpty = badinput.Errorf("ridge: no rows")
 
-// checkRows refuses n rows of which none counts.
-func checkRows(n int64, weight float64) error {
-	switch {
-	case n == 0:
-		return ErrEmpty
-	case !(weight > 0):
-		return fmt.Errorf("%w that count: all %d have weight 0", ErrEmpty, n)
-	}
-	return nil
-}
-
 // ErrNoConvergence reports that an eigenvalue iteration failed, which finite data
 // are not known to cause. It is [engine.ErrNoConvergence].
 var ErrNoConvergence = engine.ErrNoConvergence
@@ -67,7 +56,8 @@ func (e *GammaError) Is(target error) bool { return target == ErrInput }
 // A ScaleError reports data, their weight or a γ so large or so small that what a
 // certificate is made of, up to ‖A‖²‖b‖²/γ², would leave the range of float64: scale
 // them by powers of two. A square that has underflowed to 0 is too small; rows that are
-// all zero are not.
+// all zero are not. It is no [ErrInput]: such data are well formed, it is float64 that has no room
+// for what would certify them.
 type ScaleError struct {
 	What  string  // "‖A‖²", "‖b‖²", "gamma", or "Σw" where [Summary.Decay] is refused
 	Value float64 // outside of 2⁻²⁴⁰ to 2²⁴⁰, of Σw below 2⁻⁹⁰⁰
