@@ -14,7 +14,7 @@ import (
 type Spectrum struct {
 	Dim    int
 	Sigma2 []float64 // σᵢ², descending, all positive, r ≤ m of them
-	V      []float64 // r×Dim, row-major, orthonormal to round-off
+	V      []float64 // r×Dim, row-major, orthonormal but for [SkewV]
 	Bound  Bound     // what BᵀB guarantees about AᵀA
 }
 
