@@ -40,6 +40,15 @@ func checkRows(n int64, weight float64) error {
 	return nil
 }
 
+// checkCount refuses a pass that has read another number of rows than the n that Dims
+// promised, -1 for none.
+func checkCount(n, read int64) error {
+	if n >= 0 && read != n {
+		return unfit("the source's Dims promise %d rows, and it yields %d", n, read)
+	}
+	return nil
+}
+
 // ErrNoConvergence reports that an eigenvalue iteration failed, which finite data
 // are not known to cause. It is [engine.ErrNoConvergence].
 var ErrNoConvergence = engine.ErrNoConvergence

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/fd"
 )
 
 // A Result is what [Fit] has found: what ran, why, and why it stopped.
@@ -206,11 +207,23 @@ func pilot(ctx context.Context, src dataset.Source, opts *Options) (int, error) 
 	}
 	sum, err := opts.summarize(ctx, Piloting, sample, defaultSize)
 	if err != nil {
-		return 0, err
+		return 0, inSource(err, stride)
 	}
 	// n rows have stride times the spectrum of the pilot's, so γ is stride times less.
 	_, size, err := sum.SizeFor(opts.Error, slices.Min(opts.Gammas)/stride)
 	return size, err
+}
+
+// inSource makes an error about a row of a sample, of every stride-th row, one about that row
+// of the source.
+func inSource(err error, stride int) error {
+	if e, ok := errors.AsType[*fd.NonFiniteError](err); ok {
+		return &fd.NonFiniteError{Row: e.Row * stride, Col: e.Col, Value: e.Value}
+	}
+	if e, ok := errors.AsType[*fd.RangeError](err); ok {
+		return &fd.RangeError{Row: e.Row * stride}
+	}
+	return err
 }
 
 // finish chooses γ and makes the solutions of a summary.

@@ -34,12 +34,23 @@ type Journal interface {
 // Continue makes the rest of a pass over src, whose first Rows() rows s has seen. A summary
 // that was written while [Summarize] made it, in a call of progress, becomes what Summarize
 // would have made, bit for bit. After a cancelled Continue, s is the summary of the blocks
-// read until then.
+// read until then. Errors about a row count it from the start of src. Fewer rows than s has
+// seen, or another number of them than src.Dims has, are [ErrShape].
 func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress func(rows int64)) error {
-	if _, d, t := src.Dims(); d != s.cfg.Dim || t != s.cfg.Targets {
+	switch {
+	case s == nil || s.sketch == nil:
+		return errUnmade
+	case src == nil:
+		return errNoSource
+	}
+	n, d, t := src.Dims()
+	if d != s.cfg.Dim || t != s.cfg.Targets {
 		return fmt.Errorf("%w: the source has %d features and %d targets, the summary %d and %d", errShape, d, t, s.cfg.Dim, s.cfg.Targets)
 	}
 	from := s.Rows()
+	if n >= 0 && n < from {
+		return unfit("the source has %d rows, the summary has seen %d", n, from)
+	}
 	for b, err := range dataset.From(ctx, src, from) {
 		if err == nil {
 			err = ctx.Err() // a source need not notice
@@ -47,7 +58,7 @@ func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress fun
 		if err != nil {
 			return err
 		}
-		if err := s.AppendBlock(rows.Since(from, b, s.cfg.Dim, s.cfg.Targets)); err != nil {
+		if err := s.appendFrom(s.Rows(), rows.Since(from, b, s.cfg.Dim, s.cfg.Targets)); err != nil {
 			return err
 		}
 		from = 0
@@ -55,5 +66,8 @@ func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress fun
 			progress(s.Rows())
 		}
 	}
-	return nil
+	if n < 0 {
+		n, _, _ = src.Dims() // a source may know after a pass
+	}
+	return checkCount(n, s.Rows())
 }

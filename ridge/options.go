@@ -43,7 +43,7 @@ type Options struct {
 	KeepSummary bool
 
 	Backend  engine.Backend // nil is engine.Default()
-	MaxBytes uint64         // most memory that a direct method, or the folds, may take; 0 means 8 GiB
+	MaxBytes uint64         // most memory that a direct method, or the folds, may take; default 8 GiB. Another method is chosen rather than a direct one that takes more
 
 	// Observe, Journal and Reducer are those of [SolveOptions].
 	Observe func(Iterate)
@@ -84,6 +84,14 @@ func (o *Options) chooses() bool { return len(o.Gammas) == 0 }
 
 // solved is how many γ there are to solve for.
 func (o *Options) solved() int { return max(1, len(o.Gammas)) }
+
+// maxBytes is MaxBytes, or its default.
+func (o *Options) maxBytes() uint64 {
+	if o.MaxBytes == 0 {
+		return 8 << 30
+	}
+	return o.MaxBytes
+}
 
 const defaultSize = 256
 

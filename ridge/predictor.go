@@ -104,6 +104,9 @@ func (p *Predictor) Narrow(f *Solution) error {
 	if p.at == nil {
 		return fmt.Errorf("%w: there is no summary, the predictions are those of a fit alone", errShape)
 	}
+	if f == nil {
+		return fmt.Errorf("%w: no fit to narrow by", errShape)
+	}
 	t, d := f.Dims()
 	if !f.hasShape(p.t, p.d) || f.Gamma != p.at.Gamma || !f.certified() {
 		return fmt.Errorf("%w: a %d×%d fit at γ = %g and its certificate cannot narrow %d×%d predictions at γ = %g", errShape, t, d, f.Gamma, p.t, p.d, p.at.Gamma)

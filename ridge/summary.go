@@ -109,7 +109,12 @@ func (s *Summary) Rows() int64 {
 
 // Weight is Σw, the sum of the weights of the rows seen: their number where they had none.
 // [Summary.Decay] multiplies it.
-func (s *Summary) Weight() float64 { return s.stage.Weight.Value() }
+func (s *Summary) Weight() float64 {
+	if s.stage == nil { // the zero value
+		return 0
+	}
+	return s.stage.Weight.Value()
+}
 
 // Config returns the configuration in force.
 func (s *Summary) Config() SummaryConfig { return s.cfg }
@@ -123,7 +128,8 @@ func (s *Summary) Sketch() *fd.Sketch { return s.sketch }
 //
 // All is checked before anything is changed: dimensions ([ErrShape], of nil too), finite
 // values (*[fd.NonFiniteError], column d+j for target j, d+t for the weight) and
-// range (*[fd.RangeError]). The arguments are not written and not kept.
+// range (*[fd.RangeError]). Rows are counted within the call. The arguments are not written
+// and not kept.
 func (s *Summary) Append(x, y mat.Matrix, weights []float64) error {
 	if isNil(x) || isNil(y) {
 		return fmt.Errorf("%w: x or y is nil", errShape)
@@ -162,16 +168,19 @@ func packed(x mat.Matrix) []float64 {
 
 // AppendBlock is [Summary.Append] for a block of a [dataset.Source], dense or
 // sparse.
-func (s *Summary) AppendBlock(b dataset.Block) error {
+func (s *Summary) AppendBlock(b dataset.Block) error { return s.appendFrom(0, b) }
+
+// appendFrom is AppendBlock with errors that count rows from first.
+func (s *Summary) appendFrom(first int64, b dataset.Block) error {
 	if s.sketch == nil {
 		return errUnmade
 	}
-	raw, err := rows.CheckBlock(b, s.cfg.Dim, s.cfg.Targets, 0, s.raw)
+	raw, err := rows.CheckBlock(b, s.cfg.Dim, s.cfg.Targets, int(first), s.raw)
 	if err != nil {
 		return err
 	}
 	if s.stage.Overflows(b) {
-		return &fd.RangeError{Row: max(b.N-1, 0)}
+		return &fd.RangeError{Row: int(first) + max(b.N-1, 0)}
 	}
 	most := rows.RowsPerStage(s.cfg.Dim)
 	for lo := 0; lo < b.N; lo += most {
@@ -208,6 +217,9 @@ func (s *Summary) accumulate(st rows.Staged) error {
 // so is one that leaves the rows next to no weight, below 2⁻⁹⁰⁰ together (*[ScaleError]):
 // begin a new summary then. Nothing is changed by either.
 func (s *Summary) Decay(beta float64) error {
+	if s.sketch == nil {
+		return errUnmade
+	}
 	if w := s.stage.Weight.Value(); beta > 0 && w > 0 && !(beta*w >= leastWeight) {
 		return &ScaleError{"Σw", beta * w}
 	}
