@@ -34,6 +34,9 @@ const maxWeights = 1 << 36
 // engine.Default() where it is nil. The features of a row depend on the row alone,
 // but for round-off in Wx.
 func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
+	if err := noSource(src); err != nil {
+		return nil, err
+	}
 	_, d, _ := src.Dims()
 	switch {
 	case f.Components < 1:

@@ -29,6 +29,9 @@ const maxMonomials = 1 << 24
 // overflows is an *[InputError] in the pass. The backend is not needed: there is
 // nothing but products of two numbers.
 func (p Polynomial) Apply(src Source, _ engine.Backend) (Source, error) {
+	if err := noSource(src); err != nil {
+		return nil, err
+	}
 	_, d, _ := src.Dims()
 	out, err := p.columns(d)
 	if err != nil {

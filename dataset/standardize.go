@@ -31,6 +31,9 @@ func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 // dist.Transport does. Every share makes this call, which calls allreduce five times: with
 // one number, with one for each share, and three times with one for each column.
 func StandardizeShare(ctx context.Context, src Source, share Share, allreduce func(ctx context.Context, x []float64) error) (Source, *Scaling, error) {
+	if err := noSource(src); err != nil {
+		return nil, nil, err
+	}
 	_, d, _ := src.Dims()
 	m := newMoments(d)
 	sparse := []float64{0} // shares with sparse rows
@@ -83,6 +86,12 @@ func (m *moments) scaling() (*Scaling, error) {
 // sparse where every mean is zero. A scaling of another number of columns is
 // [ErrShape]; an entry that overflows is a *[InputError] in the pass.
 func (s *Scaling) Apply(src Source) (Source, error) {
+	if s == nil {
+		return nil, unfit("no scaling to apply")
+	}
+	if err := noSource(src); err != nil {
+		return nil, err
+	}
 	_, d, _ := src.Dims()
 	if len(s.Mean) != d || len(s.Scale) != d {
 		return nil, mismatched("a scaling of %d means and %d scales for %d columns", len(s.Mean), len(s.Scale), d)
