@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/fdridge/fdridge/internal/badinput"
 )
 
 // A Scaling is what standardisation learnt from the data: plain data, to be kept
@@ -99,7 +101,7 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 	centred := false
 	for j, mean := range s.Mean {
 		if scale := s.Scale[j]; !isFinite(mean) || !isFinite(scale) || !(scale > 0) {
-			return nil, fmt.Errorf("dataset: the scaling of feature %d by mean %v and scale %v is not possible", j+1, mean, scale)
+			return nil, badinput.Errorf("dataset: the scaling of feature %d by mean %v and scale %v is not possible", j+1, mean, scale)
 		}
 		centred = centred || mean != 0
 	}

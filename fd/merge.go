@@ -3,6 +3,8 @@ package fd
 import (
 	"fmt"
 	"math"
+
+	"github.com/fdridge/fdridge/internal/badinput"
 )
 
 // Merge adds the rows that o has seen to s, which may have been made on another
@@ -57,7 +59,7 @@ func (s *Sketch) Merge(o *Sketch) error {
 // the decayed covariance.
 func (s *Sketch) Decay(beta float64) error {
 	if !(beta > 0 && beta <= 1) {
-		return fmt.Errorf("fd: decay by %v, must be in (0, 1]", beta)
+		return badinput.Errorf("fd: decay by %v, must be in (0, 1]", beta)
 	}
 	if s.bad != nil {
 		return s.bad

@@ -131,7 +131,7 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 		m.Folded, m.Preparation.Scaling = prep.Scaling, nil
 	}
 	for _, f := range solutions {
-		if f.Rows != m.Rows {
+		if f.Rows != m.Rows && f.Rows != 0 && m.Rows != 0 { // 0: unknown
 			return nil, fmt.Errorf("%w: solutions of %d rows and of %d", errShape, m.Rows, f.Rows)
 		}
 		if k, _ := f.Dims(); k != t || slices.ContainsFunc(f.Targets, func(o ridge.Target) bool { return len(o.Coef) != d }) {

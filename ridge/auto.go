@@ -3,7 +3,9 @@ package ridge
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
@@ -22,7 +24,7 @@ var methods = append([]string{oneShot, exactly, Cholesky.String(), QR.String()},
 func ParseMethod(name string) (Method, error) {
 	i := slices.Index(methodNames[:], name)
 	if i < 0 {
-		return 0, fmt.Errorf("ridge: %q is no iteration", name)
+		return 0, badinput.Errorf("ridge: %q is no iteration; there are %s", name, strings.Join(methodNames[:], ", "))
 	}
 	return Method(i), nil
 }

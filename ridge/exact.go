@@ -8,6 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
@@ -167,7 +168,7 @@ func newExact(src dataset.Source, opts ExactOptions) (*exact, error) {
 	case QR:
 		factor = direct.NewQR
 	default:
-		return nil, fmt.Errorf("ridge: unknown %v", opts.Factor)
+		return nil, badinput.Errorf("ridge: unknown %v", opts.Factor)
 	}
 	return &exact{d, t, opts, rows.NewStage(d, t, opts.Intercept), direct.NewStream(d, t, factor(opts.Backend, d, t))}, nil
 }

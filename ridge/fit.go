@@ -8,6 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/badinput"
 )
 
 // A Result is what [Fit] has found: what ran, why, and why it stopped.
@@ -106,6 +107,12 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 			r.Reason = "there is a sketch, and the rows to refine by"
 		}
 	}
+	switch {
+	case factors(r.Method):
+		return nil, badinput.Errorf("ridge: a summary has no rows for %s to factor", r.Method)
+	case opts.Folds != 0:
+		return nil, badinput.Errorf("ridge: a summary has no rows to deal into folds: CrossValidate the source")
+	}
 	opts.Error, opts.Summarize, opts.Summarized = 0, nil, nil
 	reducer := opts.Reducer
 	opts.Reducer = nil // which sum is of all rows for
@@ -113,11 +120,8 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 		return nil, err
 	}
 	opts.Reducer = reducer
-	switch {
-	case factors(r.Method) || opts.Folds != 0:
-		return nil, fmt.Errorf("ridge: a summary has no rows for %s or folds", r.Method)
-	case src == nil && r.Method != oneShot:
-		return nil, fmt.Errorf("ridge: %s needs the rows, and there is no source", r.Method)
+	if src == nil && r.Method != oneShot {
+		return nil, badinput.Errorf("ridge: %s needs the rows, and there is no source", r.Method)
 	}
 	if err := opts.checkGammas(r.Method); err != nil {
 		return nil, err

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/badinput"
 )
 
 // Options say what [Fit] is to do; the zero value of every field is the documented
@@ -111,30 +113,30 @@ func factors(method string) bool {
 func (o *Options) check() error {
 	switch {
 	case o.Method != "" && !slices.Contains(methods, o.Method):
-		return fmt.Errorf("ridge: unknown method %q", o.Method)
+		return badinput.Errorf("ridge: unknown method %q; there are %s", o.Method, strings.Join(methods, ", "))
 	case !(o.Tol >= 0) || o.MaxPasses < 0:
-		return fmt.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", o.Tol, o.MaxPasses)
+		return badinput.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", o.Tol, o.MaxPasses)
 	case o.Size < 0:
 		return unfit("a sketch of %d rows", o.Size)
 	case !(o.Error >= 0 && o.Error < 1):
-		return fmt.Errorf("ridge: Error is %v, must be between 0 and 1", o.Error)
+		return badinput.Errorf("ridge: Error is %v, must be between 0 and 1", o.Error)
 	case o.Folds != 0 && o.Folds < 2:
 		return unfit("%d folds, there must be two", o.Folds)
 	case !o.chooses() && (o.Candidates != nil || o.Folds != 0):
-		return fmt.Errorf("ridge: Candidates and Folds choose gamma, but Gammas are given")
+		return badinput.Errorf("ridge: Candidates and Folds choose gamma, but Gammas are given")
 	case o.Error > 0 && o.chooses():
-		return fmt.Errorf("ridge: Error is that at a gamma, which has yet to be chosen")
+		return badinput.Errorf("ridge: Error is that at a gamma, which has yet to be chosen")
 	case o.Folds != 0 && (o.Reducer != nil || o.Journal != nil || o.Summarize != nil):
-		return fmt.Errorf("ridge: cross-validation makes its own summaries, of the folds: it takes no Reducer, Journal or Summarize")
+		return badinput.Errorf("ridge: cross-validation makes its own summaries, of the folds: it takes no Reducer, Journal or Summarize")
 	case o.Reducer != nil && o.Summarize == nil:
-		return fmt.Errorf("ridge: with a Reducer, Summarize has to make the summary of all workers' rows")
+		return badinput.Errorf("ridge: with a Reducer, Summarize has to make the summary of all workers' rows")
 	}
 	if factors(o.Method) {
 		if why := o.needsSketch(); why != "" {
-			return fmt.Errorf("ridge: %s, and %s makes none", why, o.Method)
+			return badinput.Errorf("ridge: %s, and %s makes none", why, o.Method)
 		}
 		if o.Error > 0 {
-			return fmt.Errorf("ridge: Error chooses the size of a sketch, and %s makes none", o.Method)
+			return badinput.Errorf("ridge: Error chooses the size of a sketch, and %s makes none", o.Method)
 		}
 	}
 	return nil

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
@@ -94,5 +97,39 @@ func TestRowsAsPromised(t *testing.T) {
 	}
 	if err := sum.Continue(t.Context(), p, nil); err != nil || sum.Rows() != 3 {
 		t.Errorf("over its own rows: %v, %d rows", err, sum.Rows())
+	}
+}
+
+// TestFaultsAreInput: options, starts and weights that make no sense are ErrInput, and the
+// error says what is wrong.
+func TestFaultsAreInput(t *testing.T) {
+	p := table{x: [][]float64{{1, 2}, {3, 4}, {5, 7}}, y: [][]float64{{1}, {2}, {3}}}
+	sum := summarize(t, p, ridge.SummaryConfig{Size: 2, Intercept: true})
+	solve := func(opts ridge.SolveOptions) error {
+		_, err := ridge.Solve(t.Context(), p, sum, 1, opts)
+		return err
+	}
+	alone := func(f *ridge.Solution) error { _, err := f.Predictor(); return err }
+	bare := &ridge.Solution{Gamma: 1, Targets: []ridge.Target{{Coef: []float64{1}}}}
+	weighed := p
+	weighed.w = []float64{1, -1, 1}
+	for want, err := range map[string]error{
+		"Tol":          solve(ridge.SolveOptions{Tol: -1}),
+		"Start":        solve(ridge.SolveOptions{Start: mat.NewDense(1, 2, []float64{1, math.NaN()})}),
+		"Method(9)":    solve(ridge.SolveOptions{Method: 9}),
+		"decay by 2":   sum.Decay(2),
+		"no intercept": alone(must(sum.Fit(1))(t)),
+		"certificate":  alone(bare),
+		"row 2 has the weight -1": func() error {
+			_, err := ridge.Fit(t.Context(), weighed, ridge.Options{Gammas: []float64{1}})
+			return err
+		}(),
+		"there are cg, ":       func() error { _, err := ridge.ParseMethod("auto"); return err }(),
+		"Fourier features":     func() error { _, err := dataset.Fourier{}.Apply(p, nil); return err }(),
+		"polynomial features ": func() error { _, err := dataset.Polynomial{}.Apply(p, nil); return err }(),
+	} {
+		if !errors.Is(err, ridge.ErrInput) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
 	}
 }

@@ -3,6 +3,8 @@ package ridge
 import (
 	"fmt"
 	"math"
+
+	"github.com/fdridge/fdridge/internal/badinput"
 )
 
 // PlanConfig says what to plan for; its zero value is the documented default.
@@ -140,7 +142,7 @@ func (c *PlanConfig) complete(o *outlook) error {
 		c.ReadRate = 1e10
 	}
 	if !(c.Tol > 0) || !(c.BaseSeconds >= 0) || !(c.FlopRate > 0) || !(c.ReadRate > 0) {
-		return fmt.Errorf("ridge: a plan with Tol = %v, %v flops and %v bytes a second, and %v s before; they must be positive", c.Tol, c.FlopRate, c.ReadRate, c.BaseSeconds)
+		return badinput.Errorf("ridge: a plan with Tol = %v, %v flops and %v bytes a second, and %v s before; they must be positive", c.Tol, c.FlopRate, c.ReadRate, c.BaseSeconds)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
@@ -57,7 +58,7 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 		cfg.Targets = 1
 	}
 	if cfg.Targets < 0 {
-		return nil, fmt.Errorf("ridge: Targets is %d, must be positive", cfg.Targets)
+		return nil, badinput.Errorf("ridge: Targets is %d, must be positive", cfg.Targets)
 	}
 	if cfg.Backend == nil {
 		be, err := engine.Default()
