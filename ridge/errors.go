@@ -12,8 +12,8 @@ import (
 
 // ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files.
 // [ErrShape], [ErrEmpty], [ErrOtherRows], *[GammaError], *[SizeError], *[SingularError] and
-// *[FoldsError] are, and so are *[fd.NonFiniteError] and *[fd.RangeError]. It is
-// [engine.ErrInput].
+// *[FoldsError] are, so are *[fd.NonFiniteError] and *[fd.RangeError], and options that make no
+// sense. *[ScaleError] and *[NotConvergedError] are not. It is [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
 // ErrShape reports arguments whose dimensions disagree. Nothing was changed. It is
@@ -76,7 +76,8 @@ func (e *GammaError) Is(target error) bool { return target == ErrInput }
 // A ScaleError reports data, their weight or a γ so large or so small that what a
 // certificate is made of, up to ‖A‖²‖b‖²/γ², would leave the range of float64: scale
 // them by powers of two. A square that has underflowed to 0 is too small; rows that are
-// all zero are not.
+// all zero are not. It is not [ErrInput]: the numbers are such as may be given, and the limit
+// is that of the proof.
 type ScaleError struct {
 	What  string  // "‖A‖²", "‖b‖²", "gamma", or "Σw" where [Summary.Decay] is refused
 	Value float64 // outside of 2⁻²⁴⁰ to 2²⁴⁰, of Σw below 2⁻⁹⁰⁰

@@ -64,8 +64,8 @@ func (r *Result) Err() error {
 // Where the tolerance was not reached the Result comes with its Err(), a
 // *[NotConvergedError], and its certificates hold. With any other error, that of a
 // cancelled ctx among them, there is none. Errors are those of the functions named; what
-// opts has that makes no sense, and a γ that the method cannot take (*[GammaError]), is
-// refused before any row is read.
+// opts has that makes no sense ([ErrInput]), and a γ that the method cannot take
+// (*[GammaError]), is refused before any row is read.
 func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
