@@ -94,8 +94,8 @@ func (e *SingularError) Is(target error) bool { return target == ErrInput }
 // The system solved is that of the data as read: for an intercept the rows are
 // centred in the stream. γ = 0 is admitted and is least squares; it needs
 // independent columns, for which there must be rows enough, one more with an intercept, and
-// better [QR]. Every bound of the certificates is made
-// of computed residuals and of bounds on round-off alone.
+// better [QR]. Every bound of the certificates is made of computed residuals and of bounds on
+// round-off alone.
 //
 // Errors: those of src; [ErrEmpty]; [ErrShape]; *[GammaError] for a γ that is
 // negative or not finite; *[SizeError] before anything is allocated;
