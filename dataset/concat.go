@@ -11,6 +11,9 @@ func Concat(sources ...Source) (Source, error) {
 	if len(sources) == 0 {
 		return nil, unfit("no sources")
 	}
+	if err := noSource(sources...); err != nil {
+		return nil, err
+	}
 	_, d, t := sources[0].Dims()
 	for i, s := range sources {
 		if _, di, ti := s.Dims(); di != d || ti != t {

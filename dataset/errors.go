@@ -27,6 +27,16 @@ func (e *SourceError) Is(target error) bool { return target == ErrShape || targe
 // unfit is a SourceError.
 func unfit(format string, args ...any) error { return &SourceError{fmt.Sprintf(format, args...)} }
 
+// noSource reports a nil source, nil where there is one.
+func noSource(sources ...Source) error {
+	for _, s := range sources {
+		if s == nil {
+			return unfit("no source of rows")
+		}
+	}
+	return nil
+}
+
 // mismatched is one that tells two dimensions.
 func mismatched(format string, args ...any) error {
 	return unfit("dimensions disagree: "+format, args...)

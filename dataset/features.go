@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -39,11 +40,11 @@ func ParseFeatures(text string) (Features, error) {
 	case "poly":
 		degree, err := strconv.Atoi(rest)
 		if err != nil || degree < 1 {
-			return nil, fmt.Errorf("dataset: features %q: the degree is %q, must be a whole number from 1", excerpt.Of(text), excerpt.Of(rest))
+			return nil, badinput.Errorf("dataset: features %q: the degree is %q, must be a whole number from 1", excerpt.Of(text), excerpt.Of(rest))
 		}
 		return Polynomial{Degree: degree}, nil
 	}
-	return nil, fmt.Errorf("dataset: features %q must be rff:D,gamma=G,seed=S or poly:K", excerpt.Of(text))
+	return nil, badinput.Errorf("dataset: features %q must be rff:D,gamma=G,seed=S or poly:K", excerpt.Of(text))
 }
 
 // parseFourier reads D,gamma=G,seed=S.
@@ -51,7 +52,7 @@ func parseFourier(text string) (Features, error) {
 	components, rest, more := strings.Cut(text, ",")
 	d, err := strconv.Atoi(components)
 	if err != nil || d < 1 || d > 1<<24 {
-		return nil, fmt.Errorf("dataset: the number of Fourier features is %q, must be 1 to %d", excerpt.Of(components), 1<<24)
+		return nil, badinput.Errorf("dataset: the number of Fourier features is %q, must be 1 to %d", excerpt.Of(components), 1<<24)
 	}
 	f := Fourier{Components: d, Gamma: 1}
 	seen := map[string]bool{}
@@ -60,20 +61,20 @@ func parseFourier(text string) (Features, error) {
 		part, rest, more = strings.Cut(rest, ",")
 		key, value, _ := strings.Cut(part, "=")
 		if seen[key] {
-			return nil, fmt.Errorf("dataset: features rff:%s give %s twice", excerpt.Of(text), excerpt.Of(key))
+			return nil, badinput.Errorf("dataset: features rff:%s give %s twice", excerpt.Of(text), excerpt.Of(key))
 		}
 		seen[key] = true
 		switch key {
 		case "gamma":
 			if f.Gamma, err = strconv.ParseFloat(value, 64); err != nil || !(f.Gamma > 0) || math.IsInf(f.Gamma, 0) {
-				return nil, fmt.Errorf("dataset: features rff:%s: gamma is %q, must be a positive number", excerpt.Of(text), excerpt.Of(value))
+				return nil, badinput.Errorf("dataset: features rff:%s: gamma is %q, must be a positive number", excerpt.Of(text), excerpt.Of(value))
 			}
 		case "seed":
 			if f.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {
-				return nil, fmt.Errorf("dataset: features rff:%s: seed is %q, must be a whole number >= 0", excerpt.Of(text), excerpt.Of(value))
+				return nil, badinput.Errorf("dataset: features rff:%s: seed is %q, must be a whole number >= 0", excerpt.Of(text), excerpt.Of(value))
 			}
 		default:
-			return nil, fmt.Errorf("dataset: features rff:%s: unknown setting %q; there are gamma=G and seed=S", excerpt.Of(text), excerpt.Of(part))
+			return nil, badinput.Errorf("dataset: features rff:%s: unknown setting %q; there are gamma=G and seed=S", excerpt.Of(text), excerpt.Of(part))
 		}
 	}
 	return f, nil

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -11,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/badinput"
 )
 
 // Fourier describes random Fourier features (A. Rahimi, B. Recht, NIPS 2007) as
@@ -34,15 +34,18 @@ const maxWeights = 1 << 36
 // engine.Default() where it is nil. The features of a row depend on the row alone,
 // but for round-off in Wx.
 func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
+	if err := noSource(src); err != nil {
+		return nil, err
+	}
 	_, d, _ := src.Dims()
 	switch {
 	case f.Components < 1:
-		return nil, fmt.Errorf("dataset: %d Fourier features, must be positive", f.Components)
+		return nil, badinput.Errorf("dataset: %d Fourier features, must be positive", f.Components)
 	case !(f.Gamma > 0) || math.IsInf(2*f.Gamma, 0):
-		return nil, fmt.Errorf("dataset: Fourier features with gamma = %v, must be positive and finite", f.Gamma)
+		return nil, badinput.Errorf("dataset: Fourier features with gamma = %v, must be positive and finite", f.Gamma)
 	}
 	if hi, lo := bits.Mul64(uint64(d), uint64(f.Components)); hi != 0 || lo > maxWeights {
-		return nil, fmt.Errorf("dataset: %d×%d weights of Fourier features are too many", d, f.Components)
+		return nil, badinput.Errorf("dataset: %d×%d weights of Fourier features are too many", d, f.Components)
 	}
 	if be == nil {
 		var err error

@@ -35,6 +35,9 @@ func FromDense(n, d, t int, x, y []float64) (Source, error) {
 // decrease, and column indices that are out of range or do not increase within a
 // row, are [ErrShape].
 func FromCSR(x *engine.CSR, t int, y []float64) (Source, error) {
+	if x == nil {
+		return nil, unfit("no sparse features")
+	}
 	if x.Rows < 0 || x.Cols < 1 || t < 0 || len(x.RowPtr)-1 != x.Rows || !isProduct(len(y), x.Rows, t) || len(x.Val) != len(x.ColIdx) {
 		return nil, mismatched("%d×%d sparse features with %d row pointers, %d indices and %d values; %d numbers for %d targets",
 			x.Rows, x.Cols, len(x.RowPtr), len(x.ColIdx), len(x.Val), len(y), t)

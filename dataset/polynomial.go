@@ -1,10 +1,10 @@
 package dataset
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/badinput"
 )
 
 // Polynomial describes the monomials of the features x₁ … x_d up to a degree,
@@ -29,6 +29,9 @@ const maxMonomials = 1 << 24
 // overflows is an *[InputError] in the pass. The backend is not needed: there is
 // nothing but products of two numbers.
 func (p Polynomial) Apply(src Source, _ engine.Backend) (Source, error) {
+	if err := noSource(src); err != nil {
+		return nil, err
+	}
 	_, d, _ := src.Dims()
 	out, err := p.columns(d)
 	if err != nil {
@@ -47,13 +50,13 @@ func (p Polynomial) Apply(src Source, _ engine.Backend) (Source, error) {
 // columns is C(d+Degree, Degree) − 1.
 func (p Polynomial) columns(d int) (int, error) {
 	if p.Degree < 1 {
-		return 0, fmt.Errorf("dataset: polynomial features of degree %d, must be positive", p.Degree)
+		return 0, badinput.Errorf("dataset: polynomial features of degree %d, must be positive", p.Degree)
 	}
 	n := int64(1)
 	for k := range int64(p.Degree) {
 		n = n * (int64(d) + k + 1) / (k + 1)
 		if n > maxMonomials {
-			return 0, fmt.Errorf("dataset: the polynomial features of degree %d of %d columns are more than %d", p.Degree, d, maxMonomials)
+			return 0, badinput.Errorf("dataset: the polynomial features of degree %d of %d columns are more than %d", p.Degree, d, maxMonomials)
 		}
 	}
 	return int(n - 1), nil

@@ -11,6 +11,9 @@ import (
 // least one ([ErrShape]). A pass reads no further than it must. A pass over a
 // source of fewer than hi rows ends in an [ErrShape] that tells how many there are.
 func Rows(src Source, lo, hi int64) (Source, error) {
+	if err := noSource(src); err != nil {
+		return nil, err
+	}
 	n, _, _ := src.Dims()
 	switch {
 	case lo < 0 || hi <= lo:

@@ -22,6 +22,9 @@ func (s Share) Of(n int64) (lo, hi int64) {
 // Part returns the rows of a share of src, none where there are fewer rows than
 // shares. Their number must be known ([ErrShape]).
 func Part(src Source, s Share) (Source, error) {
+	if err := noSource(src); err != nil {
+		return nil, err
+	}
 	n, _, _ := src.Dims()
 	if s.Whole() {
 		return src, nil
@@ -35,6 +38,9 @@ func Part(src Source, s Share) (Source, error) {
 
 // Cut is [Rows] for ranges that may be empty.
 func Cut(src Source, lo, hi int64) (Source, error) {
+	if err := noSource(src); err != nil {
+		return nil, err
+	}
 	if lo == hi {
 		_, d, t := src.Dims()
 		return FromDense(0, d, t, nil, nil)

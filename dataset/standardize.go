@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/fdridge/fdridge/internal/badinput"
 )
 
 // A Scaling is what standardisation learnt from the data: plain data, to be kept
@@ -31,6 +33,9 @@ func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 // dist.Transport does. Every share makes this call, which calls allreduce five times: with
 // one number, with one for each share, and three times with one for each column.
 func StandardizeShare(ctx context.Context, src Source, share Share, allreduce func(ctx context.Context, x []float64) error) (Source, *Scaling, error) {
+	if err := noSource(src); err != nil {
+		return nil, nil, err
+	}
 	_, d, _ := src.Dims()
 	m := newMoments(d)
 	sparse := []float64{0} // shares with sparse rows
@@ -83,6 +88,12 @@ func (m *moments) scaling() (*Scaling, error) {
 // sparse where every mean is zero. A scaling of another number of columns is
 // [ErrShape]; an entry that overflows is a *[InputError] in the pass.
 func (s *Scaling) Apply(src Source) (Source, error) {
+	if s == nil {
+		return nil, unfit("no scaling to apply")
+	}
+	if err := noSource(src); err != nil {
+		return nil, err
+	}
 	_, d, _ := src.Dims()
 	if len(s.Mean) != d || len(s.Scale) != d {
 		return nil, mismatched("a scaling of %d means and %d scales for %d columns", len(s.Mean), len(s.Scale), d)
@@ -90,7 +101,7 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 	centred := false
 	for j, mean := range s.Mean {
 		if scale := s.Scale[j]; !isFinite(mean) || !isFinite(scale) || !(scale > 0) {
-			return nil, fmt.Errorf("dataset: the scaling of feature %d by mean %v and scale %v is not possible", j+1, mean, scale)
+			return nil, badinput.Errorf("dataset: the scaling of feature %d by mean %v and scale %v is not possible", j+1, mean, scale)
 		}
 		centred = centred || mean != 0
 	}

@@ -11,6 +11,9 @@ import (
 // times in every sum; the number of rows, as in GCV, stays what it is. A negative weight
 // is an *[InputError] that names "weights" as its file and, as its line, the row.
 func Weigh(x, w Source) (Source, error) {
+	if err := noSource(x, w); err != nil {
+		return nil, err
+	}
 	nx, _, _ := x.Dims()
 	nw, d, _ := w.Dims()
 	switch {
@@ -36,6 +39,9 @@ func checkWeights(w []float64, first int64) error {
 // TargetAsWeight returns src with its last target as the weights of the rows. A
 // negative weight is an *[InputError].
 func TargetAsWeight(src Source) (Source, error) {
+	if err := noSource(src); err != nil {
+		return nil, err
+	}
 	if _, _, t := src.Dims(); t < 1 {
 		return nil, unfit("no target to take for weights")
 	}

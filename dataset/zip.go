@@ -11,6 +11,9 @@ import (
 // dense and have as many rows: [ErrShape] tells both numbers, at the latest when a
 // pass ends.
 func Zip(x, y Source) (Source, error) {
+	if err := noSource(x, y); err != nil {
+		return nil, err
+	}
 	nx, _, _ := x.Dims()
 	ny, _, _ := y.Dims()
 	if nx >= 0 && ny >= 0 && nx != ny {

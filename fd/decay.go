@@ -1,8 +1,9 @@
 package fd
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/fdridge/fdridge/internal/badinput"
 )
 
 // Decay forgets: it multiplies AᵀA by beta, 0 < beta <= 1, so that rows seen k
@@ -10,7 +11,7 @@ import (
 // the decayed covariance.
 func (s *Sketch) Decay(beta float64) error {
 	if !(beta > 0 && beta <= 1) {
-		return fmt.Errorf("fd: decay by %v, must be in (0, 1]", beta)
+		return badinput.Errorf("fd: decay by %v, must be in (0, 1]", beta)
 	}
 	if s.bad != nil {
 		return s.bad

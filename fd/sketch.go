@@ -23,6 +23,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/shape"
 )
@@ -103,13 +104,13 @@ type account struct {
 func New(cfg Config) (*Sketch, error) {
 	switch {
 	case cfg.Dim <= 0:
-		return nil, fmt.Errorf("fd: Dim is %d, must be positive", cfg.Dim)
+		return nil, badinput.Errorf("fd: Dim is %d, must be positive", cfg.Dim)
 	case cfg.Size <= 0:
-		return nil, fmt.Errorf("fd: Size is %d, must be positive", cfg.Size)
+		return nil, badinput.Errorf("fd: Size is %d, must be positive", cfg.Size)
 	case cfg.ShrinkRows < 0:
-		return nil, fmt.Errorf("fd: ShrinkRows is %d, must not be negative", cfg.ShrinkRows)
+		return nil, badinput.Errorf("fd: ShrinkRows is %d, must not be negative", cfg.ShrinkRows)
 	case cfg.Shrink != Gram && cfg.Shrink != SVD:
-		return nil, fmt.Errorf("fd: unknown shrink driver %v", cfg.Shrink)
+		return nil, badinput.Errorf("fd: unknown shrink driver %v", cfg.Shrink)
 	}
 	if cfg.Backend == nil {
 		be, err := engine.Default()

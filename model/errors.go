@@ -19,6 +19,9 @@ var ErrShape = engine.ErrShape
 // errShape is ErrShape in this package's words.
 var errShape = fmt.Errorf("model: %w", engine.ErrShape)
 
+// errNoSource reports a nil source.
+var errNoSource = fmt.Errorf("%w: no source of rows", errShape)
+
 // What keeps the certificate of a model from making intervals alone.
 var (
 	// ErrUnrecorded reports a model that was written before models kept the weights

@@ -46,6 +46,8 @@ func TestErrors(t *testing.T) {
 		`{"fdridge_model":1}`: as[*model.FormatError],
 		`{"fdridge_model":1,"models":[{"coef":[[1],[2]],"intercept":[1,2]}],"preparation":{"inputs":2}}`: as[*model.FormatError],
 		`{"fdridge_model":1,"coef":[1,null],"intercept":0,"preparation":{"inputs":2}}`:                   as[*model.FormatError],
+		`{"fdridge_model":1,"gamma":-1,"coef":[1,2],"intercept":0,"preparation":{"inputs":2}}`:           as[*model.FormatError],
+		`{"fdridge_model":1,"coef":[1,2],"intercept":0,"preparation":{"inputs":2,"names":["a"]}}`:        as[*model.FormatError],
 		`{"fdridge_model":1,"coef":[1,2],"intercept":0,"preparation":{"inputs":2}}`:                      func(err error) bool { return err == nil },
 	} {
 		if err := read(text); !ok(err) {
@@ -114,6 +116,59 @@ func TestErrors(t *testing.T) {
 	unknown := &ridge.Solution{Gamma: 1, Targets: []ridge.Target{{Coef: []float64{1, 2}, ComputedTSS: math.NaN(), Certificate: ridge.Certificate{ErrorBound: math.Inf(1)}}}}
 	if u, err := model.New(model.Preparation{}, []*ridge.Solution{unknown}, model.Details{}); err != nil || u.Fits[0].TSS != nil || u.Write(new(bytes.Buffer)) != nil {
 		t.Errorf("an unknown ‖b‖²: %v", err)
+	}
+	plainFit := func(gamma, intercept float64, rows int64) *ridge.Solution {
+		return &ridge.Solution{Gamma: gamma, Rows: rows, Targets: []ridge.Target{{Coef: []float64{1, 2}, Intercept: intercept}}}
+	}
+	for name, c := range map[string]struct {
+		prep model.Preparation
+		fits []*ridge.Solution
+		is   error
+	}{
+		"one name of two":     {model.Preparation{Inputs: 2, Names: []string{"a"}}, []*ridge.Solution{plainFit(1, 0, 3)}, model.ErrShape},
+		"three names of two":  {model.Preparation{Inputs: 2, Names: []string{"a", "b", "c"}}, []*ridge.Solution{plainFit(1, 0, 3)}, model.ErrShape},
+		"other rows":          {model.Preparation{}, []*ridge.Solution{plainFit(1, 0, 3), plainFit(2, 0, 4)}, model.ErrShape},
+		"a nil solution":      {model.Preparation{}, []*ridge.Solution{nil}, model.ErrShape},
+		"gamma = -1":          {model.Preparation{}, []*ridge.Solution{plainFit(-1, 0, 3)}, model.ErrInput},
+		"gamma = NaN":         {model.Preparation{}, []*ridge.Solution{plainFit(math.NaN(), 0, 3)}, model.ErrInput},
+		"an intercept unsaid": {model.Preparation{}, []*ridge.Solution{plainFit(1, 5, 3)}, model.ErrInput},
+	} {
+		if _, err := model.New(c.prep, c.fits, model.Details{}); !errors.Is(err, c.is) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	named := *plain
+	named.Preparation.Names = []string{"a"}
+	if err := named.Write(new(bytes.Buffer)); !errors.Is(err, model.ErrShape) {
+		t.Errorf("one name of two is written: %v", err)
+	}
+	unwritable := *plain
+	unwritable.Fits = []model.Fit{plain.Fits[0]}
+	unwritable.Fits[0].Gamma = math.NaN()
+	if err := unwritable.Write(new(bytes.Buffer)); !errors.Is(err, model.ErrInput) {
+		t.Errorf("gamma = NaN is written: %v", err)
+	}
+	for name, err := range map[string]error{
+		"Read(nil)":        func() error { _, err := model.Read(nil); return err }(),
+		"Prepare(nil)":     func() error { _, err := plain.Prepare(nil); return err }(),
+		"a zero predictor": func() error { _, _, err := new(model.Predictor).PredictMatrix(mat.NewDense(1, 1, nil)); return err }(),
+		"a zero model":     func() error { _, err := new(model.Model).Predictor(model.Intervals{}); return err }(),
+	} {
+		if !errors.Is(err, model.ErrShape) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	made, err := plain.Predictor(model.Intervals{})
+	check(t, err)
+	for _, p := range []*model.Predictor{new(model.Predictor), made} {
+		for _, err := range p.Predict(t.Context(), nil) {
+			if !errors.Is(err, model.ErrShape) {
+				t.Errorf("of no rows: %v", err)
+			}
+		}
+	}
+	if n, d := new(model.Predictor).Dims(); n != 0 || d != 0 {
+		t.Errorf("a zero predictor is %d×%d", n, d)
 	}
 	if err := new(model.Model).Write(new(bytes.Buffer)); !errors.Is(err, model.ErrShape) {
 		t.Errorf("a model of nothing: %v", err)

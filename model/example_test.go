@@ -240,8 +240,8 @@ func ExampleScore() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	line := &ridge.Solution{Gamma: 1, Targets: []ridge.Target{{Coef: []float64{2}, Intercept: 1}}} // ŷ = 2x + 1
-	m, err := model.New(model.Preparation{Inputs: 1}, []*ridge.Solution{line}, model.Details{Intercept: true})
+	line := `{"fdridge_model": 1, "preparation": {"inputs": 1}, "coef": [2], "intercept": 1}` // ŷ = 2x + 1
+	m, err := model.Read(strings.NewReader(line))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -50,6 +50,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -104,11 +105,16 @@ type Details struct {
 // New makes a model of the solutions for one γ or several. prep is how their rows were
 // prepared, the zero value for rows as they came. Where columns were scaled, and no features
 // computed, the model has the weights for columns that are not scaled. It shares no memory
-// with the solutions. No solution, and solutions whose dimensions are not those of each
-// other and of the preparation, are [ErrShape]. Weights that are not finite are an error.
+// with the solutions. No solution, a nil one, and solutions whose dimensions, or numbers of
+// rows, are not those of each other and of the preparation, are [ErrShape]; so are names of
+// another number than the columns. A γ that no ridge regression has, and an intercept that
+// the details say is none, are [ErrInput]. Weights that are not finite are an error.
 func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, error) {
 	if len(solutions) == 0 {
 		return nil, fmt.Errorf("%w: a model needs a solution", errShape)
+	}
+	if slices.Contains(solutions, nil) {
+		return nil, fmt.Errorf("%w: a solution is nil", errShape)
 	}
 	t, d := solutions[0].Dims()
 	if prep.Inputs == 0 && prep.Expansion() == nil {
@@ -125,6 +131,9 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 		m.Folded, m.Preparation.Scaling = prep.Scaling, nil
 	}
 	for _, f := range solutions {
+		if f.Rows != m.Rows && f.Rows != 0 && m.Rows != 0 { // 0: unknown
+			return nil, fmt.Errorf("%w: solutions of %d rows and of %d", errShape, m.Rows, f.Rows)
+		}
 		if k, _ := f.Dims(); k != t || slices.ContainsFunc(f.Targets, func(o ridge.Target) bool { return len(o.Coef) != d }) {
 			return nil, fmt.Errorf("%w: solutions of other dimensions than %d targets and %d features", errShape, t, d)
 		}
@@ -134,6 +143,12 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 		}
 		if err := fit.finite(); err != nil {
 			return nil, fmt.Errorf("model: %w", err)
+		}
+		if !isGamma(f.Gamma) {
+			return nil, badinput.Errorf("model: a solution at gamma = %v", f.Gamma)
+		}
+		if !about.Intercept && slices.ContainsFunc(f.Targets, func(o ridge.Target) bool { return o.Intercept != 0 }) {
+			return nil, badinput.Errorf("model: a solution has an intercept, Details.Intercept says that none was fitted")
 		}
 		m.Fits = append(m.Fits, fit)
 	}
@@ -165,10 +180,19 @@ func newFit(prep Preparation, f *ridge.Solution, passes int) Fit {
 	return out
 }
 
-// Write writes the model, the same bytes for the same fit. One without fits is [ErrShape].
+// Write writes the model, the same bytes for the same fit. One without fits, or with names of
+// another number than its columns, is [ErrShape]; a γ that is not finite is [ErrInput].
 func (m *Model) Write(w io.Writer) error {
 	if len(m.Fits) == 0 {
 		return fmt.Errorf("%w: a model without a fit", errShape)
+	}
+	for i := range m.Fits {
+		if err := m.valid(&m.Fits[i]); err != nil {
+			return fmt.Errorf("%w: %w", errShape, err)
+		}
+		if g := m.Fits[i].Gamma; !isGamma(g) {
+			return badinput.Errorf("model: a fit at gamma = %v", g)
+		}
 	}
 	f := file{
 		Version: version, Rows: m.Rows, Features: m.Features, Size: m.Size, Backend: m.Backend, Tol: Number(m.Tol),
@@ -188,6 +212,9 @@ func (m *Model) Write(w io.Writer) error {
 // Read reads what Write wrote, to the end of r. A text that is no model, or whose parts
 // contradict each other, is a *[FormatError], one of another version a *[VersionError].
 func Read(r io.Reader) (*Model, error) {
+	if r == nil {
+		return nil, fmt.Errorf("%w: no reader of a model", errShape)
+	}
 	text, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err
@@ -217,6 +244,9 @@ func Read(r io.Reader) (*Model, error) {
 		if err == nil {
 			err = m.Fits[i].finite()
 		}
+		if g := m.Fits[i].Gamma; err == nil && !isGamma(g) {
+			err = fmt.Errorf("gamma is %v", g)
+		}
 		if err != nil {
 			return nil, &FormatError{err}
 		}
@@ -239,6 +269,9 @@ func (m *Model) valid(w *Fit) error {
 	}
 	if p.Features != nil && p.Features.Components != m.Features {
 		return fmt.Errorf("%d Fourier features for %d weights", p.Features.Components, m.Features)
+	}
+	if p.Names != nil && len(p.Names) != p.Inputs {
+		return fmt.Errorf("%d names for %d columns", len(p.Names), p.Inputs)
 	}
 	if p.Scaling != nil && (len(p.Scaling.Mean) != p.Inputs || len(p.Scaling.Scale) != p.Inputs) {
 		return fmt.Errorf("a scaling of %d columns for %d", len(p.Scaling.Mean), p.Inputs)
@@ -286,6 +319,9 @@ func (f *Fitted) valid(d, t int, folded bool) error {
 	return nil
 }
 
+// isGamma is false for what no ridge regression is regularised by.
+func isGamma(v float64) bool { return v >= 0 && isFinite(v) }
+
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // Gammas returns the γ that there are fits for.
@@ -297,7 +333,7 @@ func (m *Model) Gammas() []float64 {
 	return out
 }
 
-// At returns a model with only the fit for γ, which it shares with m. Where m has no fit for
+// At returns a model with only the fit for γ, which it shares with m: the first, of several. Where m has no fit for
 // γ the error is a *[GammaError].
 func (m *Model) At(gamma float64) (*Model, error) {
 	i := slices.IndexFunc(m.Fits, func(f Fit) bool { return f.Gamma == gamma })

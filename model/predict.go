@@ -91,9 +91,12 @@ func prepare(p *Preparation, src dataset.Source, d int) (dataset.Source, error) 
 }
 
 // Predictor returns a predictor by a model of one γ (see [Model.At]). A model of several is
-// a *[GammaError], a summary that isn't of the rows of the fit a *[SummaryError], a
+// a *[GammaError], one without a fit [ErrShape], a summary that isn't of the rows of the fit a *[SummaryError], a
 // certificate that cannot be read a *[CertificateError].
 func (m *Model) Predictor(by Intervals) (*Predictor, error) {
+	if len(m.Fits) == 0 {
+		return nil, fmt.Errorf("%w: a model without a fit", errShape)
+	}
 	if len(m.Fits) != 1 {
 		return nil, &GammaError{math.NaN(), m.Gammas()}
 	}
@@ -240,6 +243,9 @@ func (p *Predictor) Basis() Basis { return p.basis }
 // Dims returns the number of targets that are predicted, and of columns of the rows they
 // are predicted from.
 func (p *Predictor) Dims() (t, d int) {
+	if p.fit == nil { // the zero value
+		return 0, 0
+	}
 	t, _ = p.fit.Dims()
 	return t, p.prep.Inputs
 }
@@ -257,10 +263,16 @@ func (p *Predictor) Predict(ctx context.Context, src dataset.Source) iter.Seq2[P
 	}
 }
 
+// errUnmade reports the zero value of a predictor.
+var errUnmade = fmt.Errorf("%w: a predictor that Model.Predictor has not made", errShape)
+
 // errEnough says that no more predictions are wanted.
 var errEnough = errors.New("enough")
 
 func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(Prediction) bool) error {
+	if p.fit == nil {
+		return errUnmade
+	}
 	k, weights := p.fit.Dims()
 	src, err := prepare(&p.prep, src, weights)
 	if err != nil {
@@ -303,6 +315,9 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 // sample i and target j at i·t + j. The errors are those of Predict; where x has another
 // number of columns it is a *[PreparationError].
 func (p *Predictor) PredictMatrix(x mat.Matrix) (*mat.Dense, []ridge.Interval, error) {
+	if p.fit == nil {
+		return nil, nil, errUnmade
+	}
 	if x == nil {
 		return nil, nil, fmt.Errorf("%w: no matrix", errShape)
 	}

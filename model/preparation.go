@@ -67,6 +67,9 @@ func (p *Preparation) Terms() []string {
 // engine.Default(). Rows that cannot be prepared, such as those of another number of
 // features, are a *[PreparationError].
 func (p *Preparation) Apply(src dataset.Source, be engine.Backend) (dataset.Source, error) {
+	if src == nil {
+		return nil, &PreparationError{errNoSource}
+	}
 	if _, d, _ := src.Dims(); d != p.Inputs {
 		return nil, &PreparationError{fmt.Errorf("%w: rows of %d features, the preparation is of %d", errShape, d, p.Inputs)}
 	}

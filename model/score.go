@@ -3,8 +3,8 @@ package model
 import "math"
 
 // A Score compares the predictions of one target with what was observed, row by row, each
-// of weight one. Its zero value has seen no row. [ridge.Score] scores fits by one pass over
-// rows, with their weights.
+// of weight one. Its zero value has seen no row. Certified brackets of R² for the
+// rows of the fit itself are in [ridge.Target.R2].
 type Score struct {
 	rows    int64
 	rss     float64 // Σ(y − ŷ)²

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fdridge/fdridge/ridge/internal/direct"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
 
@@ -13,9 +14,9 @@ import (
 // Costs are per number of A, to leading order, see cost.go: to read a number, out of a
 // binary file in cache or of a text, takes as long as some hundreds to thousands of
 // flops, CG about a dozen passes and Galerkin at most two thirds of them. A direct
-// solution, which takes 8d² bytes, is chosen where these are no more than 1 GiB and it
-// takes no more than twice as long as the better of these two; never where a sketch is
-// needed. Where opts.Error is given, and the size of the sketch yet unknown, what a sketch
+// solution is chosen where d² numbers take no more than 1 GiB, all that it holds (see
+// [SizeError]) no more than opts.MaxBytes, and it takes no more than twice as long as the
+// better of these two; never where a sketch is needed. Where opts.Error is given, and the size of the sketch yet unknown, what a sketch
 // takes is left out. [Summary.Plan] marks what this chooses, and knows when something else is
 // sooner: it has the spectrum and the machine.
 func ChooseMethod(n int64, d, t int, opts Options) (method, reason string) {
@@ -38,6 +39,8 @@ func ChooseMethod(n int64, d, t int, opts Options) (method, reason string) {
 	switch {
 	case !exactFits(d):
 		return method, fmt.Sprintf("d² for d = %d takes more than %d MiB", d, exactBudget>>20)
+	case direct.Bytes(d, t) > opts.maxBytes():
+		return method, fmt.Sprintf("exact takes %.3g MiB, MaxBytes is %.3g", float64(direct.Bytes(d, t))/(1<<20), float64(opts.maxBytes())/(1<<20))
 	case prefersExact(exact, least):
 		return exactName, fmt.Sprintf("d² fits, and %.0f·d flops a row, reading included, are no more than twice the %.0f·d of %s, if that makes about a dozen passes", exact, least, method)
 	}

@@ -1,6 +1,9 @@
 package ridge_test
 
 import (
+	"errors"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/fdridge/fdridge/ridge"
@@ -39,6 +42,20 @@ func TestChooseMethod(t *testing.T) {
 		if method, reason := ridge.ChooseMethod(c.n, c.d, 1, ridge.Options{Gammas: c.gammas, Size: c.m}); method != c.want || reason == "" {
 			t.Errorf("%s: %s (%s), want %s", name, method, reason, c.want)
 		}
+	}
+	// What a direct method may take decides, too, and no more is taken.
+	var short *ridge.SizeError
+	src := problem(rand.New(rand.NewPCG(1, 12)), "gaussian", 50, 12, 1, 1)
+	if _, err := ridge.Fit(t.Context(), src, ridge.Options{Gammas: one, Method: "exact", MaxBytes: 1}); !errors.As(err, &short) {
+		t.Fatalf("exact in a byte: %v", err)
+	}
+	for room, want := range map[uint64]string{0: "exact", short.Bytes: "exact", short.Bytes - 1: "galerkin"} {
+		if f := must(ridge.Fit(t.Context(), src, ridge.Options{Gammas: one, Size: 4, MaxBytes: room}))(t); f.Method != want {
+			t.Errorf("Fit in %d bytes runs %s (%s), want %s", room, f.Method, f.Reason, want)
+		}
+	}
+	if method, reason := ridge.ChooseMethod(1e6, 5000, 1, ridge.Options{Gammas: one, MaxBytes: 64 << 20}); method == "exact" || !strings.Contains(reason, "MaxBytes") {
+		t.Errorf("in 64 MiB: %s (%s)", method, reason)
 	}
 	if method, reason := ridge.ChooseMethod(1e6, 10, 1, ridge.Options{Method: "newton"}); method != "newton" || reason != "" {
 		t.Errorf("asked for newton: %s (%s)", method, reason)

@@ -231,7 +231,7 @@ func TestBadConfig(t *testing.T) {
 		}
 	}
 	for _, cfg := range []ridge.SummaryConfig{{}, {Dim: 3}, {Size: 3}, {Dim: -1, Size: 2}, {Dim: 2, Size: -1}, {Dim: 3, Size: 2, ShrinkRows: -1}, {Dim: 3, Size: 2, Targets: -1}, {Dim: 3, Size: 2, Shrink: 9}} {
-		if s, err := ridge.NewSummary(cfg); err == nil || s != nil {
+		if s, err := ridge.NewSummary(cfg); !errors.Is(err, ridge.ErrInput) || s != nil {
 			t.Errorf("%+v is accepted", cfg)
 		}
 	}

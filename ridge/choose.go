@@ -2,6 +2,7 @@ package ridge
 
 import (
 	"math"
+	"slices"
 
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
@@ -62,8 +63,13 @@ func Choose(scores []Interval) Choice {
 // The two are the same for rows of equal leverage and choose alike where no row
 // has much. [CrossValidate] holds rows out for certain.
 //
-// No fits, or a target that they don't have, are [ErrShape].
-func ChooseGCV(fits []*Solution, j int) (Choice, error) { return chooseTarget(gcvOf(fits), j) }
+// No fits, a nil one, or a target that they don't have, are [ErrShape].
+func ChooseGCV(fits []*Solution, j int) (Choice, error) {
+	if slices.Contains(fits, nil) {
+		return Choice{}, unfit("a fit to choose from is nil")
+	}
+	return chooseTarget(gcvOf(fits), j)
+}
 
 // gcvOf are the brackets of GCV, for each fit and target.
 func gcvOf(fits []*Solution) [][]Interval {

@@ -14,8 +14,13 @@ type GammaChoice struct {
 	CV     *CVResult    // the cross-validation that these scores are of; nil: they are of GCV
 }
 
-// Gamma is the γ that was chosen.
-func (c *GammaChoice) Gamma() float64 { return c.Path[c.Index].Gamma }
+// Gamma is the γ that was chosen, NaN where none was.
+func (c *GammaChoice) Gamma() float64 {
+	if c == nil || c.Index < 0 || c.Index >= len(c.Path) {
+		return math.NaN()
+	}
+	return c.Path[c.Index].Gamma
+}
 
 // How many γ there are to choose from where none are given, over six powers of ten: by GCV
 // and by cross-validation.
@@ -33,6 +38,9 @@ const mostMore = 3
 // at most three times, where the best γ is at its end, as long as one beyond is better for
 // certain. Errors are those of [Summary.Path].
 func (s *Summary) ChooseGamma(candidates []float64) (*GammaChoice, error) {
+	if s == nil || s.sketch == nil {
+		return nil, errUnmade
+	}
 	grid := candidates
 	if grid == nil {
 		grid = s.Grid(gridGCV)
@@ -86,6 +94,9 @@ func chooseByGCV(path []*Solution) (*GammaChoice, error) {
 // ChooseGamma chooses γ by the errors of the cross-validation, over all targets: by those
 // of one-shot fits where these are what is to be made, else by those of exact solutions.
 func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
+	if r == nil || r.Summary == nil {
+		return nil, errUnmade
+	}
 	path, err := r.Summary.Path(r.Gammas)
 	if err != nil {
 		return nil, err

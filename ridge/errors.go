@@ -12,8 +12,8 @@ import (
 
 // ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files.
 // [ErrShape], [ErrEmpty], [ErrOtherRows], *[GammaError], *[SizeError], *[SingularError] and
-// *[FoldsError] are, and so are *[fd.NonFiniteError] and *[fd.RangeError]. It is
-// [engine.ErrInput].
+// *[FoldsError] are, so are *[fd.NonFiniteError] and *[fd.RangeError], and options that make no
+// sense. *[ScaleError] and *[NotConvergedError] are not. It is [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
 // ErrShape reports arguments whose dimensions disagree. Nothing was changed. It is

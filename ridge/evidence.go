@@ -82,3 +82,12 @@ func checkRows(n int64, weight float64) error {
 	}
 	return nil
 }
+
+// checkCount refuses a pass that has read another number of rows than the n that Dims
+// promised, -1 for none.
+func checkCount(n, read int64) error {
+	if n >= 0 && read != n {
+		return unfit("the source's Dims promise %d rows, and it yields %d", n, read)
+	}
+	return nil
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
@@ -67,7 +68,9 @@ func (e *SizeError) Is(target error) bool { return target == ErrInput }
 type SingularError struct {
 	Gamma  float64
 	Method string
-	Column int // the first feature, from 0, that depends on those before it; -1 unknown
+	// Column is a feature, from 0, that depends on those before it: the first as far as
+	// round-off tells, where there are rows enough. -1: unknown.
+	Column int
 }
 
 func (e *SingularError) Error() string {
@@ -90,8 +93,9 @@ func (e *SingularError) Is(target error) bool { return target == ErrInput }
 //
 // The system solved is that of the data as read: for an intercept the rows are
 // centred in the stream. γ = 0 is admitted and is least squares; it needs
-// independent columns, and better [QR]. Every bound of the certificates is made
-// of computed residuals and of bounds on round-off alone.
+// independent columns, for which there must be rows enough, one more with an intercept, and
+// better [QR]. Every bound of the certificates is made of computed residuals and of bounds on
+// round-off alone.
 //
 // Errors: those of src; [ErrEmpty]; [ErrShape]; *[GammaError] for a γ that is
 // negative or not finite; *[SizeError] before anything is allocated;
@@ -164,13 +168,14 @@ func newExact(src dataset.Source, opts ExactOptions) (*exact, error) {
 	case QR:
 		factor = direct.NewQR
 	default:
-		return nil, fmt.Errorf("ridge: unknown %v", opts.Factor)
+		return nil, badinput.Errorf("ridge: unknown %v", opts.Factor)
 	}
 	return &exact{d, t, opts, rows.NewStage(d, t, opts.Intercept), direct.NewStream(d, t, factor(opts.Backend, d, t))}, nil
 }
 
 // read makes the pass.
 func (e *exact) read(ctx context.Context, src dataset.Source) (*direct.System, error) {
+	n, _, _ := src.Dims()
 	var raw float64 // sum of squares of all that was read, against overflow
 	for b, err := range src.Blocks(ctx) {
 		if err == nil {
@@ -192,14 +197,28 @@ func (e *exact) read(ctx context.Context, src dataset.Source) (*direct.System, e
 			e.opts.Progress(e.stage.Rows)
 		}
 	}
+	if err := checkCount(n, e.stage.Rows); err != nil {
+		return nil, err
+	}
 	if err := checkRows(e.stage.Rows, e.stage.Weight.Value()); err != nil {
 		return nil, err
 	}
 	return e.stream.Close(e.stage, e.opts.Intercept, e.opts.Backend), nil
 }
 
+// rankBound bounds the rank of the rows by their number, which centring takes one from.
+func (e *exact) rankBound() int64 {
+	if e.opts.Intercept {
+		return e.stage.Rows - 1
+	}
+	return e.stage.Rows
+}
+
 // fit solves for one γ.
 func (e *exact) fit(system *direct.System, gamma float64) (*Solution, error) {
+	if r := e.rankBound(); gamma == 0 && r < int64(e.d) {
+		return nil, &SingularError{gamma, e.opts.Factor.String(), int(r)} // of r+1 features one depends on the others
+	}
 	found, column := system.Solve(gamma)
 	if found == nil {
 		return nil, &SingularError{gamma, e.opts.Factor.String(), column}

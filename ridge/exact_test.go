@@ -338,6 +338,13 @@ func TestExactErrors(t *testing.T) {
 			if err := call(wide, opts, 0); !errors.As(err, &e) || e.Method != factor.String() {
 				t.Errorf("n < d, γ = 0: %v", err)
 			}
+			// As many rows as features: centred, one of them is the negative sum of the others.
+			for seed := range uint64(20) {
+				square := problem(rand.New(rand.NewPCG(10, 40+seed)), "gaussian", 5, 5, 1, 1)
+				if err := call(square, opts, 0); errors.As(err, &e) != intercept {
+					t.Errorf("n = d, γ = 0, intercept %v: %v", intercept, err)
+				}
+			}
 			if err := call(wide, opts, 1e-3); err != nil {
 				t.Errorf("n < d: %v", err)
 			}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/badinput"
 )
 
 // A Result is what [Fit] has found: what ran, why, and why it stopped.
@@ -62,8 +64,8 @@ func (r *Result) Err() error {
 // Where the tolerance was not reached the Result comes with its Err(), a
 // *[NotConvergedError], and its certificates hold. With any other error, that of a
 // cancelled ctx among them, there is none. Errors are those of the functions named; what
-// opts has that makes no sense, and a γ that the method cannot take (*[GammaError]), is
-// refused before any row is read.
+// opts has that makes no sense ([ErrInput]), and a γ that the method cannot take
+// (*[GammaError]), is refused before any row is read.
 func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -105,6 +107,12 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 			r.Reason = "there is a sketch, and the rows to refine by"
 		}
 	}
+	switch {
+	case factors(r.Method):
+		return nil, badinput.Errorf("ridge: a summary has no rows for %s to factor", r.Method)
+	case opts.Folds != 0:
+		return nil, badinput.Errorf("ridge: a summary has no rows to deal into folds: CrossValidate the source")
+	}
 	opts.Error, opts.Summarize, opts.Summarized = 0, nil, nil
 	reducer := opts.Reducer
 	opts.Reducer = nil // which sum is of all rows for
@@ -112,11 +120,8 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 		return nil, err
 	}
 	opts.Reducer = reducer
-	switch {
-	case factors(r.Method) || opts.Folds != 0:
-		return nil, fmt.Errorf("ridge: a summary has no rows for %s or folds", r.Method)
-	case src == nil && r.Method != oneShotName:
-		return nil, fmt.Errorf("ridge: %s needs the rows, and there is no source", r.Method)
+	if src == nil && r.Method != oneShotName {
+		return nil, badinput.Errorf("ridge: %s needs the rows, and there is no source", r.Method)
 	}
 	if err := opts.checkGammas(r.Method); err != nil {
 		return nil, err
@@ -206,11 +211,23 @@ func pilot(ctx context.Context, src dataset.Source, opts *Options) (int, error) 
 	}
 	sum, err := opts.summarize(ctx, Piloting, sample, defaultSize)
 	if err != nil {
-		return 0, err
+		return 0, inSource(err, stride)
 	}
 	// n rows have stride times the spectrum of the pilot's, so γ is stride times less.
 	_, size, err := sum.SizeFor(opts.Error, slices.Min(opts.Gammas)/stride)
 	return size, err
+}
+
+// inSource makes an error about a row of a sample, of every stride-th row, one about that row
+// of the source.
+func inSource(err error, stride int) error {
+	if e, ok := errors.AsType[*fd.NonFiniteError](err); ok {
+		return &fd.NonFiniteError{Row: e.Row * stride, Col: e.Col, Value: e.Value}
+	}
+	if e, ok := errors.AsType[*fd.RangeError](err); ok {
+		return &fd.RangeError{Row: e.Row * stride}
+	}
+	return err
 }
 
 // finish chooses γ and makes the solutions of a summary.

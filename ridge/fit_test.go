@@ -219,32 +219,35 @@ func TestFitRefuses(t *testing.T) {
 	sum := summarize(t, src.Source, ridge.SummaryConfig{Size: 2})
 	one := []float64{1}
 	for name, opts := range map[string]ridge.Options{
-		"method":               {Gammas: one, Method: "lsqr"},
-		"Tol":                  {Gammas: one, Tol: -1},
-		"a sketch of -1":       {Gammas: one, Size: -1},
-		"Error":                {Gammas: one, Error: 1},
-		"folds":                {Folds: 1},
-		"Candidates":           {Gammas: one, Candidates: one},
-		"yet to be chosen":     {Error: 0.1},
-		"exact makes none":     {Method: "exact"},
-		"qr makes none":        {Gammas: one, Method: "qr", KeepSummary: true},
-		"cholesky makes none":  {Gammas: one, Method: "cholesky", Error: 0.1},
-		"gamma = 0":            {Gammas: []float64{1, 0}, Method: "cg"},
-		"take gamma = -1":      {Gammas: []float64{-1}},
-		"cg cannot take gamma": {Candidates: []float64{0}, Method: "cg"},
+		"method":                {Gammas: one, Method: "lsqr"},
+		"one-shot, exact, chol": {Gammas: one, Method: "auto"},
+		"Tol":                   {Gammas: one, Tol: -1},
+		"a sketch of -1":        {Gammas: one, Size: -1},
+		"Error":                 {Gammas: one, Error: 1},
+		"folds":                 {Folds: 1},
+		"Candidates":            {Gammas: one, Candidates: one},
+		"yet to be chosen":      {Error: 0.1},
+		"exact makes none":      {Method: "exact"},
+		"qr makes none":         {Gammas: one, Method: "qr", KeepSummary: true},
+		"cholesky makes none":   {Gammas: one, Method: "cholesky", Error: 0.1},
+		"gamma = 0":             {Gammas: []float64{1, 0}, Method: "cg"},
+		"take gamma = -1":       {Gammas: []float64{-1}},
+		"cg cannot take gamma":  {Candidates: []float64{0}, Method: "cg"},
 	} {
 		got, err := ridge.Fit(context.Background(), src, opts)
-		if err == nil || got != nil || !strings.Contains(err.Error(), name) || src.passes > 0 {
+		if err == nil || got != nil || !strings.Contains(err.Error(), name) || !errors.Is(err, ridge.ErrInput) || src.passes > 0 {
 			t.Errorf("%s: %v, %v after %d passes", name, got, err, src.passes)
 		}
 	}
 	for name, opts := range map[string]ridge.Options{
-		"no rows for exact": {Gammas: one, Method: "exact"},
-		"folds":             {Folds: 2},
-		"no source":         {Gammas: one, Method: "cg"},
-		"gamma = 0":         {Gammas: []float64{0}},
+		"no rows for exact":       {Gammas: one, Method: "exact"},
+		"no rows for cholesky":    {Method: "cholesky"},
+		"rows to deal into folds": {Folds: 2, Method: "galerkin"},
+		"folds":                   {Folds: 2},
+		"no source":               {Gammas: one, Method: "cg"},
+		"gamma = 0":               {Gammas: []float64{0}},
 	} {
-		if got, err := ridge.FitSummary(context.Background(), nil, sum, opts); err == nil || got != nil || !strings.Contains(err.Error(), name) {
+		if got, err := ridge.FitSummary(context.Background(), nil, sum, opts); err == nil || got != nil || !strings.Contains(err.Error(), name) || !errors.Is(err, ridge.ErrInput) {
 			t.Errorf("%s, of a summary: %v, %v", name, got, err)
 		}
 	}

@@ -17,6 +17,7 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, tak
 		return err
 	}
 	hand := dealt{d: v.cfg.Dim, t: v.cfg.Targets, rows: dealtRows(tuning, v.cfg.Dim), take: take, buffers: make([]dataset.Buffer, v.cv.Folds)}
+	n, _, _ := src.Dims()
 	var seen int64
 	var raw float64
 	for b, err := range src.Blocks(ctx) {
@@ -39,6 +40,9 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, tak
 		if v.cv.Progress != nil {
 			v.cv.Progress(pass, seen)
 		}
+	}
+	if err := checkCount(n, seen); err != nil {
+		return err
 	}
 	for k := range hand.buffers {
 		if err := hand.flush(k); err != nil {

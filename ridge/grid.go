@@ -8,9 +8,12 @@ import "math"
 // at its upper end the effective dimension Σλ/(λ+γ) is at most d/1000, next to
 // nothing is fitted; at its lower end an average direction is shrunk by no more than
 // one part in a thousand. A single γ is the mean eigenvalue. Where all rows are zero
-// it is taken to be 1.
+// it is taken to be 1, and so it is for the zero Summary.
 func (s *Summary) Grid(k int) []float64 {
-	mean := s.sketch.Bound().Frobenius2 / float64(s.cfg.Dim)
+	mean := 1.0
+	if s != nil && s.sketch != nil {
+		mean = s.sketch.Bound().Frobenius2 / float64(s.cfg.Dim)
+	}
 	if !(mean > 0x1p-1000) { // 10⁻³ of it would be no normal number
 		mean = 1
 	}

@@ -3,7 +3,9 @@ package ridge
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
 
@@ -58,7 +60,7 @@ func ParseMethod(name string) (Method, error) {
 			return it.method, nil
 		}
 	}
-	return 0, fmt.Errorf("ridge: %q is no iteration", name)
+	return 0, badinput.Errorf("ridge: %q is no iteration; there are %s", name, strings.Join(Iterations(), ", "))
 }
 
 // Iterations returns the names of all iterations, those that [ChooseMethod] may choose first.
@@ -76,7 +78,10 @@ func factors(method string) bool {
 	return method == exactName || method == Cholesky.String() || method == QR.String()
 }
 
-// isMethod says that there is a method of that name.
-func isMethod(name string) bool {
-	return name == oneShotName || factors(name) || slices.Contains(Iterations(), name)
+// methodNames are those that [Options].Method may have.
+func methodNames() []string {
+	return append([]string{oneShotName, exactName, Cholesky.String(), QR.String()}, Iterations()...)
 }
+
+// isMethod says that there is a method of that name.
+func isMethod(name string) bool { return slices.Contains(methodNames(), name) }

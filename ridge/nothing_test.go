@@ -2,6 +2,7 @@ package ridge_test
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -82,11 +83,21 @@ func TestNil(t *testing.T) {
 		"Fit of nothing":        func() error { _, err := none.Fit(1); return err },
 		"Plan of nothing":       func() error { _, err := none.Plan(ridge.PlanConfig{}); return err },
 		"PredictedPasses":       func() error { _, err := none.PredictedPasses(1, 0.1, ridge.CG); return err },
+		"Continue of nothing":   func() error { return none.Continue(ctx, src, nil) },
+		"Continue over nothing": func() error { return sum.Continue(ctx, nil, nil) },
+		"Decay of nothing":      func() error { return none.Decay(0.5) },
+		"ChooseGamma":           func() error { _, err := none.ChooseGamma(nil); return err },
+		"ChooseGamma of folds":  func() error { _, err := new(ridge.CVResult).ChooseGamma(true); return err },
+		"ChooseGCV":             func() error { _, err := ridge.ChooseGCV([]*ridge.Solution{nil}, -1); return err },
+		"Narrow":                func() error { return must(sum.Predictor(1))(t).Narrow(nil) },
 		"Predictor of nothing":  func() error { _, err := none.Predictor(1); return err },
 	} {
 		if err := call(); !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if g := new(ridge.GammaChoice).Gamma(); !math.IsNaN(g) || none.Weight() != 0 || len(none.Grid(3)) != 3 {
+		t.Errorf("the zero values have γ = %v, weight %v and the grid %v", g, none.Weight(), none.Grid(3))
 	}
 	if none.Rows() != 0 || string(marshal(t, sum)) != before {
 		t.Error("a call that is refused changes a summary")

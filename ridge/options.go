@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/badinput"
 )
 
 // Options say what [Fit] is to do; the zero value of every field is the documented
@@ -43,7 +45,7 @@ type Options struct {
 	KeepSummary bool
 
 	Backend  engine.Backend // nil is engine.Default()
-	MaxBytes uint64         // most memory that a direct method, or the folds, may take; 0 means 8 GiB
+	MaxBytes uint64         // most memory that a direct method, or the folds, may take; default 8 GiB. Another method is chosen rather than a direct one that takes more
 
 	// Observe, Journal and Reducer are those of [SolveOptions].
 	Observe func(Iterate)
@@ -93,6 +95,14 @@ const (
 	defaultMaxBytes = 8 << 30
 )
 
+// maxBytes is MaxBytes, or its default.
+func (o *Options) maxBytes() uint64 {
+	if o.MaxBytes == 0 {
+		return defaultMaxBytes
+	}
+	return o.MaxBytes
+}
+
 func (o *Options) size() int {
 	if o.Size == 0 {
 		return defaultSize
@@ -104,30 +114,30 @@ func (o *Options) size() int {
 func (o *Options) check() error {
 	switch {
 	case o.Method != "" && !isMethod(o.Method):
-		return fmt.Errorf("ridge: unknown method %q", o.Method)
+		return badinput.Errorf("ridge: unknown method %q; there are %s", o.Method, strings.Join(methodNames(), ", "))
 	case !(o.Tol >= 0) || o.MaxPasses < 0:
-		return fmt.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", o.Tol, o.MaxPasses)
+		return badinput.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", o.Tol, o.MaxPasses)
 	case o.Size < 0:
 		return unfit("a sketch of %d rows", o.Size)
 	case !(o.Error >= 0 && o.Error < 1):
-		return fmt.Errorf("ridge: Error is %v, must be between 0 and 1", o.Error)
+		return badinput.Errorf("ridge: Error is %v, must be between 0 and 1", o.Error)
 	case o.Folds != 0 && o.Folds < 2:
 		return unfit("%d folds, there must be two", o.Folds)
 	case !o.chooses() && (o.Candidates != nil || o.Folds != 0):
-		return fmt.Errorf("ridge: Candidates and Folds choose gamma, but Gammas are given")
+		return badinput.Errorf("ridge: Candidates and Folds choose gamma, but Gammas are given")
 	case o.Error > 0 && o.chooses():
-		return fmt.Errorf("ridge: Error is that at a gamma, which has yet to be chosen")
+		return badinput.Errorf("ridge: Error is that at a gamma, which has yet to be chosen")
 	case o.Folds != 0 && (o.Reducer != nil || o.Journal != nil || o.Summarize != nil):
-		return fmt.Errorf("ridge: cross-validation makes its own summaries, of the folds: it takes no Reducer, Journal or Summarize")
+		return badinput.Errorf("ridge: cross-validation makes its own summaries, of the folds: it takes no Reducer, Journal or Summarize")
 	case o.Reducer != nil && o.Summarize == nil:
-		return fmt.Errorf("ridge: with a Reducer, Summarize has to make the summary of all workers' rows")
+		return badinput.Errorf("ridge: with a Reducer, Summarize has to make the summary of all workers' rows")
 	}
 	if factors(o.Method) {
 		if why := o.needsSketch(); why != "" {
-			return fmt.Errorf("ridge: %s, and %s makes none", why, o.Method)
+			return badinput.Errorf("ridge: %s, and %s makes none", why, o.Method)
 		}
 		if o.Error > 0 {
-			return fmt.Errorf("ridge: Error chooses the size of a sketch, and %s makes none", o.Method)
+			return badinput.Errorf("ridge: Error chooses the size of a sketch, and %s makes none", o.Method)
 		}
 	}
 	return nil

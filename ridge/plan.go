@@ -3,6 +3,8 @@ package ridge
 import (
 	"fmt"
 	"math"
+
+	"github.com/fdridge/fdridge/internal/badinput"
 )
 
 // PlanConfig says what to plan for; its zero value is the documented default.
@@ -69,12 +71,12 @@ type Plan struct {
 // and ReadRate, after BaseSeconds; they are good to a factor of about two where these are
 // those of the machine and of the reader.
 //
-// The best option is what [Fit] runs by itself for these rows and γ, see [ChooseMethod]: exact
-// where it chooses that, else, of the sizes considered, the soonest of the iterations that it
-// chooses for a sketch of that size. Where none of these reaches Tol within MaxBytes it is
-// the soonest of the others but those of ByName; it is to be asked for by its
-// name. As Fit, before the first pass, has to guess spectrum and machine, another option may be
-// sooner: Reason then names it. To run an option give Fit its Size and, where it is not the
+// The best option is what [Fit] runs by itself for these rows and γ where its own MaxBytes
+// is what that here leaves beside BaseBytes, see [ChooseMethod]: exact where it chooses that,
+// else, of the sizes considered, the soonest of the iterations that it chooses for a sketch
+// of that size. Where none of these reaches Tol within MaxBytes it is the soonest of the
+// others but those of ByName; it is to be asked for by its name. As Fit, before the first
+// pass, has to guess spectrum and machine, another option may be sooner: Reason then names it. To run an option give Fit its Size and, where it is not the
 // best, its Method.
 //
 // Errors: [ErrEmpty]; *[GammaError]; [ErrShape] for a size or a number of rows that
@@ -142,23 +144,24 @@ func (c *PlanConfig) complete(o *outlook) error {
 		c.ReadRate = 1e10
 	}
 	if !(c.Tol > 0) || !(c.BaseSeconds >= 0) || !(c.FlopRate > 0) || !(c.ReadRate > 0) {
-		return fmt.Errorf("ridge: a plan with Tol = %v, %v flops and %v bytes a second, and %v s before; they must be positive", c.Tol, c.FlopRate, c.ReadRate, c.BaseSeconds)
+		return badinput.Errorf("ridge: a plan with Tol = %v, %v flops and %v bytes a second, and %v s before; they must be positive", c.Tol, c.FlopRate, c.ReadRate, c.BaseSeconds)
 	}
 	return nil
 }
 
 // choose marks the best option, and says why.
 func (p *Plan) choose(cfg PlanConfig, o *outlook) {
-	const (
-		itself  = " is what runs unless a method is named"
-		soonest = " reaches the tolerance soonest"
-	)
+	const soonest = " reaches the tolerance soonest"
+	itself := " is what runs unless a method is named"
+	if method, _ := ChooseMethod(p.Rows, o.d, o.t, Options{Gammas: p.Gammas}); method == exactName && !p.Options[0].Reaches {
+		itself = " is what runs in so little memory unless a method is named"
+	}
 	first := p.soonest(func(c PlanOption) bool { return !c.ByName })
 	if first < 0 {
 		p.Reason = fmt.Sprintf("nothing reaches a relative error of %g within %.3g MiB", cfg.Tol, float64(cfg.MaxBytes)/(1<<20))
 		return
 	}
-	p.Best = p.byItself(o)
+	p.Best = p.byItself(cfg, o)
 	switch best := p.Best; {
 	case best < 0:
 		p.Best = first
@@ -174,10 +177,10 @@ func (p *Plan) choose(cfg PlanConfig, o *outlook) {
 }
 
 // byItself is the option that [Fit] runs by itself, of those that reach the tolerance: -1 for
-// none.
-func (p *Plan) byItself(o *outlook) int {
+// none. Some option does, so that MaxBytes is more than BaseBytes.
+func (p *Plan) byItself(cfg PlanConfig, o *outlook) int {
 	run := func(size int) string {
-		method, _ := ChooseMethod(p.Rows, o.d, o.t, Options{Gammas: p.Gammas, Size: size})
+		method, _ := ChooseMethod(p.Rows, o.d, o.t, Options{Gammas: p.Gammas, Size: size, MaxBytes: cfg.MaxBytes - cfg.BaseBytes})
 		return method
 	}
 	if run(0) == exactName && p.Options[0].Reaches {

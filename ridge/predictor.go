@@ -105,6 +105,9 @@ func (p *Predictor) Narrow(f *Solution) error {
 	if p.at == nil {
 		return fmt.Errorf("%w: there is no summary, the predictions are those of a fit alone", errShape)
 	}
+	if f == nil {
+		return fmt.Errorf("%w: no fit to narrow by", errShape)
+	}
 	t, d := f.Dims()
 	if !f.hasShape(p.t, p.d) || f.Gamma != p.at.Gamma || !f.certified() {
 		return fmt.Errorf("%w: a %d×%d fit at γ = %g and its certificate cannot narrow %d×%d predictions at γ = %g", errShape, t, d, f.Gamma, p.t, p.d, p.at.Gamma)
@@ -166,8 +169,11 @@ func (p *Predictor) sameRows(f *Solution, j int) error {
 // whose intercepts aren't zero, or without a certificate for each target, is [ErrShape].
 func (f *Solution) Predictor() (*Predictor, error) {
 	t, d := f.Dims()
-	if d == 0 || !f.hasShape(t, d) || !f.certified() || slices.ContainsFunc(f.Targets, func(o Target) bool { return o.Intercept != 0 }) {
-		return nil, fmt.Errorf("%w: a fit that is to predict alone must have a certificate for each target, and no intercept", errShape)
+	switch {
+	case d == 0 || !f.hasShape(t, d) || !f.certified():
+		return nil, unfit("a fit that is to predict alone must have weights and a certificate for each target")
+	case slices.ContainsFunc(f.Targets, func(o Target) bool { return o.Intercept != 0 }):
+		return nil, unfit("a fit that is to predict alone must have no intercept: it does not know the means of the rows, which a summary does")
 	}
 	be, err := engine.Default()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/resolvent"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
@@ -138,25 +139,28 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	case sum == nil || sum.sketch == nil:
 		return errUnmade
 	case !(opts.Tol > 0) || opts.MaxPasses < 0:
-		return fmt.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", opts.Tol, opts.MaxPasses)
+		return badinput.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", opts.Tol, opts.MaxPasses)
 	case opts.Method.iteration() == nil:
-		return fmt.Errorf("ridge: unknown method %v", opts.Method)
+		return badinput.Errorf("ridge: unknown method %v", opts.Method)
 	case opts.Hessian != nil && opts.PlainFD:
-		return fmt.Errorf("ridge: PlainFD chooses between the sketch's own Hessians, but another one is given")
+		return badinput.Errorf("ridge: PlainFD chooses between the sketch's own Hessians, but another one is given")
 	case sum.Rows() == 0:
 		return ErrEmpty
 	}
 	_, fresh := opts.Hessian.(Refresher)
 	switch {
 	case fresh && opts.Reducer != nil:
-		return fmt.Errorf("ridge: a Hessian that is made anew from the data in every step would be made of one worker's share; give Newton another one, or no Reducer")
+		return badinput.Errorf("ridge: a Hessian that is made anew from the data in every step would be made of one worker's share; give Newton another one, or no Reducer")
 	case fresh && opts.Method != Newton:
-		return fmt.Errorf("ridge: %v needs the same Hessian in every step, this one is made anew; use Newton", opts.Method)
+		return badinput.Errorf("ridge: %v needs the same Hessian in every step, this one is made anew; use Newton", opts.Method)
 	}
 	if opts.Start != nil {
 		if t, d := opts.Start.Dims(); t != sum.cfg.Targets || d != sum.cfg.Dim {
 			return fmt.Errorf("%w: Start is %d×%d, the summary has %d targets and %d features", errShape, t, d, sum.cfg.Targets, sum.cfg.Dim)
 		}
+	}
+	if opts.Start != nil && slices.ContainsFunc(packed(opts.Start), func(v float64) bool { return v-v != 0 }) {
+		return badinput.Errorf("ridge: Start has an entry that is not finite")
 	}
 	for _, g := range gammas {
 		if err := checkGamma(g, opts.Method.String()); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/shape"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
@@ -58,7 +59,7 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 		cfg.Targets = 1
 	}
 	if cfg.Targets < 0 {
-		return nil, fmt.Errorf("ridge: Targets is %d, must be positive", cfg.Targets)
+		return nil, badinput.Errorf("ridge: Targets is %d, must be positive", cfg.Targets)
 	}
 	if cfg.Backend == nil {
 		be, err := engine.Default()
@@ -101,12 +102,23 @@ func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progr
 // Continue makes the rest of a pass over src, whose first Rows() rows s has seen. A summary
 // that was written while [Summarize] made it, in a call of progress, becomes what Summarize
 // would have made, bit for bit. After a cancelled Continue, s is the summary of the blocks
-// read until then.
+// read until then. Errors about a row count it from the start of src. Fewer rows than s has
+// seen, or another number of them than src.Dims has, are [ErrShape].
 func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress func(rows int64)) error {
-	if _, d, t := src.Dims(); d != s.cfg.Dim || t != s.cfg.Targets {
+	switch {
+	case s == nil || s.sketch == nil:
+		return errUnmade
+	case src == nil:
+		return errNoSource
+	}
+	n, d, t := src.Dims()
+	if d != s.cfg.Dim || t != s.cfg.Targets {
 		return fmt.Errorf("%w: the source has %d features and %d targets, the summary %d and %d", errShape, d, t, s.cfg.Dim, s.cfg.Targets)
 	}
 	from := s.Rows()
+	if n >= 0 && n < from {
+		return unfit("the source has %d rows, the summary has seen %d", n, from)
+	}
 	for b, err := range dataset.From(ctx, src, from) {
 		if err == nil {
 			err = ctx.Err() // a source need not notice
@@ -114,7 +126,7 @@ func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress fun
 		if err != nil {
 			return err
 		}
-		if err := s.AppendBlock(rows.Since(from, b, s.cfg.Dim, s.cfg.Targets)); err != nil {
+		if err := s.appendFrom(s.Rows(), rows.Since(from, b, s.cfg.Dim, s.cfg.Targets)); err != nil {
 			return err
 		}
 		from = 0
@@ -122,7 +134,10 @@ func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress fun
 			progress(s.Rows())
 		}
 	}
-	return nil
+	if n < 0 {
+		n, _, _ = src.Dims() // a source may know after a pass
+	}
+	return checkCount(n, s.Rows())
 }
 
 // Rows is n, the number of rows seen.
@@ -135,7 +150,12 @@ func (s *Summary) Rows() int64 {
 
 // Weight is Σw, the sum of the weights of the rows seen: their number where they had none.
 // [Summary.Decay] multiplies it.
-func (s *Summary) Weight() float64 { return s.stage.Weight.Value() }
+func (s *Summary) Weight() float64 {
+	if s.stage == nil { // the zero value
+		return 0
+	}
+	return s.stage.Weight.Value()
+}
 
 // Config returns the configuration in force.
 func (s *Summary) Config() SummaryConfig { return s.cfg }
@@ -149,7 +169,8 @@ func (s *Summary) Sketch() *fd.Sketch { return s.sketch }
 //
 // All is checked before anything is changed: dimensions ([ErrShape], of nil too), finite
 // values (*[fd.NonFiniteError], column d+j for target j, d+t for the weight) and
-// range (*[fd.RangeError]). The arguments are not written and not kept.
+// range (*[fd.RangeError]). Rows are counted within the call. The arguments are not written
+// and not kept.
 func (s *Summary) Append(x, y mat.Matrix, weights []float64) error {
 	if isNil(x) || isNil(y) {
 		return fmt.Errorf("%w: x or y is nil", errShape)
@@ -188,16 +209,19 @@ func packed(x mat.Matrix) []float64 {
 
 // AppendBlock is [Summary.Append] for a block of a [dataset.Source], dense or
 // sparse.
-func (s *Summary) AppendBlock(b dataset.Block) error {
+func (s *Summary) AppendBlock(b dataset.Block) error { return s.appendFrom(0, b) }
+
+// appendFrom is AppendBlock with errors that count rows from first.
+func (s *Summary) appendFrom(first int64, b dataset.Block) error {
 	if s.sketch == nil {
 		return errUnmade
 	}
-	raw, err := rows.CheckBlock(b, s.cfg.Dim, s.cfg.Targets, 0, s.raw)
+	raw, err := rows.CheckBlock(b, s.cfg.Dim, s.cfg.Targets, int(first), s.raw)
 	if err != nil {
 		return err
 	}
 	if s.stage.Overflows(b) {
-		return &fd.RangeError{Row: max(b.N-1, 0)}
+		return &fd.RangeError{Row: int(first) + max(b.N-1, 0)}
 	}
 	most := rows.RowsPerStage(s.cfg.Dim)
 	for lo := 0; lo < b.N; lo += most {
@@ -234,6 +258,9 @@ func (s *Summary) accumulate(st rows.Staged) error {
 // so is one that leaves the rows next to no weight, below 2⁻⁹⁰⁰ together (*[ScaleError]):
 // begin a new summary then. Nothing is changed by either.
 func (s *Summary) Decay(beta float64) error {
+	if s.sketch == nil {
+		return errUnmade
+	}
 	if w := s.stage.Weight.Value(); beta > 0 && w > 0 && !(beta*w >= leastWeight) {
 		return &ScaleError{"Σw", beta * w}
 	}

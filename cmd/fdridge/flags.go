@@ -85,7 +85,7 @@ func (o *solveFlags) register(f *pflag.FlagSet, method, methods string) {
 func (o *solveFlags) check(methods ...string) error {
 	switch {
 	case !o.gamma.set:
-		return badInput("--gamma: no regularisation is given")
+		return badInput("--gamma: no regularisation is given; auto chooses one")
 	case !(o.tol > 0 && o.tol < 1):
 		return badInput("--tol: %v, must be between 0 and 1", o.tol)
 	case o.maxPasses < 1:

@@ -119,7 +119,9 @@ func badInput(format string, args ...any) error { return badinput.Errorf(format,
 func nameData(data string, err error) error {
 	_, source := errors.AsType[*dataset.SourceError](err)
 	_, large := errors.AsType[*fd.RangeError](err)
-	if source || large || errors.Is(err, ridge.ErrEmpty) {
+	scaled, ok := errors.AsType[*dataset.InputError](err)
+	unnamed := ok && scaled.File == "standardisation"
+	if source || large || unnamed || errors.Is(err, ridge.ErrEmpty) {
 		return fmt.Errorf("%s: %w", data, err)
 	}
 	return err

@@ -114,6 +114,14 @@ func TestAdviceNamesFlags(t *testing.T) {
 	}
 }
 
+// TestStandardisingNamesData: a column that cannot be standardised is one of a file.
+func TestStandardisingNamesData(t *testing.T) {
+	huge := write(t, "huge.csv", "a,y\n1e200,1\n-1e200,2\n1,3\n")
+	if code, _, errs := call("fit", "--data", huge, "--target", "y", "--gamma", "1", "--standardize"); code != usage || !strings.Contains(errs, huge+": standardisation: the variance of feature 1") {
+		t.Errorf("exit %d, %q", code, errs)
+	}
+}
+
 // TestR2AtMostOne: no bracket of R² goes beyond 1.
 func TestR2AtMostOne(t *testing.T) {
 	rows := write(t, "rows.csv", rowsCSV(60)) // which are linear

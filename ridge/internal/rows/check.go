@@ -74,11 +74,20 @@ func CheckShape(b dataset.Block, d, t, first int) error {
 	return nil
 }
 
+// A weightError reports a weight that is negative or not finite. To those that look by
+// errors.As it is the *[fd.NonFiniteError] of the column behind features and targets.
+type weightError struct{ at fd.NonFiniteError }
+
+func (e *weightError) Error() string {
+	return fmt.Sprintf("ridge: row %d has the weight %v; a weight must be finite and not negative", e.at.Row+1, e.at.Value)
+}
+func (e *weightError) Unwrap() error { return &e.at }
+
 // CheckWeight refuses the weight of row i of a block, called row and col in errors.
 func CheckWeight(b dataset.Block, i, row, col int) error {
 	w := b.Weight(i)
 	if !(w >= 0) || math.IsInf(w, 0) {
-		return &fd.NonFiniteError{Row: row, Col: col, Value: w}
+		return &weightError{fd.NonFiniteError{Row: row, Col: col, Value: w}}
 	}
 	if w > maxWeight {
 		return &fd.RangeError{Row: row}
