@@ -170,6 +170,7 @@ func (p *pool[T]) put(x *T) {
 // scratch is what one goroutine needs beside the operands.
 type scratch struct {
 	a, b []float64 // packed panels
+	four []fourSums
 	tile [8 * 24]float64
 }
 

@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"internal/verify/...":     library("internal/verify/..."),
 	"engine/internal/...":     {"engine/internal/...", "internal/..."},
 	"engine/purego/...":       {"engine/purego/...", "engine/internal/...", "internal/..."},
-	"engine/cblas":            {"engine/internal/...", "internal/..."},
+	"engine/cblas":            {"engine/purego/...", "engine/internal/...", "internal/..."},
 	"engine":                  above(),
 	"engine/enginetest":       above("internal/verify/..."),
 	"fd":                      above(),
