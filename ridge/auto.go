@@ -16,8 +16,8 @@ const (
 // methods are what [Options].Method may name.
 var methods = append([]string{oneShot, exactly, Cholesky.String(), QR.String()}, methodNames[:]...)
 
-// ParseMethod returns the iteration that a name, as of a [Solution] or a [PlanOption],
-// is that of.
+// ParseMethod returns the iteration of that name, as Solution.Method and PlanOption.Method
+// have it. Other names are an error.
 func ParseMethod(name string) (Method, error) {
 	i := slices.Index(methodNames[:], name)
 	if i < 0 {
@@ -35,8 +35,8 @@ func ParseMethod(name string) (Method, error) {
 // solution, which takes 8d² bytes, is chosen where these are no more than 1 GiB and it
 // takes no more than twice as long as the better of these two; never where a sketch is
 // needed. Where opts.Error is given, and the size of the sketch yet unknown, what a sketch
-// takes is left out. [Summary.Plan], which knows the spectrum and the machine, chooses by
-// the same rules.
+// takes is left out. [Summary.Plan] marks what this chooses, and knows when something else is
+// sooner: it has the spectrum and the machine.
 func ChooseMethod(n int64, d, t int, opts Options) (method, reason string) {
 	if opts.Method != "" {
 		return opts.Method, ""
@@ -63,7 +63,7 @@ func ChooseMethod(n int64, d, t int, opts Options) (method, reason string) {
 	return method, fmt.Sprintf("%.0f·d flops a row, reading included, are less than half of exact's %.0f·d, if it makes about a dozen passes", least, exact)
 }
 
-// needsSketch is why a sketch is needed, if it is.
+// needsSketch says why a sketch is needed, "" if none is.
 func (o *Options) needsSketch() string {
 	switch {
 	case o.Reducer != nil:

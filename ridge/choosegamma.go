@@ -88,7 +88,7 @@ func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	return c, err
 }
 
-// beyond are γ beyond that end of the path at which the best one is.
+// beyond are γ beyond the end of the path at which the best one is; none where it is inside.
 func (c *GammaChoice) beyond() []float64 {
 	end, step := c.Path[0].Gamma, -1.0
 	switch last := len(c.Path) - 1; c.Index {

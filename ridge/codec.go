@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// summaryHeader is a summary's message from byte 24 on, up to Meta or, from version 2
-// on, to weightHeader.
+// summaryHeader is a summary's message from byte 24 on. Meta follows, or, from version 2 on,
+// weightHeader.
 type summaryHeader struct {
 	Dim, Targets, Flags, Rows uint64
 	Weight, Raw               float64
@@ -20,7 +20,7 @@ type summaryHeader struct {
 	Meta, Sketch              uint64 // lengths
 }
 
-// weightHeader is what version 2 has more of the weight.
+// weightHeader is what version 2 adds about the weight.
 type weightHeader struct{ Low, Error float64 }
 
 const (
@@ -111,8 +111,8 @@ func (s *Summary) BinarySize() int64 {
 //	        v         the sketch, a message as of [fd.Sketch.MarshalBinary]
 //	        4         CRC-32C (Castagnoli) of all bytes before
 //
-// What takes 16 bytes is a sum and its correction, which are added. The backend
-// is no part of it.
+// What takes 16 bytes is a sum and its correction, which are to be added. The backend is not
+// written.
 //
 // Version 1, which is still read, has Meta at byte 96 and neither the two numbers before
 // it nor the bounds, the 1+t bytes and the witness. What they would say is taken to be
@@ -157,8 +157,8 @@ func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 		}
 		m.Bytes(b[:])
 	}
-	m.Sums(s.yy)
-	m.Sums(s.cross)
+	m.Sums(s.sums.yy)
+	m.Sums(s.sums.cross)
 	_, err := s.sketch.WriteTo(m)
 	m.Fail(err)
 	return m.Close()
@@ -168,7 +168,7 @@ func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 // data must hold and nothing else. It is otherwise like [Summary.ReadFrom].
 func (s *Summary) UnmarshalBinary(data []byte) error {
 	r := bytes.NewReader(data)
-	read, n, err := readSummary(r, s.be)
+	read, n, err := readSummary(r, s.cfg.Backend)
 	switch {
 	case err == io.EOF:
 		return &fd.FormatError{Reason: "no message", Err: io.ErrUnexpectedEOF}
@@ -187,7 +187,7 @@ func (s *Summary) UnmarshalBinary(data []byte) error {
 // allocates no more than twice what came of the message and 64 KiB, and leaves s
 // unchanged on every error. s, which may be the zero value, keeps its backend.
 func (s *Summary) ReadFrom(r io.Reader) (int64, error) {
-	read, n, err := readSummary(r, s.be)
+	read, n, err := readSummary(r, s.cfg.Backend)
 	if err != nil {
 		return n, err
 	}
@@ -204,9 +204,9 @@ func ReadSummary(r io.Reader, be engine.Backend) (*Summary, error) {
 
 // become makes s what o is, which is of no more use.
 func (s *Summary) become(o *Summary) {
-	s.cfg, s.be, s.sketch, s.stage = o.cfg, o.be, o.sketch, o.stage
-	s.cross, s.yy, s.raw, s.sparse, s.Meta = o.cross, o.yy, o.raw, o.sparse, o.Meta
-	s.unwatched, s.probe, s.spec = o.unwatched, o.probe, nil
+	s.cfg, s.sketch, s.stage, s.sums = o.cfg, o.sketch, o.stage, o.sums
+	s.raw, s.sparse, s.unwatched, s.Meta = o.raw, o.sparse, o.unwatched, o.Meta
+	s.spec = nil
 }
 
 func readSummary(r io.Reader, be engine.Backend) (*Summary, int64, error) {

@@ -27,8 +27,8 @@ const (
 	galerkinShare = 2.0 / 3
 )
 
-// exactFlops are those of a direct solution for k γ; rows that are not known, n <= 0, are
-// taken to outweigh d³.
+// exactFlops are those of a direct solution for k γ. Where n is not known, n <= 0, it is taken
+// to be large enough for d³ not to count.
 func exactFlops(n int64, d, k int) float64 {
 	flops := float64(d)
 	if n > 0 {
@@ -41,26 +41,25 @@ func exactFlops(n int64, d, k int) float64 {
 // left out: the products 2mp + p² of BBᵀ and 2m(m+p) of the rebuilt B.
 func sketchFlops(m, p float64) float64 { return 2*m + p + 2*m*(m+p)/p }
 
-// exactFits says that d² numbers take no more than a direct solution may that nobody has
-// asked for.
+// exactFits says that d² numbers take no more memory than a direct solution may unasked.
 func exactFits(d int) bool { return 8*float64(d)*float64(d) <= exactBudget }
 
 const exactBudget = 1 << 30
 
-// prefersExact is whether a direct solution is to be made rather than passes that are
-// estimated to take so long. They may turn out to be more, where γ is small, and what
-// exact takes is sure: it may take twice as much.
+// prefersExact says that a direct solution is to be made rather than passes that are estimated
+// to take so long. What a direct solution takes is certain, and where γ is small there may be
+// more passes than estimated: so it may take twice as long.
 func prefersExact(exact, passes float64) bool { return exact <= 2*passes }
 
-// prefersGalerkin is whether Galerkin is to run rather than CG. For one system its
-// vectors, of which it keeps half of what it may as a rule, aren't worth more than some
-// memory.
+// prefersGalerkin says that Galerkin is to run rather than CG: it must take no longer and, for
+// one system, its vectors no more than 200 MiB. As a rule it keeps half of those it may, six
+// for each row of the sketch.
 func prefersGalerkin(galerkin, cg float64, d, m, systems int) bool {
 	const most = 200 << 20
 	return galerkin <= cg && (systems > 1 || 6*8*float64(m+1)*float64(d) <= most)
 }
 
-// A cost is what some step takes.
+// A cost is what a step takes: flops, bytes of rows read, bytes of memory held.
 type cost struct{ flops, read, memory float64 }
 
 func (c cost) times(f float64) cost { return cost{f * c.flops, f * c.read, c.memory} }
@@ -85,7 +84,7 @@ func (o *outlook) sketchCost(size int) (cost, error) {
 	if err != nil {
 		return cost{}, err
 	}
-	be, live := o.s.be, size+tuning.ShrinkRows(size)
+	be, live := o.be, size+tuning.ShrinkRows(size)
 	m, d, t := float64(size), float64(o.d), float64(o.t)
 	p := float64(live) - m
 	k := m + p

@@ -143,18 +143,17 @@ type validation struct {
 	folds []fold
 }
 
-// A fold is what is known of the fits without it, for each γ and target.
+// A fold is what is known of the fits that were made without it, for each γ and target.
 type fold struct {
 	missed []interval.Interval // squared error on the rows held out
-	move   []float64           // bound on how far the residuals of x* are, in norm
-	round  []float64           // the same for the round-off of evaluating the rows
+	move   []float64           // bounds how far, in norm, the residuals of x* are from these
+	round  []float64           // bounds, in norm, the round-off of evaluating the residuals row by row
 	scorer *scorer             // the fits, where they are to be evaluated
 }
 
-// room refuses folds of n rows, -1 if unknown, that take more memory than they may: for
-// each a sketch, with as many vectors and the matrices it is shrunk by, c and the means,
-// and the rows that wait to be handed over or are; and the fits' weights where they are
-// kept.
+// room refuses folds of n rows, -1 if unknown, that take more memory than they may. Each takes
+// a sketch, its vectors and the matrices it is shrunk by, c and the means, and the rows that
+// are collected for it; the weights of the fits, too, where they are kept.
 func (v *validation) room(n int64) error {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
@@ -246,7 +245,7 @@ func (v *validation) fit(ctx context.Context, k int) error {
 	bx, own := held.SketchNorms(len(v.cv.Gammas)*t, x), others.SketchNorms(len(v.cv.Gammas)*t, x)
 	var f fold
 	if v.cv.Exact {
-		f.scorer = newScorer(rest.be, d, t)
+		f.scorer = newScorer(rest.cfg.Backend, d, t)
 		f.scorer.x = x
 	}
 	for i, gamma := range v.cv.Gammas {

@@ -47,16 +47,17 @@ func decode(m *wire.Reader, be engine.Backend) *Summary {
 		s.assumeWorst()
 	}
 	c := s.sketch.Config()
-	s.cfg.Size, s.cfg.Shrink, s.cfg.ShrinkRows, s.cfg.Backend, s.be = c.Size, c.Shrink, c.ShrinkRows, c.Backend, c.Backend
+	s.cfg.Size, s.cfg.Shrink, s.cfg.ShrinkRows, s.cfg.Backend = c.Size, c.Shrink, c.ShrinkRows, c.Backend
 	return s
 }
 
 // decodeSums reads what lies between Meta and the sketch.
 func (s *Summary) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 	d, t := s.cfg.Dim, s.cfg.Targets
+	s.sums.d, s.sums.t = d, t
 	st.Origin, st.Sum = m.Float64s(d+t), m.Sums(d+t)
 	if version == 1 {
-		s.yy, s.cross = m.Sums(t), m.Sums(t*d)
+		s.sums.yy, s.sums.cross = m.Sums(t), m.Sums(t*d)
 		return st
 	}
 	st.SumError, st.Moved = m.Float64s(d+t), m.Float64s(d+t)
@@ -67,7 +68,7 @@ func (s *Summary) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 		}
 		st.NonZero = append(st.NonZero, b == 1)
 	}
-	s.yy, s.cross = m.Sums(t), m.Sums((t+1)*d)
+	s.sums.yy, s.sums.cross = m.Sums(t), m.Sums((t+1)*d)
 	return st
 }
 
@@ -79,7 +80,7 @@ func (s *Summary) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 func (s *Summary) assumeWorst() {
 	st, n := s.stage, float64(s.stage.Rows)
 	s.unwatched = true
-	s.cross = append(s.cross, make([]neumaier.Sum, s.cfg.Dim)...)
+	s.sums.cross = append(s.sums.cross, make([]neumaier.Sum, s.cfg.Dim)...)
 	columns := s.cfg.Dim + s.cfg.Targets
 	st.SumError, st.Moved = make([]float64, columns), make([]float64, columns)
 	for range 1 + s.cfg.Targets {
@@ -116,7 +117,7 @@ func readSketch(m *wire.Reader, be engine.Backend, size int64) *fd.Sketch {
 	return sketch
 }
 
-// check finds what is wrong with the header, before anything is made of it.
+// check refuses a header that no summary has, before anything is made of it.
 func (h *summaryHeader) check(m *wire.Reader, version uint32, size int64) {
 	if m.Err() != nil {
 		return
@@ -163,8 +164,8 @@ const (
 	maxMean = 0x1p501
 )
 
-// checkWeight finds a correction of the weight, or a bound on its round-off, that no
-// rows have.
+// checkWeight refuses a correction of the weight, or a bound on its round-off, that no rows
+// have.
 func (s *Summary) checkWeight(m *wire.Reader) {
 	w, low := s.stage.Weight.Parts()
 	if off := s.stage.WeightError; !(math.Abs(low) <= 1e-6*w) || !(off >= 0 && off <= math.MaxFloat64) || (!s.stage.Weighted && (low != 0 || off != 0)) {
@@ -172,8 +173,8 @@ func (s *Summary) checkWeight(m *wire.Reader) {
 	}
 }
 
-// checkSums finds numbers that no rows sum to, and a sketch that is not of them;
-// the sums start at offset at of the message.
+// checkSums refuses numbers that no rows sum to, and a sketch that is not of the same rows.
+// The sums start at offset at of the message.
 func (s *Summary) checkSums(m *wire.Reader, at int64) {
 	within := func(what string, i int, width int64, limit float64, v ...float64) {
 		for _, v := range v {
@@ -207,15 +208,15 @@ func (s *Summary) checkSums(m *wire.Reader, at int64) {
 		at += 8 * int64(len(bounds))
 	}
 	at += int64(len(st.NonZero))
-	sums("the squared norms of the targets", maxSum, s.yy)
-	for i, v := range s.yy {
+	sums("the squared norms of the targets", maxSum, s.sums.yy)
+	for i, v := range s.sums.yy {
 		if v.Value() < 0 {
 			m.Fail(at+16*int64(i), nil, "the squared norm of target %d is %v", i, v.Value())
 		}
 	}
-	at += 16 * int64(len(s.yy))
-	sums("the products with the targets", maxSum, s.cross)
-	at += 16 * int64(len(s.cross))
+	at += 16 * int64(len(s.sums.yy))
+	sums("the products with the targets", maxSum, s.sums.cross)
+	at += 16 * int64(len(s.sums.cross))
 	n := s.sketch.Rows()
 	if s.sketch.Dim() != s.cfg.Dim || n < st.Rows || (n > st.Rows && !s.cfg.Intercept) {
 		m.Fail(at, nil, "the sketch has %d rows of dimension %d, the summary %d of %d", n, s.sketch.Dim(), st.Rows, s.cfg.Dim)

@@ -11,16 +11,17 @@ import (
 func (s *Summary) evidence(spec *fd.Spectrum) certify.Evidence {
 	d, t, st := s.cfg.Dim, s.cfg.Targets, s.stage
 	e := certify.Evidence{
-		Sketch: spec, Backend: s.be,
+		Sketch: spec, Backend: s.cfg.Backend,
 		Rows: st.Rows, Decays: st.Decays, Weight: st.Weight.Value(), Weighted: st.Weighted,
-		Intercept: s.cfg.Intercept, Sparse: s.sparse,
-		Cross: values(s.cross[:t*d]), NonZero: st.NonZero,
+		Intercept: s.cfg.Intercept,
+		Sums:      certify.Sums{Cross: s.sums.c(), NonZero: st.NonZero},
+		Reading:   certify.Reading{Sparse: s.sparse},
 	}
 	for j := range d {
 		e.Displaced = append(e.Displaced, st.Displaced(j, 0))
 	}
 	for j := range t {
-		tss := math.Max(0, s.yy[j].Value())
+		tss := math.Max(0, s.sums.yy[j].Value())
 		e.TSS = append(e.TSS, tss)
 		e.Displaced = append(e.Displaced, st.Displaced(d+j, math.Sqrt(tss)))
 	}
@@ -28,13 +29,13 @@ func (s *Summary) evidence(spec *fd.Spectrum) certify.Evidence {
 		e.Means, e.MeanErrors = st.Means(), st.MeanErrors()
 	}
 	if !s.unwatched {
-		e.Probe, e.Product = certify.Probe(d), values(s.cross[t*d:])
+		e.Witness = certify.Witness{Probe: certify.Probe(d), Product: s.sums.kh()}
 	}
 	return e
 }
 
-// known is what follows from it, for the γ given, which are checked. workers is how many
-// there are whose sums are added up in a pass.
+// known is what follows from the evidence. It refuses γ that method cannot take, and evidence
+// of which nothing follows. workers is how many there are whose sums are added up in a pass.
 func (s *Summary) known(method string, workers int, gammas ...float64) (*certify.Known, error) {
 	for _, g := range gammas {
 		if err := checkGamma(g, method); err != nil {

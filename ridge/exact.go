@@ -123,7 +123,7 @@ func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 	return fits, nil
 }
 
-// exact is an exact fit under way.
+// exact is a direct fit under way.
 type exact struct {
 	d, t   int
 	opts   ExactOptions

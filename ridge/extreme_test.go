@@ -185,7 +185,7 @@ func finiteState(s *Summary) error {
 	st := s.stage
 	numbers := map[string][]float64{
 		"the weight": {st.Weight.Value(), st.WeightError}, "the origin": st.Origin, "the means": st.RelativeMeans(), "their round-off": st.SumError,
-		"what centring moved": st.Moved, "the sum of squares": {s.raw}, "c": values(s.cross), "‖b‖²": values(s.yy), "the sums": values(st.Sum),
+		"what centring moved": st.Moved, "the sum of squares": {s.raw}, "c": values(s.sums.cross), "‖b‖²": values(s.sums.yy), "the sums": values(st.Sum),
 		"the round-off of the means": st.MeanErrors(),
 	}
 	spec, err := s.spectrum()

@@ -87,10 +87,10 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 	return r.finish(ctx, src, cv, &opts)
 }
 
-// FitSummary is the rest of [Fit] where there is a summary: it chooses γ, and the method,
-// which is "one-shot" where src is nil and an iteration where it is not. src has to yield
-// the rows of sum. What opts has of how rows are summarised is not looked at; direct
-// methods and folds are refused. Result.Passes are those over src.
+// FitSummary is what [Fit] does once it has a summary: it chooses the method, "one-shot" where
+// src is nil, else an iteration, and γ, and solves. src has to yield the rows of sum.
+// Options of how rows are summarised are not looked at; direct methods and folds are refused.
+// Result.Passes are those over src.
 func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Options) (*Result, error) {
 	r := &Result{Method: opts.Method, Summary: sum}
 	if r.Method == "" {
@@ -145,8 +145,8 @@ func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) e
 	return err
 }
 
-// summarize makes the pass that every other method begins with, and before it that of
-// the pilot.
+// summarize makes the pass that every method but the direct ones begins with, and before it
+// that of the pilot where the size is to be found.
 func (r *Result) summarize(ctx context.Context, src dataset.Source, opts *Options) (*CVResult, error) {
 	m := opts.size()
 	r.SizedFor = opts.Error

@@ -91,6 +91,6 @@ func (h *dealt) flush(k int) error {
 	return err
 }
 
-// dealtRows is how many rows of a fold are collected: with an intercept each block costs
-// one more.
+// dealtRows is how many rows of a fold are collected before they are handed to it: with an
+// intercept each block costs one row more.
 func dealtRows(t engine.Tuning, d int) int { return min(t.GradientRows(d), roundoff.StageRows) }

@@ -12,7 +12,7 @@ import (
 // from where it was interrupted. A solver's state is a function of what its passes
 // return: started again, it is answered from the journal as far as that goes, and reads
 // the data from the row on that the last pass had come to. The result is bit for bit
-// that of a solve that wasn't interrupted.
+// that of a solve that was not interrupted.
 //
 // A pass that asks another question than the one recorded, as where a tolerance or
 // the limit on passes was changed meanwhile, is made anew. The data have to be the
@@ -25,16 +25,16 @@ type Journal interface {
 	// Due reports whether the state of the pass under way is wanted. It is asked after
 	// each block.
 	Due() bool
-	// Record takes the state of a pass: in its midst when Due or when the context is
-	// cancelled, and when it has ended. It takes the place of what was recorded of
-	// this pass and of later ones. An error ends the solve.
+	// Record takes the state of a pass: on the way when Due says so or the context is
+	// cancelled, and at its end. It takes the place of what was recorded of this pass and
+	// of later ones. An error ends the solve.
 	Record(pass int, state []byte) error
 }
 
-// Continue makes the rest of a pass over src, whose first Rows() rows s has seen. Of
-// a summary that was written in the midst of [Summarize], when progress was told, it
-// makes what Summarize would have made, bit for bit. Where it is cancelled s is whole,
-// and has seen the blocks until then.
+// Continue makes the rest of a pass over src, whose first Rows() rows s has seen. A summary
+// that was written while [Summarize] made it, in a call of progress, becomes what Summarize
+// would have made, bit for bit. After a cancelled Continue, s is the summary of the blocks
+// read until then.
 func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress func(rows int64)) error {
 	if _, d, t := src.Dims(); d != s.cfg.Dim || t != s.cfg.Targets {
 		return fmt.Errorf("%w: the source has %d features and %d targets, the summary %d and %d", errShape, d, t, s.cfg.Dim, s.cfg.Targets)

@@ -30,6 +30,6 @@ func (s *Summary) newSolution(gamma float64, method string, k *certify.Known) *S
 	return &Solution{
 		Gamma: gamma, Targets: make([]Target, 0, s.cfg.Targets),
 		Shrinkage: k.Bound().FD(), EffectiveDimension: Interval(k.At(gamma).EffectiveDimension()),
-		Method: method, Backend: s.be.Name(), Rows: s.Rows(),
+		Method: method, Backend: s.cfg.Backend.Name(), Rows: s.Rows(),
 	}
 }

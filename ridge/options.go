@@ -34,12 +34,12 @@ type Options struct {
 
 	// Size is m, the rows of the sketch; default 256.
 	Size int
-	// Error, below 1, chooses m in place of Size: so that the one-shot solution at the least
-	// γ is expected to have this relative error, by a pass that sketches every tenth row. A
-	// Size beside it is the one that an earlier Fit has chosen for it.
+	// Error, below 1, has m chosen, by a pass that sketches every tenth row, so that the
+	// one-shot solution at the least γ is expected to have this relative error. Where Size is
+	// given too it is taken for what an earlier Fit chose, and no such pass is made.
 	Error  float64
 	Shrink fd.Driver // how the sketch shrinks; default fd.Gram
-	// KeepSummary says that Result.Summary is wanted, which direct methods have none of.
+	// KeepSummary says that Result.Summary is wanted: no direct method is chosen, they make none.
 	KeepSummary bool
 
 	Backend  engine.Backend // nil is engine.Default()
@@ -49,15 +49,14 @@ type Options struct {
 	Observe func(Iterate)
 	Journal Journal
 	Reducer Reducer
-	// Progress, if not nil, is called after every block that was read. But for [Refining],
-	// only p.Rows is told.
+	// Progress, if not nil, is called after every block that was read. In stages other than
+	// [Refining] only p.Rows says anything.
 	Progress func(s Stage, p Progress)
 	// Summarize, if not nil, makes a summary in place of [Summarize], for [Piloting] or
-	// [Sketching]: of the rows of all workers where there is a Reducer, say. It is needed
-	// then.
+	// [Sketching]. With a Reducer it is needed, and makes that of all workers' rows.
 	Summarize func(ctx context.Context, s Stage, src dataset.Source, cfg SummaryConfig, progress func(rows int64)) (*Summary, error)
-	// Summarized, if not nil, is shown the summary of all rows before it is used, to keep
-	// it whatever follows. An error ends the fit.
+	// Summarized, if not nil, is shown the summary of all rows before it is used, so that it
+	// can be kept whatever follows. An error ends the fit.
 	Summarized func(*Summary) error
 }
 
@@ -80,7 +79,7 @@ func (s Stage) String() string {
 	return stageNames[s]
 }
 
-// chooses is whether γ is to be chosen.
+// chooses says that γ is to be chosen.
 func (o *Options) chooses() bool { return len(o.Gammas) == 0 }
 
 // solved is how many γ there are to solve for.
@@ -95,7 +94,7 @@ func (o *Options) size() int {
 	return o.Size
 }
 
-// factors is whether a method factors.
+// factors says that a method is direct.
 func factors(method string) bool {
 	return method == exactly || method == Cholesky.String() || method == QR.String()
 }
@@ -151,7 +150,7 @@ func (o *Options) config(m int) SummaryConfig {
 	return SummaryConfig{Size: m, Intercept: o.Intercept, Shrink: o.Shrink, Backend: o.Backend}
 }
 
-// progress tells rows read in a stage, nil where nobody is to be told.
+// progress is what tells Progress the rows read in a stage, nil where there is none.
 func (o *Options) progress(s Stage) func(rows int64) {
 	if o.Progress == nil {
 		return nil

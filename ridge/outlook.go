@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
@@ -35,23 +36,28 @@ func (s *Summary) SizeFor(relErr, gamma float64) (proved, estimated int, err err
 			return (rho+o.roundOff)/(gamma+rho) <= relErr
 		})
 	}
-	return least(o.bound), least(o.estimate), nil
+	return least(o.spectrum.bound), least(o.spectrum.estimate), nil
 }
 
 // An outlook is what a summary says of sketches of other sizes.
 type outlook struct {
-	s        *Summary
 	known    *certify.Known
+	be       engine.Backend
 	d, t     int
 	rows     int64
-	mean     float64   // eigenvalue of K
-	sigma2   []float64 // of the sketch
-	eta      float64
-	roundOff float64
-	captured []float64 // bound on Σ_{i≤k} λᵢ from below, for k = 0 … r
-	expected []float64 // Σ_{i≤k} λᵢ as expected, for k = 0 … d
-	total    float64   // ‖A‖²_F
-	fraction float64   // of its bound that η was
+	mean     float64 // eigenvalue of K
+	roundOff float64 // of the bound on ‖K − BᵀB‖
+	spectrum spectrum
+}
+
+// A spectrum is what a sketch tells of the eigenvalues λ₁ ≥ λ₂ ≥ … of K, and so of η for
+// sketches of other sizes.
+type spectrum struct {
+	d      int
+	total  float64   // ‖A‖²_F
+	proved []float64 // lower bounds on λ₁ + … + λ_k, for k = 0 … r
+	likely []float64 // λ₁ + … + λ_k as expected, for k = 0 … d
+	share  float64   // η of the sketch at hand relative to what likely makes of its bound
 }
 
 func (s *Summary) outlook() (*outlook, error) {
@@ -59,50 +65,54 @@ func (s *Summary) outlook() (*outlook, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := k.Bound()
-	o := &outlook{
-		s: s, known: k, d: s.cfg.Dim, t: s.cfg.Targets, rows: k.Rows, mean: s.Grid(1)[0], sigma2: k.Sketch.Sigma2,
-		eta: b.Shrinkage, roundOff: b.RoundOff, total: b.Frobenius2, fraction: 1,
-	}
-	o.captured, o.expected = []float64{0}, []float64{0}
-	for i, v := range o.sigma2 {
-		o.captured = append(o.captured, o.captured[i]+math.Max(0, v-b.RoundOff))
-		o.expected = append(o.expected, math.Min(o.total, o.expected[i]+v+o.eta))
-	}
-	r := len(o.sigma2)
-	if free := k.Rank() - r; free > 0 {
-		level := (o.total - o.expected[r]) / float64(free)
-		for i := range free {
-			o.expected = append(o.expected, o.expected[r]+float64(i+1)*level)
-		}
-	}
-	if likely := o.least(o.expected, min(s.cfg.Size, o.d)); likely > 0 && o.eta > 0 {
-		o.fraction = math.Min(1, o.eta/likely)
-	}
-	return o, nil
+	return &outlook{
+		known: k, be: s.cfg.Backend, d: s.cfg.Dim, t: s.cfg.Targets, rows: k.Rows,
+		mean: s.Grid(1)[0], roundOff: k.Bound().RoundOff, spectrum: newSpectrum(k, s.cfg.Size),
+	}, nil
 }
 
-// least is min_{k≤m} (‖A‖²_F − Σ_{i≤k}λᵢ)/(m+1−k).
-func (o *outlook) least(sums []float64, m int) float64 {
+// newSpectrum is that of a sketch of size m.
+func newSpectrum(k *certify.Known, m int) spectrum {
+	b, sigma2 := k.Bound(), k.Sketch.Sigma2
+	s := spectrum{d: k.Sketch.Dim, total: b.Frobenius2, proved: []float64{0}, likely: []float64{0}, share: 1}
+	for i, v := range sigma2 {
+		s.proved = append(s.proved, s.proved[i]+math.Max(0, v-b.RoundOff))
+		s.likely = append(s.likely, math.Min(s.total, s.likely[i]+v+b.Shrinkage))
+	}
+	r := len(sigma2)
+	if unseen := k.Rank() - r; unseen > 0 {
+		level := (s.total - s.likely[r]) / float64(unseen)
+		for i := range unseen {
+			s.likely = append(s.likely, s.likely[r]+float64(i+1)*level)
+		}
+	}
+	if likely := s.least(s.likely, min(m, s.d)); likely > 0 && b.Shrinkage > 0 {
+		s.share = math.Min(1, b.Shrinkage/likely)
+	}
+	return s
+}
+
+// least is min_{k≤m} (‖A‖²_F − Σ_{i≤k}λᵢ)/(m+1−k), given the sums of the largest λᵢ.
+func (s *spectrum) least(sums []float64, m int) float64 {
 	best := math.Inf(1)
 	for k := 0; k < len(sums) && k <= m; k++ {
-		best = math.Min(best, math.Max(0, o.total-sums[k])/float64(m+1-k))
+		best = math.Min(best, math.Max(0, s.total-sums[k])/float64(m+1-k))
 	}
 	return best
 }
 
 // bound is proved of η at size m, for the rows seen.
-func (o *outlook) bound(m int) float64 {
-	if m >= o.d {
+func (s *spectrum) bound(m int) float64 {
+	if m >= s.d {
 		return 0
 	}
-	return o.least(o.captured, m)
+	return s.least(s.proved, m)
 }
 
 // estimate is what η is expected to be at size m.
-func (o *outlook) estimate(m int) float64 {
-	if m >= o.d {
+func (s *spectrum) estimate(m int) float64 {
+	if m >= s.d {
 		return 0
 	}
-	return math.Min(o.fraction*o.least(o.expected, m), o.bound(m))
+	return math.Min(s.share*s.least(s.likely, m), s.bound(m))
 }

@@ -13,9 +13,8 @@ import (
 //	path, err := ridge.SolvePath(ctx, src, sum, []float64{1, 10}, ridge.SolveOptions{})
 //	each, err := ridge.PerTarget(path, []float64{10, 1, 10})
 //
-// The ridge problem is a problem of its own for each target, so that nothing is lost;
-// that of [ChooseGCV] for a target may be its γ. What is returned shares nothing with
-// solutions. A number of γ that is not that of targets, and a γ of which there is no
+// Each target is a ridge problem of its own, so that nothing is lost. Its γ may be the one
+// that [ChooseGCV] chooses for it. What is returned shares nothing with solutions. A number of γ that is not that of targets, and a γ of which there is no
 // solution, are [ErrShape].
 func PerTarget(solutions []*Solution, gammas []float64) ([]*Solution, error) {
 	out := make([]*Solution, len(gammas))

@@ -17,8 +17,8 @@ type PlanConfig struct {
 	FlopRate float64 // floating-point operations in matrix products; default 5e10
 	ReadRate float64 // bytes of rows, as float64, that a pass gets: of memory, or of the reader if that is less; default 1e10
 
-	// What every method takes besides its own: the program, the reader's blocks, and what
-	// is to be done before.
+	// What is added to the memory and the time of every method: the program, the reader's
+	// blocks, and what is to be done before.
 	BaseBytes   uint64
 	BaseSeconds float64
 }
@@ -45,7 +45,7 @@ type Plan struct {
 	Gammas  []float64    `json:"gammas"`
 	Options []PlanOption `json:"options"`
 	Best    int          `json:"best"`   // index of the option that is to be run, see [Summary.Plan]; -1 where none reaches Tol
-	Reason  string       `json:"reason"` // in words
+	Reason  string       `json:"reason"` // in words; where another option is sooner, which
 }
 
 // Plan predicts, from a summary of all rows, or as a pilot of a sample of them, what it
@@ -68,12 +68,13 @@ type Plan struct {
 // and ReadRate, after BaseSeconds; they are good to a factor of about two where these are
 // those of the machine and of the reader.
 //
-// The best option is the one that reaches Tol soonest, by the rules by which [Fit] chooses a
-// method, see [ChooseMethod]: exact where it takes no more than twice as long as the best
-// iteration, and d² numbers no more than 1 GiB; Galerkin where it takes no more than CG
-// does and, for one γ and target, its vectors not much memory; no other iteration. It may
-// be another one than Fit's only for what Fit, before the first pass, has to guess:
-// spectrum and machine. To run it give Fit its Method and Size.
+// The best option is what [Fit] runs by itself for these rows and γ, see [ChooseMethod]: exact
+// where it chooses that, else, of the sizes considered, the soonest of the iterations that it
+// chooses for a sketch of that size. Where none of these reaches Tol within MaxBytes it is
+// the soonest of the others, Chebyshev and Newton left out, which is to be asked for by its
+// name. As Fit, before the first pass, has to guess spectrum and machine, another option may
+// be sooner: Reason then names it. To run an option give Fit its Size and, where it is not the
+// best, its Method.
 //
 // Errors: [ErrEmpty]; *[GammaError]; [ErrShape] for a size or a number of rows that
 // is not positive.
@@ -144,67 +145,50 @@ func (c *PlanConfig) complete(o *outlook) error {
 	return nil
 }
 
-// choose takes the best option.
+// choose marks the best option, and says why.
 func (p *Plan) choose(cfg PlanConfig, o *outlook) {
-	q := len(cfg.Gammas) * o.t
-	sketched := p.soonest(func(i int) bool { return p.Options[i].Method != exactly && p.eligible(i, o.d, q) })
-	exact := p.soonest(func(i int) bool { return p.Options[i].Method == exactly })
-	next, why := -1, " reaches the tolerance soonest"
-	switch p.Best = sketched; {
-	case exact < 0:
-	case sketched < 0:
-		p.Best = exact
-	case p.Options[exact].Seconds <= p.Options[sketched].Seconds && exactFits(o.d):
-		p.Best, next = exact, sketched
-	case p.Options[sketched].Method != oneShot && exactFits(o.d) && prefersExact(p.Options[exact].Seconds, p.Options[sketched].Seconds):
-		p.Best, next, why = exact, sketched, " reaches the tolerance for certain, in no more than twice the time of any other"
-	default:
-		next = exact
+	const (
+		itself  = " is what runs unless a method is named"
+		soonest = " reaches the tolerance soonest"
+	)
+	run := func(size int) string {
+		method, _ := ChooseMethod(cfg.Rows, o.d, o.t, Options{Gammas: cfg.Gammas, Size: size})
+		return method
+	}
+	why := itself
+	if p.Best = p.soonest(func(c PlanOption) bool { return c.Method == exactly && run(0) == exactly }); p.Best < 0 {
+		p.Best = p.soonest(func(c PlanOption) bool { return c.Method != exactly && run(c.Size) == c.Method })
+	}
+	first := p.soonest(func(c PlanOption) bool { return c.Method != Chebyshev.String() && c.Method != Newton.String() })
+	if p.Best < 0 {
+		p.Best, why = first, soonest
 	}
 	if p.Best < 0 {
 		p.Reason = fmt.Sprintf("nothing reaches a relative error of %g within %.3g MiB", cfg.Tol, float64(cfg.MaxBytes)/(1<<20))
 		return
 	}
-	p.Reason = p.Options[p.Best].describe() + why
-	switch {
-	case next >= 0:
-		p.Reason += "; " + p.Options[next].describe() + " is next"
-	case p.Best != 0:
+	best := p.Options[p.Best]
+	p.Reason = best.describe() + why
+	if p.Options[first].Seconds < best.Seconds {
+		p.Reason += "; " + p.Options[first].describe() + soonest
+	} else if why == itself {
+		p.Reason += ", and" + soonest
+	}
+	if !p.Options[0].Reaches {
 		p.Reason += fmt.Sprintf("; exact takes %.3g MiB", float64(p.Options[0].Bytes)/(1<<20))
 	}
 }
 
 // soonest is the option that reaches the tolerance in the least time of those that may
 // be taken, -1 for none.
-func (p *Plan) soonest(may func(i int) bool) int {
+func (p *Plan) soonest(may func(PlanOption) bool) int {
 	best := -1
 	for i, o := range p.Options {
-		if o.Reaches && may(i) && (best < 0 || o.Seconds < p.Options[best].Seconds) {
+		if o.Reaches && may(o) && (best < 0 || o.Seconds < p.Options[best].Seconds) {
 			best = i
 		}
 	}
 	return best
-}
-
-// eligible is whether an option may be the best one: no iteration but CG and Galerkin,
-// beside which Chebyshev and Newton save nothing, and of these, with sketches of the same
-// size, only the one that is preferred, where both reach the tolerance.
-func (p *Plan) eligible(i, d, systems int) bool {
-	o := p.Options[i]
-	if o.Method == Chebyshev.String() || o.Method == Newton.String() {
-		return false
-	}
-	isCG, isGalerkin := o.Method == CG.String(), o.Method == Galerkin.String()
-	for _, other := range p.Options {
-		if !other.Reaches || other.Size != o.Size {
-			continue
-		}
-		if isGalerkin && other.Method == CG.String() && !prefersGalerkin(o.Seconds, other.Seconds, d, o.Size, systems) ||
-			isCG && other.Method == Galerkin.String() && prefersGalerkin(other.Seconds, o.Seconds, d, o.Size, systems) {
-			return false
-		}
-	}
-	return true
 }
 
 func (o PlanOption) describe() string {
@@ -230,17 +214,17 @@ func (o *outlook) exact(cfg PlanConfig) PlanOption {
 	return p
 }
 
-// take notes what the option takes in all.
+// take sets what the option takes in all.
 func (p *PlanOption) take(cfg PlanConfig, total cost) {
 	p.Bytes = cfg.BaseBytes + uint64(math.Min(total.memory, math.MaxInt64))
 	p.Seconds = cfg.BaseSeconds + total.flops/cfg.FlopRate + total.read/cfg.ReadRate
 	p.Reaches = p.Reaches && p.Bytes <= cfg.MaxBytes
 }
 
-// option is a sketch of m rows and what follows it.
+// option is a method with a sketch of m rows.
 func (o *outlook) option(cfg PlanConfig, m int, method string) (PlanOption, error) {
 	grown := float64(cfg.Rows) / float64(o.rows)
-	p := PlanOption{Method: method, Size: m, ShrinkageBound: o.bound(m) * grown, Shrinkage: o.estimate(m) * grown, Reaches: true}
+	p := PlanOption{Method: method, Size: m, ShrinkageBound: o.spectrum.bound(m) * grown, Shrinkage: o.spectrum.estimate(m) * grown, Reaches: true}
 	rho, round := p.Shrinkage/2, o.roundOff*grown
 	most := 0
 	for _, gamma := range cfg.Gammas {
@@ -277,7 +261,7 @@ func (o *outlook) option(cfg PlanConfig, m int, method string) (PlanOption, erro
 
 // passesWithin is how many gradients shrink the error in the norm of H by tol where
 // the spectrum of Ĥ⁻¹H is in [lo, hi]: by Newton's rate, or by that of CG and
-// Chebyshev. 0 says that they need not.
+// Chebyshev. 0 says that they may never.
 func passesWithin(lo, hi, tol float64, newton bool) int {
 	if !(lo > 0) {
 		return 0

@@ -166,9 +166,68 @@ func TestPlanMemory(t *testing.T) {
 	}
 }
 
-// TestPlanRule: whatever the machine, exact is best where it takes no more than twice as
-// long as the soonest iteration, Galerkin where it takes no more than CG of the same size,
-// and then the soonest is.
+// runs is what Fit runs by itself with a sketch of that size.
+func runs(p *ridge.Plan, d, t, size int) string {
+	method, _ := ridge.ChooseMethod(p.Rows, d, t, ridge.Options{Gammas: p.Gammas, Size: size})
+	return method
+}
+
+// itself is the option that a plan is to mark where what Fit runs by itself reaches the
+// tolerance, -1 where it doesn't.
+func itself(p *ridge.Plan, d, t int) int {
+	if p.Options[0].Reaches && runs(p, d, t, 0) == "exact" {
+		return 0
+	}
+	best := -1
+	for i, o := range p.Options[1:] {
+		if o.Reaches && o.Method == runs(p, d, t, o.Size) && (best < 0 || o.Seconds < p.Options[best].Seconds) {
+			best = 1 + i
+		}
+	}
+	return best
+}
+
+// TestPlanIsFit: for data of any shape the option marked is what Fit runs, wherever that
+// reaches the tolerance.
+func TestPlanIsFit(t *testing.T) {
+	marked := map[string]int{}
+	for _, d := range []int{1, 7, 96, 3000, 12000} {
+		for _, targets := range []int{1, 3, 40} {
+			src := waves(t, 12, d, targets)
+			sum := summarize(t, src, ridge.SummaryConfig{Size: 3})
+			for _, n := range []int64{12, 1000, 1e5, 1e9} {
+				for _, k := range []int{1, 20} {
+					for _, room := range []uint64{0, 1 << 20, 1 << 40} {
+						cfg := ridge.PlanConfig{Rows: n, Sizes: []int{2, 16, 300}, Tol: 1e-2, MaxBytes: room, Gammas: sum.Grid(k)}
+						for i := range cfg.Gammas {
+							cfg.Gammas[i] *= float64(n)
+						}
+						p := must(sum.Plan(cfg))(t)
+						want := itself(p, d, targets)
+						if want >= 0 && p.Best != want {
+							t.Errorf("%d×%d, %d targets, %d γ: option %d is marked, %d is what runs: %s", n, d, targets, k, p.Best, want, p.Reason)
+						}
+						if want < 0 || n != 12 || d*targets > 3000 || room != 0 {
+							continue
+						}
+						best := p.Options[want]
+						marked[best.Method]++
+						f := must(ridge.Fit(t.Context(), src, ridge.Options{Gammas: cfg.Gammas, Size: best.Size, Tol: 0.1}))(t)
+						if f.Method != best.Method {
+							t.Errorf("%d×%d, %d targets, %d γ: %s is marked, Fit runs %s", n, d, targets, k, best.Method, f.Method)
+						}
+					}
+				}
+			}
+		}
+	}
+	if marked["exact"] == 0 || marked["cg"]+marked["galerkin"] == 0 {
+		t.Errorf("of all methods only %v were run", marked)
+	}
+}
+
+// TestPlanRule: whatever the machine, what Fit runs by itself is best; where that doesn't
+// reach the tolerance the soonest of the others is.
 func TestPlanRule(t *testing.T) {
 	src := fourier(t, 1000, 96)
 	sum := summarize(t, src, ridge.SummaryConfig{Size: 48})
@@ -204,8 +263,11 @@ func TestPlanRule(t *testing.T) {
 					if !slices.Contains(chosen, best.Method) {
 						chosen = append(chosen, best.Method)
 					}
-					if best.Method == "exact" && !(best.Seconds <= 2*least) || best.Method != "exact" && best.Method != "one-shot" && exact.Reaches && exact.Seconds <= 2*best.Seconds {
-						t.Errorf("%s is best, exact takes %g s, the soonest %g", best.Method, exact.Seconds, least)
+					if want := itself(p, 96, 1); want >= 0 && p.Best != want || want < 0 && best.Seconds > least {
+						t.Errorf("%s is best and takes %g s, the soonest %g", best.Method, best.Seconds, least)
+					}
+					if says := strings.Contains(p.Reason, "; "); says != (best.Seconds > least || !exact.Reaches) {
+						t.Errorf("%s takes %g s, the soonest %g: %s", best.Method, best.Seconds, least, p.Reason)
 					}
 					if c := cg[best.Size]; best.Method == "galerkin" && c.Reaches && c.Seconds < best.Seconds {
 						t.Errorf("galerkin %+v is better than cg %+v", best, c)

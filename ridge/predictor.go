@@ -28,26 +28,32 @@ import (
 //
 // It keeps workspace: one goroutine at a time may use it.
 type Predictor struct {
-	d, t int
-	be   engine.Backend
-	at   *certify.At // what the summary proves, nil for a fit alone
-	form *certify.Prediction
+	d, t  int
+	block int // rows taken at a time
+	be    engine.Backend
+	at    *certify.At // what the summary proves, nil for a fit alone
+	form  *certify.Prediction
+	basis basis
 
-	v         []float64        // the sketch's singular vectors, r×d
-	mean      []float64        // of the features, nil without intercept
-	meanAlong []float64        // V times the mean
-	centres   []certify.Centre // near x* of each target, and behind them those of a fit
-	weights   []float64        // of the centres, each a row
+	centres []certify.Centre // near x* of each target, and behind them those of a fit
+	weights []float64        // of the centres, each a row
 
-	rows int // taken at a time
 	work predictorWork
+}
+
+// A basis is what rows are projected onto: of a summary, its sketch's; else empty.
+type basis struct {
+	v         []float64 // the sketch's singular vectors, r×d
+	mean      []float64 // of the features, nil without intercept
+	meanAlong []float64 // V times the mean
 }
 
 // predictorWork is for some rows.
 type predictorWork struct {
-	a, along, product []float64
-	size              []float64 // ‖a‖², and the norm of what a was computed from, of each
-	view              engine.CSR
+	a              []float64 // dense rows, centred
+	along, product []float64 // Va of each row, and its products with the weights
+	size           []float64 // ‖a‖², and the norm of what a was computed from, of each
+	view           engine.CSR
 }
 
 // Predictor returns the [Predictor] at γ, in O(md). γ must be positive
@@ -58,15 +64,15 @@ func (s *Summary) Predictor(gamma float64) (*Predictor, error) {
 		return nil, err
 	}
 	at := k.At(gamma)
-	p, err := newPredictor(s.cfg.Dim, s.cfg.Targets, s.be, at.Prediction())
+	p, err := newPredictor(s.cfg.Dim, s.cfg.Targets, s.cfg.Backend, at.Prediction())
 	if err != nil {
 		return nil, err
 	}
-	p.at, p.v, p.weights = &at, k.Sketch.V, at.Middle()
+	p.at, p.weights, p.basis.v = &at, at.Middle(), k.Sketch.V
 	if s.cfg.Intercept {
-		p.mean = k.Means[:p.d]
-		p.meanAlong = make([]float64, len(k.Sketch.Sigma2))
-		s.be.Gemv(false, 1, engine.View(len(p.meanAlong), p.d, p.v), p.mean, 0, p.meanAlong)
+		p.basis.mean = k.Means[:p.d]
+		p.basis.meanAlong = make([]float64, len(k.Sketch.Sigma2))
+		s.cfg.Backend.Gemv(false, 1, engine.View(len(p.basis.meanAlong), p.d, p.basis.v), p.basis.mean, 0, p.basis.meanAlong)
 	}
 	for j := range p.t {
 		p.centres = append(p.centres, at.Near(j, p.weights[j*p.d:(j+1)*p.d]))
@@ -79,12 +85,11 @@ func newPredictor(d, t int, be engine.Backend, form *certify.Prediction) (*Predi
 	if err != nil {
 		return nil, err
 	}
-	return &Predictor{d: d, t: t, be: be, form: form, rows: min(tuning.GradientRows(d), roundoff.StageRows)}, nil
+	return &Predictor{d: d, t: t, be: be, form: form, block: min(tuning.GradientRows(d), roundoff.StageRows)}, nil
 }
 
-// Narrow makes p use what is known of f too, a fit of the same rows at the same γ
-// by [Solve], [Exact] or any other means, whose intervals are narrow where its error
-// was measured:
+// Narrow makes p use a fit f too, of the same rows at the same γ, by [Solve], [Exact] or any
+// other means. Where the error of f was measured its intervals are narrow:
 //
 //	|aᵀ(x̂ − x*)| ≤ min(‖a‖·‖x̂ − x*‖, √(aᵀĤ_F⁻¹a)·‖H^{½}(x̂ − x*)‖),
 //
@@ -191,9 +196,9 @@ func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
 	if s := b.Sparse; b.N < 0 || !rows.IsProduct(len(dst), b.N, p.t) || (s == nil && !rows.IsProduct(len(b.X), b.N, p.d)) || (s != nil && (s.Rows != b.N || s.Cols != p.d || len(s.RowPtr) != b.N+1)) {
 		return fmt.Errorf("%w: %d intervals for a block of %d rows, %d features and %d targets", errShape, len(dst), b.N, p.d, p.t)
 	}
-	for lo := 0; lo < b.N; lo += p.rows {
-		hi := min(lo+p.rows, b.N)
-		if err := p.block(dst[lo*p.t:hi*p.t], b.Cut(lo, hi, p.d, 0, &p.work.view), lo); err != nil {
+	for lo := 0; lo < b.N; lo += p.block {
+		hi := min(lo+p.block, b.N)
+		if err := p.predict(dst[lo*p.t:hi*p.t], b.Cut(lo, hi, p.d, 0, &p.work.view), lo); err != nil {
 			return err
 		}
 	}
@@ -217,13 +222,13 @@ func (s *Summary) PredictInterval(gamma float64, x []float64) ([]Interval, error
 	return dst, nil
 }
 
-// block is Predict for at most p.rows rows, of which the first is row first of
+// predict is Predict for at most p.block rows, of which the first is row first of
 // those given.
-func (p *Predictor) block(dst []Interval, b dataset.Block, first int) error {
+func (p *Predictor) predict(dst []Interval, b dataset.Block, first int) error {
 	if err := p.check(b, first); err != nil {
 		return err
 	}
-	t, r, q, w := p.t, len(p.v)/p.d, len(p.centres), &p.work
+	t, r, q, w := p.t, len(p.basis.v)/p.d, len(p.centres), &p.work
 	w.along, w.product, w.size = vec.Grow(w.along, b.N*r), vec.Grow(w.product, b.N*q), vec.Grow(w.size, 2*b.N)
 	if b.Sparse == nil {
 		p.dense(b)
@@ -271,18 +276,18 @@ func (p *Predictor) check(b dataset.Block, first int) error {
 
 // dense fills along, product and size for dense rows, which are centred first.
 func (p *Predictor) dense(b dataset.Block) {
-	d, r, q, w := p.d, len(p.v)/p.d, len(p.centres), &p.work
+	d, r, q, w := p.d, len(p.basis.v)/p.d, len(p.centres), &p.work
 	a := b.X
-	if p.mean != nil {
+	if p.basis.mean != nil {
 		w.a = vec.Grow(w.a, b.N*d)
 		a = w.a
 		for i := range b.N {
 			for j, v := range b.X[i*d : (i+1)*d] {
-				a[i*d+j] = v - p.mean[j]
+				a[i*d+j] = v - p.basis.mean[j]
 			}
 		}
 	}
-	p.be.Gemm(false, true, 1, engine.View(b.N, d, a), engine.View(r, d, p.v), 0, engine.View(b.N, r, w.along))
+	p.be.Gemm(false, true, 1, engine.View(b.N, d, a), engine.View(r, d, p.basis.v), 0, engine.View(b.N, r, w.along))
 	p.be.Gemm(false, true, 1, engine.View(b.N, d, a), engine.View(q, d, p.weights), 0, engine.View(b.N, q, w.product))
 	for i := range b.N {
 		n := vec.Norm(a[i*d : (i+1)*d])
@@ -292,17 +297,17 @@ func (p *Predictor) dense(b dataset.Block) {
 
 // sparse is dense for sparse rows s, of which a = s − μ is never formed.
 func (p *Predictor) sparse(b dataset.Block) {
-	d, r, q, w := p.d, len(p.v)/p.d, len(p.centres), &p.work
+	d, r, q, w := p.d, len(p.basis.v)/p.d, len(p.centres), &p.work
 	var meanNorm float64
-	if p.mean != nil {
-		meanNorm = vec.Norm(p.mean)
+	if p.basis.mean != nil {
+		meanNorm = vec.Norm(p.basis.mean)
 	}
 	for i := range b.N {
 		idx, val := b.Sparse.Row(i)
 		for l := range r {
-			w.along[i*r+l] = vec.SparseDot(idx, val, p.v[l*d:(l+1)*d])
-			if p.mean != nil {
-				w.along[i*r+l] -= p.meanAlong[l]
+			w.along[i*r+l] = vec.SparseDot(idx, val, p.basis.v[l*d:(l+1)*d])
+			if p.basis.mean != nil {
+				w.along[i*r+l] -= p.basis.meanAlong[l]
 			}
 		}
 		for l := range q {
@@ -310,8 +315,8 @@ func (p *Predictor) sparse(b dataset.Block) {
 		}
 		n := vec.Norm(val)
 		n2 := n * n
-		if p.mean != nil {
-			n2 = math.Max(0, n2-2*vec.SparseDot(idx, val, p.mean)+meanNorm*meanNorm)
+		if p.basis.mean != nil {
+			n2 = math.Max(0, n2-2*vec.SparseDot(idx, val, p.basis.mean)+meanNorm*meanNorm)
 		}
 		w.size[2*i], w.size[2*i+1] = n2, n+meanNorm
 	}

@@ -124,8 +124,6 @@ func pipeline(t testing.TB, be engine.Backend, s *stored) string {
 	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
 		fits := must(ridge.Exact(ctx, src, gammas, ridge.ExactOptions{Factor: factor, Intercept: true, Backend: be}))(t)
 		fmt.Fprintln(&b, said(fits...))
-		score := must(ridge.Score(ctx, src, fits))(t)
-		fmt.Fprintln(&b, *score)
 	}
 	cv := must(ridge.CrossValidate(ctx, src, cfg, ridge.CrossValidation{Folds: 3, Gammas: gammas, Exact: true}))(t)
 	fmt.Fprintln(&b, cv.Fitted, cv.Ridge)
@@ -305,14 +303,6 @@ var cancellable = map[string]func(ctx context.Context, src dataset.Source, sum *
 	"Exact QR": func(ctx context.Context, src dataset.Source, _ *ridge.Summary) (bool, error) {
 		f, err := ridge.Exact(ctx, src, []float64{1}, ridge.ExactOptions{Factor: ridge.QR, Intercept: true})
 		return f != nil, err
-	},
-	"Score": func(ctx context.Context, src dataset.Source, sum *ridge.Summary) (bool, error) {
-		f, err := sum.Fit(1)
-		if err != nil {
-			return false, err
-		}
-		h, err := ridge.Score(ctx, src, []*ridge.Solution{f})
-		return h != nil, err
 	},
 	"Standardize": func(ctx context.Context, src dataset.Source, _ *ridge.Summary) (bool, error) {
 		s, _, err := dataset.Standardize(ctx, src)

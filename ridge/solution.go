@@ -30,8 +30,8 @@ import (
 
 // A Certificate bounds how far the solution for one target is from the exact one. All
 // bounds hold for the x* of exact arithmetic on the data that were read. The zero value
-// promises that nothing is off by anything: a [Target] made by hand of which nothing is
-// known has [Unknown].
+// promises that there is no error at all: a [Target] made by hand, of which nothing is known,
+// must not have it, but bounds of +Inf and intervals from -Inf to +Inf.
 //
 // Round-off is included. What it may do is proved, from the longest chain of additions
 // that an entry goes through, for everything that is summed over rows: AᵀY, ‖Y‖²,
@@ -128,7 +128,7 @@ func (s *Solution) Dims() (t, d int) {
 	return len(s.Targets), len(s.Targets[0].Coef)
 }
 
-// hasShape says that it is of t targets, each with d weights.
+// hasShape says that s is of t targets, each with d weights.
 func (s *Solution) hasShape(t, d int) bool {
 	return len(s.Targets) == t && !slices.ContainsFunc(s.Targets, func(o Target) bool { return len(o.Coef) != d })
 }

@@ -81,7 +81,7 @@ type SolveOptions struct {
 type Progress struct {
 	Pass          int     // the pass under way, from 1
 	Rows          int64   // rows read in it
-	RelativeError float64 // the worst bound after the pass before
+	RelativeError float64 // the worst bound after the pass before; +Inf in the first
 	Active        int     // systems (γ and target) still iterating
 }
 
@@ -179,7 +179,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	return nil
 }
 
-// newProblem is what the solvers are given.
+// newProblem is what package krylov is given to solve.
 func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveOptions) (krylov.Problem, error) {
 	workers := 1
 	if opts.Reducer != nil {
@@ -193,7 +193,7 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	if sum.cfg.Intercept {
 		r.Mean = sum.stage.Means()
 	}
-	operator, err := gram.New(r, sum.be, opts.Journal, opts.Reducer)
+	operator, err := gram.New(r, sum.cfg.Backend, opts.Journal, opts.Reducer)
 	if err != nil {
 		return krylov.Problem{}, err
 	}
@@ -202,7 +202,7 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	}
 	if p.Hessian = (&givenHessian{opts.Hessian, sum.cfg.Dim}); opts.Hessian == nil {
 		p.Deflate = true
-		p.Hessian = krylov.NewSketch(k.Sketch.Bound, k.Eigen(), !opts.PlainFD, sum.be)
+		p.Hessian = krylov.NewSketch(k.Sketch.Bound, k.Eigen(), !opts.PlainFD, sum.cfg.Backend)
 	}
 	if opts.Start != nil {
 		p.Start = packed(opts.Start)
@@ -271,7 +271,7 @@ type givenHessian struct {
 	dim int
 }
 
-// Solve makes Ĥ anew where that is what it is for.
+// Solve makes Ĥ anew before, where it is a Refresher.
 func (h *givenHessian) Solve(ctx context.Context, gammas []float64, g *resolvent.Gradients) error {
 	if r, ok := h.Hessian.(Refresher); ok {
 		if err := r.Refresh(ctx); err != nil {
@@ -286,9 +286,8 @@ func (h *givenHessian) Solve(ctx context.Context, gammas []float64, g *resolvent
 // PredictedPasses returns how many reads of the data after the summary's a
 // method needs at most, in exact arithmetic, until the error in the norm of H
 // has shrunk by tol: from the proved bounds on Ĥ⁻¹H alone, before the first one.
-// 0 says that the method need not converge. Of Galerkin it is told what holds for CG,
-// whose directions its subspace has, but for those too close to others, while there is
-// room.
+// 0 says that the method need not converge. For Galerkin it is what it is for CG: while there
+// is room, its subspace has all of CG's directions but those too close to others.
 func (s *Summary) PredictedPasses(gamma, tol float64, m Method) (int, error) {
 	if err := checkGamma(gamma, m.String()); err != nil {
 		return 0, err
@@ -297,6 +296,6 @@ func (s *Summary) PredictedPasses(gamma, tol float64, m Method) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	lo, hi := krylov.NewSketch(spec.Bound, &resolvent.Eigen{Dim: spec.Dim, Values: spec.Sigma2, V: spec.V}, true, s.be).Range(gamma)
+	lo, hi := krylov.NewSketch(spec.Bound, &resolvent.Eigen{Dim: spec.Dim, Values: spec.Sigma2, V: spec.V}, true, s.cfg.Backend).Range(gamma)
 	return passesWithin(lo, hi, tol, m == Newton), nil
 }

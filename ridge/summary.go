@@ -10,10 +10,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/vec"
-	"github.com/fdridge/fdridge/ridge/internal/certify"
-	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
@@ -38,19 +35,13 @@ type SummaryConfig struct {
 // One goroutine may write at a time; any number may read while none writes.
 type Summary struct {
 	cfg    SummaryConfig
-	be     engine.Backend
 	sketch *fd.Sketch
 	stage  *rows.Stage
+	sums   sums
+	raw    float64 // sum of squares of all that was read, against overflow
 
-	cross []neumaier.Sum // c, t×d, and Kh for the h of the witness, 1×d
-	delta []float64      // a block's share of it
-	yy    []neumaier.Sum // ‖Y‖² of each target
-	raw   float64        // sum of squares of all that was read, against overflow
-
-	sparse    bool      // some rows came sparse, and are centred only implicitly
-	unwatched bool      // some rows came without a witness: read from format version 1
-	probe     []float64 // h
-	yh        []float64 // targets and, behind them, hᵀa of some rows
+	sparse    bool // some rows came sparse, and are centred only implicitly
+	unwatched bool // some rows came without a witness: read from format version 1
 
 	// Meta is the caller's own, at most [MaxMeta] bytes, written and read along with
 	// the summary and otherwise left alone, by Merge too.
@@ -85,9 +76,9 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 		return nil, fmt.Errorf("%w: t·d = %d·%d", fd.ErrSize, cfg.Targets, cfg.Dim)
 	}
 	return &Summary{
-		cfg: cfg, be: cfg.Backend, sketch: sketch,
+		cfg: cfg, sketch: sketch,
 		stage: rows.NewStage(cfg.Dim, cfg.Targets, cfg.Intercept),
-		cross: make([]neumaier.Sum, td), yy: make([]neumaier.Sum, cfg.Targets),
+		sums:  newSums(cfg.Dim, cfg.Targets),
 	}, nil
 }
 
@@ -169,74 +160,20 @@ func (s *Summary) AppendBlock(b dataset.Block) error {
 	return nil
 }
 
-// accumulate adds staged rows to the sketch, c and ‖Y‖².
+// accumulate adds staged rows.
 func (s *Summary) accumulate(st rows.Staged) error {
 	s.spec = nil
-	d, t := s.cfg.Dim, s.cfg.Targets
-	s.delta = vec.Grow(s.delta, (t+1)*d)
+	var err error
 	if st.Sparse != nil {
-		if err := s.sketch.AppendSparse(st.Sparse); err != nil {
-			return err
-		}
-		s.accumulateSparse(st)
+		err = s.sketch.AppendSparse(st.Sparse)
 	} else {
-		if err := s.sketch.AppendRows(st.N, st.X, d); err != nil {
-			return err
-		}
-		for lo := 0; lo < st.N; lo += roundoff.SumRows {
-			n := min(roundoff.SumRows, st.N-lo)
-			x := st.X[lo*d : (lo+n)*d]
-			s.be.Gemm(true, false, 1, engine.View(n, t+1, s.watched(n, st.Y[lo*t:], x)), engine.View(n, d, x), 0, engine.View(t+1, d, s.delta))
-			for i, v := range s.delta {
-				s.cross[i].Add(v)
-			}
-		}
+		err = s.sketch.AppendRows(st.N, st.X, s.cfg.Dim)
 	}
-	for i, v := range st.Y[:st.N*t] {
-		s.yy[i%t].Add(v * v)
+	if err != nil {
+		return err
 	}
+	s.sums.add(s.cfg.Backend, st)
 	return nil
-}
-
-// watched returns the targets y (n×t) of n rows x with hᵀa behind those of each,
-// n×(t+1).
-func (s *Summary) watched(n int, y, x []float64) []float64 {
-	d, t := s.cfg.Dim, s.cfg.Targets
-	s.watch()
-	s.yh = vec.Grow(s.yh, n*(t+2))
-	ah := s.yh[n*(t+1):]
-	s.be.Gemv(false, 1, engine.View(n, d, x), s.probe, 0, ah)
-	for i := range n {
-		copy(s.yh[i*(t+1):], y[i*t:(i+1)*t])
-		s.yh[i*(t+1)+t] = ah[i]
-	}
-	return s.yh[:n*(t+1)]
-}
-
-// watch makes h where there is none yet.
-func (s *Summary) watch() {
-	if s.probe == nil {
-		s.probe = certify.Probe(s.cfg.Dim)
-	}
-}
-
-// accumulateSparse adds the share of sparse rows to c and the witness.
-func (s *Summary) accumulateSparse(st rows.Staged) {
-	d, t := s.cfg.Dim, s.cfg.Targets
-	add := func(j int, y float64, idx []int32, val []float64) {
-		c := s.cross[j*d : (j+1)*d]
-		for k, col := range idx {
-			c[col].Add(y * val[k])
-		}
-	}
-	s.watch()
-	for i := range st.N {
-		idx, val := st.Sparse.Row(i)
-		for j := range t {
-			add(j, st.Y[i*t+j], idx, val)
-		}
-		add(t, vec.SparseDot(idx, val, s.probe), idx, val)
-	}
 }
 
 // Decay forgets: it multiplies the weight of every row seen so far by beta,
@@ -254,12 +191,7 @@ func (s *Summary) Decay(beta float64) error {
 		return err
 	}
 	s.spec = nil
-	for i := range s.cross {
-		s.cross[i].Scale(beta)
-	}
-	for j := range s.yy {
-		s.yy[j].Scale(beta)
-	}
+	s.sums.decay(beta)
 	s.raw *= beta
 	s.stage.Decay(beta)
 	return nil
@@ -286,12 +218,7 @@ func (s *Summary) Merge(o *Summary) error {
 	if err := s.sketch.Merge(o.sketch); err != nil {
 		return err
 	}
-	for i := range s.cross {
-		s.cross[i].Merge(o.cross[i])
-	}
-	for j := range s.yy {
-		s.yy[j].Merge(o.yy[j])
-	}
+	s.sums.merge(&o.sums)
 	s.raw += o.raw
 	s.sparse = s.sparse || o.sparse
 	s.unwatched = s.unwatched || o.unwatched
@@ -310,14 +237,6 @@ func (s *Summary) spectrum() (*fd.Spectrum, error) {
 		s.spec = p
 	}
 	return s.spec, nil
-}
-
-func values(sums []neumaier.Sum) []float64 {
-	out := make([]float64, len(sums))
-	for i := range out {
-		out[i] = sums[i].Value()
-	}
-	return out
 }
 
 // interceptOf is ȳ − xᵀx̄ for weights x of target j.

@@ -47,8 +47,8 @@ The bound on η is proved for the rows seen; the rest is an estimate. Times are 
 the speed of matrix products and of reading these files, both measured first, and
 good to a factor of about two for exact and one-shot; cg often needs half, sometimes
 a third, of the passes that its time counts, galerkin no more than cg. It marks
-what fit --method auto would choose if it knew the spectrum and the machine. Memory includes the program with its
-reader as it stands then.`,
+what fit --method auto runs, which guesses spectrum and machine, and names what would
+be sooner. Memory includes the program with its reader as it stands then.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(); err != nil {

@@ -16,19 +16,19 @@ type At struct {
 	*Known
 	Gamma        float64
 	lower, upper float64
-	proper       bool // lower(γ) is positive definite beyond doubt; else all that is known below is H ⪰ (γ + least)I
+	definite     bool // BᵀB + lower·I is positive definite beyond doubt; where it isn't, H ⪰ (γ + least)I is used
 }
 
 // At is what follows at γ > 0.
 func (k *Known) At(gamma float64) At {
 	lower, rest := gamma-k.bound.RoundOff, k.eigen.Rest
-	return At{Known: k, Gamma: gamma, lower: lower, upper: gamma + k.bound.FD(), proper: lower+rest > 0.5*(gamma+rest)}
+	return At{Known: k, Gamma: gamma, lower: lower, upper: gamma + k.bound.FD(), definite: lower+rest > 0.5*(gamma+rest)}
 }
 
 func (a At) below(s2 float64) float64 { return 1 / (s2 + a.upper) }
 
 func (a At) above(s2 float64) float64 {
-	if a.proper {
+	if a.definite {
 		return 1 / (s2 + a.lower)
 	}
 	return 1 / (a.Gamma + a.norm.least)
@@ -39,7 +39,7 @@ func (a At) middle(s2 float64) float64 { return (a.below(s2) + a.above(s2)) / 2 
 
 // gap is above − below, without cancellation.
 func (a At) gap(s2 float64) float64 {
-	if a.proper {
+	if a.definite {
 		return (a.upper - a.lower) / (s2 + a.lower) / (s2 + a.upper)
 	}
 	least := a.Gamma + a.norm.least
@@ -49,8 +49,8 @@ func (a At) gap(s2 float64) float64 {
 // inverse bounds ‖H⁻¹‖.
 func (a At) inverse() float64 { return 1 / (a.Gamma + a.norm.least) }
 
-// through bounds ‖AH⁻¹‖: the largest √λ/(λ+γ) over the eigenvalues λ of K.
-func (a At) through() float64 {
+// timesInverse bounds ‖AH⁻¹‖: the largest √λ/(λ+γ) over the eigenvalues λ of K.
+func (a At) timesInverse() float64 {
 	if least := a.norm.least; least > a.Gamma {
 		return math.Sqrt(least) / (least + a.Gamma)
 	}
@@ -62,22 +62,22 @@ func (a At) widestGap() float64 {
 	return math.Max(a.gap(a.eigen.Rest), a.gap(a.eigen.Largest()))
 }
 
-// ball is how far x* of target j is from Mc at most, M = middle(BᵀB): with D = gap(BᵀB)
-// and ‖W‖ ≤ 1, H⁻¹ = M + ½D^{½}WD^{½}, so that it is within ½√(‖D‖·cᵀDc). Round-off is
-// the caller's to add.
-func (a At) ball(j int) (radius float64) {
+// middleDistance bounds ‖x* − Mc‖ of target j, M = middle(BᵀB): with D = gap(BᵀB) and some
+// ‖W‖ ≤ 1, H⁻¹ = M + ½D^{½}WD^{½}, so that it is at most ½√(‖D‖·cᵀDc). The caller adds
+// round-off.
+func (a At) middleDistance(j int) float64 {
 	return math.Sqrt(a.widestGap()*a.eigen.Form(&a.targets[j].c, a.gap)) / 2
 }
 
-// energies brackets ‖H^{-½}g‖, for a g known up to an error of norm dg, to which the
-// round-off of its projection onto V adds.
+// energies brackets ‖H^{-½}g‖, for a g known up to an error of norm dg. The round-off of its
+// projection onto V comes on top of dg.
 func (a At) energies(p *resolvent.Projection, dg float64) interval.Interval {
 	most := math.Sqrt(a.inverse())
 	var lo float64
 	hi := p.Norm * most
 	if p.Norm >= 0x1p-400 && p.Norm <= 0x1p400 { // squares neither underflow nor overflow
 		lo = math.Sqrt(a.eigen.Quad(p, a.upper))
-		if a.proper {
+		if a.definite {
 			hi = math.Min(hi, math.Sqrt(a.eigen.Quad(p, a.lower)))
 		}
 	}

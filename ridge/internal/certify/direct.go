@@ -19,12 +19,7 @@ type Streamed struct {
 	Dim       int
 	Intercept bool
 	TSS       []float64 // ‖b‖² as computed, t
-	// Displaced bounds, in norm, what rounding has put wrong in each column of the rows
-	// before they were factored, d+t.
-	Displaced []float64
-	// Means are those that rows are centred by, MeanErrors what these are off by, d+t;
-	// nil without intercept.
-	Means, MeanErrors []float64
+	Columns
 }
 
 // Factored is what a factorisation found for one γ, and what its arithmetic
@@ -42,8 +37,8 @@ type Factored struct {
 	Residual []float64 // bounds on the elements of Hx̂ − c of the perturbed data, t×d
 	RSSRound []float64 // bound on the error of RSS, for the perturbed data
 	Stacked  []float64 // bounds, in norm, on a further perturbation of each column of [A; √γI] in R; nil for none
-	Gram     float64   // |RᵀR − H|ᵢⱼ of the matrix so perturbed, relative to √HᵢᵢHⱼⱼ
-	Lost     float64   // and what underflow adds to ‖RᵀR − H‖
+	Gram     float64   // a bound on |RᵀR − H|ᵢⱼ of the matrix so perturbed, relative to √HᵢᵢHⱼⱼ
+	Lost     float64   // what underflow adds to ‖RᵀR − H‖
 }
 
 // Direct are the bounds for each target of a factorisation, and on the effective
@@ -74,22 +69,22 @@ func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) 
 	return weights, s.df
 }
 
-// weights bounds target j, of columns that are off by so much, lost being what squares
-// lose to underflow.
+// weights bounds target j. off is how far, in norm, each column of [A Y] is off, and lost
+// what a sum of squares loses to underflow.
 func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64, j int) Weights {
 	d, root := e.Dim, math.Sqrt(f.Gamma)
 	x := f.X[j*d : (j+1)*d]
 	xn := vec.Norm(x)
 	moved := vec.AbsDot(off[:d], x) + off[d+j]
-	far := 1 + floats.Norm(x, 1) // every product of K, of c and of ‖b‖² has lost as much
-	round := inflate*f.RSSRound[j] + lost*far*far
+	terms := 1 + floats.Norm(x, 1) // each product in K, c and ‖b‖² has lost as much
+	round := inflate*f.RSSRound[j] + lost*terms*terms
 	low := math.Max(0, math.Sqrt(math.Max(0, f.RSS[j]-round))-moved)
 	high := math.Sqrt(math.Max(0, f.RSS[j])+round) + moved
 	rss := interval.Squared(low, high)
 
 	v, size := make([]float64, d), math.Hypot(high, root*xn)
 	for i, g := range f.Residual[j*d : (j+1)*d] {
-		v[i] = off[i]*size + inflate*g + lost*far
+		v[i] = off[i]*size + inflate*g + lost*terms
 	}
 	energy := moved + math.Min(vec.Norm(v)/s.sigma, vec.AbsDot(s.inverse, v))*(1+few*eps)
 	bound := energy/s.sigma + float64(d)*roundoff.Underflow
@@ -110,8 +105,8 @@ func (e *Streamed) interceptError(j int, x, bound float64) float64 {
 	return interceptOff(vec.Norm(e.Means[:d]), vec.Norm(e.MeanErrors[:d]), e.Means[d+j], e.MeanErrors[d+j], x, bound)
 }
 
-// totalSquares brackets ‖b‖² of target j, whose squares lose so much to underflow: a
-// compensated sum of squares of rows that rounding has put a little wrong.
+// totalSquares brackets ‖b‖² of target j: a compensated sum of squares, which loses so much
+// to underflow, of numbers that rounding has put a little wrong.
 func (e *Streamed) totalSquares(j int, lost float64) interval.Interval {
 	n, tss, off := float64(e.Rows), e.TSS[j], e.Displaced[e.Dim+j]
 	round := (4 + n*n*roundoff.Unit) * roundoff.Unit * tss
@@ -120,12 +115,12 @@ func (e *Streamed) totalSquares(j int, lost float64) interval.Interval {
 
 // A spectrum is what a factor tells of the eigenvalues of H.
 type spectrum struct {
-	sigma   float64           // > 0 with sigma² ≤ λ_min(H), or √γ where rounding leaves nothing better to say
+	sigma   float64           // sigma² ≤ λ_min(H): √γ at least
 	inverse []float64         // bounds on the √(H⁻¹)ⱼⱼ
 	df      interval.Interval // brackets the effective dimension d − γ·tr H⁻¹
 }
 
-// spectrum makes all of norms of R⁻¹: R's least singular value is at least
+// spectrum follows from norms of R⁻¹ alone: R's least singular value is at least
 // 1/‖R⁻¹‖₂, row j of R⁻¹ has the norm √((RᵀR)⁻¹)ⱼⱼ, and ‖R⁻¹‖²_F is tr (RᵀR)⁻¹, whose
 // distances from those of H follow from (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR. With hⱼ the norms of
 // the rows of R⁻¹ and rⱼ those of R's columns, a perturbation of RᵀR by ε·rᵢrⱼ in each

@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// CrossError bounds the error of the computed c for target j: that of the sums, and
-// what rounding had put wrong before. Products with zeros have none.
+// CrossError bounds the error of the computed c for target j: that of the sums, and what
+// rounding had put wrong before. It is 0 where the features, or the target, are all zero.
 func (k *Known) CrossError(j int) float64 {
 	if !k.NonZero[0] || !k.NonZero[1+j] {
 		return 0
@@ -41,8 +41,8 @@ func (k *Known) MeanShift(j int, x float64) float64 {
 	return k.norm.root * (k.norm.meanOff*x + k.targets[j].meanOff)
 }
 
-// centring bounds what they do to the gradient, W·δ(δᵀx − δ_y): the columns of A and
-// Ax − b are orthogonal to 1.
+// centring bounds what means that are off by δ and δ_y do to the gradient: as the columns of
+// A and Ax − b are orthogonal to 1, they add W·δ(δᵀx − δ_y) to it.
 func (k *Known) centring(j int, x float64) float64 {
 	return k.norm.root * k.norm.meanOff * k.MeanShift(j, x)
 }
@@ -57,13 +57,13 @@ func (k *Known) interceptError(j int, x, e float64) float64 {
 	return interceptOff(vec.Norm(k.Means[:d]), k.norm.meanOff, k.Means[d+j], k.MeanErrors[d+j], x, e)
 }
 
-// interceptOff is interceptError for means of norm far, of the features, and level, of the
-// target, that are off by so much each.
-func interceptOff(far, farError, level, levelError, x, e float64) float64 {
+// interceptOff is interceptError, given the norm of the features' means and the target's mean,
+// with bounds on their errors.
+func interceptOff(meanX, errorX, meanY, errorY, x, e float64) float64 {
 	if math.IsInf(e, 1) {
 		return e
 	}
-	return (levelError + farError*(x+e) + far*e + 2*few*eps*(math.Abs(level)+far*x)) * inflate
+	return (errorY + errorX*(x+e) + meanX*e + 2*few*eps*(math.Abs(meanY)+meanX*x)) * inflate
 }
 
 // Relative turns a bound on ‖x̂ − x*‖ into one on ‖x̂ − x*‖/‖x*‖, given ‖x̂‖.

@@ -1,7 +1,6 @@
 package certify
 
 import (
-	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
@@ -10,10 +9,10 @@ import (
 type factors struct {
 	sum     float64 // what was summed over the rows, and rounded by each decay
 	pass    float64 // what a pass sums
-	workers float64 // those whose sums were added up, but one
+	workers float64 // one less than the workers whose sums are added up
 	dot     float64 // the product of a row with weights
-	dense   float64 // of a dense one
-	onto    float64 // a projection onto V, twice, relative to a vector's norm
+	dense   float64 // that of a dense row
+	onto    float64 // a projection onto V, made twice, relative to the vector's norm
 	along   float64 // a sum over the rows of V
 }
 
@@ -29,30 +28,13 @@ func newFactors(e *Evidence) factors {
 	f := factors{
 		sum:     roundoff.Sum + long + 4*float64(e.Decays),
 		workers: float64(max(e.Workers, 1) - 1),
-		onto:    2*denseDot(accuracy, d) + roundoff.SkewV,
-		dense:   denseDot(accuracy, d),
+		onto:    2*roundoff.DenseDot(accuracy.Dot(d)) + roundoff.SkewV,
+		dense:   roundoff.DenseDot(accuracy.Dot(d)),
 		along:   float64(len(e.Sketch.Sigma2))/2 + few,
 	}
-	f.pass, f.dot = passFactor(accuracy, e.Sparse)+long+f.workers, f.dense
+	f.pass, f.dot = roundoff.Pass(accuracy.Gradient, e.Sparse)+long+f.workers, f.dense
 	if e.Sparse {
-		f.dot = sparseDot(d)
+		f.dot = roundoff.SparseDot(d)
 	}
 	return f
-}
-
-// denseDot is for the product of a dense row of d features with weights.
-func denseDot(a engine.Accuracy, d int) float64 { return a.Dot(d) + few }
-
-// sparseDot is for that of a sparse row, of which the mean's share is taken off.
-func sparseDot(d int) float64 { return 5*float64(d)/8 + 2*few }
-
-// passFactor is for the gradient of a pass of dense rows: what a call of the backend adds up,
-// what the plain sums of calls do, and a product's own rounding. Sparse rows may come after
-// dense ones, and the mean's share is taken off from theirs.
-func passFactor(a engine.Accuracy, sparse bool) float64 {
-	chain := a.Gradient + roundoff.ManyCalls
-	if sparse {
-		return float64((chain+roundoff.SparseChain+1)/2 + 8)
-	}
-	return float64((chain+1)/2 + 4)
 }

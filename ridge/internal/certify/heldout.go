@@ -17,7 +17,7 @@ import (
 //
 // without the last term where no intercept is fitted.
 type HeldOut struct {
-	held, rest *Known
+	held, rest *Known // of the rows held out, and of the others
 	apart      meanGap
 	reach      reach
 }
@@ -52,18 +52,18 @@ func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 
 	return math.Min(2*o.Move(j, xn), o.excess(xn, h.rest.RSS(j, x, xn, bx), o.Objective(j)))
 }
 
-// A meanGap is how far the means of the rows held out are from those of the others,
-// which centre the fits; nothing is, without intercept.
+// A meanGap is how far the means of the rows held out are from those of the others, which
+// centre the fits. Without intercept there are no means: all distances are zero.
 type meanGap struct {
 	intercept     bool
 	root          float64   // √n of the rows held out
 	x, y          []float64 // x̄ − μ and ȳ − ν
-	xError        float64   // round-off of the former, in norm
-	yError        []float64
-	rawX          float64   // norm of all that the rows held out are, uncentred
-	rawY          []float64 // and of their targets
-	meanX, errorX float64   // ‖μ‖ and its round-off
-	errorY        []float64 // of ν
+	xError        float64   // round-off of x̄ − μ, in norm
+	yError        []float64 // round-off of ȳ − ν
+	rawX          float64   // ‖·‖_F of the rows held out, not centred
+	rawY          []float64 // norms of their targets, not centred
+	meanX, errorX float64   // ‖μ‖, and its round-off
+	errorY        []float64 // round-off of ν
 }
 
 func newMeanGap(held, rest *Known) meanGap {
@@ -112,11 +112,11 @@ func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 // the rows held out. For the exact solution x* in place of x̂, the residuals of these rows
 // move by no more than ‖A(x̂ − x*)‖ ≤ ‖AH⁻¹Aᵀ‖^{½}·‖H^{½}(x̂ − x*)‖.
 type reach struct {
-	along      []float64 // B_hVᵀ, r_h×r
-	gram       []float64 // of what B_h has off V, r_h×r_h
-	shift      resolvent.Projection
-	shiftError float64
-	rank       int // r_h
+	along      []float64            // B_hVᵀ, r_h×r
+	gram       []float64            // the Gram matrix of the parts of B_h's rows orthogonal to V, r_h×r_h
+	shift      resolvent.Projection // of √n(x̄ − μ)
+	shiftError float64              // round-off of √n(x̄ − μ), in norm
+	rank       int                  // r_h
 }
 
 func newReach(held, rest *Known, gap *meanGap) reach {

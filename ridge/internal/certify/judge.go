@@ -26,7 +26,7 @@ type Measured struct {
 	Error    float64 // a bound on ‖x − x*‖
 }
 
-// Judge is the one at γ > 0. For |δ_j| ≤ ‖a_j‖, with L = lower(γ),
+// Judge prepares the bounds at γ > 0. For |δ_j| ≤ ‖a_j‖, with L = BᵀB + lower·I,
 //
 //	‖H^{-½}δ‖ ≤ Σ‖a_j‖√(e_jᵀL⁻¹e_j),   ‖H⁻¹δ‖ ≤ (1 + ρ‖H⁻¹‖)·Σ‖a_j‖·‖Ĥ_R⁻¹e_j‖,
 //
@@ -61,8 +61,8 @@ func (k *Known) Judge(gamma float64) *Judge {
 
 // RoundOff bounds ‖H⁻¹δg‖ and ‖H^{-½}δg‖ for the round-off δg of a gradient that a
 // pass computed at x, with residual r, for target j. The error of Ax − b reaches x
-// through H⁻¹Aᵀ. Component i of what it makes of the gradient is at most ‖a_i‖ times its
-// norm, and so is that of accumulating Aᵀr a multiple of ‖a_i‖‖r‖.
+// through H⁻¹Aᵀ; it changes component i of the gradient by at most ‖a_i‖ times its norm.
+// The error of accumulating Aᵀr is, in component i, at most a multiple of ‖a_i‖‖r‖.
 func (g *Judge) RoundOff(j int, x []float64, r float64) (weights, energy float64) {
 	xn, most := vec.Norm(x), g.inverse()
 	r = math.Hypot(r, math.Sqrt(float64(g.Rows))*roundoff.LostResidual)
@@ -70,7 +70,7 @@ func (g *Judge) RoundOff(j int, x []float64, r float64) (weights, energy float64
 	sums := g.factor.pass * eps * (r + residual)
 	own := few*eps*g.Gamma*xn + g.centring(j, xn)
 	energy = residual + g.perEnergy*sums + own*math.Sqrt(most)
-	weights = residual*math.Min(g.through(), g.perWeights) + g.perWeights*sums + own*most
+	weights = residual*math.Min(g.timesInverse(), g.perWeights) + g.perWeights*sums + own*most
 	return math.Min(weights, energy*math.Sqrt(most)), energy
 }
 
@@ -87,7 +87,7 @@ func (g *Judge) Error(p *resolvent.Projection, round float64) float64 {
 		return e*(1+16*eps) + round
 	}
 	onto := g.factor.onto * eps * p.Norm // what the projection is off by
-	if g.proper {
+	if g.definite {
 		e = math.Min(e, math.Sqrt(g.eigen.Quad(p, g.lower)*most)+onto*most)
 	}
 	s := g.Gamma + b.Shift()

@@ -22,7 +22,7 @@ const (
 	few     = roundoff.Few
 )
 
-// Evidence is what a summary has found of the rows of A (d features) and their targets.
+// Evidence is what a summary has found of the rows of A (d features) and their t targets.
 type Evidence struct {
 	Sketch  *fd.Spectrum
 	Backend engine.Backend
@@ -31,20 +31,34 @@ type Evidence struct {
 	Weight       float64 // Σw
 	Weighted     bool    // some rows came with weights, or were decayed
 	Intercept    bool
-	Sparse       bool // passes read sparse rows
-	Workers      int  // whose sums are added up in a pass; 0 is one
 
-	Cross   []float64 // c as computed, t×d
-	TSS     []float64 // ‖b‖² as computed, t
-	NonZero []bool    // the features, and each target, are not all zero, 1+t
-	// Displaced bounds, in norm, what rounding has put wrong in each column of the rows
-	// of [A Y] before they were summed, d+t.
+	Columns
+	Sums
+	Witness
+	Reading
+}
+
+// Columns is what staging has done to the columns of [A Y] before anything was made of the
+// rows.
+type Columns struct {
+	// Displaced bounds, in norm, what rounding has put wrong in each column, d+t.
 	Displaced []float64
 	// Means are those that rows are centred by, MeanErrors what these are off by, d+t;
 	// nil without intercept.
 	Means, MeanErrors []float64
-	// Probe is a vector h, Product is Kh as computed; nil where that is not known.
-	Probe, Product []float64
+}
+
+// Sums are what was added up over the rows.
+type Sums struct {
+	Cross   []float64 // c as computed, t×d
+	TSS     []float64 // ‖b‖² as computed, t
+	NonZero []bool    // the features, and each target, are not all zero, 1+t
+}
+
+// Reading says how passes read the rows.
+type Reading struct {
+	Sparse  bool // some of them are sparse
+	Workers int  // whose sums are added up; 0 is one
 }
 
 // Known is what follows for all γ. The true K satisfies
@@ -94,17 +108,16 @@ func New(e Evidence) *Known {
 	return k
 }
 
-// ReadSparse is what follows where passes turn out to read sparse rows, which are
-// centred where they are and not before.
+// ReadSparse is what follows where passes turn out to read sparse rows, from whose products
+// the means are taken off afterwards.
 func (k *Known) ReadSparse() *Known {
 	e := k.Evidence
 	e.Sparse = true
 	return New(e)
 }
 
-// leastOf is the eigenvalue of BᵀB that is taken for the complement of V: 0. Where V
-// spans all, what is left there is round-off, to which the least of the eigenvalues does
-// justice.
+// leastOf is the eigenvalue of BᵀB on the complement of V: 0. Where V spans all of space, a
+// complement is nothing but round-off, and the least of the eigenvalues is taken for it.
 func leastOf(p *fd.Spectrum) float64 {
 	if r := len(p.Sigma2); r == p.Dim {
 		return p.Sigma2[r-1]
@@ -135,7 +148,7 @@ func (k *Known) C(j int) []float64 {
 	return k.Cross[j*d : (j+1)*d]
 }
 
-// CNorm is its norm.
+// CNorm is the norm of C(j).
 func (k *Known) CNorm(j int) float64 { return k.targets[j].c.Norm }
 
 // Norms of A, and how far rounding has moved it.
@@ -148,7 +161,7 @@ type norms struct {
 	read      float64   // ‖A‖_F as a pass reads the rows
 	columns   []float64 // bounds on the norms of its columns, as a pass reads them
 	root      float64   // √Σw
-	meanOff   float64   // how far, in norm, the means are off that a pass centres by
+	meanOff   float64   // the error, in norm, of the means by which a pass centres the features
 }
 
 // summarisedNorms are those that don't depend on how passes read the rows.

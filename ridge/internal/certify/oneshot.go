@@ -15,7 +15,7 @@ type OneShot struct {
 	apart float64 // bounds ‖K − BᵀB − shift·I‖
 }
 
-// OneShot is for weights with that shift at γ.
+// OneShot prepares the bounds for weights with that shift at γ.
 func (k *Known) OneShot(gamma, shift float64) OneShot {
 	b := k.bound
 	return OneShot{k.At(gamma), shift, math.Max(shift, b.Shrinkage-shift) + b.RoundOff}
@@ -37,7 +37,7 @@ func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 //
 //	‖x̂ − x*‖ ≤ ‖H⁻¹‖·‖K − BᵀB − shift·I‖·‖x̂‖,   ‖x̂ − x*‖ ≤ q‖x*‖,
 //
-// and by way of the middle of ball, which is closer where η > γ.
+// and by way of Mc of middleDistance, which is closer where η > γ.
 func (o OneShot) errors(j int, x float64) (abs, rel float64) {
 	c := &o.targets[j].c
 	if x == 0 && c.Norm == 0 && o.TSS[j] == 0 {
@@ -52,7 +52,7 @@ func (o OneShot) errors(j int, x float64) (abs, rel float64) {
 		v := 1/(s2+s) - o.middle(s2)
 		return v * v
 	})
-	abs = math.Min(abs, (math.Sqrt(away)+o.ball(j))*(1+16*eps)+3*round)
+	abs = math.Min(abs, (math.Sqrt(away)+o.middleDistance(j))*(1+16*eps)+3*round)
 	q := o.apart / (s + o.eigen.Rest)
 	rel = Relative(abs, x)
 	if x > round {
@@ -61,13 +61,13 @@ func (o OneShot) errors(j int, x float64) (abs, rel float64) {
 	return abs, rel
 }
 
-// gradient bounds that at x̂ of norm x, g = (K − BᵀB − shift·I)x̂ but for round-off.
+// gradient bounds ‖g‖ at an x̂ of norm x: g = (K − BᵀB − shift·I)x̂ but for round-off.
 func (o OneShot) gradient(j int, x float64) float64 {
 	return o.apart*x + o.CrossError(j) + o.factor.onto*eps*o.CNorm(j) + o.factor.along*eps*(o.norm.largest2+o.Gamma+o.shift)*x
 }
 
 // Move bounds ‖A(x̂ − x*)‖ = ‖AH⁻¹g‖ for an x̂ of norm x.
-func (o OneShot) Move(j int, x float64) float64 { return o.gradient(j, x) * o.through() }
+func (o OneShot) Move(j int, x float64) float64 { return o.gradient(j, x) * o.timesInverse() }
 
 // energy bounds ‖H^{½}(x̂ − x*)‖ = ‖H^{-½}g‖.
 func (o OneShot) energy(j int, x float64) float64 {
@@ -124,8 +124,8 @@ func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 	return x
 }
 
-// LostCross bounds what the round-off of AᵀY makes of the weights at γ, by a sketch of any
-// size, relative to those of x*, whose norm is at least cᵀH⁻¹c/‖c‖.
+// LostCross bounds the relative error that the round-off of AᵀY alone causes in one-shot
+// weights at γ, by a sketch of any size. ‖x*‖ is at least cᵀH⁻¹c/‖c‖.
 func (k *Known) LostCross(gamma float64) float64 {
 	var most float64
 	a := k.At(gamma)
@@ -135,5 +135,5 @@ func (k *Known) LostCross(gamma float64) float64 {
 			most = math.Max(most, (off+k.factor.onto*eps*c.Norm)/gamma*(c.Norm+off)/a.quads(c, off).Lo)
 		}
 	}
-	return 2 * most // what it is relative to is a bound itself
+	return 2 * most // ‖x*‖ itself is only bounded
 }

@@ -17,8 +17,8 @@ import (
 //
 // widened by round-off: that of c, of the means and of the evaluation.
 type Prediction struct {
-	gap, inverse       []float64 // eigenvalues of D and of the bound on H⁻¹ along V
-	gapOff, inverseOff float64   // and off V
+	gap, inverse       []float64 // eigenvalues of D, and of a bound on H⁻¹, along V
+	gapOff, inverseOff float64   // and orthogonal to V
 	dot                float64   // the factor for the product of a dense row with weights
 	lost               float64   // what such a product, and the bounds, lose to underflow
 }
@@ -30,14 +30,14 @@ type Prediction struct {
 //
 // chain·eps‖a‖‖x‖ being the round-off of a product.
 type Centre struct {
-	Base     float64 // what the mean of the rows predicts
-	Mean     float64 // x times that mean
+	Base     float64 // the target's mean
+	Mean     float64 // the product of x and the features' means
 	gap      float64
 	energy   float64
 	distance float64
 	size     float64 // ‖x‖
-	round    float64 // of x
-	fixed    float64 // of the means
+	round    float64 // round-off of x
+	fixed    float64 // what the errors of the means add to any prediction
 }
 
 // Prediction is the one at γ.
@@ -52,7 +52,7 @@ func (a At) Prediction() *Prediction {
 // Plain is the prediction of a fit alone, without a sketch: in place of quadratic forms
 // there is ‖a‖. Rows have d entries.
 func Plain(accuracy engine.Accuracy, d int) *Prediction {
-	return &Prediction{inverseOff: 1, dot: denseDot(accuracy, d), lost: lostProduct(d)}
+	return &Prediction{inverseOff: 1, dot: roundoff.DenseDot(accuracy.Dot(d)), lost: lostProduct(d)}
 }
 
 // lostProduct bounds what a product of two vectors of d, and some operations after it, lose
@@ -67,15 +67,15 @@ func (a At) Near(j int, x []float64) Centre {
 	c := &a.targets[j].c
 	// What evaluating x_mid adds: the complement of V carries 1/γ.
 	round := a.factor.onto * eps * c.Norm
-	out := a.centre(j, x, a.ball(j)+(round+a.CrossError(j))*a.inverse())
+	out := a.centre(j, x, a.middleDistance(j)+(round+a.CrossError(j))*a.inverse())
 	out.gap = math.Sqrt(a.eigen.Form(c, a.gap))/2*(1+16*eps) + round*math.Sqrt(a.widestGap())
 	out.energy = a.CrossError(j) * math.Sqrt(a.inverse())
 	out.round += round * a.inverse()
 	return out
 }
 
-// Measured is the centre that is the weights x of a fit, of which ‖x − x*‖ and
-// ‖H^{½}(x − x*)‖ are no more than these.
+// Measured is the centre that is the weights x of a fit, given bounds on ‖x − x*‖ and
+// ‖H^{½}(x − x*)‖.
 func (a At) Measured(j int, x []float64, distance, energy float64) Centre {
 	c := a.centre(j, x, math.Min(distance, energy*math.Sqrt(a.inverse())*(1+16*eps)))
 	c.energy = energy
@@ -99,12 +99,13 @@ func Alone(x []float64, radius float64) Centre {
 	return Centre{distance: radius, energy: radius, size: vec.Norm(x)}
 }
 
-// Forms are what the bounds take of a row a.
+// Forms are the quadratic forms of a row a, and what the round-off of its products follows
+// from.
 type Forms struct {
 	gap, inverse float64 // √(aᵀDa) and √(aᵀH⁻¹a) at most
-	norm         float64 // ‖a‖, or what it was the difference of
-	chain        float64 // of a product with weights, in units of eps
-	lost         float64 // and what underflow takes off it
+	norm         float64 // ‖a‖, or the norm of what a was computed from
+	chain        float64 // round-off of a product with weights, in units of eps·‖a‖‖x‖
+	lost         float64 // what such a product loses to underflow
 }
 
 // Forms evaluates the quadratic forms of a row from Va and ‖a‖². size is the norm of

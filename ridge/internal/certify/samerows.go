@@ -7,10 +7,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// A Claim is what the certificate of another fit says of one target: it holds of the rows
-// of the summary only if it is of these rows. Of the summary's own rows a fit's numbers
-// agree to round-off, for which SameRows leaves much room, and to what centring has
-// moved here and there.
+// A Claim is what the certificate of another fit says of one target. It can be true of the
+// summary's rows only if the fit is of these rows. The numbers of a fit of the same rows
+// agree with the summary's but for round-off, for which SameRows leaves much room, and for
+// what centring has moved in both.
 type Claim struct {
 	X              []float64 // x̂
 	Objective      interval.Interval
@@ -42,8 +42,8 @@ func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64,
 }
 
 // SameProducts compares c̃ᵀx̂ with what the claim says of it. With Hx* = c, so that
-// ‖b‖² − 2f* = cᵀx*, its certificate says what cᵀx̂ is. Of the summary's c̃ = c + δ, which
-// may be next to nothing where c is not,
+// ‖b‖² − 2f* = cᵀx*, its certificate says what cᵀx̂ is. The summary has c̃ = c + δ, which
+// may be next to nothing where c is not:
 //
 //	c̃ᵀx̂ − cᵀx* = cᵀ(x̂ − x*) + δᵀx̂,   |c̃ᵀx̂ − (‖b‖² − 2f*)| ≤ (‖c̃‖ + ‖δ‖)·‖x̂ − x*‖ + ‖δ‖·‖x̂‖.
 func (k *Known) SameProducts(c *Claim, j int) (got float64, want interval.Interval, same bool) {

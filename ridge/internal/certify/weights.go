@@ -47,7 +47,7 @@ func (a At) rssAtOptimum(j int, x, e, move float64, f, rss interval.Interval) in
 }
 
 // rssFromEnvelope brackets RSS(x*) = ‖b‖² − cᵀH⁻¹c − γ‖H⁻¹c‖² without weights at
-// hand. With H⁻¹ = M + ½D^{½}WD^{½} as for ball, z = D^{½}c and y = D^{½}Mc,
+// hand. With H⁻¹ = M + ½D^{½}WD^{½} as for middleDistance, z = D^{½}c and y = D^{½}Mc,
 //
 //	RSS(x*) = ‖b‖² − cᵀMc − γ‖Mc‖² − ½(z + 2γy)ᵀWz − γ/4·‖D^{½}Wz‖²,
 //
@@ -61,7 +61,7 @@ func (a At) rssFromEnvelope(j int) interval.Interval {
 		return v * v * a.gap(s2)
 	})
 	half := math.Sqrt(z2) * math.Sqrt(zy2) / 2
-	radius := a.ball(j)
+	radius := a.middleDistance(j)
 	// cᵀφ(K)c and the bounds, φ ≤ 2‖H⁻¹‖, for a c known to δ and projected.
 	delta, most := a.CrossError(j)+a.factor.onto*eps*c.Norm, a.inverse()
 	pad := 16*math.Sqrt(tss*most)*delta + 8*delta*delta*most + a.SquaresError(j) + 2*a.factor.along*eps*(tss+half)

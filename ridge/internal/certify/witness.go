@@ -7,7 +7,7 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A witness tells the rows of a pass from other rows, whatever the targets are: the
+// A Witness tells the rows of a pass from other rows, whatever the targets are: the
 // summary keeps Kh of one vector h of length one, that all summaries of d features
 // share, and every product that a pass returns has to agree with it,
 //
@@ -15,6 +15,10 @@ import (
 //
 // at the price of two inner products. A change of the rows is missed only where it is
 // next to nothing beside ‖A‖², or orthogonal to h by accident.
+type Witness struct {
+	Probe   []float64 // h
+	Product []float64 // Kh as computed; nil where it is not known
+}
 
 // Probe is h: of random signs and sizes, always the same.
 func Probe(d int) []float64 {
@@ -28,8 +32,8 @@ func Probe(d int) []float64 {
 }
 
 // SameRows is how far, relative to ‖A‖² or ‖A‖·‖Y‖, the products of a pass may be from
-// those of the summary. Other rows differ by more, the same in another order by
-// round-off.
+// those of the summary. Other rows differ by more; the same rows in another order differ by
+// round-off only.
 const SameRows = 1e-9
 
 // ProductDiffers compares a product of a pass, out = Kx, or Kx − c of target j where that
@@ -51,8 +55,8 @@ func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (off float6
 	return apart(got, want, slack)
 }
 
-// crossSlack is how far apart AᵀY of target j may be that a summary and a pass have of the
-// same rows: means that are off count in both.
+// crossSlack is how far apart AᵀY of target j may be where a summary and a pass have made it
+// of the same rows. The errors of the means count in both.
 func (k *Known) crossSlack(j int) float64 {
 	return SameRows*k.norm.read*k.targetNorm(j) + k.CrossError(j) + k.centring(j, 0)
 }
@@ -72,7 +76,8 @@ func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want floa
 	return want, differs
 }
 
-// apart reports a difference beyond the slack; an iteration that has diverged has none.
+// apart reports a difference beyond the slack; never one that is not finite, as where an
+// iteration has diverged.
 func apart(a, b, slack float64) (off float64, beyond bool) {
 	off = math.Abs(a - b)
 	return off, off <= math.MaxFloat64 && slack <= math.MaxFloat64 && !(off <= slack)

@@ -11,15 +11,11 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// lostSquares bounds what an entry of K loses to underflow: 2⁻¹⁰⁷⁴ for each row.
-const lostSquares = 0x1p-1040
-
 // normalEquations accumulates [A Y]ᵀ[A Y], which holds K, c = AᵀY and YᵀY, fold
 // by fold, and solves (K + γI)x = c by Cholesky's factorization.
 //
-// Each fold's product is formed apart and then added, so that no entry is the
-// end of a chain of more than roundoff.StageRows + folds additions: |δ(aᵢᵀaⱼ)| ≤
-// chain·u‖aᵢ‖‖aⱼ‖ whatever the backend does inside.
+// Each fold's product is formed apart and then added, so that no entry is the end of a
+// chain of more than roundoff.StageRows + folds additions.
 type normalEquations struct {
 	be    engine.Backend
 	d, t  int
@@ -27,7 +23,7 @@ type normalEquations struct {
 	sum   []float64 // q×q, lower triangle; K in full once folding has ended
 	work  []float64 // q×q: a fold's share, later H and L
 	col   []float64 // ‖column‖, q
-	chain float64
+	chain float64   // additions that an entry of sum is the end of
 }
 
 // NewCholesky streams K and c, and factors H = K + γI.
@@ -57,7 +53,7 @@ func (e *normalEquations) columns() []float64 {
 	q := e.d + e.t
 	mirror(e.d, e.sum, q)
 	for j := range e.col {
-		e.col[j] = math.Sqrt(e.sum[j*q+j] + lostSquares)
+		e.col[j] = math.Sqrt(e.sum[j*q+j] + roundoff.LostSquares)
 	}
 	return e.col
 }
@@ -84,7 +80,7 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 	if gamma == 0 {
 		// A pivot within the round-off of K is no evidence of independence.
 		for i := range d {
-			if l := e.work[i*q+i]; !(l*l > roundoff.Unit*(e.chain+n+3)*e.sum[i*q+i]+lostSquares) {
+			if l := e.work[i*q+i]; !(l*l > roundoff.Unit*roundoff.CholeskyPivot(e.chain, n)*e.sum[i*q+i]+roundoff.LostSquares) {
 				return nil, i
 			}
 		}
@@ -102,18 +98,18 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 
 	s := &certify.Factored{
 		Gamma: gamma, X: x, R: e.work, Ld: q, Data: make([]float64, q),
-		Gram: roundoff.Unit * (e.chain + n + 4), Lost: n * lostSquares,
+		Gram: roundoff.Unit * roundoff.CholeskyFactor(e.chain, n), Lost: n * roundoff.LostSquares,
 	}
 	for j := range t {
 		xj, rj, c := x[j*d:(j+1)*d], r[j*d:(j+1)*d], e.sum[(d+j)*q:(d+j)*q+d]
 		b, xn := e.col[d+j], vec.Norm(xj)
 		size := b + vec.AbsDot(e.col[:d], xj)
 		for i, v := range rj {
-			s.Residual = append(s.Residual, math.Abs(v)+roundoff.Unit*((e.chain+n+3)*e.col[i]*size+(n+3)*gamma*math.Abs(xj[i])))
+			s.Residual = append(s.Residual, math.Abs(v)+roundoff.Unit*(roundoff.CholeskyResidual(e.chain, n)*e.col[i]*size+roundoff.GammaResidual(n)*gamma*math.Abs(xj[i])))
 		}
 		// ‖Ax − b‖² = ‖b‖² − 2cᵀx + xᵀKx with Kx = c − γx − r.
 		s.RSS = append(s.RSS, e.sum[(d+j)*q+d+j]-vec.Dot(c, xj)-gamma*xn*xn-vec.Dot(xj, rj))
-		s.RSSRound = append(s.RSSRound, roundoff.Unit*((2*e.chain+2*n+12)*size*size+(2*n+8)*gamma*xn*xn))
+		s.RSSRound = append(s.RSSRound, roundoff.Unit*(roundoff.CholeskyRSS(e.chain, n)*size*size+roundoff.GammaRSS(n)*gamma*xn*xn))
 	}
 	return s, -1
 }

@@ -22,8 +22,8 @@ type Factorization interface {
 	fold(m int)
 	// columns ends the folding and returns the norms of the columns of [A Y].
 	columns() []float64
-	// solve is nil, and the column at fault, -1 if unknown, for a system too close to
-	// singular.
+	// solve returns nil for a system too close to singular, and the column at fault, -1 if
+	// unknown.
 	solve(gamma float64) (s *certify.Factored, column int)
 }
 
@@ -78,7 +78,7 @@ type System struct {
 	evidence certify.Streamed
 }
 
-// Close ends the stream of the rows that stage has seen.
+// Close ends the stream, of which stage has staged the rows.
 func (s *Stream) Close(stage *rows.Stage, intercept bool, be engine.Backend) *System {
 	if s.fill > 0 {
 		s.f.fold(s.fill)

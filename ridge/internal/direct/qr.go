@@ -70,14 +70,10 @@ func (e *tsqr) columns() []float64 {
 	return e.col
 }
 
-// backward bounds, relative to each column's norm, the perturbation of [A Y]
-// whose exact factor is the computed one, the round-off of evaluating Ax − b
-// with it included. The errors of a fold's inner products grow with its rows, and
-// rows that are repeated round the same way in every fold. The constants are
-// calibrated by TestExactBias and TestExactRepeated, where every rounding goes the
-// same way.
+// backward bounds, relative to each column's norm, the perturbation of [A Y] whose exact
+// factor is the computed one.
 func (e *tsqr) backward() float64 {
-	return roundoff.Unit * (4*float64(e.d+e.t+4) + float64(e.longest)*float64(e.folds))
+	return roundoff.Unit * roundoff.QRBackward(float64(e.d+e.t), float64(e.longest), float64(e.folds))
 }
 
 func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
@@ -168,7 +164,7 @@ func (e *tsqr) refine(s *certify.Factored) {
 		e.gradient(g, v, x, j, s.Gamma)
 		rn := vec.Norm(v[:d]) // round-off is that of products with it; its own is in data
 		for i := range d {
-			s.Residual[j*d+i] = math.Abs(g[i]) + roundoff.Unit*float64(d+3)*(e.col[i]*rn+s.Gamma*math.Abs(x[i]))
+			s.Residual[j*d+i] = math.Abs(g[i]) + roundoff.Unit*roundoff.SeminormalResidual(float64(d))*(e.col[i]*rn+s.Gamma*math.Abs(x[i]))
 		}
 	}
 	for j := range d {

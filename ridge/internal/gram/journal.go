@@ -131,8 +131,8 @@ func (o *Operator) write(state uint64, content func(m *wire.Writer)) error {
 	return o.journal.Record(o.number, b.Bytes())
 }
 
-// recall takes the pass that begins to where the journal has it, and reports whether
-// that is its end: out and rss are then what it found.
+// recall takes the pass that begins to where the journal has it. finished says that the
+// journal has its end: out and rss are then what it found.
 func (o *Operator) recall(out, rss []float64) (finished bool, err error) {
 	if o.journal != nil || o.shared.reducer != nil {
 		o.shared.question = question(o.run.queries, o.run.v[:len(o.run.queries)*o.d])
@@ -194,7 +194,7 @@ func (o *Operator) readEnded(m *wire.Reader, _ passHeader, out, rss []float64) (
 	}
 }
 
-// readSums reads how far one that hasn't had come. What it returns goes on from there.
+// readSums reads what a pass that has not ended had summed. What it returns goes on from there.
 func (o *Operator) readSums(m *wire.Reader, h passHeader, _, _ []float64) (apply func()) {
 	q := len(o.run.queries)
 	products, plain := m.Sums(q*o.d), m.Float64s(q*o.d)

@@ -25,8 +25,8 @@ type Query struct {
 // Rows says which rows an operator is made of.
 type Rows struct {
 	Source dataset.Source
-	Count  int64     // that there are to be, of all workers
-	Weight float64   // and their weight
+	Count  int64     // how many there must be, of all workers
+	Weight float64   // what they must weigh
 	Mean   []float64 // d+t means to centre by, nil without intercept
 }
 
@@ -48,9 +48,9 @@ type Operator struct {
 	sums    sums
 	shared  sharing
 	journal Journal // nil: it is kept nowhere
-	number  int     // of passes so far
+	number  int     // of the pass, from 1
 	run     run
-	visit   func(dataset.Block, error) bool // run.block, bound once: ranging over the source would make a closure for every pass
+	visit   func(dataset.Block, error) bool // run.block, bound once: ranging over the source would allocate a closure in every pass
 }
 
 // A run is a pass under way.
@@ -59,8 +59,8 @@ type run struct {
 	ctx      context.Context
 	queries  []Query
 	v        []float64
-	from     int64 // rows that were read before it was interrupted, 0 once the first block has come
-	finite   bool  // no residual was other than finite so far
+	from     int64 // rows to be skipped: they were read before the pass was interrupted
+	finite   bool  // all residuals so far were
 	err      error
 	progress func(rows int64)
 }
@@ -117,7 +117,7 @@ func (o *Operator) Apply(ctx context.Context, qs []Query, v, out, rss []float64,
 	return o.recordEnd(out, rss)
 }
 
-// total makes of the sums of all workers what the pass has found.
+// total turns the sums of all workers into what the pass has found.
 func (o *Operator) total(out, rss []float64) error {
 	if err := o.shared.agreed(o.number); err != nil {
 		return err
@@ -176,8 +176,9 @@ func (r *run) take(b dataset.Block) error {
 	return nil
 }
 
-// check refuses a block as a summary does, but for its entries, at which checkResiduals
-// looks where they do harm; and the end of the context, which a source need not notice.
+// check refuses what a summary refuses of a block, but does not look at dense entries:
+// checkResiduals finds those that do harm. It returns the error of a context that has ended,
+// which a source need not notice.
 func (r *run) check(b dataset.Block) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
@@ -202,9 +203,9 @@ func (r *run) check(b dataset.Block) error {
 	return nil
 }
 
-// checkResiduals looks for the entry that a residual of the rows just added owes it that
-// it isn't finite; there is none where an iteration has diverged. The first of the rows is
-// row first.
+// checkResiduals looks, where a residual of the rows just added is not finite, for the entry
+// that is to blame, and refuses it. There is none where an iteration has diverged. The first
+// of the rows is row first.
 func (r *run) checkResiduals(b dataset.Block, first int) error {
 	q := len(r.queries)
 	if !r.finite || r.o.product.finite {

@@ -19,8 +19,8 @@ type product struct {
 
 	offset    []float64 // μᵀv of each vector
 	rhs       []float64 // right-hand sides n×q
-	residuals []float64 // n×q
-	finite    bool      // all residuals of the rows last added were
+	residuals []float64 // of the rows last added, n×q
+	finite    bool      // all residuals are
 	gradients []float64 // of one call, q×d
 	view      engine.CSR
 }
@@ -29,7 +29,7 @@ func newProduct(d, t int, mean []float64, be engine.Backend, tuning engine.Tunin
 	return product{be: be, d: d, t: t, tuning: tuning, reader: rows.NewReader(d, t, mean)}
 }
 
-// prepare is for a pass with other vectors v (q×d).
+// prepare prepares a pass for vectors v (q×d).
 func (p *product) prepare(qs []Query, v []float64) {
 	q, mean := len(qs), p.reader.Mean()
 	p.offset = vec.Grow(p.offset, q)
@@ -55,7 +55,8 @@ func (p *product) stride(n int, sparse bool, q int) int {
 	return min(n, engine.MaxGradientRows)
 }
 
-// add adds what a block of at most as many rows as stride allows contributes to the products for v (q×d).
+// add adds what a block contributes to the products for v (q×d). It has no more rows than
+// stride allows.
 func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
 	q, d := len(qs), p.d
 	longer, longest := 1, roundoff.ManyCalls

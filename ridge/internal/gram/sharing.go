@@ -17,13 +17,13 @@ type Reducer interface {
 type sharing struct {
 	reducer   Reducer // nil: this one has all rows
 	question  [sha256.Size]byte
-	found     []float64 // what one worker has found, then all
-	vote      []float64
-	recalling bool // the journal may have the pass, in that of each worker
+	found     []float64 // the sums of the pass, of all workers once they were added up
+	vote      []float64 // memory of unanimous
+	recalling bool      // every worker's journal may have the pass
 }
 
-// questionWords are the 32-bit words of a question: the sum of as many as 2²¹ workers
-// has no round-off.
+// questionWords are the 32-bit words of a question: added up over up to 2²¹ workers they have
+// no round-off.
 const questionWords = 8
 
 // word is 32 bits of the question.
@@ -65,8 +65,8 @@ func (s *sharing) agreed(pass int) error {
 	return nil
 }
 
-// unanimous reports whether all workers have finished the pass that begins: if one
-// hasn't, none of them takes it from its journal, nor any pass after it.
+// unanimous reports whether all workers have in their journals that the pass has ended. If
+// one hasn't, none of them takes this pass, or a later one, from its journal.
 func (s *sharing) unanimous(ctx context.Context, finished bool) (bool, error) {
 	if s.reducer == nil || !s.recalling {
 		return finished, nil

@@ -38,7 +38,7 @@ func (s *sums) reset(q int) {
 	s.chain, s.rows, s.weight = 0, 0, neumaier.Sum{}
 }
 
-// lengthen makes room for more additions to plain, of longest at most.
+// lengthen counts more additions to plain, and folds before there are more than longest.
 func (s *sums) lengthen(more, longest int) {
 	if s.chain > 0 && s.chain+more > longest {
 		s.fold()
@@ -82,14 +82,14 @@ func (s *sums) put(dst []float64) []float64 {
 	return append(dst, float64(s.rows), s.weight.Value(), sparse)
 }
 
-// totals are what put has written, by some workers added up.
+// totals are what put has written, added up over all workers.
 type totals struct {
 	products, rss, ones []float64
 	rows, weight        float64
 	sparse              bool
 }
 
-// totals reads what put has written of as many vectors.
+// totals reads what put has written, of as many vectors as s has.
 func (s *sums) totals(found []float64) totals {
 	q := len(s.rss)
 	n := q * s.d

@@ -1,5 +1,5 @@
-// Package interval has closed intervals that are known to hold a number, and what
-// follows for numbers made of it.
+// Package interval has closed intervals that are known to hold a number, and the arithmetic
+// with them.
 package interval
 
 import (
@@ -14,10 +14,10 @@ type Interval struct{ Lo, Hi float64 }
 // Around is what is known of a number that is not negative and known to some error.
 func Around(x, off float64) Interval { return Interval{math.Max(0, x-off), x + off} }
 
-// Nonnegative is what is known of a number of which only the sign is.
+// Nonnegative is what is known of a number that is not negative.
 func Nonnegative() Interval { return Interval{0, math.Inf(1)} }
 
-// Unknown is what is known of a number of which nothing is.
+// Unknown is the interval of all numbers.
 func Unknown() Interval { return Interval{math.Inf(-1), math.Inf(1)} }
 
 // IsNaN reports that an end is no number: such an interval says nothing.
@@ -51,8 +51,8 @@ func Total(parts []Interval) Interval {
 	return Interval{sum.Lo * (1 - round), sum.Hi * (1 + round)}
 }
 
-// WidenRoot brackets the square of a norm that is within by of one whose square is in v,
-// but for some products that lose as little to underflow as there is.
+// WidenRoot brackets the square of a norm that differs by no more than by from one whose
+// square is in v. A few products may have underflowed.
 func WidenRoot(v Interval, by float64) Interval {
 	const lost = 8 * roundoff.Underflow
 	lo := math.Max(0, math.Sqrt(math.Max(0, v.Lo-lost))-by)

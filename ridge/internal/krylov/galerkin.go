@@ -20,10 +20,10 @@ import (
 // condition, Qg = 0).
 //
 // Where Ĥ is the sketch's, Q starts with its right singular vectors. Each pass multiplies
-// K with what the Ĥ⁻¹g of all systems have outside the subspace; these are nearly
-// multiples of few vectors, so every γ is served at the price of few: the Krylov spaces of
-// K + γI don't depend on γ (A. Frommer, P. Maass, SIAM J. Sci. Comput. 19, 1998), nor
-// does their deflation by given vectors.
+// K with the parts of all systems' Ĥ⁻¹g that are orthogonal to the subspace. These nearly
+// span a space of few dimensions, so that every γ is served at the price of few products: the
+// Krylov spaces of K + γI don't depend on γ (A. Frommer, P. Maass, SIAM J. Sci. Comput. 19,
+// 1998), nor does their deflation by given vectors.
 //
 // g is carried along; a system is certified by a gradient that a pass has measured,
 // which then is its g₀. When there is no more room, conjugate gradients go on from
@@ -39,14 +39,14 @@ type galerkin struct {
 	rankBound int       // as many vectors as solve for any γ: the rank of A at most
 	exhausted bool      // no vectors were found for the last pass
 	request   Request
-	goOn      *separate // conjugate gradients, once there is no more room
+	cg        *separate // conjugate gradients, once there is no more room; nil before
 }
 
 // A base is where a system moves from with the subspace.
 type base struct {
 	x, g      []float64 // x₀ and g₀
-	moved     bool      // g₀ is not what u was made of
-	exhausted float64   // the bound that was last measured without new vectors
+	moved     bool      // u is not yet that of g₀
+	unchanged float64   // the system's bound when it was last solved again in an unchanged subspace
 }
 
 // galerkinWork is for the systems together.
@@ -69,15 +69,15 @@ func SubspaceRows(rank, sketch, systems int) int { return min(rank, perVector*(s
 
 func newGalerkin(b *Batch) *galerkin {
 	e, q, t, d := b.Known.Eigen(), len(b.Systems), b.targets(), b.Dim()
-	whole := max(b.Known.Rank(), len(e.Values), 1)
-	most := SubspaceRows(whole, len(e.Values), q)
-	m := &galerkin{Batch: b, rankBound: whole, space: newSubspace(b.Known.Backend, d, most, q+t), request: b.newRequest(most + q)}
+	rank := max(b.Known.Rank(), len(e.Values), 1)
+	most := SubspaceRows(rank, len(e.Values), q)
+	m := &galerkin{Batch: b, rankBound: rank, space: newSubspace(b.Known.Backend, d, most, q+t), request: b.newRequest(most + q)}
 	m.work = galerkinWork{
 		g0: make([]float64, q*d), u: make([]float64, q*most), rhs: make([]float64, q*most), y: make([]float64, q*most),
 		v: make([]float64, q*d), kv: make([]float64, q*d), noneAlong: make([]float64, len(e.Values)), workspace: newWorkspace(b),
 	}
 	for i := range b.Systems {
-		m.bases = append(m.bases, base{x: make([]float64, d), g: m.work.g0[i*d : (i+1)*d], exhausted: math.Inf(1)})
+		m.bases = append(m.bases, base{x: make([]float64, d), g: m.work.g0[i*d : (i+1)*d], unchanged: math.Inf(1)})
 	}
 	return m
 }
@@ -121,8 +121,8 @@ func (m *galerkin) Start(ctx context.Context) error {
 			vec.Axpy(-1, g.Off[i*d:(i+1)*d], s.X)
 		}
 	}
-	m.space.k = rank // for once of vectors with which K has not been multiplied
-	more, err := m.space.propose(m.space.outside(q, g.Off), g.Off)
+	m.space.k = rank // to propose vectors orthogonal to V, with which K has yet to be multiplied
+	more, err := m.space.propose(m.space.orthogonalParts(q, g.Off), g.Off)
 	m.space.k = 0
 	m.fresh += more
 	return err
@@ -130,8 +130,8 @@ func (m *galerkin) Start(ctx context.Context) error {
 
 // Ask asks for products of the fresh vectors, and for the gradients of some systems.
 func (m *galerkin) Ask(last bool) Request {
-	if m.goOn != nil {
-		return m.goOn.Ask(last)
+	if m.cg != nil {
+		return m.cg.Ask(last)
 	}
 	if last {
 		m.fresh, m.asked = 0, append(m.asked[:0], m.Active...)
@@ -152,8 +152,8 @@ func (m *galerkin) Ask(last bool) Request {
 // Absorb takes in the products, and moves the systems that were not measured to where
 // they are best in the larger subspace.
 func (m *galerkin) Absorb() error {
-	if m.goOn != nil {
-		return m.goOn.Absorb()
+	if m.cg != nil {
+		return m.cg.Absorb()
 	}
 	for _, s := range m.Active {
 		s.Measured = false
@@ -230,11 +230,11 @@ func carriedResidual(s *System, tss float64, c []float64) float64 {
 	return math.Sqrt(math.Max(0, tss-vec.Dot(c, s.X)+vec.Dot(s.X, s.G)-s.Gamma()*x*x))
 }
 
-// Gradients projects those of the active systems. A gradient carried along has nothing of
-// the vectors that Q starts with; one that was measured is projected.
+// Gradients projects those of the active systems onto V. A gradient that was carried along is
+// orthogonal to Q, which starts with V where Deflate is set: its projection is zero.
 func (m *galerkin) Gradients() []Projection {
-	if m.goOn != nil {
-		return m.goOn.Gradients()
+	if m.cg != nil {
+		return m.cg.Gradients()
 	}
 	d, e, w := m.Dim(), m.Known.Eigen(), &m.work
 	n := 0
@@ -260,8 +260,8 @@ func (m *galerkin) Gradients() []Projection {
 
 // Step looks for the vectors of the next pass, or goes on with conjugate gradients.
 func (m *galerkin) Step(ctx context.Context) error {
-	if m.goOn != nil {
-		return m.goOn.Step(ctx)
+	if m.cg != nil {
+		return m.cg.Step(ctx)
 	}
 	if len(m.Active) == 0 {
 		return nil
@@ -270,13 +270,13 @@ func (m *galerkin) Step(ctx context.Context) error {
 	if err == nil && full {
 		r := m.request
 		r.V, r.Out = m.work.v, m.work.kv
-		m.goOn, err = newSeparateIn(m.Batch, CG, m.work.workspace, r)
+		m.cg, err = newSeparateIn(m.Batch, CG, m.work.workspace, r)
 	}
 	return err
 }
 
-// fewest is how much room there is to be for the vectors of the next pass, unless
-// there are fewer.
+// fewest is how many vectors of the next pass the subspace must have room for, if there are
+// as many.
 const fewest = 16
 
 // extend puts vectors for the next pass behind the subspace and says of which systems the
@@ -294,8 +294,8 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// As many vectors as the rank are enough but for round-off, and for what a start or
-	// another Hessian has outside the row space.
+	// As many vectors as the rank of A are enough, but for round-off, and for the parts of a
+	// start, or of another Hessian's solutions, that are orthogonal to the rows of A.
 	if fresh == 0 && moved > 0 && s.k == s.most && s.most < s.d {
 		return true, nil
 	}
@@ -320,14 +320,14 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	return false, nil
 }
 
-// wanted leaves in gradients.Off, as that many rows, what the Ĥ⁻¹g of the systems that
-// move have outside the subspace. Of a g with Qg = 0 this is a multiple of g when Q starts
-// with the vectors of the sketch.
+// wanted writes to gradients.Off, as so many rows, the parts orthogonal to the subspace of
+// Ĥ⁻¹g for the systems that move, and counts these. Where Q starts with V and Ĥ is the
+// sketch's, a gradient that was carried along is orthogonal to Q, and its Ĥ⁻¹g a multiple of it.
 func (m *galerkin) wanted(ctx context.Context) (moved, rows int, err error) {
 	d, w := m.Dim(), &m.work
 	if !m.Deflate {
 		moved, err = m.preconditioned(ctx)
-		return moved, m.space.outside(moved, w.gradients.Off), err
+		return moved, m.space.orthogonalParts(moved, w.gradients.Off), err
 	}
 	for _, measured := range []bool{true, false} {
 		for _, s := range m.Active {
@@ -338,13 +338,13 @@ func (m *galerkin) wanted(ctx context.Context) (moved, rows int, err error) {
 			}
 		}
 		if measured {
-			rows = m.space.outside(rows, w.gradients.Off)
+			rows = m.space.orthogonalParts(rows, w.gradients.Off)
 		}
 	}
 	return moved, rows, nil
 }
 
-// preconditioned leaves there the Ĥ⁻¹g themselves.
+// preconditioned writes to gradients.Off the Ĥ⁻¹g of the systems that move.
 func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
 	d, g := m.Dim(), &m.work.gradients
 	for _, s := range m.Active {
@@ -361,20 +361,20 @@ func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
 	return moved, m.Hessian.Solve(ctx, m.work.gammas[:moved], g)
 }
 
-// unhelped reports a system that solving once more in a subspace that has all it wants
-// did not bring to half of its error: the subspace is no good for it any more.
+// unhelped reports that solving once more in a subspace without new vectors has not halved the
+// bound of some system: the subspace is no good for it any more.
 func (m *galerkin) unhelped() bool {
 	return m.exhausted && slices.ContainsFunc(m.Active, func(s *System) bool {
-		return s.Measured && !(s.bound < m.bases[s.index].exhausted/2)
+		return s.Measured && !(s.bound < m.bases[s.index].unchanged/2)
 	})
 }
 
-// solveAgain is for a subspace that has all the systems want: they are solved in it once
-// more, from the gradients last measured, to be measured again.
+// solveAgain solves the systems once more in a subspace for which no new vectors were found,
+// from the gradients last measured. Their new gradients are to be measured, too.
 func (m *galerkin) solveAgain() error {
 	for _, s := range m.Active {
 		if s.Measured {
-			m.bases[s.index].exhausted = s.bound
+			m.bases[s.index].unchanged = s.bound
 		}
 		s.Measured = false
 	}

@@ -21,14 +21,16 @@ type Problem struct {
 	Hessian  Hessian
 	Gammas   []float64
 	Start    []float64 // t×d, where every γ starts from; nil: Ĥ⁻¹c
-	// Deflate says that Ĥ is a function of the sketch's BᵀB: what it makes of a vector
-	// orthogonal to V is a multiple of it.
+	// Deflate says that Ĥ is a function of the sketch's BᵀB, so that Ĥ⁻¹v is a multiple of v
+	// for every v orthogonal to V.
 	Deflate bool
 
 	Tol       float64
 	MaxPasses int
-	Observe   func(s *System)                                 // nil, or shown every iterate after the pass that reached it
-	Progress  func(pass int, rows int64, rel float64, on int) // nil, or told the worst bound and the number of active systems, too
+	Observe   func(s *System) // nil, or shown every iterate after the pass that reached it
+	// Progress is nil, or told after each block the pass, the rows read in it, the worst
+	// relative bound and the number of active systems.
+	Progress func(pass int, rows int64, relative float64, active int)
 }
 
 // A Method asks for products of K and moves the iterates. In each pass it is asked once,
@@ -50,7 +52,7 @@ type Method interface {
 }
 
 // A Request asks for the products of K with the rows of V, to be written to Out, and their
-// residuals, to RSS. There is room for a vector for each target more.
+// squared residuals, to RSS. All have room for one more vector for each target.
 type Request struct {
 	Queries     []gram.Query
 	V, Out, RSS []float64
@@ -117,7 +119,7 @@ func (b *Batch) Dim() int { return b.Known.Eigen().Dim }
 
 func (b *Batch) targets() int { return len(b.Known.TSS) }
 
-// newRequest makes room for q vectors that are asked for at a time, without V and Out.
+// newRequest makes room for requests of up to q vectors, without V and Out.
 func (b *Batch) newRequest(q int) Request {
 	q += b.targets()
 	return Request{Queries: make([]gram.Query, 0, q), RSS: make([]float64, q)}
@@ -167,7 +169,7 @@ func (b *Batch) read(ctx context.Context, pass int, r Request) error {
 	return b.compare(qs, q, r)
 }
 
-// rejudge puts what is known anew in the place of what was.
+// rejudge replaces what is known, and with it the judges of all systems.
 func (b *Batch) rejudge(k *certify.Known) {
 	b.Known = k
 	judges := make(map[float64]*certify.Judge, len(b.Gammas))
@@ -181,7 +183,7 @@ func (b *Batch) rejudge(k *certify.Known) {
 }
 
 // compare refuses rows that are not those of the summary: nothing certified by
-// both would be true of either. Behind q answers are those of gradients at zero.
+// both would be true of either. The answers behind the first q are gradients at zero.
 func (b *Batch) compare(qs []gram.Query, q int, r Request) error {
 	const other = "%w: the rows of this pass are not those of the summary"
 	k, d := b.Known, b.Dim()

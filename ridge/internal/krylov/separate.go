@@ -147,7 +147,7 @@ func (m *separate) Gradients() []Projection {
 	return m.projected[:q]
 }
 
-// Step takes Ĥ⁻¹g to the systems but those that are to be checked first.
+// Step hands Ĥ⁻¹g to the systems, but for those whose gradient is to be measured first.
 func (m *separate) Step(ctx context.Context) error {
 	d, g, e := m.Dim(), &m.gradients, m.Known.Eigen()
 	q := 0

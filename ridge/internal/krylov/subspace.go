@@ -11,23 +11,23 @@ import (
 // errNoConvergence is [engine.ErrNoConvergence] in the words of package ridge.
 var errNoConvergence = fmt.Errorf("ridge: %w", engine.ErrNoConvergence)
 
-// A subspace is spanned by the rows of Q (k×d), orthonormal to round-off, of which
-// KQᵀ is known too, as the rows of kq. It solves with QKQᵀ + γI for many γ: the
-// leading part of T = QKQᵀ, of base rows, is SᵀΘS, and the few rows that came after
-// it are eliminated by their Schur complement,
+// A subspace is spanned by the rows of Q (k×d), orthonormal to round-off. The rows of kq are
+// those of QK. It solves with QKQᵀ + γI for many γ: the first base rows and columns of
+// T = QKQᵀ are decomposed, as SᵀΘS, and the few that came after them are eliminated by their
+// Schur complement,
 //
 //	⎡SᵀΘS  Fᵀ⎤        for each γ: M = C + γI − FSᵀ(Θ+γ)⁻¹SFᵀ,
 //	⎣F     C ⎦                    (C, F of size w×w and w×base).
 type subspace struct {
 	be   engine.Backend
 	d, k int
-	most int       // rows that q and kq have for the subspace; more are behind them
+	most int       // rows that the subspace may have; q and kq have room for more behind them
 	q    []float64 // d columns
 	kq   []float64
 	t    []float64 // k×k, both triangles, leading dimension most
 
-	last  int // rows that came last
-	base  int
+	last  int       // rows that came last
+	base  int       // rows that are decomposed
 	theta []float64 // descending
 	s     []float64 // base×base, rows are eigenvectors
 	work  subspaceWork
@@ -39,7 +39,7 @@ type subspaceWork struct {
 	t          []float64 // T, which SymEig overwrites
 	h, f       []float64 // coefficients along S
 	m          []float64 // small matrices: Gram's, Schur's
-	projection []float64 // what vectors have in the subspace
+	projection []float64 // vectors' projections onto the subspace
 }
 
 // schurRows is how many rows are eliminated at most before T is decomposed anew.
@@ -81,8 +81,8 @@ func (s *subspace) grow(b int) error {
 	return nil
 }
 
-// decompose makes T = SᵀΘS of the whole. K has no negative eigenvalues, so neither has
-// T but by round-off.
+// decompose decomposes all of T, as SᵀΘS. K has no negative eigenvalues, so neither has T
+// but by round-off.
 func (s *subspace) decompose() error {
 	copyMatrix(s.k, s.k, s.work.t, s.k, s.t, s.most)
 	if !s.be.SymEig(engine.View(s.k, s.k, s.work.t), s.theta, engine.View(s.k, s.k, s.s), s.work.eigen) {
@@ -132,7 +132,7 @@ func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 				scaled[l*ld+j] = v / math.Sqrt(s.theta[j]+gamma[i])
 			}
 		}
-		if !s.complement(gamma[i], scaled, z) {
+		if !s.solveSchur(gamma[i], scaled, z) {
 			return false
 		}
 		for l, v := range z {
@@ -145,8 +145,9 @@ func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	return true
 }
 
-// complement overwrites z with (C + γI − FFᵀ)⁻¹z, f being F scaled.
-func (s *subspace) complement(gamma float64, f, z []float64) bool {
+// solveSchur overwrites z with M⁻¹z, M = C + γI − ffᵀ, where f is FSᵀ scaled by (Θ+γ)^{-½}.
+// false says that M is not positive definite.
+func (s *subspace) solveSchur(gamma float64, f, z []float64) bool {
 	n, w := s.base, s.k-s.base
 	copyMatrix(w, w, s.work.m, w, s.t[n*s.most+n:], s.most)
 	for l := range w {
@@ -164,26 +165,26 @@ const (
 	// newDirection is how much unit vectors must have in a direction, relative to the one
 	// in which they have most, for that direction to be worth a product with K.
 	newDirection = 3e-5
-	// roundOff is the length below which what a unit vector has outside the subspace is
-	// taken for the round-off of subtracting what it has inside.
+	// roundOff is the length below which the part of a unit vector that is orthogonal to the
+	// subspace is taken for round-off of the projection.
 	roundOff = 1e-12
 	// tiniest is a length whose square does not underflow yet.
 	tiniest = 0x1p-500
 )
 
-// outside overwrites the rows of z (n×d) with what they have outside the subspace, to
-// length one, drops those that have nothing there, and returns how many are left.
-func (s *subspace) outside(n int, z []float64) int {
+// orthogonalParts replaces the rows of z (n×d) by their parts orthogonal to the subspace,
+// scaled to length one. It drops those that are round-off, and returns how many are left.
+func (s *subspace) orthogonalParts(n int, z []float64) int {
 	n = s.normalised(n, z, tiniest)
-	s.purge(n, z)
+	s.subtractProjections(n, z)
 	n = s.normalised(n, z, roundOff)
-	s.purge(n, z) // of what scaling up has made of round-off
+	s.subtractProjections(n, z) // again: scaling has enlarged the round-off of the first
 	return s.normalised(n, z, 0.5)
 }
 
-// propose writes behind the subspace, as rows of q, orthonormal ones that span the rows
-// of z (n×d, overwritten), the most important first, and returns how many. These are
-// outside the subspace but for round-off.
+// propose writes rows of q, behind those of the subspace: orthonormal ones that span the rows
+// of z (n×d, overwritten), the most important first. It returns how many. The rows of z are
+// orthogonal to the subspace but for round-off.
 func (s *subspace) propose(n int, z []float64) (int, error) {
 	n = s.normalised(n, z, tiniest)
 	if n == 0 {
@@ -201,10 +202,10 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	rows := s.q[s.k*s.d : (s.k+b)*s.d]
 	s.be.Gemm(false, false, 1, engine.View(b, n, v), engine.View(n, s.d, z), 0, engine.View(b, s.d, rows))
 	b = s.normalised(b, rows, tiniest)
-	s.purge(b, rows)
+	s.subtractProjections(b, rows)
 	b = s.normalised(b, rows, 0.5)
-	s.purge(b, rows) // twice is enough
-	return independent(0, b, b, s.d, rows), nil
+	s.subtractProjections(b, rows) // twice is enough
+	return orthonormal(0, b, b, s.d, rows), nil
 }
 
 // A pass is to have BlockRows vectors while the subspace has less than fillTo of its
@@ -214,9 +215,9 @@ const (
 	fillTo    = 0.5
 )
 
-// fill adds to the b rows behind the subspace, up to BlockRows, orthonormal ones of what
-// the rows of KQᵀ that came last have outside of it all: the next block of a Krylov
-// space. It returns how many rows there are then.
+// fill adds to the b rows behind the subspace, up to BlockRows of them in all, the next
+// block of a Krylov space: orthonormal rows that span the parts of the last rows of kq that
+// are orthogonal to all of these. It returns how many rows there are then.
 func (s *subspace) fill(b int) int {
 	n := min(s.last, BlockRows, s.most-s.k-b)
 	if float64(s.k) >= fillTo*float64(s.most) || b >= BlockRows || n <= 0 {
@@ -224,31 +225,30 @@ func (s *subspace) fill(b int) int {
 	}
 	d := s.d
 	rows := s.q[s.k*d : (s.k+b+n)*d]
-	return independent(b, b+s.next(n, rows[b*d:]), BlockRows, d, rows)
+	return orthonormal(b, b+s.next(n, rows[b*d:]), BlockRows, d, rows)
 }
 
-// next overwrites the n rows of z with what the first of the rows of KQᵀ that came last
-// have outside the subspace, to length one, and returns how many have anything there.
-// What they have inside is in T.
+// next is orthogonalParts of the first n of the rows of kq that came last, written to z.
+// Their products with the rows of Q are in T.
 func (s *subspace) next(n int, z []float64) int {
 	d, k := s.d, s.k
 	for i := range n {
 		j := k - s.last + i
-		row, inside := z[i*d:(i+1)*d], s.work.h[i*k:(i+1)*k]
+		row, along := z[i*d:(i+1)*d], s.work.h[i*k:(i+1)*k]
 		copy(row, s.kq[j*d:(j+1)*d])
-		copy(inside, s.t[j*s.most:])
+		copy(along, s.t[j*s.most:])
 		if l := vec.Norm(row); l > tiniest {
 			vec.Scale(1/l, row)
-			vec.Scale(1/l, inside)
+			vec.Scale(1/l, along)
 		}
 	}
 	s.be.Gemm(false, false, -1, engine.View(n, k, s.work.h), engine.View(k, d, s.q), 1, engine.View(n, d, z))
 	n = s.normalised(n, z, roundOff)
-	s.purge(n, z) // of what scaling up has made of round-off
+	s.subtractProjections(n, z) // as in orthogonalParts
 	return s.normalised(n, z, 0.5)
 }
 
-// orthogonalise subtracts from a row of length one what it has along n orthonormal ones,
+// orthogonalise subtracts from a row of length one its projection onto n orthonormal ones,
 // and scales it to length one again; false says that next to nothing is left.
 func orthogonalise(n, d int, z, row []float64) bool {
 	for range 2 {
@@ -280,8 +280,9 @@ func (s *subspace) normalised(n int, z []float64, least float64) int {
 	return live
 }
 
-// purge subtracts from the rows of z what they have in the subspace, zQᵀQ.
-func (s *subspace) purge(n int, z []float64) {
+// subtractProjections subtracts from the rows of z (n×d) their projections onto the subspace,
+// zQᵀQ.
+func (s *subspace) subtractProjections(n int, z []float64) {
 	ld := max(n, 1)
 	along := s.work.projection[:n*s.d]
 	clear(along)
@@ -289,10 +290,10 @@ func (s *subspace) purge(n int, z []float64) {
 	vec.Axpy(-1, along, z[:n*s.d])
 }
 
-// independent makes n rows of length one orthonormal, the first of which are already, and
+// orthonormal makes n rows of length one orthonormal, of which the first ones are already, and
 // stops when there are most. It drops rows that lie next to the span of those before, as
-// rows of round-off may after a purge, and returns how many are left.
-func independent(first, n, most, d int, z []float64) int {
+// rows of round-off may, and returns how many are left.
+func orthonormal(first, n, most, d int, z []float64) int {
 	live := first
 	for i := first; i < n && live < most; i++ {
 		if row := z[i*d : (i+1)*d]; orthogonalise(live, d, z, row) {

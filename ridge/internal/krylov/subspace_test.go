@@ -30,7 +30,7 @@ func filled(t *testing.T, be engine.Backend, d, k, most, step int) (*subspace, *
 		for i := range z {
 			z[i] = r.NormFloat64()
 		}
-		got, err := s.propose(s.outside(n, z), z)
+		got, err := s.propose(s.orthogonalParts(n, z), z)
 		if err != nil || got != n {
 			t.Fatalf("%d of %d random vectors taken: %v", got, n, err)
 		}
@@ -126,7 +126,7 @@ func TestPropose(t *testing.T) {
 			z[120+j] = math.NaN()                    // not a number
 			z[150+j] = r.NormFloat64() + 4*s.q[j+60] // partly inside
 		}
-		n, err := s.propose(s.outside(6, z), z)
+		n, err := s.propose(s.orthogonalParts(6, z), z)
 		if err != nil || n != 2 {
 			t.Fatalf("%d directions, want 2: %v", n, err)
 		}
@@ -148,7 +148,7 @@ func TestFill(t *testing.T) {
 		for j := range z[d:] {
 			z[d+j] += float64(j % 7)
 		}
-		b, err := s.propose(s.outside(n, z), z)
+		b, err := s.propose(s.orthogonalParts(n, z), z)
 		if err != nil || b != 2 {
 			t.Fatalf("%d directions, want 2: %v", b, err)
 		}
@@ -165,7 +165,7 @@ func TestFill(t *testing.T) {
 		checkBasis(t, s, k)
 		last := append([]float64(nil), s.kq[(at-step)*d:at*d]...)
 		size := mat.Norm(k, 2)
-		s.purge(step, last)
+		s.subtractProjections(step, last)
 		for i, v := range last {
 			if !(math.Abs(v) <= 1e-12*size) {
 				t.Fatalf("element %d of KQᵀ has %g outside", i, v)
@@ -212,7 +212,7 @@ func TestProposeInside(t *testing.T) {
 		for j := range z {
 			z[j] = float64(1 + j%4)
 		}
-		if n := s.outside(1, z); n != 1 {
+		if n := s.orthogonalParts(1, z); n != 1 {
 			t.Fatal("it is inside")
 		}
 		both := make([]float64, 2*d)

@@ -33,7 +33,7 @@ type System struct {
 
 	index    int // among all systems
 	judged   *certify.Judge
-	checking bool // its next query is to be the gradient at X: no step before it
+	checking bool // its next query is to be the gradient at X, with no step before
 	passes   int
 	bound    float64 // on ‖x − x*‖
 	best     best
@@ -56,8 +56,8 @@ type best struct {
 	known    bool
 }
 
-// mostVain is how many checks may be in vain: the gradient that was carried along has
-// promised what was asked for, and what was measured then is not better than before.
+// mostVain is how many checks in a row may be in vain: each time the gradient that was carried
+// along promised the tolerance, and the one then measured was not much better than before.
 const mostVain = 5
 
 func newSystem(judge *certify.Judge, index, target, d int) *System {
@@ -81,8 +81,8 @@ func (s *System) Weights() certify.Weights {
 	return s.judged.Weights(s.Target, s.best.x, &s.best.found)
 }
 
-// judge bounds the error at the iterate, whose gradient is g, keeps it when it is the
-// best, and says whether that is the end of it, or has it measured.
+// judge bounds the error at the iterate, whose gradient is g, and keeps it when it is the
+// best. Then it decides whether the system stops, or its gradient is to be measured.
 func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	round, _ := s.judged.RoundOff(s.Target, s.X, s.Residual)
 	s.bound = s.judged.Error(g, round)

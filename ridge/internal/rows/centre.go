@@ -58,8 +58,8 @@ func (s *Stage) centre(n int, w []float64) int {
 	s.reserve()
 	clear(s.block)
 	clear(s.spread)
-	// In parts, summed where the joining row will be: the error of a sum grows with the
-	// longest chain of additions.
+	// The rows are summed in parts, as the error of a sum grows with the longest chain of
+	// additions; the memory of the joining row has the sum of a part.
 	sumX, sumY := s.x[n*s.d:(n+1)*s.d], s.y[n*s.t:(n+1)*s.t]
 	for lo := 0; lo < n; lo += roundoff.MeanPart {
 		clear(sumX)
@@ -118,7 +118,7 @@ func heaviest(n int, w []float64) int {
 	return most
 }
 
-// count books what rounding has done to the n rows of a block of some weight, and
+// count adds to Moved what rounding has done to the n rows of a block of some weight, and
 // leaves bounds on the error of its mean in spread.
 func (s *Stage) count(n int, weight float64) {
 	root, rows := math.Sqrt(weight), float64(n)
@@ -131,16 +131,16 @@ func (s *Stage) count(n int, weight float64) {
 	}
 }
 
-// join adds weight w2 > 0, off by WeightError, with mean mu, less the origin, off by
-// muError, to the running sums and, where there was weight before, stages the joining
+// join adds to the running sums rows of weight w2 > 0, which is off by weightError, whose mean
+// less the origin is mu, off by muError. Where there was weight before it stages the joining
 // row at index n. It returns how many rows that added. The caller adds to the weight.
-func (s *Stage) join(w2, WeightError float64, mu, muError []float64, n int) int {
+func (s *Stage) join(w2, weightError float64, mu, muError []float64, n int) int {
 	w1 := s.Weight.Value()
 	added := 0
 	if w1 > 0 {
 		f := math.Sqrt(min(w1, w2)) * math.Sqrt(max(w1, w2)/(w1+w2))
-		// The weights are off relatively, so is f by half as much, of three of them.
-		off := 1.5*(s.RelativeWeight(w1)+WeightError/w2) + 8*roundoff.Unit
+		// f is off, relatively, by half as much as the three weights in it.
+		off := 1.5*(s.RelativeWeight(w1)+weightError/w2) + 8*roundoff.Unit
 		for j, v := range mu {
 			gap := s.mean[j] - v
 			if j < s.d {
@@ -155,7 +155,7 @@ func (s *Stage) join(w2, WeightError float64, mu, muError []float64, n int) int 
 	}
 	for j, v := range mu {
 		s.Sum[j].Add(w2 * v)
-		s.SumError[j] += roundoff.Inflate*(w2*muError[j]+(WeightError+4*roundoff.Unit*w2)*math.Abs(v)) + roundoff.LostSum
+		s.SumError[j] += roundoff.Inflate*(w2*muError[j]+(weightError+4*roundoff.Unit*w2)*math.Abs(v)) + roundoff.LostSum
 	}
 	return added
 }
@@ -181,7 +181,7 @@ func (s *Stage) meanError(j int) float64 {
 	return roundoff.Inflate * (sum/w + (s.RelativeWeight(w)+2*roundoff.Unit)*math.Abs(s.mean[j]))
 }
 
-// MeanErrors are the round-off of means(): of each mean, of adding it to the origin.
+// MeanErrors bounds the round-off of Means: of each mean, and of adding it to the origin.
 func (s *Stage) MeanErrors() []float64 {
 	out := make([]float64, s.d+s.t)
 	for j := range out {

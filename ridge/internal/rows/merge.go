@@ -62,7 +62,7 @@ func (s *Stage) Merge(o *Stage) Staged {
 		s.NonZero[j] = s.NonZero[j] || some
 	}
 	out := Staged{n, s.x[:n*s.d], nil, s.y[:n*s.t]}
-	s.look(out, nil)
+	s.noteNonZero(out, nil)
 	return out
 }
 

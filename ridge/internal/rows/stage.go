@@ -82,7 +82,7 @@ func ResumeStage(d, t int, intercept bool, state State) *Stage {
 	return s
 }
 
-// reserve takes the memory of a block that is to be centred.
+// reserve makes room for the means of a block.
 func (s *Stage) reserve() {
 	s.block, s.spread = vec.Grow(s.block, s.d+s.t), vec.Grow(s.spread, s.d+s.t)
 }
@@ -134,7 +134,7 @@ func (s *Stage) Load(b dataset.Block) Staged {
 	s.Weighted = s.Weighted || w != nil
 	if w == nil && !s.intercept {
 		s.Weight.Add(float64(b.N))
-		s.look(Staged{b.N, b.X, b.Sparse, b.Y}, nil)
+		s.noteNonZero(Staged{b.N, b.X, b.Sparse, b.Y}, nil)
 		return Staged{b.N, b.X, b.Sparse, b.Y}
 	}
 	s.root = roots(s.root, w)
@@ -157,7 +157,7 @@ func (s *Stage) Load(b dataset.Block) Staged {
 		}
 	}
 	out := Staged{n, s.x[:n*s.d], nil, s.y[:n*s.t]}
-	s.look(out, w)
+	s.noteNonZero(out, w)
 	for i, r := range s.root {
 		vec.Scale(r, s.x[i*s.d:(i+1)*s.d])
 		vec.Scale(r, s.y[i*s.t:(i+1)*s.t])
@@ -165,9 +165,9 @@ func (s *Stage) Load(b dataset.Block) Staged {
 	return out
 }
 
-// look takes note of entries that are not zero, of rows with weight, before the roots of
-// the weights; a joining row behind the rows has weight.
-func (s *Stage) look(rows Staged, w []float64) {
+// noteNonZero notes which columns have an entry that is not zero, in rows that are staged but
+// not yet multiplied by √w. Rows of weight 0 don't count; a joining row behind them does.
+func (s *Stage) noteNonZero(rows Staged, w []float64) {
 	if !slices.Contains(s.NonZero, false) {
 		return
 	}
@@ -191,7 +191,7 @@ func (s *Stage) look(rows Staged, w []float64) {
 
 // loadSparse stages weighted sparse rows that need no centring.
 func (s *Stage) loadSparse(b dataset.Block) Staged {
-	s.look(Staged{b.N, nil, b.Sparse, b.Y}, b.W)
+	s.noteNonZero(Staged{b.N, nil, b.Sparse, b.Y}, b.W)
 	s.y = append(s.y[:0], b.Y[:b.N*s.t]...)
 	for i, r := range s.root {
 		s.Weight.Add(b.W[i])
