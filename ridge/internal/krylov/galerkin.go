@@ -129,7 +129,7 @@ func (m *galerkin) Start(ctx context.Context) error {
 }
 
 // Ask asks for products of the fresh vectors, and for the gradients of some systems.
-func (m *galerkin) Ask(last bool) Request {
+func (m *galerkin) Ask(last bool) *Request {
 	if m.cg != nil {
 		return m.cg.Ask(last)
 	}
@@ -144,9 +144,9 @@ func (m *galerkin) Ask(last bool) Request {
 	for i, s := range m.asked {
 		row := m.fresh + i
 		copy(r.V[row*d:(row+1)*d], s.X)
-		r.Queries = append(r.Queries, gram.Query{Target: s.Target, Affine: true})
+		r.Queries = append(r.Queries, s.query(true))
 	}
-	return *r
+	return r
 }
 
 // Absorb takes in the products, and moves the systems that were not measured to where
@@ -156,14 +156,14 @@ func (m *galerkin) Absorb() error {
 		return m.cg.Absorb()
 	}
 	for _, s := range m.Active {
-		s.Measured = false
+		s.Measured, s.exact = false, nil
 	}
 	k, d, r := m.space.k, m.Dim(), &m.request
 	for i, s := range m.asked {
 		row := m.fresh + i
 		copy(s.G, r.Out[row*d:(row+1)*d])
-		vec.Axpy(s.Gamma(), s.X, s.G)
-		s.measured(r.RSS[row])
+		s.shift(s.G, s.X, r.at(row))
+		s.measured(r.RSS[row], r.at(row))
 		m.rebase(s)
 	}
 	if err := m.space.grow(m.fresh); err != nil {
