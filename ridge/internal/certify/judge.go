@@ -124,7 +124,7 @@ func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
 // objectiveMeasured brackets f* from the gap 2(f(x) − f*), with ‖Ax − b‖² and ‖x‖.
 func objectiveMeasured(gamma, x float64, rss, gap interval.Interval) interval.Interval {
 	f := gamma * x * x
-	pad := few * eps * f
+	pad := few * eps * (f + rss.Hi)
 	return interval.Interval{
 		Lo: math.Max(0, (rss.Lo+f-gap.Hi-pad)/2),
 		Hi: math.Max(0, (rss.Hi+f-gap.Lo+pad)/2),

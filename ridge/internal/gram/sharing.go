@@ -58,7 +58,7 @@ func (s *sharing) add(ctx context.Context, sums *sums) error {
 // round, these are of three pieces, of which the first two are multiples, of up to 2⁴⁰, of
 // units that all workers know.
 func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
-	if s.reducer == nil {
+	if s.reducer == nil || s.reducer.Workers() == 1 {
 		return nil
 	}
 	n, w := len(ns), float64(s.reducer.Workers())

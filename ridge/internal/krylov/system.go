@@ -176,7 +176,7 @@ func (s *System) measured(rss float64, found *gram.Measurement) {
 	s.Measured, s.Residual = true, math.Sqrt(rss)
 	if found != nil {
 		v, off := found.RSS.Round()
-		s.exact = &certify.Exact{RSS: interval.Around(v, off), Gradient: vec.Norm(found.Bounds) * (1 + 0x1p-30)}
+		s.exact = &certify.Exact{RSS: interval.Outward(v, off), Gradient: vec.Norm(found.Bounds) * (1 + 0x1p-30)}
 		s.Residual = math.Sqrt(math.Max(0, v))
 	}
 }
