@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
@@ -266,6 +267,9 @@ func (m *galerkin) Step(ctx context.Context) error {
 	if len(m.Active) == 0 {
 		return nil
 	}
+	if err := m.correct(); err != nil {
+		return err
+	}
 	full, err := m.extend(ctx)
 	if err == nil && full {
 		r := m.request
@@ -273,6 +277,31 @@ func (m *galerkin) Step(ctx context.Context) error {
 		m.cg, err = newSeparateIn(m.Batch, CG, m.work.workspace, r)
 	}
 	return err
+}
+
+// correct moves the systems whose gradients were just measured with twice the digits to where
+// they are best in the subspace that there is, which takes no pass. Where that promises the
+// tolerance they are measured again at once.
+func (m *galerkin) correct() error {
+	found := false
+	for _, s := range m.Active {
+		if s.exact != nil {
+			s.Measured, s.exact, found = false, nil, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	m.coefficients(m.space.k)
+	if err := m.move(); err != nil {
+		return err
+	}
+	for i, g := range m.Gradients() {
+		if s := m.Active[i]; s.precise && !s.Measured {
+			s.checking = certify.Relative(s.judged.Error(&g, 0), vec.Norm(s.X)) <= m.Tol
+		}
+	}
+	return nil
 }
 
 // fewest is how many vectors of the next pass the subspace must have room for, if there are
