@@ -67,14 +67,13 @@ func (b *Buffer) Block(first int64, d int) Block {
 	return out
 }
 
-// depth is how many blocks are in the making or waiting at a time.
+// depth is how many blocks there are at a time: being filled, waiting or in use.
 const depth = 3
 
-// ahead makes a pass whose blocks are filled on a goroutine of their own, depth
-// blocks at most ahead of the consumer. fill appends the next block's rows to an
-// empty buffer and says which row is the first, and returns io.EOF itself when there
-// are none left. Leaving the
-// loop stops the goroutine and waits for it; fill has then returned.
+// ahead makes a pass whose blocks are filled by a goroutine of its own, before the
+// consumer asks for them. fill appends the rows of the next block to an empty buffer and
+// sets its first; it returns io.EOF itself when no rows are left. Leaving the loop stops
+// the goroutine and waits until it has ended.
 func ahead(ctx context.Context, d int, fill func(b *Buffer) error) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

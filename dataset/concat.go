@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"fmt"
 	"iter"
 )
 
@@ -10,12 +9,12 @@ import (
 // features and targets must agree in number ([ErrShape]).
 func Concat(sources ...Source) (Source, error) {
 	if len(sources) == 0 {
-		return nil, fmt.Errorf("%w: no sources", errShape)
+		return nil, unfit("no sources")
 	}
 	_, d, t := sources[0].Dims()
 	for i, s := range sources {
 		if _, di, ti := s.Dims(); di != d || ti != t {
-			return nil, fmt.Errorf("%w: the first source has %d features and %d targets, number %d has %d and %d", errShape, d, t, i+1, di, ti)
+			return nil, mismatched("the first source has %d features and %d targets, number %d has %d and %d", d, t, i+1, di, ti)
 		}
 	}
 	if len(sources) == 1 {

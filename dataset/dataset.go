@@ -22,7 +22,7 @@ type Block struct {
 	W      []float64   // weights of the rows, all >= 0; nil: each counts once
 }
 
-// Weight is that of row i.
+// Weight returns the weight of row i, 1 where rows have none.
 func (b Block) Weight(i int) float64 {
 	if b.W == nil {
 		return 1
@@ -30,8 +30,9 @@ func (b Block) Weight(i int) float64 {
 	return b.W[i]
 }
 
-// Source is a sequence of rows that can be read again from the start: the same rows each
-// time. One of files that are changed meanwhile ends the pass with a *[ChangedError].
+// Source is a sequence of rows that can be read again and again from the start: every pass
+// yields the same rows. Where a file was changed since the first pass began, the pass ends
+// with a *[ChangedError].
 type Source interface {
 	// Dims returns the number of rows (-1 while unknown), of features and of
 	// targets.

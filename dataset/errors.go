@@ -8,11 +8,29 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// ErrShape reports sources whose dimensions disagree. It is [engine.ErrShape].
+// ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files. All
+// errors that are named here are. It is [engine.ErrInput].
+var ErrInput = engine.ErrInput
+
+// ErrShape reports sources whose dimensions disagree, as a *[SourceError]. It is [engine.ErrShape].
 var ErrShape = engine.ErrShape
 
-// errShape is ErrShape in this package's words.
-var errShape = fmt.Errorf("dataset: %w", engine.ErrShape)
+// A SourceError reports rows that are not there, or sources that do not go together. It is
+// [ErrShape], whatever it says.
+type SourceError struct{ Reason string }
+
+func (e *SourceError) Error() string { return "dataset: " + e.Reason }
+
+// Is tells that it is [ErrShape] and [ErrInput].
+func (e *SourceError) Is(target error) bool { return target == ErrShape || target == ErrInput }
+
+// unfit is a SourceError.
+func unfit(format string, args ...any) error { return &SourceError{fmt.Sprintf(format, args...)} }
+
+// mismatched is one that tells two dimensions.
+func mismatched(format string, args ...any) error {
+	return unfit("dimensions disagree: "+format, args...)
+}
 
 // An InputError reports what is wrong with the data and where, printed as
 // file:line:column: message. Line and Column are 1-based; 0 says that there is
@@ -43,6 +61,9 @@ func (e *InputError) Error() string {
 }
 
 func (e *InputError) Unwrap() error { return e.Err }
+
+// Is tells that it is [ErrInput].
+func (e *InputError) Is(target error) bool { return target == ErrInput }
 
 // finite checks rows of cols numbers, of which the first is row first of what is
 // called name.

@@ -64,28 +64,28 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	nan := []float64{math.NaN()}
-	const shape = "dataset: dimensions disagree: "
+	const unfit, unequal = "dataset: ", "dataset: dimensions disagree: "
 	for name, c := range map[string]struct {
 		err  error
 		want string
 	}{
-		"Concat of none":        {last(dataset.Concat()), shape + "no sources"},
-		"Rows, none":            {last(dataset.Rows(zeros(t, 3, 1), 2, 2)), shape + "rows 3 to 2 are none"},
-		"Rows before the first": {last(dataset.Rows(zeros(t, 3, 1), -1, 2)), shape + "rows 0 to 2 are none"},
-		"Part of the uncounted": {last(dataset.Part(broken(1, 0), dataset.Share{Rank: 1, Size: 2})), shape + "the rows have not been counted, to be divided into 2 parts"},
+		"Concat of none":        {last(dataset.Concat()), unfit + "no sources"},
+		"Rows, none":            {last(dataset.Rows(zeros(t, 3, 1), 2, 2)), unfit + "rows 3 to 2 are none"},
+		"Rows before the first": {last(dataset.Rows(zeros(t, 3, 1), -1, 2)), unfit + "rows 0 to 2 are none"},
+		"Part of the uncounted": {last(dataset.Part(broken(1, 0), dataset.Share{Rank: 1, Size: 2})), unfit + "the rows have not been counted, to be divided into 2 parts"},
 		"dense targets":         {last(dataset.FromDense(1, 1, 1, []float64{1}, nan)), "y:1:1: NaN is not finite"},
 		"targets of sparse":     {last(dataset.FromCSR(&engine.CSR{Rows: 1, Cols: 1, RowPtr: []int{0, 0}}, 1, nan)), "y:1:1: NaN is not finite"},
-		"Zip with sparse":       {last(dataset.Zip(zeros(t, 1, 1), sparse)), shape + "the targets are sparse, must be dense"},
+		"Zip with sparse":       {last(dataset.Zip(zeros(t, 1, 1), sparse)), unfit + "the targets are sparse, must be dense"},
 		"Zip, features break":   {last(dataset.Zip(broken(1, 0), zeros(t, 9, 1))), "broken"},
 		"Zip, targets break":    {last(dataset.Zip(zeros(t, 9, 1), broken(1, 0))), "broken"},
 		"Zip, more targets":     {last(dataset.Zip(short(1), broken(1, 0))), "broken"},
-		"Zip, one row too few":  {last(dataset.Zip(zeros(t, 1, 1), short(0))), shape + "1 rows of features, 0 of targets"},
-		"too few weights":       {last(dataset.Weigh(zeros(t, 1, 1), short(0))), shape + "1 rows of features, 0 of weights"},
+		"Zip, one row too few":  {last(dataset.Zip(zeros(t, 1, 1), short(0))), unequal + "1 rows of features, 0 of targets"},
+		"too few weights":       {last(dataset.Weigh(zeros(t, 1, 1), short(0))), unequal + "1 rows of features, 0 of weights"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("%s: %v, want %q", name, c.err, c.want)
 		}
-		if strings.HasPrefix(c.want, shape) != errors.Is(c.err, dataset.ErrShape) {
+		if strings.HasPrefix(c.want, unfit) != errors.Is(c.err, dataset.ErrShape) {
 			t.Errorf("%s: is it ErrShape? %v", name, c.err)
 		}
 	}

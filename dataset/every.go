@@ -2,16 +2,15 @@ package dataset
 
 import (
 	"context"
-	"fmt"
 	"iter"
 )
 
-// Every returns rows 0, k, 2k, … of a source: a pilot that is fair to files in some
-// order. A pass reads all rows. k must be positive ([ErrShape]).
+// Every returns rows 0, k, 2k, … of a source: a sample that has rows from all parts of a
+// file, whatever its order. A pass reads all rows. k must be positive ([ErrShape]).
 func Every(src Source, k int64) (Source, error) {
 	switch {
 	case k < 1:
-		return nil, fmt.Errorf("%w: every %d-th row", errShape, k)
+		return nil, unfit("every %d-th row cannot be taken", k)
 	case k == 1:
 		return src, nil
 	}

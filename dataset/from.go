@@ -8,14 +8,14 @@ import (
 // A Seeker is a [Source] that can begin a pass amid its rows.
 type Seeker interface {
 	Source
-	// BlocksFrom makes the rest of a pass: the very blocks that Blocks yields, from
-	// the one on that holds row first, 0-based. None does where first is the number
-	// of rows or more.
+	// BlocksFrom makes the rest of a pass. It yields the blocks that Blocks would, but
+	// leaves out those before the one that holds row first, counted from 0. Where there
+	// is no such row it yields none.
 	BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error]
 }
 
-// From is [Seeker.BlocksFrom] for any source: one that is no Seeker is read from its
-// start.
+// From is [Seeker.BlocksFrom] for any source. One that is no Seeker is read from its start,
+// and the blocks before that of row first are dropped.
 func From(ctx context.Context, src Source, first int64) iter.Seq2[Block, error] {
 	if first == 0 {
 		return src.Blocks(ctx)
@@ -26,8 +26,8 @@ func From(ctx context.Context, src Source, first int64) iter.Seq2[Block, error] 
 	return dropped(src.Blocks(ctx), first)
 }
 
-// dropped leaves out the blocks that end before row first. It counts them itself, and
-// so tells the others where they begin.
+// dropped leaves out the blocks that end before row first. It counts the rows itself and
+// sets where each block begins.
 func dropped(blocks iter.Seq2[Block, error], first int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		var at int64
@@ -43,17 +43,17 @@ func dropped(blocks iter.Seq2[Block, error], first int64) iter.Seq2[Block, error
 	}
 }
 
-// A Skipper is a [Reader] that can leave out rows unread. Its Read takes as many rows
-// as it is asked for while there are so many.
+// A Skipper is a [Reader] that can leave out rows without reading them. Its Read always
+// takes as many rows as it is asked for, while there are so many.
 type Skipper interface {
 	Reader
-	// Skip leaves out the next rows, of which there are so many, and reports whether
-	// it could: it cannot in a compressed file.
+	// Skip leaves out the next rows, of which there are at least so many. It reports
+	// whether it could: in a compressed file it cannot.
 	Skip(rows int64) (bool, error)
 }
 
-// skip lets r leave out the whole blocks of so many rows that end before row first,
-// and returns how many rows these are: none where it cannot.
+// skip leaves out the blocks of so many rows that end before row first, where r can do so,
+// and returns how many rows it has left out.
 func skip(r Reader, first int64, rows int) (int64, error) {
 	s, ok := r.(Skipper)
 	start := first - first%int64(rows)

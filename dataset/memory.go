@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"math/bits"
 
@@ -21,7 +20,7 @@ type memory struct {
 // an *[InputError] that names "x" or "y" as its file.
 func FromDense(n, d, t int, x, y []float64) (Source, error) {
 	if n < 0 || d < 1 || t < 0 || !isProduct(len(x), n, d) || !isProduct(len(y), n, t) {
-		return nil, fmt.Errorf("%w: %d numbers for %d×%d features, %d for %d×%d targets", errShape, len(x), n, d, len(y), n, t)
+		return nil, mismatched("%d numbers for %d×%d features, %d for %d×%d targets", len(x), n, d, len(y), n, t)
 	}
 	if err := finite("x", x, 0, d); err != nil {
 		return nil, err
@@ -37,8 +36,8 @@ func FromDense(n, d, t int, x, y []float64) (Source, error) {
 // row, are [ErrShape].
 func FromCSR(x *engine.CSR, t int, y []float64) (Source, error) {
 	if x.Rows < 0 || x.Cols < 1 || t < 0 || len(x.RowPtr)-1 != x.Rows || !isProduct(len(y), x.Rows, t) || len(x.Val) != len(x.ColIdx) {
-		return nil, fmt.Errorf("%w: %d×%d sparse features with %d row pointers, %d indices and %d values; %d numbers for %d targets",
-			errShape, x.Rows, x.Cols, len(x.RowPtr), len(x.ColIdx), len(x.Val), len(y), t)
+		return nil, mismatched("%d×%d sparse features with %d row pointers, %d indices and %d values; %d numbers for %d targets",
+			x.Rows, x.Cols, len(x.RowPtr), len(x.ColIdx), len(x.Val), len(y), t)
 	}
 	for i := range x.Rows {
 		if err := checkRow(x, i); err != nil {
@@ -54,13 +53,13 @@ func FromCSR(x *engine.CSR, t int, y []float64) (Source, error) {
 // checkRow holds row i to what engine.CSR promises, and its values to be finite.
 func checkRow(x *engine.CSR, i int) error {
 	if lo, hi := x.RowPtr[i], x.RowPtr[i+1]; lo < 0 || hi < lo || hi > len(x.Val) {
-		return fmt.Errorf("%w: sparse row %d is entries %d to %d of %d", errShape, i+1, lo, hi, len(x.Val))
+		return unfit("sparse row %d is entries %d to %d of %d", i+1, lo, hi, len(x.Val))
 	}
 	idx, val := x.Row(i)
 	last := int32(-1)
 	for k, j := range idx {
 		if j <= last || int(j) >= x.Cols {
-			return fmt.Errorf("%w: sparse row %d has column index %d after %d, of %d columns", errShape, i+1, j, last, x.Cols)
+			return unfit("sparse row %d has column index %d after %d, of %d columns", i+1, j, last, x.Cols)
 		}
 		if !isFinite(val[k]) {
 			return nonFinite("x", int64(i), int(j), val[k])

@@ -17,8 +17,9 @@ type moments struct {
 	n               float64 // rows, by weight
 	count, mean, m2 []float64
 
-	// How many rows count, and how many of them each column has stored: sums of their
-	// weights would not tell, for they are rounded in another order.
+	// How many rows have weight, and for how many of them each column has stored an entry.
+	// Whether all are stored cannot be told from n and count: these sums of weights are
+	// rounded in different orders.
 	rows   int64
 	stored []int64
 
@@ -61,9 +62,9 @@ func (m *moments) add(b Block) {
 	}
 }
 
-// addDense takes the mean of a block of weight n > 0 relative to its first row
-// with weight and then the squares about that mean, less what the mean's own round-off put into
-// them.
+// addDense joins a dense block of weight n > 0 to each column. It takes the mean relative
+// to the first row with weight, so that a constant column has no round-off, then the
+// squares about this mean, less what the round-off of the mean has added to them.
 func (m *moments) addDense(b Block, n float64) {
 	d := len(m.mean)
 	lead := 0
@@ -115,8 +116,7 @@ func (m *moments) complete() {
 	}
 }
 
-// meanVariance returns mean and population variance of every column, once pool has
-// been called.
+// meanVariance returns mean and population variance of every column of pooled moments.
 func (m *moments) meanVariance() (mean, variance []float64) {
 	for j := range m.m2 {
 		m.m2[j] /= m.n
@@ -124,14 +124,20 @@ func (m *moments) meanVariance() (mean, variance []float64) {
 	return m.mean, m.m2
 }
 
-// pool completes the moments and makes them those of all shares, by sums over them: of
-// their weights, of the mean of the first that has any, which a constant column has
-// exactly, of n(mean − that mean), and of m2 + n(mean − joint mean)².
-func (m *moments) pool(ctx context.Context, s Share, sum Sum) error {
+// pool completes the moments and makes them those of all shares. It adds up over the shares
+//
+//	their weights n,
+//	pivot, the mean of the first share with weight, to which the others add zero,
+//	n(mean − pivot),
+//	m2 + n(mean − joint mean)².
+//
+// A constant column has its constant for pivot and for every mean, exactly, and so for the
+// joint mean.
+func (m *moments) pool(ctx context.Context, s Share, allreduce func(context.Context, []float64) error) error {
 	m.complete()
 	weights := make([]float64, s.Size)
 	weights[s.Rank] = m.n
-	if err := sum(ctx, weights); err != nil {
+	if err := allreduce(ctx, weights); err != nil {
 		return err
 	}
 	total, first := 0.0, -1
@@ -148,13 +154,13 @@ func (m *moments) pool(ctx context.Context, s Share, sum Sum) error {
 	if s.Rank == first {
 		copy(pivot, m.mean)
 	}
-	if err := sum(ctx, pivot); err != nil {
+	if err := allreduce(ctx, pivot); err != nil {
 		return err
 	}
 	for j, mean := range m.mean {
 		off[j] = m.n * (mean - pivot[j])
 	}
-	if err := sum(ctx, off); err != nil {
+	if err := allreduce(ctx, off); err != nil {
 		return err
 	}
 	for j, mean := range m.mean {
@@ -163,5 +169,5 @@ func (m *moments) pool(ctx context.Context, s Share, sum Sum) error {
 		m.count[j] = total
 	}
 	m.mean, m.n = pivot, total
-	return sum(ctx, m.m2)
+	return allreduce(ctx, m.m2)
 }

@@ -93,7 +93,7 @@ func (p Polynomial) Names(of []string) []string {
 type monomials struct {
 	degree int
 	x      []float64 // a sparse row written out
-	first  []int     // where the monomials of the degree at hand led by x_j begin
+	first  []int     // of each j, where those of the last degree that begin with x_j are
 }
 
 // features appends the monomials of each row of b.
@@ -116,8 +116,9 @@ func (m *monomials) features(b Block, out *Buffer) {
 	}
 }
 
-// row appends the monomials of x to z. Those of the next degree led by x_j are x_j
-// times those of this degree led by x_j or a later one, which are its last.
+// row appends the monomials of x to z. Those of the next degree that begin with x_j are x_j
+// times those of this degree that begin with x_j or a later variable, which are the last of
+// this degree.
 func (m *monomials) row(x, z []float64) []float64 {
 	for j := range x {
 		m.first[j] = len(z) + j

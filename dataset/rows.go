@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
 	"github.com/fdridge/fdridge/engine"
@@ -15,7 +14,7 @@ func Rows(src Source, lo, hi int64) (Source, error) {
 	n, _, _ := src.Dims()
 	switch {
 	case lo < 0 || hi <= lo:
-		return nil, fmt.Errorf("%w: rows %d to %d are none", errShape, lo+1, hi)
+		return nil, unfit("rows %d to %d are none", lo+1, hi)
 	case n >= 0 && hi > n:
 		return nil, tooFew(lo, hi, n)
 	}
@@ -23,7 +22,7 @@ func Rows(src Source, lo, hi int64) (Source, error) {
 }
 
 func tooFew(lo, hi, n int64) error {
-	return fmt.Errorf("%w: rows %d to %d were asked for, there are %d", errShape, lo+1, hi, n)
+	return unfit("rows %d to %d were asked for, there are %d", lo+1, hi, n)
 }
 
 type rows struct {
@@ -67,8 +66,8 @@ func (r *rows) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, err
 	}
 }
 
-// Cut returns rows lo to hi of a block of d features and t targets, hi excluded,
-// sharing its memory. Sparse rows are left in view.
+// Cut returns rows lo to hi, excluded, of a block of d features and t targets. It shares the
+// memory of the block; where rows are sparse their header is written to view.
 func (b Block) Cut(lo, hi, d, t int, view *engine.CSR) Block {
 	out := Block{First: b.First + int64(lo), N: hi - lo, Y: b.Y[lo*t : hi*t]}
 	if b.W != nil {

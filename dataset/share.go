@@ -1,15 +1,14 @@
 package dataset
 
 import (
-	"fmt"
-	"math/bits"
+	"github.com/fdridge/fdridge/internal/proportion"
 )
 
-// A Share is one of Size parts that rows are divided into, counted from 0. The parts of
-// one order make all rows, each once and in their order. The zero value is all.
+// A Share is one of the Size parts that rows are divided into; Rank counts them from 0. One
+// after the other, the parts are all rows, each once. The zero value is all rows.
 type Share struct{ Rank, Size int }
 
-// Whole tells that the share is all there is.
+// Whole reports whether the share is all rows.
 func (s Share) Whole() bool { return s.Size <= 1 }
 
 // Of returns the share of n things in a row, [⌊n·Rank/Size⌋, ⌊n·(Rank+1)/Size⌋).
@@ -17,17 +16,7 @@ func (s Share) Of(n int64) (lo, hi int64) {
 	if s.Whole() {
 		return 0, n
 	}
-	return Scale(n, int64(s.Rank), int64(s.Size)), Scale(n, int64(s.Rank)+1, int64(s.Size))
-}
-
-// Scale is ⌊n·a/b⌋ for n >= 0 and 0 <= a <= b, b > 0, whatever their size.
-func Scale(n, a, b int64) int64 {
-	if a == b {
-		return n
-	}
-	hi, lo := bits.Mul64(uint64(n), uint64(a))
-	q, _ := bits.Div64(hi, lo, uint64(b))
-	return int64(q)
+	return proportion.Of(n, int64(s.Rank), int64(s.Size)), proportion.Of(n, int64(s.Rank)+1, int64(s.Size))
 }
 
 // Part returns the rows of a share of src, none where there are fewer rows than
@@ -38,7 +27,7 @@ func Part(src Source, s Share) (Source, error) {
 		return src, nil
 	}
 	if n < 0 {
-		return nil, fmt.Errorf("%w: the rows have not been counted, to be divided into %d parts", errShape, s.Size)
+		return nil, unfit("the rows have not been counted, to be divided into %d parts", s.Size)
 	}
 	lo, hi := s.Of(n)
 	return Cut(src, lo, hi)
@@ -53,10 +42,10 @@ func Cut(src Source, lo, hi int64) (Source, error) {
 	return Rows(src, lo, hi)
 }
 
-// A Range is the bytes Lo to Hi, excluded, of a text. What is read are the records
-// whose first byte lies there, so that ranges that follow one another make all records,
-// each once. The zero value is all.
+// A Range is the bytes Lo to Hi, excluded, of a text. The records in it are those whose
+// first byte is, so that ranges that follow one another have every record once. The zero
+// value is the whole text.
 type Range struct{ Lo, Hi int64 }
 
-// Whole tells that the range is all there is.
+// Whole reports whether the range is the whole text.
 func (r Range) Whole() bool { return r == Range{} }

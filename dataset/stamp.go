@@ -6,30 +6,31 @@ import (
 	"time"
 )
 
-// A Stamp tells whether a file was written to: its size, and when it was modified last.
-// Clocks of file systems tick, every few milliseconds as a rule: of two changes in one
-// tick that leave the size the second is not told by it. The zero value is that of no
-// file.
+// A Stamp is the size of a file and when it was modified last. It changes when the file is
+// written to, with one exception: the clock of a file system ticks every few milliseconds,
+// and a second change in the same tick that leaves the size as it is leaves the stamp, too.
+// The zero value is the stamp of no file.
 type Stamp struct {
 	Size    int64
 	ModTime time.Time
 }
 
-// StampOf is that of a file as info describes it.
+// StampOf returns the stamp of the file that info describes.
 func StampOf(info fs.FileInfo) Stamp { return Stamp{info.Size(), info.ModTime()} }
 
-// None tells that s is the zero value.
+// None reports whether s is the zero value.
 func (s Stamp) None() bool { return s.Size == 0 && s.ModTime.IsZero() }
 
-// Same tells that a file that was s, and is now, was not written to in between.
+// Same reports whether two stamps of a file are the same: it was not written to between
+// them.
 func (s Stamp) Same(now Stamp) bool { return s.Size == now.Size && s.ModTime.Equal(now.ModTime) }
 
 func (s Stamp) String() string {
 	return fmt.Sprintf("%d bytes of %s", s.Size, s.ModTime.UTC().Format(time.RFC3339Nano))
 }
 
-// A ChangedError reports a file that is not what it was when it was opened first. Every
-// pass must read the same rows: what was computed of some of them is of no use.
+// A ChangedError reports a file that was written to since it was first opened. Every pass
+// must read the same rows; what was computed from two versions of them is of no use.
 type ChangedError struct {
 	File    string
 	Was, Is Stamp
@@ -39,8 +40,11 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%s: changed while it was in use: it is %v, was %v; what was computed is of neither, run again", e.File, e.Is, e.Was)
 }
 
-// Check returns a *[ChangedError] where a file is not what it was. The stamp of no file
-// asks for nothing.
+// Unwrap tells that it is [ErrInput].
+func (e *ChangedError) Unwrap() error { return ErrInput }
+
+// Check returns a *[ChangedError] where now, the stamp of a file, is not s. Where s is the
+// stamp of no file, any will do.
 func (s Stamp) Check(name string, now Stamp) error {
 	if s.None() || s.Same(now) {
 		return nil
@@ -48,8 +52,8 @@ func (s Stamp) Check(name string, now Stamp) error {
 	return &ChangedError{File: name, Was: s, Is: now}
 }
 
-// A Witness is a [Reader] that can tell whether its file is being changed. A [Stream]
-// asks after each Read, before it hands on the rows.
+// A Witness is a [Reader] that can tell whether its file was changed. A [Stream] asks it
+// after each Read, before it hands on the rows.
 type Witness interface {
 	Reader
 	// Unchanged returns a *[ChangedError] where the file is not what it was when the
@@ -57,8 +61,8 @@ type Witness interface {
 	Unchanged() error
 }
 
-// unchanged asks r, if it can tell. What it says goes before err, which may come of it:
-// half of a line that is just being written, say.
+// unchanged returns err, the error of reading from r, or instead of it a *[ChangedError]
+// where r can tell that its file was changed: that may be why the reading failed.
 func unchanged(r Reader, err error) error {
 	if w, ok := r.(Witness); ok {
 		if changed := w.Unchanged(); changed != nil {

@@ -15,9 +15,9 @@ type Scaling struct {
 
 // Standardize makes one pass over src for the means and standard deviations
 // (those of the population, as scikit-learn's StandardScaler) of its columns, and
-// returns src scaled by them. A row of weight w counts w times. Centring would fill sparse rows: where any came
-// sparse the means are left at zero and the columns only scaled, still by their
-// true standard deviation; an intercept takes up the difference.
+// returns src scaled by them. A row of weight w counts w times. Centring would fill sparse
+// rows: where any row is sparse the means are left at zero and the columns only scaled,
+// still by their true standard deviation. An intercept takes up the difference.
 //
 // A column whose spread is within round-off of its mean (10·2⁻⁵²·|mean|) is
 // constant and keeps its scale. A variance beyond the range of float64 is a
@@ -26,13 +26,11 @@ func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 	return StandardizeShare(ctx, src, Share{Size: 1}, func(context.Context, []float64) error { return nil })
 }
 
-// A Sum overwrites x with its sum over all shares, the same bits on each.
-type Sum func(ctx context.Context, x []float64) error
-
-// StandardizeShare is [Standardize] by the rows of all shares, of which src is one. All
-// call it, and so their Sum in the same order: of one number, of one for each share, and
-// three times of one for each column.
-func StandardizeShare(ctx context.Context, src Source, share Share, sum Sum) (Source, *Scaling, error) {
+// StandardizeShare is [Standardize] by the rows of all shares; src has those of one.
+// allreduce overwrites x with its sum over all shares, the same bits on each, as a
+// dist.Transport does. Every share makes this call, which calls allreduce five times: with
+// one number, with one for each share, and three times with one for each column.
+func StandardizeShare(ctx context.Context, src Source, share Share, allreduce func(ctx context.Context, x []float64) error) (Source, *Scaling, error) {
 	_, d, _ := src.Dims()
 	m := newMoments(d)
 	sparse := []float64{0} // shares with sparse rows
@@ -45,14 +43,14 @@ func StandardizeShare(ctx context.Context, src Source, share Share, sum Sum) (So
 		}
 		m.add(b)
 	}
-	if err := sum(ctx, sparse); err != nil {
+	if err := allreduce(ctx, sparse); err != nil {
 		return nil, nil, err
 	}
-	if err := m.pool(ctx, share, sum); err != nil {
+	if err := m.pool(ctx, share, allreduce); err != nil {
 		return nil, nil, err
 	}
 	if m.n == 0 {
-		return nil, nil, fmt.Errorf("%w: no rows, or none with weight, to standardise by", errShape)
+		return nil, nil, unfit("no rows, or none with weight, to standardise by")
 	}
 	s, err := m.scaling()
 	if err != nil {
@@ -87,7 +85,7 @@ func (m *moments) scaling() (*Scaling, error) {
 func (s *Scaling) Apply(src Source) (Source, error) {
 	_, d, _ := src.Dims()
 	if len(s.Mean) != d || len(s.Scale) != d {
-		return nil, fmt.Errorf("%w: a scaling of %d means and %d scales for %d columns", errShape, len(s.Mean), len(s.Scale), d)
+		return nil, mismatched("a scaling of %d means and %d scales for %d columns", len(s.Mean), len(s.Scale), d)
 	}
 	centred := false
 	for j, mean := range s.Mean {

@@ -26,9 +26,9 @@ type Stream struct {
 	// engine.Tuning.GradientRows has it, or SparseRows for sparse rows. It is set
 	// before the first pass.
 	BlockRows int
-	// Stamp is what the file was when it was opened to make the Stream of, and must be
-	// whenever a pass opens it; none for what is no file. Set to none before the first
-	// pass it lets the file be another one from pass to pass, though not amid one.
+	// Stamp is that of the file when the Stream was made. Whenever a pass opens the file it
+	// must have the same stamp. The zero value lets the file change from one pass to the
+	// next, but not during a pass. It is set before the first pass.
 	Stamp Stamp
 
 	d, t   int
@@ -49,10 +49,11 @@ func NewStream(n int64, d, t int, sparse bool, open func() (Reader, error)) *Str
 	return s
 }
 
-// Dims is known in full after the first whole pass.
+// Dims returns the number of rows, of features and of targets. A number of rows that is not
+// known, -1, is known after the first whole pass.
 func (s *Stream) Dims() (n int64, d, t int) { return s.n.Load(), s.d, s.t }
 
-// Passes is how often the file has been opened to be read.
+// Passes returns how many passes have begun.
 func (s *Stream) Passes() int { return int(s.passes.Load()) }
 
 // BlocksFrom makes one pass, or the rest of one: of an array that isn't compressed
@@ -66,8 +67,8 @@ func (s *Stream) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, e
 	}
 }
 
-// pass yields the blocks of one pass from the one on that holds row first. ended tells that the consumer has left the
-// loop or has been given the error.
+// pass yields the blocks of one pass, beginning with the one that holds row first. ended
+// reports that the consumer has left the loop or was given the error.
 func (s *Stream) pass(ctx context.Context, first int64, yield func(Block, error) bool) (ended bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err

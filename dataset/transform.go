@@ -17,7 +17,7 @@ type transformed struct {
 	d    int    // features that come out
 	rows int    // most rows of a block that comes out; 0: those of src
 	// start begins a pass: apply appends the features of b's rows to out, and stop
-	// ends the pass. Entries that come out not finite are found by the caller.
+	// ends the pass. The caller checks that the features are finite.
 	start func() (apply func(b Block, out *Buffer), stop func())
 }
 
@@ -77,7 +77,7 @@ func (s *transformed) before(b Block, first int64) int {
 	return 0
 }
 
-// check holds what came out to be finite.
+// check refuses features that are not finite.
 func (s *transformed) check(first int64, out *Buffer) error {
 	if !out.Sparse {
 		return finite(s.name, out.X, first, s.d)

@@ -8,24 +8,26 @@ import (
 
 // Weigh takes the rows of x and, as their weights, the one feature of w, which must
 // be dense and have as many rows ([ErrShape]). A row of weight w >= 0 counts w
-// times in every sum; the number of rows, as in GCV, stays what it is. A negative weight is an *[InputError] that names "weights" as its file.
+// times in every sum; the number of rows, as in GCV, stays what it is. A negative weight
+// is an *[InputError] that names "weights" as its file and, as its line, the row.
 func Weigh(x, w Source) (Source, error) {
 	nx, _, _ := x.Dims()
 	nw, d, _ := w.Dims()
 	switch {
 	case d != 1:
-		return nil, fmt.Errorf("%w: the weights have %d columns, must be one", errShape, d)
+		return nil, mismatched("the weights have %d columns, must be one", d)
 	case nx >= 0 && nw >= 0 && nx != nw:
 		return nil, unequal(nx, nw, "weights")
 	}
 	return &zip{x, w, true}, nil
 }
 
-// checkWeights refuses negative weights; first is the row of the first, 0-based.
+// checkWeights refuses negative weights. w[0] is that of row first, counted from 0.
 func checkWeights(w []float64, first int64) error {
 	for i, v := range w {
 		if v < 0 {
-			return &InputError{File: "weights", Line: int(first) + i + 1, Column: 1, Msg: fmt.Sprintf("the weight %v is negative", v)}
+			row := int(first) + i + 1
+			return &InputError{File: "weights", Line: row, Msg: fmt.Sprintf("row %d has the weight %v; a weight must not be negative", row, v)}
 		}
 	}
 	return nil
@@ -35,7 +37,7 @@ func checkWeights(w []float64, first int64) error {
 // negative weight is an *[InputError].
 func TargetAsWeight(src Source) (Source, error) {
 	if _, _, t := src.Dims(); t < 1 {
-		return nil, fmt.Errorf("%w: no target to take for weights", errShape)
+		return nil, unfit("no target to take for weights")
 	}
 	return &lastTarget{src}, nil
 }

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
 	"github.com/fdridge/fdridge/engine"
@@ -21,12 +20,12 @@ func Zip(x, y Source) (Source, error) {
 }
 
 func unequal(nx, ny int64, what string) error {
-	return fmt.Errorf("%w: %d rows of features, %d of %s", errShape, nx, ny, what)
+	return mismatched("%d rows of features, %d of %s", nx, ny, what)
 }
 
 type zip struct {
 	x, y    Source
-	weights bool // y are weights, and the targets those of x
+	weights bool // y has the weights of the rows, and the targets are those of x
 }
 
 func (z *zip) Dims() (n int64, d, t int) {
@@ -118,7 +117,7 @@ func (y *targets) fetch() error {
 			return err
 		}
 		if b.Sparse != nil {
-			return fmt.Errorf("%w: the targets are sparse, must be dense", errShape)
+			return unfit("the targets are sparse, must be dense")
 		}
 		y.block, y.used, y.ended = b, 0, !ok
 		if ok {
@@ -128,8 +127,9 @@ func (y *targets) fetch() error {
 	return nil
 }
 
-// align leaves out what of the first block comes before row first, and returns how
-// many rows from there on come before the block.
+// align makes y begin with row first. It marks the rows of its first block that come
+// before row first as used, and returns how many rows from row first on come before the
+// block.
 func (y *targets) align(first int64) int {
 	if y.ended {
 		return 0

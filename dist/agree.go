@@ -18,9 +18,10 @@ func (e *DisagreeError) Error() string {
 		e.What, e.Root, e.Ranks[0], e.Value, len(e.Ranks), e.Ranks)
 }
 
-// Agree returns nil where value, which is called what, is the same on all ranks, and
-// else the same *[DisagreeError] on each. It is collective: one broadcast of the value
-// and one allreduce of P numbers, and one more broadcast of a value that differs.
+// Agree returns nil where value is the same on all ranks, and otherwise the same
+// *[DisagreeError] on each, which calls the value by the name what. It is collective: a
+// broadcast of the value and an allreduce of P numbers, then another broadcast where a value
+// differs.
 func Agree(ctx context.Context, t Transport, what, value string) error {
 	root, err := t.Broadcast(ctx, 0, []byte(value))
 	if err != nil {

@@ -32,7 +32,7 @@ func Loopback(size int) []Transport {
 	return ranks
 }
 
-// A call is what one rank brings to a collective.
+// A call is a collective call of one rank, with its arguments.
 type call struct {
 	what string
 	root int
@@ -57,10 +57,10 @@ func (c call) String() string {
 // A hub is where the ranks of a loopback meet.
 type hub struct {
 	mu       sync.Mutex
-	calls    []call // what each rank has brought, before it arrived
+	calls    []call // of each rank, set before it arrives
 	arrived  int
-	meetings uint64 // that took place
-	mismatch error  // of the last one
+	meetings uint64 // how many took place
+	mismatch error  // of the last meeting
 	wake     []chan struct{}
 	pipes    map[[2]int]chan []byte // by sender and receiver
 	aborted  chan struct{}          // closed when abort is set
@@ -104,7 +104,8 @@ func (h *hub) arrive(rank int) (meeting uint64, last bool) {
 	return h.meetings - 1, true
 }
 
-// withdraw takes a rank's call back unless the meeting took place.
+// withdraw takes a rank's call back unless the meeting took place, and reports whether it
+// did so.
 func (h *hub) withdraw(rank int, meeting uint64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -121,7 +122,7 @@ type loopback struct {
 	*hub
 	rank   int
 	meter  Meter
-	broken error // what the call returned that fell out of step
+	broken error // of the call in which this rank fell out of step, nil for none
 }
 
 func (l *loopback) Rank() int { return l.rank }
@@ -155,13 +156,14 @@ func (l *loopback) stopped(ctx context.Context) error {
 	return nil
 }
 
+// fallOut notes that this rank is out of step because of err, and returns err.
 func (l *loopback) fallOut(err error) error {
 	l.broken = err
 	return err
 }
 
-// meet returns when all ranks have arrived with a call, which each may then read
-// of the others until all have called part.
+// meet returns when all ranks have arrived with a call. Each may then read the calls of the
+// others, until all have called part.
 func (l *loopback) meet(ctx context.Context, c call) error {
 	if err := l.stopped(ctx); err != nil {
 		return err
@@ -187,8 +189,8 @@ func (l *loopback) meet(ctx context.Context, c call) error {
 	return l.mismatch
 }
 
-// part returns when all ranks that have met are done with each other's call. All
-// are sure to come, so that nothing else can end it.
+// part returns when all ranks that have met are done with each other's call. It needs no
+// ctx: every rank that has met comes here.
 func (l *loopback) part() {
 	if _, last := l.arrive(l.rank); !last {
 		<-l.wake[l.rank]

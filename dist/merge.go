@@ -12,19 +12,18 @@ import (
 // all ranks. sum, this rank's own, is used up.
 //
 // Summaries travel in their wire format up a binary tree: for s = 1, 2, 4, … < P
-// every rank r that is a multiple of 2s merges that of rank r+s, if there is one,
-// into its own, as [ridge.Summary.Merge] does; so a summary is merged ⌈log₂P⌉ times
-// at most and η is the sum of all that was shrunk. Rank 0 then broadcasts the union,
-// which has its Meta. The order depends on nothing but P, and a rank may have seen
-// no rows.
+// every rank r that is a multiple of 2s merges the summary of rank r+s, if there is one,
+// into its own, as [ridge.Summary.Merge] does. So a summary is merged at most ⌈log₂P⌉ times,
+// and η is the sum of all that was shrunk. Rank 0 then broadcasts the union, which has the
+// Meta of rank 0. The order depends on nothing but P. A rank may have seen no rows.
 //
 // With |S| the bytes of a summary ([ridge.Summary.BinarySize]) a rank other than 0
 // sends |S| once; rank r receives one |S| for every s at which it merges, and all
 // receive the union in one broadcast.
 //
-// Errors: those of the transport, and of [ridge.Summary.Merge] and [ridge.ReadSummary]
-// with the two ranks. They are known to the rank that merged alone: see [Transport]
-// for who tells the others.
+// Errors: those of the transport; those of [ridge.Summary.Merge] and [ridge.ReadSummary],
+// with the numbers of the two ranks. Only the rank that merged has these: [Transport] says
+// how it tells the others.
 func Merge(ctx context.Context, t Transport, sum *ridge.Summary) (*ridge.Summary, error) {
 	rank, size := t.Rank(), t.Size()
 	for s := 1; s < size; s *= 2 {

@@ -2,10 +2,10 @@ package dist
 
 import "context"
 
-// Table returns, on every rank, the rows of all ranks, each k numbers: row r is that of
-// rank r. It is collective, one allreduce of P·k numbers to which each rank adds its
-// own row, so that what arrives is exact (but for the sign of a zero). Rows of another
-// length are [ErrMismatch].
+// Table returns, on every rank, the rows of all ranks, each of k numbers: row r is that of
+// rank r. It is collective: one allreduce of P·k numbers, to which each rank adds its own
+// row and zeros elsewhere. So the numbers arrive exactly, but for the sign of a zero. Rows
+// of different lengths are [ErrMismatch].
 func Table(ctx context.Context, t Transport, row []float64) ([][]float64, error) {
 	k := len(row)
 	all := make([]float64, t.Size()*k)

@@ -60,13 +60,15 @@ func (m *Meter) Traffic() Traffic {
 	return m.t
 }
 
-// Send counts a call of Send of n bytes that began at start and returned err; so
-// do the other methods theirs.
+// Send counts a call of [Transport.Send] with n bytes, which began at start and returned
+// err.
 func (m *Meter) Send(start time.Time, n int, err error) { m.count(&m.t.Send, start, n, 0, err) }
 
+// Recv counts a call of [Transport.Recv], which returned n bytes and err.
 func (m *Meter) Recv(start time.Time, n int, err error) { m.count(&m.t.Recv, start, 0, n, err) }
 
-// Broadcast counts n bytes as sent by the root t, received by any other.
+// Broadcast counts a call of [Transport.Broadcast] by t: n bytes sent if t is the root,
+// received otherwise.
 func (m *Meter) Broadcast(t Transport, root int, start time.Time, n int, err error) {
 	switch {
 	case t.Size() == 1:
@@ -78,7 +80,7 @@ func (m *Meter) Broadcast(t Transport, root int, start time.Time, n int, err err
 	}
 }
 
-// Allreduce counts n numbers.
+// Allreduce counts a call of [Transport.Allreduce] by t with n numbers.
 func (m *Meter) Allreduce(t Transport, start time.Time, n int, err error) {
 	bytes := 8 * n
 	if t.Size() == 1 {
@@ -87,6 +89,7 @@ func (m *Meter) Allreduce(t Transport, start time.Time, n int, err error) {
 	m.count(&m.t.Allreduce, start, bytes, bytes, err)
 }
 
+// Barrier counts a call of [Transport.Barrier].
 func (m *Meter) Barrier(start time.Time, err error) { m.count(&m.t.Barrier, start, 0, 0, err) }
 
 func (m *Meter) count(v *Volume, start time.Time, sent, received int, err error) {

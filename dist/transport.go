@@ -43,8 +43,8 @@ type Transport interface {
 	// Barrier returns when every rank has called it.
 	Barrier(ctx context.Context) error
 	// Abort ends the job on every rank because of err. Calls under way and later ones
-	// return an *[AbortError] with the rank that was first to abort and its error.
-	// Between processes Abort does not return: it writes that error to the standard
+	// return an *[AbortError] with the rank that was first to abort and its error. Where
+	// ranks are processes Abort does not return: it writes that error to the standard
 	// error and ends the processes of all ranks, this one with a non-zero exit.
 	Abort(err error)
 	// Traffic is what this rank has moved so far.

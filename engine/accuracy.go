@@ -2,12 +2,15 @@ package engine
 
 import "github.com/fdridge/fdridge/engine/internal/accuracy"
 
-// Accuracy is what a backend promises of the round-off of its sums:
+// Accuracy is what a backend promises of the round-off of its operations:
 //
 //	type Accuracy struct {
 //		Strip    int // terms of a product along rows that go one after the other into a sum, at most,
 //		Sums     int // or of how many sums side by side such a product is made, at least
 //		Gradient int // additions an element of G goes through in one call, at most
+//		// whether an operation on the same numbers has the same bits each time, however many
+//		// threads there are
+//		Reproducible bool
 //	}
 //
 // Let z be an element of the result as computed, z* the exact value of the same formula
@@ -31,18 +34,18 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 // Each rounding is off by at most half an eps of what is rounded, and no partial sum
 // exceeds T(1 + k·eps): so the bound is half the number of roundings that the longest way
 // of a product into the sum meets, its own included (N. Higham, "Accuracy and Stability
-// of Numerical Algorithms", 2nd ed., 2002, §4.2). Strips of columns, of which each is
-// added up by itself, have min(k, Strip) of them and there are fewer than k/Sums of these;
-// sums side by side have k/Sums of them and are fewer than Strip. Rows of which all
-// roundings go one way come close to the bound: package enginetest holds backends to it
-// with such rows.
+// of Numerical Algorithms", 2nd ed., 2002, §4.2). Where strips of columns are added up each
+// by itself, a strip has at most min(k, Strip) roundings and there are fewer than k/Sums
+// strips. Where several sums are kept side by side, each has at most k/Sums roundings and
+// there are fewer than Strip sums. Rows whose roundings all go the same way come close to
+// the bound: package enginetest holds backends to it with such rows.
 //
 // What Cholesky, QR, SymEig and SVD make of round-off is not bounded here; enginetest
 // measures their residuals.
 type Accuracy = accuracy.Accuracy
 
-// Roundings is how many eps every bound of an [Accuracy] allows beside: for alpha and
-// beta, for what is added to beta·C, and for what is of second order.
+// Roundings is how many eps are added to every bound of an [Accuracy]: for alpha and
+// beta, for what is added to beta·C, and for terms of second order.
 const Roundings = accuracy.Roundings
 
 // MaxGradientRows is the most that [Tuning.GradientCall] returns.

@@ -97,31 +97,45 @@ func (s *shop) work() uint64 {
 // TestCrowd: what many goroutines at a time compute has the bits of what one computes
 // alone, and the same goroutines run afterwards as before.
 func TestCrowd(t *testing.T) {
-	enginetest.EachKernel(t, func(t *testing.T, be engine.Backend) {
-		leaktest.Check(t)
-		const seeds = 8 // of sizes and numbers
-		alone := make([]uint64, seeds)
-		for i := range alone {
-			alone[i] = newShop(be, uint64(i)).work()
-		}
-		var wg sync.WaitGroup
-		for g := range enginetest.Crowd {
-			wg.Go(func() {
-				if seed := g % seeds; newShop(be, uint64(seed)).work() != alone[seed] {
-					t.Errorf("goroutine %d: other bits than alone, for sizes %d", g, seed)
-				}
-			})
-		}
-		wg.Wait()
-	})
+	enginetest.EachKernel(t, func(t *testing.T, be engine.Backend) { crowd(t, be, enginetest.Crowd) })
+}
+
+// crowd has so many goroutines work at a time.
+func crowd(t *testing.T, be engine.Backend, goroutines int) {
+	leaktest.Check(t)
+	const seeds = 8 // of sizes and numbers
+	alone := make([]uint64, seeds)
+	for i := range alone {
+		alone[i] = newShop(be, uint64(i)).work()
+	}
+	var wg sync.WaitGroup
+	for g := range goroutines {
+		wg.Go(func() {
+			if seed := g % seeds; newShop(be, uint64(seed)).work() != alone[seed] {
+				t.Errorf("goroutine %d: other bits than alone, for sizes %d", g, seed)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // TestCrowdOfThreads is TestCrowd in processes of many threads of Go, with one and with
-// several of OpenBLAS for a call where there is one.
+// several of OpenBLAS for a call where there is one. With several it is OpenBLAS alone,
+// as purego does not know them, and a third of the goroutines: with four threads for each
+// no more than a quarter of them are inside OpenBLAS at a time, and these wait for each
+// other's threads most of it.
 func TestCrowdOfThreads(t *testing.T) {
 	const inside = "FDRIDGE_TEST_CROWD"
-	if os.Getenv(inside) != "" {
+	switch os.Getenv(inside) {
+	case "1":
 		TestCrowd(t)
+		return
+	case "4":
+		enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+			if be.Name() != "purego" {
+				crowd(t, be, enginetest.Crowd/3)
+			}
+		})
 		return
 	}
 	exe, err := os.Executable()
@@ -133,7 +147,7 @@ func TestCrowdOfThreads(t *testing.T) {
 			break // purego has no such setting
 		}
 		c := exec.Command(exe, "-test.run=^TestCrowdOfThreads$")
-		c.Env = append(os.Environ(), inside+"=1", "GOMAXPROCS="+strconv.Itoa(enginetest.Crowd), "FDRIDGE_THREADS="+threads)
+		c.Env = append(os.Environ(), inside+"="+threads, "GOMAXPROCS="+strconv.Itoa(enginetest.Crowd), "FDRIDGE_THREADS="+threads)
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Errorf("%s threads of OpenBLAS: %v: %s", threads, err, out)
 		}

@@ -52,8 +52,8 @@ func (t *Tuning) model() {
 // half is the bytes in half of the ways of a cache, at least in one.
 func half(c Cache) int { return max(1, c.Ways/2) * (c.Size / c.Ways) }
 
-// shaped completes a cache with an assumed size and associativity, and says so
-// behind its origin.
+// shaped completes a cache with an assumed size and associativity, and says so in its
+// origin.
 func shaped(c Cache, size, ways int) Cache {
 	switch {
 	case c.Size < 4<<10:

@@ -164,15 +164,16 @@ func (t Tuning) GradientRows(d int) int {
 	return min(max(gradientBytes/word/max(d, 1), 16), 8192)
 }
 
-// manyVectors is from how many right-hand sides on backends lay them out anew for every
-// call of Gradient, which pays over many rows only.
+// manyVectors is the number of right-hand sides from which on backends pack them anew in
+// every call of Gradient, which takes too long for a call of few rows.
 const manyVectors = 8
 
 // GradientCall is how many of n rows of d columns one call of [Backend.Gradient] with q
-// right-hand sides is to take, for threads to share them and for the call to keep the
-// promise of [Accuracy].Gradient: no element of G is then the end of a long chain of
-// additions, with which its error grows. These are [MaxGradientRows], or fewer where t
-// has a Gradient; and 32 where the call would be too little work to be divided.
+// right-hand sides is to take. They are enough for threads to share, and few enough for
+// the promise of [Accuracy].Gradient: the error of an element of G grows with the number of
+// additions, one after the other, that it is the end of. These are at most
+// [MaxGradientRows]; at most t.Gradient where that is set and q is small; and at most 32
+// where the call would be too little work to be divided.
 func (t Tuning) GradientCall(n, d, q int) int {
 	n = min(n, MaxGradientRows)
 	if t.Gradient.Value > 0 && q < manyVectors {

@@ -139,9 +139,9 @@ func (s *Sketch) AppendSparse(x *engine.CSR) error {
 	return nil
 }
 
-// sumBlock is how many squares are summed one by one. Of a long sum of equal terms the
-// roundings all go one way; halves added up to blocks of 256, by four, keep them below
-// 8·eps whatever the length.
+// sumBlock is how many squares are summed one by one, in four sums. In a long sum of equal
+// terms all roundings go the same way; so a longer row is cut in halves, down to blocks of
+// 256, and the error stays below 8·eps whatever the length.
 const sumBlock = 256
 
 // half is where a sum of n > sumBlock terms is cut.

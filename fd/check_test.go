@@ -32,10 +32,10 @@ func TestCheckRow(t *testing.T) {
 		"behind":    {[]int{0, 5}, []int32{0, 1, 2, 3, 4}, 0, "entries 0 to 5 of 4"},
 		"indices":   {[]int{0, 4}, []int32{0, 1, 2}, 0, "entries 0 to 4 of 3"},
 	} {
-		// The row is number 1; number 0 is not looked at.
+		// The row is the second; the first is not looked at.
 		x := &engine.CSR{Rows: 2, Cols: 5, RowPtr: append([]int{-7}, c.ptr...), ColIdx: c.idx, Val: val}
 		idx, v, err := fd.CheckRow(1, x)
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasSuffix(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "sparse row 1 ")) {
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasSuffix(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "sparse row 2 ")) {
 			t.Errorf("%s: %v", name, err)
 		}
 		lo := max(0, c.ptr[0])

@@ -94,7 +94,7 @@ func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 // data must hold and nothing else. It is otherwise like [Sketch.ReadFrom].
 func (s *Sketch) UnmarshalBinary(data []byte) error {
 	r := bytes.NewReader(data)
-	read, n, err := readSketch(r, s.be)
+	read, n, err := readSketch(r, s.cfg.Backend)
 	switch {
 	case err == io.EOF:
 		return &FormatError{0, "no message", io.ErrUnexpectedEOF}
@@ -126,7 +126,7 @@ func (s *Sketch) UnmarshalBinary(data []byte) error {
 // kept rows are orthogonal is not checked: the checksum protects against accidents,
 // not against forgery.
 func (s *Sketch) ReadFrom(r io.Reader) (int64, error) {
-	read, n, err := readSketch(r, s.be)
+	read, n, err := readSketch(r, s.cfg.Backend)
 	if err != nil {
 		return n, err
 	}
@@ -170,10 +170,12 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 	}
 	s := &Sketch{
 		cfg: Config{Dim: int(h.Dim), Size: int(h.Size), Shrink: Driver(h.Driver), ShrinkRows: int(h.ShrinkRows), Backend: be},
-		be:  be, m: int(min(h.Size, h.Dim)), p: int(h.ShrinkRows),
-		ld: int(h.Dim), rows: int(h.Rows), kept: int(h.Kept),
-		eta: h.Eta, roundOff: h.RoundOff, frob: neumaier.FromParts(h.Frob, h.FrobLow),
-		count: int64(h.Count), shrinks: int64(h.Shrinks),
+		m:   int(min(h.Size, h.Dim)), p: int(h.ShrinkRows),
+		matrix: matrix{ld: int(h.Dim), rows: int(h.Rows), kept: int(h.Kept)},
+		account: account{
+			eta: h.Eta, roundOff: h.RoundOff, frob: neumaier.FromParts(h.Frob, h.FrobLow),
+			count: int64(h.Count), shrinks: int64(h.Shrinks),
+		},
 	}
 	if size != s.content() {
 		m.Fail(16, nil, "the length is %d, the counts make it %d", size+wire.Frame, s.BinarySize())

@@ -67,19 +67,19 @@ func (s *Sketch) spared(rest float64) int {
 
 // shrinkCross is the shrink of a lossless sketch by the Gram driver.
 func (s *Sketch) shrinkCross() error {
-	d, ld, ws := s.cfg.Dim, s.ld, &s.ws
+	d, ld, be, ws := s.cfg.Dim, s.ld, s.cfg.Backend, &s.ws
 	c, tail := ws.gram, s.buf[s.kept*ld:]
-	cross(s.be, s.rows-s.kept, d, tail, ld, false, c)
+	cross(be, s.rows-s.kept, d, tail, ld, false, c)
 	var rest float64
 	for i := range d {
 		rest += c[i*d+i]
 	}
 	first := s.spared(rest)
 	if first == 0 && s.kept > 0 {
-		cross(s.be, s.kept, d, s.buf, ld, true, c)
+		cross(be, s.kept, d, s.buf, ld, true, c)
 	}
 	v := s.buf[first*ld:]
-	if !s.be.SymEig(engine.View(d, d, c), ws.w[:d], engine.Strided(d, d, v, ld), ws.work) {
+	if !be.SymEig(engine.View(d, d, c), ws.w[:d], engine.Strided(d, d, v, ld), ws.work) {
 		return errNoConvergence
 	}
 	live := 0

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -97,6 +98,15 @@ func rows16(d int, f func(i, j int) float64) *mat.Dense {
 	return a
 }
 
+// drawn is how many streams of a kind are tried: so many where FDRIDGE_THOROUGH is set,
+// else a quarter.
+func drawn(most int) int {
+	if os.Getenv("FDRIDGE_THOROUGH") != "" {
+		return most
+	}
+	return most / 4
+}
+
 // TestRoundOffOfRepeatedRows is TestRoundOff for many repetitions, of sketches that lose
 // nothing because they keep as many rows as there are features, or as the rank.
 func TestRoundOffOfRepeatedRows(t *testing.T) {
@@ -115,7 +125,7 @@ func TestRoundOffOfRepeatedRows(t *testing.T) {
 		for _, s := range shapes {
 			seeds := 1
 			if s.n <= 200000 && (s.d < 4 || (s.d == 8 && s.p != 1)) {
-				seeds = 8
+				seeds = drawn(8)
 			}
 			for name, draw := range repeated {
 				for seed := range seeds {
@@ -141,7 +151,7 @@ func TestRoundOffOfLongRows(t *testing.T) {
 		var c calibration
 		for _, d := range []int{256, 1000, 4096, 20000} {
 			for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
-				for seed := range uint64(16) {
+				for seed := range uint64(drawn(16)) {
 					rng := rand.New(rand.NewPCG(seed, 2))
 					row := make([]float64, d)
 					x := []float64{1 + rng.Float64(), 1 + rng.Float64()}[:1+seed%2]

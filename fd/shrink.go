@@ -51,10 +51,10 @@ func (s *Sketch) shrink() error {
 }
 
 func (s *Sketch) shrinkGram() error {
-	k, d, ws := s.rows, s.cfg.Dim, &s.ws
+	k, d, be, ws := s.rows, s.cfg.Dim, s.cfg.Backend, &s.ws
 	r := min(s.m, k)
-	gram(s.be, k, d, s.buf, s.ld, s.kept, s.norm2, ws.gram)
-	if !s.be.SymEig(engine.View(k, k, ws.gram), ws.w, engine.View(r, k, ws.u), ws.work) {
+	gram(be, k, d, s.buf, s.ld, s.kept, s.norm2, ws.gram)
+	if !be.SymEig(engine.View(k, k, ws.gram), ws.w, engine.View(r, k, ws.u), ws.work) {
 		return errNoConvergence
 	}
 	delta := s.cut(ws.w[:k])
@@ -68,7 +68,7 @@ func (s *Sketch) shrinkGram() error {
 			u[j] *= f
 		}
 	}
-	s.be.LeftMul(engine.View(live, k, ws.u), engine.Strided(k, d, s.buf, s.ld), ws.work)
+	be.LeftMul(engine.View(live, k, ws.u), engine.Strided(k, d, s.buf, s.ld), ws.work)
 	s.finish(0, live, delta, padOfShrink(k, ws.w[:k]))
 	return nil
 }
@@ -87,7 +87,7 @@ func (s *Sketch) shrinkSVD() error {
 	for i := range k {
 		copy(ws.copy[i*d:(i+1)*d], s.row(first+i))
 	}
-	if !s.be.SVD(engine.View(k, d, ws.copy), ws.w[:q], engine.Strided(q, d, s.buf[first*s.ld:], s.ld), ws.work) {
+	if !s.cfg.Backend.SVD(engine.View(k, d, ws.copy), ws.w[:q], engine.Strided(q, d, s.buf[first*s.ld:], s.ld), ws.work) {
 		return errNoConvergence
 	}
 	tau := 0.0
@@ -120,8 +120,8 @@ func (s *Sketch) cut(w []float64) float64 {
 	return max(w[s.m], 0)
 }
 
-// finish books a shrink by δ, with round-off pad, of all rows but the first spared ones
-// to live rows.
+// finish accounts for a shrink by δ with round-off pad, which left the first spared rows as
+// they were and made live rows of all others.
 func (s *Sketch) finish(spared, live int, delta, pad float64) {
 	s.rows = spared + live
 	if spared == 0 {

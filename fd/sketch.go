@@ -72,23 +72,29 @@ type Config struct {
 // goroutine may write at a time; any number may read while none writes.
 type Sketch struct {
 	cfg  Config
-	be   engine.Backend
 	m, p int // rows kept (at most Dim) and rows taken
+	matrix
+	account
+	ws  workspace
+	bad error // set when a factorisation failed; the sketch is lost
+}
 
-	buf   []float64 // B: (m+p)×Dim, its first rows rows live
-	ld    int       // of buf
-	rows  int
+// A matrix is B, and room for more rows behind its own.
+type matrix struct {
+	buf   []float64 // (m+p)×Dim, rows ld apart
+	ld    int
+	rows  int       // live rows, the first ones of buf
 	kept  int       // leading rows that are orthogonal, left by a shrink
 	norm2 []float64 // their squared norms, length m+p
+}
 
+// An account is what has been counted of A and of what B lost of it.
+type account struct {
 	eta      float64      // Σδ
 	roundOff float64      // Σ of the pads of the shrinks, see bound.go
 	frob     neumaier.Sum // ‖A‖²_F
 	count    int64        // rows appended
 	shrinks  int64
-
-	ws  workspace
-	bad error // set when a factorisation failed; the sketch is lost
 }
 
 // New makes an empty sketch. It reports an error when Dim or Size is not
@@ -131,7 +137,7 @@ func New(cfg Config) (*Sketch, error) {
 	if !addressable(m, p, cfg.Dim) {
 		return nil, fmt.Errorf("%w: (m+p)·d = (%d+%d)·%d", ErrSize, m, p, cfg.Dim)
 	}
-	return &Sketch{cfg: cfg, be: cfg.Backend, m: m, p: p, ld: stride(cfg.Dim)}, nil
+	return &Sketch{cfg: cfg, m: m, p: p, matrix: matrix{ld: stride(cfg.Dim)}}, nil
 }
 
 // reserve takes the memory of a sketch that is new, which may never see a row, or has

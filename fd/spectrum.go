@@ -58,7 +58,7 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 		return nil, err
 	}
 	p.sort()
-	p.orthonormalise(s.be)
+	p.orthonormalise(s.cfg.Backend)
 	var norm2 neumaier.Sum
 	for _, v := range p.Sigma2 {
 		norm2.Add(v)
@@ -70,11 +70,11 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 // readGram is shrinkGram into fresh memory, with the rows of V not yet of
 // length one.
 func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
-	k, d := s.rows, s.cfg.Dim
+	k, d, be := s.rows, s.cfg.Dim, s.cfg.Backend
 	r := min(s.m, k)
 	g, u, w := make([]float64, k*k), make([]float64, r*k), make([]float64, k)
-	gram(s.be, k, d, s.buf, s.ld, s.kept, s.norm2, g)
-	if !s.be.SymEig(engine.View(k, k, g), w, engine.View(r, k, u), make([]float64, s.be.SymEigWork(k, r))) {
+	gram(be, k, d, s.buf, s.ld, s.kept, s.norm2, g)
+	if !be.SymEig(engine.View(k, k, g), w, engine.View(r, k, u), make([]float64, be.SymEigWork(k, r))) {
 		return 0, 0, errNoConvergence
 	}
 	delta = s.cut(w)
@@ -83,21 +83,21 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 		p.Sigma2 = append(p.Sigma2, w[live]-delta)
 	}
 	p.V = make([]float64, live*d)
-	s.be.Gemm(false, false, 1, engine.View(live, k, u), engine.Strided(k, d, s.buf, s.ld), 0, engine.View(live, d, p.V))
+	be.Gemm(false, false, 1, engine.View(live, k, u), engine.Strided(k, d, s.buf, s.ld), 0, engine.View(live, d, p.V))
 	return delta, padOfShrink(k, w), nil
 }
 
 // readCross is shrinkCross of all rows into fresh memory; the rows of V have length
 // one.
 func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
-	d := s.cfg.Dim
+	d, be := s.cfg.Dim, s.cfg.Backend
 	c, w := make([]float64, d*d), make([]float64, d)
-	cross(s.be, s.rows-s.kept, d, s.buf[s.kept*s.ld:], s.ld, false, c)
+	cross(be, s.rows-s.kept, d, s.buf[s.kept*s.ld:], s.ld, false, c)
 	if s.kept > 0 {
-		cross(s.be, s.kept, d, s.buf, s.ld, true, c)
+		cross(be, s.kept, d, s.buf, s.ld, true, c)
 	}
 	p.V = make([]float64, d*d)
-	if !s.be.SymEig(engine.View(d, d, c), w, engine.View(d, d, p.V), make([]float64, s.be.SymEigWork(d, d))) {
+	if !be.SymEig(engine.View(d, d, c), w, engine.View(d, d, p.V), make([]float64, be.SymEigWork(d, d))) {
 		return 0, errNoConvergence
 	}
 	for _, v := range w {
@@ -118,11 +118,11 @@ func (s *Sketch) appendRows(x []float64, k int) []float64 {
 }
 
 func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
-	k, d := s.rows, s.cfg.Dim
+	k, d, be := s.rows, s.cfg.Dim, s.cfg.Backend
 	q := min(k, d)
 	b := s.appendRows(nil, k)
 	sigma, vt := make([]float64, q), make([]float64, q*d)
-	if !s.be.SVD(engine.View(k, d, b), sigma, engine.View(q, d, vt), make([]float64, s.be.SVDWork(k, d))) {
+	if !be.SVD(engine.View(k, d, b), sigma, engine.View(q, d, vt), make([]float64, be.SVDWork(k, d))) {
 		return 0, 0, errNoConvergence
 	}
 	tau := 0.0
@@ -140,8 +140,8 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 	return tau * tau, padOfShrink(orderSVD(k, d), sigma), nil
 }
 
-// sort puts the rows into descending order of Sigma2, in which they are but for
-// round-off, and drops those that underflowed.
+// sort puts the rows into descending order of Sigma2, which but for round-off they are in
+// already, and drops those that underflowed.
 func (p *Spectrum) sort() {
 	d := p.Dim
 	for i := 1; i < len(p.Sigma2); i++ {
@@ -189,8 +189,8 @@ func (p *Spectrum) orthonormalise(be engine.Backend) {
 	p.Sigma2, p.V = p.Sigma2[:live], p.V[:live*d]
 }
 
-// firstSkew returns the first row of VVᵀ (lower triangle, r×r) with an entry off
-// the diagonal beyond round-off, or that vanished and has no one on it; r if there
+// firstSkew returns the first row of VVᵀ (lower triangle, r×r) that has an entry beyond
+// round-off beside the diagonal, or on it no one because the row of V vanished; r if there
 // is none.
 func firstSkew(g []float64, r int) int {
 	for i := range r {

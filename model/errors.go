@@ -1,13 +1,17 @@
 package model
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strings"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/badinput"
 )
+
+// ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files. All
+// errors that are named here are. It is [engine.ErrInput].
+var ErrInput = engine.ErrInput
 
 // ErrShape reports arguments whose dimensions disagree. It is [engine.ErrShape].
 var ErrShape = engine.ErrShape
@@ -19,10 +23,10 @@ var errShape = fmt.Errorf("model: %w", engine.ErrShape)
 var (
 	// ErrUnrecorded reports a model that was written before models kept the weights
 	// that their certificate is about.
-	ErrUnrecorded = errors.New("model: it was written before models kept what an interval needs; fit once more, or give a summary")
-	// ErrMeans reports a model with an intercept: how far a row is from the mean of the
-	// rows of the fit is what a summary of them knows.
-	ErrMeans = errors.New("model: it has an intercept, for which an interval needs the means of the rows too; give a summary of them")
+	ErrUnrecorded = badinput.Errorf("model: it was written before models kept what an interval needs; fit once more, or give a summary")
+	// ErrMeans reports a model with an intercept: its intervals depend on how far a row is
+	// from the mean of the rows of the fit, which only a summary has.
+	ErrMeans = badinput.Errorf("model: it has an intercept, for which an interval needs the means of the rows too; give a summary of them")
 )
 
 // A FormatError reports a text that is no model, or whose parts contradict each other.
@@ -31,12 +35,18 @@ type FormatError struct{ Err error }
 func (e *FormatError) Error() string { return "model: this is not a model: " + e.Err.Error() }
 func (e *FormatError) Unwrap() error { return e.Err }
 
+// Is tells that it is [ErrInput].
+func (e *FormatError) Is(target error) bool { return target == ErrInput }
+
 // A VersionError reports a model of a version that this package does not read.
 type VersionError struct{ Version int }
 
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("version %d of the model format, this program reads %d", e.Version, version)
 }
+
+// Is tells that it is [ErrInput].
+func (e *VersionError) Is(target error) bool { return target == ErrInput }
 
 // A GammaError reports a γ that the model has no fit for. Gamma is NaN where none was
 // chosen of several.
@@ -59,6 +69,9 @@ func (e *GammaError) Error() string {
 	return fmt.Sprintf("model: gamma = %v is not among the fits, gamma = %s", e.Gamma, &has)
 }
 
+// Is tells that it is [ErrInput].
+func (e *GammaError) Is(target error) bool { return target == ErrInput }
+
 // A PreparationError reports rows that cannot be prepared as those of the fit were.
 type PreparationError struct{ Err error }
 
@@ -66,6 +79,9 @@ func (e *PreparationError) Error() string {
 	return "model: the rows cannot be prepared: " + e.Err.Error()
 }
 func (e *PreparationError) Unwrap() error { return e.Err }
+
+// Is tells that it is [ErrInput].
+func (e *PreparationError) Is(target error) bool { return target == ErrInput }
 
 // A CertificateError reports a certificate that intervals are to follow from, and that
 // cannot be read.
@@ -76,9 +92,12 @@ func (e *CertificateError) Error() string {
 }
 func (e *CertificateError) Unwrap() error { return e.Err }
 
-// A SummaryError reports a summary that is not of the rows of the model's fit, as far as
-// its dimensions (Err is [ErrShape]), what was done to its rows ([ErrPreparation]), their
-// number and sums ([ridge.ErrOtherRows]) tell.
+// Is tells that it is [ErrInput].
+func (e *CertificateError) Is(target error) bool { return target == ErrInput }
+
+// A SummaryError reports a summary that is not of the rows of the model's fit. Err is
+// [ErrShape] for other dimensions, [ErrPreparation] for rows that were prepared in another
+// way, [ridge.ErrOtherRows] for another number of rows or other sums.
 type SummaryError struct{ Err error }
 
 func (e *SummaryError) Error() string {
@@ -86,9 +105,12 @@ func (e *SummaryError) Error() string {
 }
 func (e *SummaryError) Unwrap() error { return e.Err }
 
+// Is tells that it is [ErrInput].
+func (e *SummaryError) Is(target error) bool { return target == ErrInput }
+
 // ErrPreparation reports rows of a summary that were prepared in another way than those
 // of the fit.
-var ErrPreparation = errors.New("its rows were prepared in another way than the model's")
+var ErrPreparation = badinput.Errorf("its rows were prepared in another way than the model's")
 
 // An OverflowError reports a row, counted from 0, for which the prediction exceeds the
 // range of float64.
@@ -97,3 +119,6 @@ type OverflowError struct{ Row int64 }
 func (e *OverflowError) Error() string {
 	return fmt.Sprintf("row %d: the prediction exceeds the range of float64", e.Row+1)
 }
+
+// Is tells that it is [ErrInput].
+func (e *OverflowError) Is(target error) bool { return target == ErrInput }

@@ -3,8 +3,10 @@ package model_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -93,4 +95,163 @@ func ExampleModel_Predict() {
 	// Output:
 	// 0 [4 1]
 	// 1 [9 3]
+}
+
+// fitted is a model of two γ for rows in memory, and the summary of its rows.
+func fitted() (*model.Model, *ridge.Summary, error) {
+	src, err := dataset.FromDense(4, 2, 1, []float64{1, 0, 0, 2, 1, 1, 2, 0}, []float64{1, 2, 3, 5})
+	if err != nil {
+		return nil, nil, err
+	}
+	sum, err := ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: 1}, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	path, err := ridge.SolvePath(context.Background(), src, sum, []float64{0.1, 10}, ridge.SolveOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := model.New(model.Preparation{}, path, model.Details{Size: 1, Tol: 1e-8})
+	return m, sum, err
+}
+
+// A model without an intercept needs no summary for intervals: its certificate proves them.
+func ExampleModel_Predictor() {
+	m, sum, err := fitted()
+	if err != nil {
+		log.Fatal(err)
+	}
+	one, err := m.At(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	src, err := dataset.FromDense(1, 2, 0, []float64{1, 3}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, by := range []model.Intervals{{ByModel: true}, {Summary: sum}} {
+		var p *model.Predictor
+		if p, err = one.Predictor(by); err != nil {
+			log.Fatal(err)
+		}
+		for row, err := range p.Predict(context.Background(), src) {
+			if err != nil {
+				log.Fatal(err)
+			}
+			var prediction model.Prediction = row
+			fmt.Printf("by %s: row %d, %.4f, known to 1e-6: %v\n", p.Basis(), prediction.Row, prediction.Y[0], prediction.Intervals[0].Hi-prediction.Intervals[0].Lo < 1e-6)
+		}
+	}
+	// Output:
+	// by model: row 0, 2.0795, known to 1e-6: true
+	// by sketch and model: row 0, 2.0795, known to 1e-6: true
+}
+
+// What is proved of each target, and the whole record, which is what a report is made of.
+func ExampleFit_Certificates() {
+	m, _, err := fitted()
+	if err != nil {
+		log.Fatal(err)
+	}
+	var fit model.Fit = m.Fits[1]
+	certificates, err := fit.Certificates()
+	if err != nil {
+		log.Fatal(err)
+	}
+	record, err := fit.Certificate.Record()
+	if err != nil {
+		log.Fatal(err)
+	}
+	var bound model.PerTarget[model.Number] = record.RelativeErrorBound
+	fmt.Println(float64(record.Gamma), record.Method, record.Converged, bound[0] <= 1e-8)
+	fmt.Println(certificates[0].RelativeErrorBound == float64(bound[0]))
+	var about *model.Fitted = fit.Fitted
+	fmt.Println("about other weights than those beside it:", about.Coef != nil)
+	// Output:
+	// 10 cg true true
+	// true
+	// about other weights than those beside it: false
+}
+
+// What may be wrong with a model, or with what it is asked for.
+func Example_errors() {
+	for _, text := range []string{"gamma,coef", `{"fdridge_model": 9}`, `{"fdridge_model": 1, "preparation": {"inputs": 1}, "gamma": 1, "coef": [1e308], "intercept": 2}`} {
+		m, err := model.Read(strings.NewReader(text))
+		if _, ok := errors.AsType[*model.FormatError](err); ok {
+			fmt.Println("no model")
+			continue
+		}
+		if e, ok := errors.AsType[*model.VersionError](err); ok {
+			fmt.Println("version", e.Version)
+			continue
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		_, err = m.At(3)
+		if e, ok := errors.AsType[*model.GammaError](err); ok {
+			fmt.Println("no γ", e.Gamma, "among", e.Has)
+		}
+		_, err = m.Predictor(model.Intervals{ByModel: true})
+		fmt.Println(errors.Is(err, model.ErrUnrecorded))
+		_, err = m.PredictMatrix(mat.NewDense(1, 2, nil))
+		if e, ok := errors.AsType[*model.PreparationError](err); ok {
+			fmt.Println(errors.Is(e, model.ErrShape), e)
+		}
+		_, err = m.PredictMatrix(mat.NewDense(2, 1, []float64{1, 1e10}))
+		if e, ok := errors.AsType[*model.OverflowError](err); ok {
+			fmt.Println("too large for row", e.Row)
+		}
+		_, err = m.Fits[0].Certificate.Record()
+		if e, ok := errors.AsType[*model.CertificateError](err); ok {
+			fmt.Println(e)
+		}
+	}
+	m, _, err := fitted()
+	if err != nil {
+		log.Fatal(err)
+	}
+	one, err := m.At(10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	other, err := ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = one.Predictor(model.Intervals{Summary: other})
+	if e, ok := errors.AsType[*model.SummaryError](err); ok {
+		fmt.Println(errors.Is(e, ridge.ErrOtherRows))
+	}
+	// Output:
+	// no model
+	// version 9
+	// no γ 3 among [1]
+	// true
+	// true model: the rows cannot be prepared: model: dimensions disagree: rows of 2 features, the preparation is of 1
+	// too large for row 1
+	// model: its certificate cannot be read: there is none
+	// true
+}
+
+// The predictions of a model are scored as they come, on rows whose target is known.
+func ExampleScore() {
+	src, err := dataset.FromDense(4, 1, 1, []float64{1, 2, 3, 4}, []float64{3, 5, 7, 10})
+	if err != nil {
+		log.Fatal(err)
+	}
+	line := &ridge.Solution{Gamma: 1, Targets: []ridge.Target{{Coef: []float64{2}, Intercept: 1}}} // ŷ = 2x + 1
+	m, err := model.New(model.Preparation{Inputs: 1}, []*ridge.Solution{line}, model.Details{Intercept: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var score model.Score
+	for row, err := range m.Predict(context.Background(), src) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		score.Add(row.Observed[0], row.Y[0])
+	}
+	fmt.Printf("R² %.3f, RMSE %.1f over %d rows\n", score.R2(), score.RMSE(), score.Rows())
+	// Output: R² 0.963, RMSE 0.5 over 4 rows
 }

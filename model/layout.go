@@ -12,8 +12,8 @@ import (
 // version is that of the file.
 const version = 1
 
-// file is a [Model] as it is written: a fit for each γ in models and, where there is one
-// γ, its fields at the top level instead.
+// file is a [Model] as it is written. With several γ their fits are in models; with one γ
+// the fields of its fit are at the top level.
 type file struct {
 	Version     int              `json:"fdridge_model"`
 	Rows        int64            `json:"n"`
@@ -42,8 +42,8 @@ func (x Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(x))
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote; of what is proved nothing but upper bounds
-// are written null, those that are infinite.
+// UnmarshalJSON reads what MarshalJSON wrote. A null is read as +∞: of the proved numbers
+// only upper bounds can be infinite.
 func (x *Number) UnmarshalJSON(text []byte) error {
 	if bytes.Equal(text, []byte("null")) {
 		*x = Number(math.Inf(1))

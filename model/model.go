@@ -65,14 +65,15 @@ type Model struct {
 	Target      string   // as the user named it
 	Preparation Preparation
 	Terms       []string // names of what the weights are of, nil where they have none
-	// Folded is what the weights, in the units of the file, were scaled by when they were
-	// fitted: a summary of columns that were scaled in another way is not that of the fit.
+	// Folded is the scaling of the columns that the weights were fitted to, where the weights
+	// are in the units of the file. A summary of columns that were scaled in another way is
+	// not one of the fit.
 	Folded *dataset.Scaling
 	Fits   []Fit // one for each γ
 }
 
-// A Fit is what one γ predicts with, and its record. Without computed features the weights
-// are in the units of the file.
+// A Fit is the weights for one γ, and its record. Without computed features the weights are
+// in the units of the file.
 type Fit struct {
 	Gamma       float64              `json:"gamma"`
 	Coef        PerTarget[[]float64] `json:"coef"`          // t×d
@@ -82,15 +83,15 @@ type Fit struct {
 	Fitted      *Fitted              `json:"fitted,omitempty"`
 }
 
-// Fitted is what the certificate is about, bit for bit, where that is not in the fields
-// beside it. Models that were written before have none: nothing says that their weights
-// are those of their certificate, and they narrow no interval.
+// Fitted has, bit for bit, the weights that the certificate is about, where these are not
+// the weights of the [Fit] itself. Models of earlier programs have none: it is not known
+// whether their certificate is about their weights, and so they cannot narrow intervals.
 type Fitted struct {
 	Coef      PerTarget[[]float64] `json:"coef,omitempty"`      // of the scaled columns, where Coef is in the units of the file
 	Intercept PerTarget[float64]   `json:"intercept,omitempty"` // to go with them
 }
 
-// Details are what a model keeps of a fit that its solutions don't tell.
+// Details are what a model says of a fit and its solutions don't know.
 type Details struct {
 	Intercept bool     // one was fitted
 	Size      int      // of the sketch, 0 without
@@ -100,11 +101,11 @@ type Details struct {
 	Target    string   // which of them was the target
 }
 
-// New makes a model of the solutions for one γ or several, of rows that prep has prepared;
-// of rows that nothing was done to it may be the zero value. Where columns were scaled, and
-// no features computed, the model has the weights in the units before. It shares nothing
-// with the solutions. None, or some of other dimensions than each other or the
-// preparation, are [ErrShape]; weights that are not finite are an error.
+// New makes a model of the solutions for one γ or several. prep is how their rows were
+// prepared, the zero value for rows as they came. Where columns were scaled, and no features
+// computed, the model has the weights for columns that are not scaled. It shares no memory
+// with the solutions. No solution, and solutions whose dimensions are not those of each
+// other and of the preparation, are [ErrShape]. Weights that are not finite are an error.
 func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, error) {
 	if len(solutions) == 0 {
 		return nil, fmt.Errorf("%w: a model needs a solution", errShape)
@@ -140,7 +141,8 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 	return m, nil
 }
 
-// newFit has the weights of a solution in the units before prep where they can be.
+// newFit is a solution with its weights for rows as they came, where prep only scales
+// columns.
 func newFit(prep Preparation, f *ridge.Solution, passes int) Fit {
 	record := NewRecord(f, &prep, passes)
 	out := Fit{Gamma: f.Gamma, Certificate: Certificate{record: &record}, Fitted: &Fitted{}}
@@ -264,7 +266,7 @@ func (w *Fit) finite() error {
 	return nil
 }
 
-// valid checks what intervals are narrowed by, for d features and t targets.
+// valid checks the dimensions of fitted weights, for d features and t targets.
 func (f *Fitted) valid(d, t int, folded bool) error {
 	if f == nil {
 		return nil
@@ -286,7 +288,7 @@ func (f *Fitted) valid(d, t int, folded bool) error {
 
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// Gammas are those that there are fits for.
+// Gammas returns the γ that there are fits for.
 func (m *Model) Gammas() []float64 {
 	out := make([]float64, len(m.Fits))
 	for i := range m.Fits {
@@ -295,8 +297,8 @@ func (m *Model) Gammas() []float64 {
 	return out
 }
 
-// At returns the model with the fit for γ alone, which it shares with m. Where there is
-// none it is a *[GammaError].
+// At returns a model with only the fit for γ, which it shares with m. Where m has no fit for
+// γ the error is a *[GammaError].
 func (m *Model) At(gamma float64) (*Model, error) {
 	i := slices.IndexFunc(m.Fits, func(f Fit) bool { return f.Gamma == gamma })
 	if i < 0 {

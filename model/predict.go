@@ -12,29 +12,30 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/digits"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Intervals say what intervals of predictions are to follow from; its zero value is that
-// there are none. An interval holds, for certain, what the exact ridge solution at the
-// model's γ predicts; it says nothing of the noise of a future observation.
+// Intervals say what the intervals of predictions follow from. The zero value asks for no
+// intervals. An interval is certain to hold what the exact ridge solution at the model's γ
+// predicts; it says nothing of the noise of a future observation.
 type Intervals struct {
-	// ByModel takes the model's certificate alone, which needs one without intercept
-	// ([ErrMeans]), that keeps what its certificate is about ([ErrUnrecorded]).
+	// ByModel takes the model's certificate alone. The model must have no intercept
+	// ([ErrMeans]) and keep the weights that its certificate is about ([ErrUnrecorded]).
 	ByModel bool
-	// Summary is of the rows of the fit, prepared as they were for it: intervals follow
-	// from it and from the model's certificate, whichever is narrower.
+	// Summary is of the rows of the fit, prepared as they were for it. Intervals follow from
+	// it and from the model's certificate; of the two intervals the intersection is taken.
 	Summary *ridge.Summary
-	// Preparation is what was done to the rows of Summary; nil: what [Model.FittedPreparation] says.
+	// Preparation is how the rows of Summary were prepared; nil means as
+	// [Model.FittedPreparation] says.
 	Preparation *Preparation
 }
 
-// A Basis is what intervals follow from.
+// A Basis is what intervals follow from, "" where there are none.
 type Basis string
 
-// What intervals follow from; of none it is "".
 const (
-	BySummary Basis = "sketch" // alone: the model was written before it kept what its certificate is about
+	BySummary Basis = "sketch" // alone: the model does not keep the weights that its certificate is about
 	ByModel   Basis = "model"
 	ByBoth    Basis = "sketch and model"
 )
@@ -56,8 +57,8 @@ type Prediction struct {
 	Observed  []float64        // the targets that the source has, as many as it has
 }
 
-// FittedPreparation is that of the rows that the fit was made of, the scaling that is
-// folded into the weights included. A summary that is to narrow intervals is of such.
+// FittedPreparation is how the rows of the fit were prepared, the scaling that is folded
+// into the weights included. The rows of a summary for [Intervals] are prepared in this way.
 func (m *Model) FittedPreparation() Preparation {
 	p := m.Preparation
 	if m.Folded != nil {
@@ -66,9 +67,9 @@ func (m *Model) FittedPreparation() Preparation {
 	return p
 }
 
-// Prepare returns src as the weights are for: scaled, or with its Fourier or polynomial
-// features. Rows that cannot be prepared are a *[PreparationError], those of another
-// number of features among them.
+// Prepare returns the rows that the weights apply to: those of src, scaled or with Fourier
+// or polynomial features. Rows that cannot be prepared, such as those of another number of
+// features, are a *[PreparationError].
 func (m *Model) Prepare(src dataset.Source) (dataset.Source, error) {
 	d := m.Features
 	if len(m.Fits) > 0 && len(m.Fits[0].Coef) > 0 {
@@ -77,7 +78,7 @@ func (m *Model) Prepare(src dataset.Source) (dataset.Source, error) {
 	return prepare(&m.Preparation, src, d)
 }
 
-// prepare is Preparation.Apply for d weights.
+// prepare is Preparation.Apply; the features it makes must be as many as the d weights.
 func prepare(p *Preparation, src dataset.Source, d int) (dataset.Source, error) {
 	src, err := p.Apply(src, nil)
 	if err != nil {
@@ -89,8 +90,8 @@ func prepare(p *Preparation, src dataset.Source, d int) (dataset.Source, error) 
 	return src, nil
 }
 
-// Predictor returns what predicts by the model, which has one γ ([Model.At]), else it is a
-// *[GammaError]. A summary that isn't of the rows of the fit is a *[SummaryError], a
+// Predictor returns a predictor by a model of one γ (see [Model.At]). A model of several is
+// a *[GammaError], a summary that isn't of the rows of the fit a *[SummaryError], a
 // certificate that cannot be read a *[CertificateError].
 func (m *Model) Predictor(by Intervals) (*Predictor, error) {
 	if len(m.Fits) != 1 {
@@ -118,8 +119,8 @@ func solution(gamma float64, coef [][]float64, intercept []float64) *ridge.Solut
 	return f
 }
 
-// bySummary prepares for intervals by a summary and by the model's certificate. The rows
-// are scaled then, and so the weights.
+// bySummary prepares for intervals by a summary and by the model's certificate. Both are
+// about scaled rows: so these are predicted from.
 func (p *Predictor) bySummary(m *Model, by *Intervals) error {
 	t, _ := p.fit.Dims()
 	sum, w := by.Summary, &m.Fits[0]
@@ -168,8 +169,7 @@ func (p *Predictor) byModel(m *Model) error {
 	return err
 }
 
-// asFitted takes the weights back to the scaled columns that they were fitted to, and
-// has the rows scaled.
+// asFitted makes p predict from scaled columns, with the weights that were fitted to them.
 func (p *Predictor) asFitted(m *Model) {
 	if m.Folded == nil {
 		return
@@ -188,8 +188,8 @@ func (p *Predictor) asFitted(m *Model) {
 	}
 }
 
-// certify completes the fit by what the model says of it. The file has no bracket of ‖b‖²:
-// what is computed of it is taken as it is.
+// certify adds to the fit what the model says of it. The file has no bracket of ‖b‖²: the
+// computed value is taken as it is.
 func (p *Predictor) certify(m *Model) error {
 	w := &m.Fits[0]
 	v, err := w.bounds()
@@ -211,8 +211,8 @@ func (p *Predictor) certify(m *Model) error {
 	return nil
 }
 
-// sameRows refuses a summary that is not of the rows the model was fitted to, as far
-// as their number, the intercept and the targets tell.
+// sameRows refuses a summary whose rows are not those of the model's fit, as far as their
+// number, the intercept and the sums of squares of the targets tell.
 func sameRows(sum *ridge.Summary, m *Model, tss []float64) error {
 	if sum.Rows() != m.Rows || sum.Config().Intercept != m.Intercept {
 		return fmt.Errorf("%w: it is of %d rows with intercept %v, the model of %d with intercept %v", ridge.ErrOtherRows, sum.Rows(), sum.Config().Intercept, m.Rows, m.Intercept)
@@ -223,7 +223,8 @@ func sameRows(sum *ridge.Summary, m *Model, tss []float64) error {
 	}
 	for j, want := range tss {
 		if got := f.Targets[j].ComputedTSS; !(math.Abs(got-want) <= 1e-6*want) {
-			return fmt.Errorf("%w: its ‖b‖² of target %d is %.6g, the model was fitted to one of %.6g", ridge.ErrOtherRows, j+1, got, want)
+			its, fitted := digits.Apart(got, want)
+			return fmt.Errorf("%w: its ‖b‖² of target %d is %s, the model was fitted to one of %s", ridge.ErrOtherRows, j+1, its, fitted)
 		}
 	}
 	return nil
@@ -239,11 +240,11 @@ func (p *Predictor) Dims() (t, d int) {
 	return t, p.prep.Inputs
 }
 
-// Predict makes a pass over src, whose rows are as they came for the fit before any
-// preparation, and yields the prediction for each, in order. What it yields is valid until
-// the next is asked for. An error ends the pass: a *[PreparationError], an
-// *[OverflowError], [ridge.ErrOtherRows] where the summary and the model prove what cannot
-// both be, or one of src.
+// Predict makes a pass over src and yields the prediction for each row, in order. The rows
+// are not prepared: Predict does so. A prediction is valid until the next is asked for. An
+// error ends the pass: a *[PreparationError], an *[OverflowError], one of src, or
+// [ridge.ErrOtherRows] where the intervals by the summary and by the model contradict each
+// other.
 func (p *Predictor) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
 	return func(yield func(Prediction, error) bool) {
 		if err := p.predict(ctx, src, func(one Prediction) bool { return yield(one, nil) }); err != nil && !errors.Is(err, errEnough) {
@@ -293,9 +294,10 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 	return nil
 }
 
-// PredictMatrix predicts for the samples in x (n×d, each row is one), as they are before any
-// preparation: n×t, and, where intervals are asked for, that of sample i and target j at
-// i·t + j. The errors are those of Predict, a *[PreparationError] where x has another number of columns.
+// PredictMatrix predicts for the samples in x (n×d, each row is one), which are not prepared.
+// It returns the predictions (n×t) and, where intervals are asked for, the interval of
+// sample i and target j at i·t + j. The errors are those of Predict; where x has another
+// number of columns it is a *[PreparationError].
 func (p *Predictor) PredictMatrix(x mat.Matrix) (*mat.Dense, []ridge.Interval, error) {
 	if x == nil {
 		return nil, nil, fmt.Errorf("%w: no matrix", errShape)

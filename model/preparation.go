@@ -44,9 +44,9 @@ func (p *Preparation) Expansion() dataset.Features {
 	return nil
 }
 
-// Terms are the names of the features that weights are of: those of the columns, or of
-// their monomials, x1*x2 where the columns have none. Nil says that they have none, as
-// Fourier features.
+// Terms are the names of the features that the weights belong to: those of the columns, or
+// of their monomials. Columns without names are x1, x2, … in monomials. Features without
+// names, such as Fourier features, are nil.
 func (p *Preparation) Terms() []string {
 	switch {
 	case p.Features != nil:
@@ -63,9 +63,9 @@ func (p *Preparation) Terms() []string {
 	return p.Polynomial.Names(names)
 }
 
-// Apply returns src prepared; be computes the features, nil is engine.Default(). What
-// cannot be prepared, rows of another number of features among it, is a
-// *[PreparationError].
+// Apply returns the prepared rows of src. be computes the features; nil means
+// engine.Default(). Rows that cannot be prepared, such as those of another number of
+// features, are a *[PreparationError].
 func (p *Preparation) Apply(src dataset.Source, be engine.Backend) (dataset.Source, error) {
 	if _, d, _ := src.Dims(); d != p.Inputs {
 		return nil, &PreparationError{fmt.Errorf("%w: rows of %d features, the preparation is of %d", errShape, d, p.Inputs)}
@@ -84,12 +84,16 @@ func (p *Preparation) Apply(src dataset.Source, be engine.Backend) (dataset.Sour
 	return src, nil
 }
 
-// unscales says that weights can be told in the units of the columns as they come.
+// unscales reports whether weights can be converted to those of columns as they come: these
+// are scaled, and no features are computed from them.
 func (p *Preparation) unscales() bool { return p.Scaling != nil && p.Expansion() == nil }
 
-// Unscale takes the weights of one target back to the units of the columns as they come:
-// of (x − mean)/scale they are those of x divided by scale, and the intercept takes the
-// rest. Weights of computed features stay as they are. It returns a copy.
+// Unscale converts the weights of one target, which belong to the scaled columns
+// (x − mean)/scale, to those of the columns x as they come,
+//
+//	coefⱼ/scaleⱼ,   intercept − Σⱼ coefⱼ·meanⱼ/scaleⱼ.
+//
+// Weights of computed features stay as they are. It returns a copy.
 func (p *Preparation) Unscale(coef []float64, intercept float64) ([]float64, float64) {
 	out := slices.Clone(coef)
 	if !p.unscales() {
@@ -102,9 +106,9 @@ func (p *Preparation) Unscale(coef []float64, intercept float64) ([]float64, flo
 	return out, intercept
 }
 
-// InterceptBound is what the bound on the intercept of a target is in the units of the
-// columns as they come. With weights that are off by Δx and an intercept that is off by
-// Δb, that of Unscale is off by Δb − Σ Δxⱼ·meanⱼ/scaleⱼ, and by what it rounds.
+// InterceptBound bounds the error of the intercept that Unscale returns. Where the weights
+// are off by Δx and the intercept by Δb, that of Unscale is off by Δb − Σⱼ Δxⱼ·meanⱼ/scaleⱼ
+// and by its rounding.
 func (p *Preparation) InterceptBound(o *ridge.Target) float64 {
 	bound := o.InterceptBound
 	if !p.unscales() {

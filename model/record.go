@@ -11,8 +11,8 @@ import (
 )
 
 // A Record is what is reported of the fit for one γ: the certificates of its targets, and
-// what ran. All but InterceptBound, which is in the units of the file, is about the
-// weights as they were fitted, of scaled columns where these were scaled.
+// what ran. It is about the weights as they were fitted, those of scaled columns where the
+// columns were scaled. Only InterceptBound is in the units of the file.
 type Record struct {
 	Gamma              Number                    `json:"gamma"`
 	Method             string                    `json:"method"`
@@ -55,17 +55,17 @@ func NewRecord(f *ridge.Solution, prep *Preparation, passes int) Record {
 	return out
 }
 
-// A Certificate is a [Record] in a model. Of what was read nothing is decoded until it is
-// asked for: what it says does not matter to predictions without intervals.
+// A Certificate is a [Record] in a model. One that was read is not decoded before it is
+// asked for, so that a model whose certificate is damaged still predicts without intervals.
 type Certificate struct {
 	record *Record         // nil: it was read
-	text   json.RawMessage // what was read, nil: nothing
+	text   json.RawMessage // what was read; nil: nothing was read
 }
 
-// IsZero says that there is none.
+// IsZero reports whether there is none.
 func (c Certificate) IsZero() bool { return c.record == nil && c.text == nil }
 
-// MarshalJSON writes the record, or again what was read.
+// MarshalJSON writes the record, or the text that was read.
 func (c Certificate) MarshalJSON() ([]byte, error) {
 	if c.record != nil || c.text == nil {
 		return json.Marshal(c.record)
@@ -116,8 +116,8 @@ type bounds struct {
 	GCV       PerTarget[ridge.Interval] `json:"gcv"`
 }
 
-// bounds decodes the certificate: there are bounds on the error, the energy and the
-// objective of each target.
+// bounds decodes the certificate. One without bounds on the error, the energy and the
+// objective of each target is a *[CertificateError].
 func (f *Fit) bounds() (*bounds, error) {
 	if f.Certificate.IsZero() {
 		return nil, &CertificateError{errNone}
@@ -132,9 +132,10 @@ func (f *Fit) bounds() (*bounds, error) {
 	return &v, nil
 }
 
-// Certificates returns those of the targets, about the weights as they were fitted (see
-// [Fitted]). What the file does not keep, as the bracket of ‖b‖², is infinite. One that
-// cannot be read, or is of another number of targets, is a *[CertificateError].
+// Certificates returns the certificate of each target, about the weights as they were fitted
+// (see [Fitted]). Bounds that the file does not have, such as the bracket of ‖b‖², are
+// infinite. A certificate that cannot be read, or is of another number of targets, is a
+// *[CertificateError].
 func (f *Fit) Certificates() ([]ridge.Certificate, error) {
 	v, err := f.bounds()
 	if err != nil {

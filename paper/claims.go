@@ -47,7 +47,7 @@ type section struct {
 
 var sections = []section{findingsR1, findingsR2, statisticsSummary, statisticsBounds, findingsIterative, findingsCertificates}
 
-// both is the finding of a claim that has two parts.
+// both is the finding of a claim of two parts: it holds where both do.
 func both(a, b finding) finding {
 	f := finding{numbers: a.numbers + "; " + b.numbers, verdict: a.verdict.and(b.verdict), why: a.why + "; " + b.why}
 	if f.verdict == holds {
@@ -218,7 +218,7 @@ func (r *run) markdown() string {
 // show puts figures of this run in, or says that they were not run.
 func (r *run) show(b *strings.Builder, figures []int) {
 	for _, number := range figures {
-		i := slices.IndexFunc(r.saved, func(f *Figure) bool { return f.Number == number })
+		i := slices.IndexFunc(r.saved, func(f *figure) bool { return f.Number == number })
 		if i < 0 {
 			fmt.Fprintf(b, "Figure %d was not run.\n\n", number)
 			continue

@@ -249,12 +249,12 @@ func (r *run) classical(ctx context.Context, src dataset.Source, c *convergence,
 }
 
 // draw makes the figure: a panel for each γ.
-func (c *convergence) draw(number int) *Figure {
-	f := &Figure{
+func (c *convergence) draw(number int) *figure {
+	f := &figure{
 		Number: number, Columns: len(c.gammas),
 		Title:    fmt.Sprintf("%s, n = %d, d = %d, m = %d", c.dataset, c.rows, c.dim, c.size),
 		Settings: map[string]any{"dataset": c.dataset, "rows": c.rows, "dim": c.dim, "size": c.size, "shrinkage": c.shrinkage, "reference_relative_error": c.floor, "from": c.from},
-		Table:    Table{Columns: []string{"dataset", "gamma", "method", "iteration", "relative_error", "certified", "predicted"}},
+		Table:    table{Columns: []string{"dataset", "gamma", "method", "iteration", "relative_error", "certified", "predicted"}},
 	}
 	for _, gamma := range c.gammas {
 		p := chart.Panel{

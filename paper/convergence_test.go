@@ -73,7 +73,7 @@ func TestPasses(t *testing.T) {
 	}
 	last := map[string]effort{}
 	for _, e := range efforts {
-		if !(e.seconds > 0) || e.passes < 0 || e.passes > longest {
+		if !(e.seconds > 0) || e.passes < 0 || e.passes > mostPasses {
 			t.Errorf("%+v", e)
 		}
 		if e.method == "CG:RFD" && e.passes == 0 {

@@ -237,8 +237,8 @@ func (g *gram) minus(b *mat.Dense) (lo, hi float64, err error) {
 }
 
 // drawCovariances draws the errors above the rates, to one scale for all data.
-func drawCovariances(found []*covariance) *Figure {
-	f := &Figure{
+func drawCovariances(found []*covariance) *figure {
+	f := &figure{
 		Number: 7, Columns: len(found), Title: "Covariance error and rows per second against m",
 		Settings: map[string]any{"trials": sketchTrials},
 		Table:    covarianceTable(found),
@@ -292,8 +292,8 @@ func (c *covariance) line(method string, value func(*covariancePoint) float64) c
 	return l
 }
 
-func covarianceTable(found []*covariance) Table {
-	t := Table{Columns: []string{"dataset", "method", "m", "error", "error_least", "error_most", "bound", "rows_per_second"}}
+func covarianceTable(found []*covariance) table {
+	t := table{Columns: []string{"dataset", "method", "m", "error", "error_least", "error_most", "bound", "rows_per_second"}}
 	for _, c := range found {
 		for _, p := range c.points {
 			t.Rows = append(t.Rows, []any{

@@ -2,7 +2,10 @@ package paper_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
@@ -50,4 +53,41 @@ func ExampleLinearModel() {
 	// Output:
 	// exact: 2.740 within [2.740, 2.740]
 	// rfd: 2.488 within [2.445, 3.052]
+}
+
+// Figure 1 of the paper, small.
+func ExampleRun() {
+	out, err := os.MkdirTemp("", "paper")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(out)
+	cfg := paper.Config{
+		Out: out, Figures: []int{1}, Quick: true, Trials: 1, Gammas: []float64{1, 4},
+		Progress: func(p paper.Progress) {
+			if p.Done == 0 && p.What == "exact ridge regression" {
+				fmt.Println("figure", p.Figure)
+			}
+		},
+	}
+	files, err := paper.Run(context.Background(), cfg)
+	if err != nil {
+		panic(err)
+	}
+	for _, name := range files {
+		fmt.Println(filepath.Base(name))
+	}
+	cfg.Figures = []int{8}
+	_, err = paper.Run(context.Background(), cfg)
+	if wrong, ok := errors.AsType[*paper.SettingError](err); ok {
+		fmt.Println(wrong.Reason)
+	}
+	// Output:
+	// figure 1
+	// figure1.png
+	// figure1.svg
+	// figure1.csv
+	// figure1.json
+	// RESULTS.md
+	// figure 8 is none of [1 2 3 4 5 6 7]
 }

@@ -2,7 +2,6 @@ package paper
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -45,13 +44,6 @@ var findingsIterative = section{"Section 4, findings", []int{3, 4, 5}, hasConver
 	{"The behaviour is reflected on all the data sets: the same ordering at γ = 100.", sameEverywhere, ""},
 }}
 
-var findingsCertificates = section{"Section 4, theorems 4 and 5, as corrected", nil, hasConverged, []claim{
-	{"RFD contracts the error by no more than ρ/(γ+ρ) in any iteration, at every γ. (The paper has b/(2−b), for b < 1 alone.)", onSets(withinRate("RFD")), ""},
-	{"FD contracts the error by no more than η/γ. (The paper has b/(1−b).)", onSets(withinRate("FD")), ""},
-	{"The contraction seen is the promised one to within a few percent.", onSets(sharpRate), ""},
-	{"Every certified error bound was at least the error.", onSets(certified), ""},
-}}
-
 func hasConverged(r *results) bool { return len(r.sets()) > 0 }
 
 // sets are the data sets of figures 3 to 5 that were run.
@@ -71,8 +63,8 @@ func onSets(judge func(*convergence) finding) func(*results) finding {
 	}
 }
 
-// every is the finding of a claim that several findings, named, are to agree on: it
-// holds where all do, and with a condition where some do.
+// every joins the findings of one claim on several data sets or γ, which are named: the
+// claim holds where all do, and with a condition where some do.
 func every(names []string, findings []finding) finding {
 	var numbers, why []string
 	out := findings[0]
@@ -90,59 +82,6 @@ func every(names []string, findings []finding) finding {
 // cannot is the finding of a claim about a γ that was not run.
 func cannot(gamma float64) finding {
 	return finding{"", unknown, fmt.Sprintf("γ = %g was not run", gamma)}
-}
-
-// has reports whether every method of the paper was run at γ.
-func (c *convergence) has(gamma float64) bool {
-	return !slices.ContainsFunc(iterated, func(m string) bool { return c.find(m, gamma) == nil })
-}
-
-// at is the error of iterate t, or the last one where the iteration ended before.
-func (c *convergence) at(method string, gamma float64, t int) float64 {
-	e := c.find(method, gamma).errors
-	return e[min(t, len(e)-1)]
-}
-
-// final is the error of the last iterate.
-func (c *convergence) final(method string, gamma float64) float64 {
-	return c.find(method, gamma).last()
-}
-
-// listed writes the last errors of some methods.
-func (c *convergence) listed(gamma float64, methods ...string) string {
-	var parts []string
-	for _, m := range methods {
-		parts = append(parts, m+" "+chart.Short(c.final(m, gamma)))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// comparable is the last iteration at which no method's error at γ is yet near
-// what x* itself is known to.
-func (c *convergence) comparable(gamma float64) int {
-	last := math.MaxInt
-	for _, m := range iterated {
-		e := c.find(m, gamma).errors
-		t := len(e) - 1
-		for t > 0 && e[t] <= reliable*c.floor {
-			t--
-		}
-		last = min(last, t)
-	}
-	return last
-}
-
-// order is the methods by their error at γ, after as many iterations as compare.
-func (c *convergence) order(gamma float64) (methods []string, t int) {
-	t = c.comparable(gamma)
-	methods = slices.Clone(iterated)
-	slices.SortFunc(methods, func(a, b string) int {
-		if c.at(a, gamma, t) < c.at(b, gamma, t) {
-			return -1
-		}
-		return 1
-	})
-	return methods, t
 }
 
 func easier(c *convergence) finding {
@@ -260,17 +199,6 @@ func deterministicFirst(c *convergence) finding {
 	})
 }
 
-// bestRandom names the best randomised method and its error.
-func bestRandom(c *convergence, gamma float64, t int) string {
-	best := drawn[0]
-	for _, m := range drawn {
-		if c.at(m, gamma, t) < c.at(best, gamma, t) {
-			best = m
-		}
-	}
-	return best + " " + chart.Short(c.at(best, gamma, t))
-}
-
 func sjltNext(c *convergence) finding {
 	return c.atLarger(func(gamma float64) (bool, string, string) {
 		t := c.comparable(gamma)
@@ -283,14 +211,6 @@ func sjltNext(c *convergence) finding {
 		}
 		return why == "", fmt.Sprintf("t = %d: IHS:SJLT %s, best randomised %s", t, chart.Short(e), bestRandom(c, gamma, t)), strings.TrimSuffix(why, "; ")
 	})
-}
-
-// orders is by how many powers of ten a method's error at γ = 100 exceeds
-// another's.
-func (c *convergence) orders(method, over string) float64 {
-	const gamma = 100
-	t := c.comparable(gamma)
-	return math.Log10(c.at(method, gamma, t) / c.at(over, gamma, t))
 }
 
 func plainToSJLT(c *convergence) finding {
@@ -381,48 +301,4 @@ func sameEverywhere(r *results) finding {
 	}
 	f.numbers = strings.Join(numbers, "; ")
 	return f
-}
-
-func withinRate(method string) func(*convergence) finding {
-	return func(c *convergence) finding {
-		var numbers, wrong []string
-		for _, gamma := range c.gammas {
-			seen, rate := c.find(method, gamma).contraction(c.floor), c.rate(method, gamma)
-			numbers = append(numbers, fmt.Sprintf("γ = %g: %.4g of %.4g", gamma, seen, rate))
-			if !(seen <= rate) {
-				wrong = append(wrong, fmt.Sprintf("exceeded at γ = %g", gamma))
-			}
-		}
-		return check(wrong == nil, strings.Join(numbers, "; "), strings.Join(wrong, "; "))
-	}
-}
-
-func sharpRate(c *convergence) finding {
-	var ratios []float64
-	for _, m := range sketchOnce {
-		for _, gamma := range c.gammas {
-			ratios = append(ratios, c.find(m, gamma).contraction(c.floor)/c.rate(m, gamma))
-		}
-	}
-	ok := !slices.ContainsFunc(ratios, func(q float64) bool { return q < 1-fewPercent })
-	return check(ok, "seen over promised "+span(ratios...), "the promise is the worst case of the sketch's own bound η; the data do better")
-}
-
-func certified(c *convergence) finding {
-	worst, wrong, n := 0.0, []string{}, 0
-	for _, k := range c.curves {
-		for t := 1; t < len(k.errors); t++ {
-			if math.IsInf(k.bounds[t], 1) {
-				continue
-			}
-			n++
-			// What is not known of x* itself is not held against the bound.
-			q := (k.errors[t] - c.floor) / k.bounds[t]
-			worst = math.Max(worst, q)
-			if !(q <= 1) {
-				wrong = append(wrong, fmt.Sprintf("%s at γ = %g, t = %d", k.method, k.gamma, t))
-			}
-		}
-	}
-	return check(len(wrong) == 0, fmt.Sprintf("%d bounds, the largest error %.3g of its bound", n, worst), strings.Join(wrong, ", "))
 }

@@ -78,9 +78,9 @@ func Figures() []int {
 type run struct {
 	Config
 	results
-	env     Environment
+	env     environment
 	figure  int // at hand, for tell
-	saved   []*Figure
+	saved   []*figure
 	written []string
 }
 
@@ -126,7 +126,7 @@ func (r *run) start() error {
 			return err
 		}
 	}
-	if r.env, err = environment(r.Backend, r.Seed); err != nil {
+	if r.env, err = newEnvironment(r.Backend, r.Seed); err != nil {
 		return err
 	}
 	return os.MkdirAll(filepath.Join(r.Out, "figures"), 0o777)
@@ -157,6 +157,9 @@ func (r *run) check() error {
 type SettingError struct{ Reason string }
 
 func (e *SettingError) Error() string { return e.Reason }
+
+// Is tells that it is [engine.ErrInput].
+func (e *SettingError) Is(target error) bool { return target == engine.ErrInput }
 
 // wants reports whether a figure is to be drawn.
 func (r *run) wants(figure int) bool {

@@ -18,16 +18,16 @@ import (
 // accuracy is the relative error that figure 6 counts the passes to.
 const accuracy = 1e-8
 
-// longest is how many passes figure 6 allows a method.
-const longest = 1000
+// mostPasses is how many passes figure 6 allows a method.
+const mostPasses = 1000
 
-// An effort is what one method took to reach accuracy on one system of figure 6.
+// An effort is what one method takes to reach accuracy at one γ of one data set of figure 6.
 type effort struct {
 	dataset string
 	method  string
 	gamma   float64
 	ratio   float64 // γ/η
-	passes  int     // reads of the data after the sketch's; 0: not reached in longest
+	passes  int     // reads of the data after the sketch's; 0: not reached in mostPasses
 	seconds float64 // the sketch's pass included
 }
 
@@ -148,7 +148,7 @@ func reach(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact *r
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	start, x := time.Now(), exact.Targets[0].Coef
-	opts.MaxPasses, opts.Tol = longest, 0x1p-52
+	opts.MaxPasses, opts.Tol = mostPasses, 0x1p-52
 	opts.Observe = func(it ridge.Iterate) {
 		if passes == 0 && floats.Distance(it.Coef, x, 2) <= accuracy*floats.Norm(x, 2) {
 			passes, seconds = it.Pass, time.Since(start).Seconds()
@@ -169,12 +169,12 @@ var iterationNames = map[string]string{"FD": "Newton:FD", "RFD": "Newton:RFD", "
 
 // drawEfforts makes figure 6: passes above, seconds below, a column for each data
 // set.
-func (r *run) drawEfforts(all []effort, from []string) *Figure {
-	f := &Figure{
+func (r *run) drawEfforts(all []effort, from []string) *figure {
+	f := &figure{
 		Number: 6, Columns: len(datasets),
 		Title:    fmt.Sprintf("Passes and time to a relative error of %g", accuracy),
-		Settings: map[string]any{"accuracy": accuracy, "passes_at_most": longest, "size": setting(r, r.Size, 256, 64), "from": strings.Join(from, "; ")},
-		Table:    Table{Columns: []string{"dataset", "method", "gamma", "gamma_over_eta", "passes", "seconds"}},
+		Settings: map[string]any{"accuracy": accuracy, "passes_at_most": mostPasses, "size": setting(r, r.Size, 256, 64), "from": strings.Join(from, "; ")},
+		Table:    table{Columns: []string{"dataset", "method", "gamma", "gamma_over_eta", "passes", "seconds"}},
 	}
 	for _, e := range all {
 		f.Table.Rows = append(f.Table.Rows, []any{e.dataset, e.method, e.gamma, e.ratio, e.passes, e.seconds})

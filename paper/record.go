@@ -16,8 +16,8 @@ import (
 	"github.com/fdridge/fdridge/internal/chart"
 )
 
-// An Environment is what a number may depend on beside the settings.
-type Environment struct {
+// An environment is what a number may depend on beside the settings.
+type environment struct {
 	Backend  string            `json:"backend"`
 	Kernel   string            `json:"kernel"`
 	CPU      string            `json:"cpu"`
@@ -29,12 +29,12 @@ type Environment struct {
 	Modules  map[string]string `json:"modules"` // versions of what it is built with
 }
 
-func environment(be engine.Backend, seed uint64) (Environment, error) {
+func newEnvironment(be engine.Backend, seed uint64) (environment, error) {
 	rep, err := engine.NewReport()
 	if err != nil {
-		return Environment{}, err
+		return environment{}, err
 	}
-	e := Environment{
+	e := environment{
 		Backend: be.Name(), Kernel: be.Capabilities()["kernel"], CPU: rep.CPU, Platform: rep.Platform,
 		Threads: rep.GoMaxProcs, Seed: seed, Go: rep.Go, Version: "unknown", Modules: map[string]string{},
 	}
@@ -50,7 +50,7 @@ func environment(be engine.Backend, seed uint64) (Environment, error) {
 }
 
 // summary is the environment in a line for each fact.
-func (e Environment) summary() [][2]string {
+func (e environment) summary() [][2]string {
 	return [][2]string{
 		{"fdridge", e.Version},
 		{"backend", fmt.Sprintf("%s, %s", e.Backend, e.Kernel)},
@@ -61,7 +61,7 @@ func (e Environment) summary() [][2]string {
 }
 
 // save writes DIR/figures/figureN.png, .svg, .csv and .json.
-func (r *run) save(f *Figure) error {
+func (r *run) save(f *figure) error {
 	drawn := f.chart()
 	leftOut := drawn.LeftOut()
 	writers := []struct {
@@ -95,7 +95,7 @@ func (r *run) write(name string, write func(io.Writer) error) error {
 }
 
 // writeCSV writes the table below lines of comment, which begin with #.
-func (r *run) writeCSV(w io.Writer, f *Figure, leftOut []chart.Point) error {
+func (r *run) writeCSV(w io.Writer, f *figure, leftOut []chart.Point) error {
 	if _, err := fmt.Fprintf(w, "# figure %d: %s\n", f.Number, f.Title); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (r *run) writeCSV(w io.Writer, f *Figure, leftOut []chart.Point) error {
 	return c.Error()
 }
 
-func (r *run) writeJSON(w io.Writer, f *Figure, leftOut []chart.Point) error {
+func (r *run) writeJSON(w io.Writer, f *figure, leftOut []chart.Point) error {
 	type undrawn struct {
 		Panel  string `json:"panel"`
 		Method string `json:"method"`
@@ -144,7 +144,7 @@ func (r *run) writeJSON(w io.Writer, f *Figure, leftOut []chart.Point) error {
 	out := struct {
 		Figure      int            `json:"figure"`
 		Title       string         `json:"title"`
-		Environment Environment    `json:"environment"`
+		Environment environment    `json:"environment"`
 		Settings    map[string]any `json:"settings"`
 		Columns     []string       `json:"columns"`
 		Rows        [][]any        `json:"rows"`

@@ -31,9 +31,9 @@ func newRun(t *testing.T, cfg Config) *run {
 }
 
 // example is a figure with values that no logarithmic axis can show.
-func example() *Figure {
+func example() *figure {
 	x := []float64{1, 2, 4, 8, 16}
-	return &Figure{
+	return &figure{
 		Number: 1, Title: "an example", Columns: 2, Settings: map[string]any{"m": 7},
 		Panels: []chart.Panel{
 			{Title: "left", X: "γ", Y: "‖x⁽ᵗ⁾ − x*‖", LogX: 2, LogY: true, Lines: []chart.Line{
@@ -46,7 +46,7 @@ func example() *Figure {
 			{Title: "one number", LogX: 10, LogY: true, Lines: []chart.Line{{Method: "CG", X: []float64{1}, Y: []float64{2}}}},
 			{Title: "given range", LogY: true, YMin: 1e-8, YMax: 1, Lines: []chart.Line{{Method: "CG", X: x, Y: x}}},
 		},
-		Table: Table{Columns: []string{"x", "method", "y"}, Rows: [][]any{{1, "FD, of \"rows\"", 0.1}, {2, "FD", math.Inf(1)}}},
+		Table: table{Columns: []string{"x", "method", "y"}, Rows: [][]any{{1, "FD, of \"rows\"", 0.1}, {2, "FD", math.Inf(1)}}},
 	}
 }
 
@@ -94,7 +94,7 @@ func TestSave(t *testing.T) {
 		t.Errorf("csv: %q, want %q", rows, want)
 	}
 	var record struct {
-		Environment Environment
+		Environment environment
 		Settings    map[string]float64
 		Rows        [][]any
 		Undrawn     []struct {
@@ -131,7 +131,7 @@ func TestSaveRefuses(t *testing.T) {
 	if err := r.save(unknown); err == nil {
 		t.Error("a method without a style was drawn")
 	}
-	if err := r.save(&Figure{Number: 1, Columns: 3}); err == nil {
+	if err := r.save(&figure{Number: 1, Columns: 3}); err == nil {
 		t.Error("a figure without panels was drawn")
 	}
 	below := example()

@@ -261,8 +261,8 @@ func median(x []float64) float64 {
 }
 
 // figure draws the relative error above the absolute value.
-func (x *risks) figure(number int, data synthetic.Config, trials int) *Figure {
-	f := &Figure{
+func (x *risks) figure(number int, data synthetic.Config, trials int) *figure {
+	f := &figure{
 		Number: number, Columns: int(metrics),
 		Title: fmt.Sprintf("Bias, variance and MSE against γ, effective dimension R = %d (n = %d, d = %d, m = %d)", x.rank, data.Rows, data.Dim, x.size),
 		Settings: map[string]any{
@@ -299,8 +299,8 @@ func (m metric) title() string {
 
 // table has every number of the figure, and for the deterministic methods the
 // bounds that were proved.
-func (x *risks) table() Table {
-	t := Table{Columns: []string{"gamma", "method"}}
+func (x *risks) table() table {
+	t := table{Columns: []string{"gamma", "method"}}
 	for m := range metrics {
 		for _, what := range []string{"", "_relative_error", "_lower_bound", "_upper_bound"} {
 			t.Columns = append(t.Columns, m.String()+what)

@@ -8,30 +8,19 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// panelRows is how many rows are multiplied at a time. It is the same on every
-// machine and counts from the first row, so that sums don't depend on blocks.
-const panelRows = 256
-
 // gaussian is S with entries from N(0, 1/m), drawn a panel of columns at a time.
 type gaussian struct {
 	base
-	be   engine.Backend
-	s    []float64 // √m·Sᵀ for the rows at hand, panelRows×m
-	x    []float64 // dense rows not yet multiplied, panelRows×(d+t), with
-	held int       // so many of them; their part of s is kept too
-
-	// The rows at hand: columns of S from number first are drawn behind the held
-	// ones. The functions are bound once, so that calls make no closure.
-	first         int64
-	csr           *engine.CSR
-	lo, hi        int
-	y             []float64
-	draw, scatter func(s *stream, lo, hi int)
+	be engine.Backend
+	s  []float64 // columns of √m·S as rows, panelRows×m: of the rows held, then of those at hand
+	panel
+	call
+	draw, scatter func(s *stream, lo, hi int) // methods, bound once, so that calls make no closure
 }
 
 func newGaussian(b base, be engine.Backend) *gaussian {
 	g := &gaussian{base: b, be: be}
-	g.s, g.x = make([]float64, panelRows*b.m), make([]float64, panelRows*b.width())
+	g.s, g.waiting = make([]float64, panelRows*b.m), make([]float64, panelRows*b.width())
 	g.draw, g.scatter = g.drawColumns, g.scatterRows
 	return g
 }
@@ -65,7 +54,7 @@ func (g *gaussian) rows(first int64, n int, x []float64, ldx int, y []float64) {
 		g.first = first + int64(done)
 		g.team.do(k, k*g.m*drawCost, g.draw)
 		for i := done; i < done+k; i++ {
-			row := g.x[g.held*w : (g.held+1)*w]
+			row := g.waiting[g.held*w : (g.held+1)*w]
 			copy(row[:g.d], x[i*ldx:])
 			copy(row[g.d:], y[i*g.t:])
 			g.held++
@@ -81,7 +70,7 @@ func (g *gaussian) rows(first int64, n int, x []float64, ldx int, y []float64) {
 // multiply adds the rows held to out.
 func (g *gaussian) multiply(out []float64) {
 	w := g.width()
-	g.be.Gemm(true, false, 1, engine.View(g.held, g.m, g.s), engine.View(g.held, w, g.x), 1, engine.View(g.m, w, out))
+	g.be.Gemm(true, false, 1, engine.View(g.held, g.m, g.s), engine.View(g.held, w, g.waiting), 1, engine.View(g.m, w, out))
 }
 
 func (g *gaussian) sparse(first int64, x *engine.CSR, y []float64) {

@@ -50,15 +50,13 @@ type Nystrom struct {
 	team team
 
 	omega []float64      // Ωᵀ, m×d
-	y     []neumaier.Sum // Yᵀ, m×d, of all rows but those held
-	x     []float64      // dense rows not yet multiplied, panelRows×d, with
-	held  int            // so many of them
-	share []float64      // what a panel adds to Yᵀ
-	r     []float64      // AΩ of a panel, panelRows×m
+	y     []neumaier.Sum // Yᵀ, m×d, of all rows but those that wait
+	panel
+	share []float64 // what a panel adds to Yᵀ
+	r     []float64 // AΩ of a panel, panelRows×m
 
-	// The sparse rows at hand, and functions bound once.
-	csr         engine.CSR
-	sparse, add func(s *stream, lo, hi int)
+	csr         engine.CSR                  // sparse rows at hand, none between calls
+	sparse, add func(s *stream, lo, hi int) // methods, bound once, so that calls make no closure
 }
 
 // NewNystrom makes the approximation of no rows and draws Ω. It reports an error
@@ -82,7 +80,7 @@ func NewNystrom(cfg NystromConfig) (*Nystrom, error) {
 	a := &Nystrom{
 		cfg: cfg, intake: intake{dim: d}, m: m,
 		omega: make([]float64, m*d), y: make([]neumaier.Sum, m*d), share: make([]float64, m*d),
-		x: make([]float64, panelRows*d), r: make([]float64, panelRows*m),
+		panel: panel{waiting: make([]float64, panelRows*d)}, r: make([]float64, panelRows*m),
 	}
 	a.sparse, a.add = a.sparseGradient, a.addRows
 	if err := a.draw(); err != nil {
@@ -125,7 +123,7 @@ func (a *Nystrom) AppendRows(n int, x []float64, ldx int) error {
 	}
 	d := a.cfg.Dim
 	for i := range n {
-		copy(a.x[a.held*d:(a.held+1)*d], x[i*ldx:])
+		copy(a.waiting[a.held*d:(a.held+1)*d], x[i*ldx:])
 		if a.held++; a.held == panelRows {
 			a.multiply(a.share, a.r)
 			a.held = 0
@@ -135,11 +133,11 @@ func (a *Nystrom) AppendRows(n int, x []float64, ldx int) error {
 	return nil
 }
 
-// multiply writes to share (m×d) what the rows held add to Yᵀ.
+// multiply writes to share (m×d) what the rows that wait add to Yᵀ.
 func (a *Nystrom) multiply(share, r []float64) {
 	d := a.cfg.Dim
 	clear(share)
-	a.cfg.Backend.Gradient(engine.View(a.held, d, a.x), engine.View(a.m, d, a.omega), engine.Matrix{}, engine.View(a.m, d, share), engine.View(a.held, a.m, r))
+	a.cfg.Backend.Gradient(engine.View(a.held, d, a.waiting), engine.View(a.m, d, a.omega), engine.Matrix{}, engine.View(a.m, d, share), engine.View(a.held, a.m, r))
 }
 
 // AppendSparse appends the rows of x, whose column indices must be below Dim, in

@@ -14,15 +14,9 @@ import (
 type sjlt struct {
 	base
 	nnz     int
-	entries []entry // of the columns at hand, panelRows×nnz
-
-	// The rows at hand. The functions are bound once, so that calls make no closure.
-	first                     int64
-	lo, hi                    int
-	x, y                      []float64
-	ldx                       int
-	csr                       *engine.CSR
-	draw, addDense, addSparse func(s *stream, lo, hi int)
+	entries []entry // of the columns of S for the rows at hand, panelRows×nnz
+	call
+	draw, addDense, addSparse func(s *stream, lo, hi int) // methods, bound once, so that calls make no closure
 }
 
 func newSJLT(b base, nnz int) *sjlt {

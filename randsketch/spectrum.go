@@ -63,8 +63,8 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Both are attained, by a K of rank one that S almost misses: V is orthonormal and
-	// the sum exact only to round-off.
+	// Both bounds are reached, by a K of rank one that S almost misses. So they are widened
+	// by what round-off may do: to the sum, and to the orthonormality of V.
 	p.Over = s.frob.Value()*(1+16*eps) + s.underflow()
 	if len(p.Lambda) > 0 {
 		p.Under = p.Lambda[0] * (1 + 64*float64(d)*eps)

@@ -1,7 +1,6 @@
 package ridge
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/fdridge/fdridge/ridge/internal/interval"
@@ -12,7 +11,7 @@ import (
 type Choice struct {
 	// Index is the candidate whose upper end is the least: it has the best score
 	// that is proved. The one with the least midpoint may be a better guess, but
-	// nothing is known of it, and where an upper end is infinite there is none.
+	// nothing is proved of it, and where an upper end is infinite there is no midpoint.
 	Index int
 	// Score is its bracket.
 	Score Interval
@@ -81,12 +80,12 @@ func gcvOf(fits []*Solution) [][]Interval {
 // row for each candidate.
 func chooseTarget(scores [][]Interval, j int) (Choice, error) {
 	if len(scores) == 0 {
-		return Choice{}, fmt.Errorf("%w: a choice of nothing", errShape)
+		return Choice{}, unfit("a choice of nothing")
 	}
 	sums := make([]Interval, len(scores))
 	for i, targets := range scores {
 		if j >= len(targets) {
-			return Choice{}, fmt.Errorf("%w: target %d of %d", errShape, j, len(targets))
+			return Choice{}, unfit("target %d of %d", j, len(targets))
 		}
 		if j >= 0 {
 			targets = targets[j : j+1]

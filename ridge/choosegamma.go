@@ -17,14 +17,16 @@ type GammaChoice struct {
 // Gamma is the γ that was chosen.
 func (c *GammaChoice) Gamma() float64 { return c.Path[c.Index].Gamma }
 
-// gridPoints is how many γ there are to choose of by GCV where none are given.
-const gridPoints = 50
-
-// How much further a grid goes at a time, three powers of ten, and how often.
+// How many γ there are to choose from where none are given, over six powers of ten: by GCV
+// and by cross-validation.
 const (
-	morePoints = gridPoints / 2
-	mostMore   = 3
+	gridGCV = 50
+	gridCV  = 25
 )
+
+// mostMore is how often a grid goes on beyond its end, by half as many γ as it had, over three
+// powers of ten.
+const mostMore = 3
 
 // ChooseGamma chooses γ by GCV over all targets, see [ChooseGCV], of the candidates. Where
 // none are given they are those of Grid(50), which goes on by three powers of ten at a time,
@@ -33,7 +35,7 @@ const (
 func (s *Summary) ChooseGamma(candidates []float64) (*GammaChoice, error) {
 	grid := candidates
 	if grid == nil {
-		grid = s.Grid(gridPoints)
+		grid = s.Grid(gridGCV)
 	}
 	path, err := s.Path(grid)
 	if err != nil {
@@ -44,7 +46,7 @@ func (s *Summary) ChooseGamma(candidates []float64) (*GammaChoice, error) {
 		return best, err
 	}
 	for range mostMore {
-		more := best.beyond()
+		more := beyond(gammasOf(best.Path), best.Index, gridGCV/2)
 		if len(more) == 0 {
 			break
 		}
@@ -64,6 +66,14 @@ func (s *Summary) ChooseGamma(candidates []float64) (*GammaChoice, error) {
 		best = next
 	}
 	return best, nil
+}
+
+func gammasOf(path []*Solution) []float64 {
+	out := make([]float64, len(path))
+	for i, f := range path {
+		out[i] = f.Gamma
+	}
+	return out
 }
 
 func chooseByGCV(path []*Solution) (*GammaChoice, error) {
@@ -88,19 +98,20 @@ func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	return c, err
 }
 
-// beyond are γ beyond the end of the path at which the best one is; none where it is inside.
-func (c *GammaChoice) beyond() []float64 {
-	end, step := c.Path[0].Gamma, -1.0
-	switch last := len(c.Path) - 1; c.Index {
-	case last:
-		end, step = c.Path[last].Gamma, 1
+// beyond are so many γ, over three powers of ten, beyond that end of an ascending grid at which
+// its best is; none where the best is inside.
+func beyond(grid []float64, best, points int) []float64 {
+	end, step := grid[0], -1.0
+	switch best {
+	case len(grid) - 1:
+		end, step = grid[best], 1
 	case 0:
 	default:
 		return nil
 	}
-	out := make([]float64, morePoints)
+	out := make([]float64, points)
 	for i := range out {
-		out[i] = end * math.Pow(10, 3*step*float64(i+1)/morePoints)
+		out[i] = end * math.Pow(10, 3*step*float64(i+1)/float64(points))
 	}
 	return out
 }

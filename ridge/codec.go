@@ -129,6 +129,7 @@ func (s *Summary) MarshalBinary() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// errUnmade reports the zero value of a summary, or nil.
 var errUnmade = fmt.Errorf("%w: a summary without dimensions, made by neither NewSummary nor ReadSummary", errShape)
 
 // WriteTo writes what [Summary.MarshalBinary] returns, piece by piece, without a

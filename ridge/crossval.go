@@ -14,14 +14,15 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// defaultGammas is how many γ there are where none are given.
-const defaultGammas = 25
-
 // CrossValidation says how to cross-validate; its zero value is the documented
 // default.
 type CrossValidation struct {
-	Folds  int       // K, at least 2 and at most the number of rows; default 5
-	Gammas []float64 // default Grid(25) of all rows
+	Folds int // K, at least 2 and at most the number of rows; default 5
+	// Gammas are the candidates. Default: Grid(25) of all rows, which goes on by three powers
+	// of ten at a time, at most three times, where the best γ, of one-shot fits or of exact
+	// solutions, is at its end, as long as one beyond is better for certain. With Exact it
+	// does not go on: that would take more passes.
+	Gammas []float64
 	// Seed says how rows are dealt to the folds. 0 deals in turn, row i to fold
 	// i mod K: folds of equal size, and each spread over all of a file that is sorted
 	// by time, place or class. Any other deals by a hash of seed and i, for data with a
@@ -46,6 +47,9 @@ type FoldsError struct {
 func (e *FoldsError) Error() string {
 	return fmt.Sprintf("ridge: the sketches of %d folds need about %d bytes, the limit is %d: take fewer folds or a smaller sketch, or raise MaxBytes", e.Folds, e.Bytes, e.Limit)
 }
+
+// Is tells that it is [ErrInput].
+func (e *FoldsError) Is(target error) bool { return target == ErrInput }
 
 // A CVResult is the outcome of K-fold cross-validation: for each γ and target, the
 // mean over all rows, by their weights, of the squared error for a row by the fit
@@ -95,12 +99,15 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, c
 		cv.Folds = 5
 	}
 	if cv.Folds < 2 {
-		return nil, fmt.Errorf("%w: %d folds, there must be two", errShape, cv.Folds)
+		return nil, unfit("%d folds, there must be two", cv.Folds)
+	}
+	if src == nil {
+		return nil, errNoSource
 	}
 	n, d, t := src.Dims()
 	cfg.Dim, cfg.Targets = d, t
 	if n >= 0 && int64(cv.Folds) > n {
-		return nil, fmt.Errorf("%w: %d folds of %d rows: each needs one", errShape, cv.Folds, n)
+		return nil, unfit("%d folds of %d rows: each needs one", cv.Folds, n)
 	}
 	v := &validation{cv: cv, cfg: cfg}
 	if err := v.room(n); err != nil {
@@ -113,34 +120,35 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, c
 	if err != nil {
 		return nil, err
 	}
-	if v.cv.Gammas == nil {
-		v.cv.Gammas = all.Grid(defaultGammas)
+	gammas := cv.Gammas
+	if gammas == nil {
+		gammas = all.Grid(gridCV)
 	}
-	for k := range v.held {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if err := v.fit(ctx, k); err != nil {
-			return nil, err
-		}
+	folds, err := v.fit(ctx, gammas)
+	if err != nil {
+		return nil, err
 	}
-	r := &CVResult{Gammas: v.cv.Gammas, Summary: all, Passes: 1}
+	passes := 1
 	if cv.Exact {
-		r.Passes = 2
-		if err := v.evaluate(ctx, src); err != nil {
+		passes = 2
+		if err := v.evaluate(ctx, src, folds); err != nil {
 			return nil, err
 		}
 	}
-	r.Fitted, r.Ridge = v.scores(all.stage.Weight.Value(), all.stage.RelativeWeight(all.stage.Weight.Value()))
-	return r, nil
+	s := scores(gammas, folds, all)
+	if cv.Gammas == nil && !cv.Exact {
+		if s, err = v.goOn(ctx, s, all); err != nil {
+			return nil, err
+		}
+	}
+	return &CVResult{Gammas: s.gammas, Fitted: s.fitted, Ridge: s.ridge, Summary: all, Passes: passes}, nil
 }
 
 // A validation is a cross-validation under way.
 type validation struct {
-	cv    CrossValidation
-	cfg   SummaryConfig
-	held  []*Summary
-	folds []fold
+	cv   CrossValidation
+	cfg  SummaryConfig
+	held []*Summary // of the rows of each fold
 }
 
 // A fold is what is known of the fits that were made without it, for each γ and target.
@@ -175,7 +183,7 @@ func (v *validation) room(n int64) error {
 	}
 	numbers := (buffer+float64(m))*(d+8) + 4*buffer*buffer + (d+t)*(2*waiting+8) + 4*t*d
 	if v.cv.Exact {
-		numbers += math.Max(float64(len(v.cv.Gammas)), defaultGammas) * t * d
+		numbers += math.Max(float64(len(v.cv.Gammas)), gridCV) * t * d
 	}
 	if need := 8 * folds * numbers; need > float64(limit) {
 		return &FoldsError{v.cv.Folds, uint64(math.Min(need, math.MaxInt64)), limit}
@@ -199,7 +207,7 @@ func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
 	}
 	for k, s := range v.held {
 		if !(s.stage.Weight.Value() > 0) {
-			return fmt.Errorf("%w: fold %d of %d has no rows, or none with weight", errShape, k+1, v.cv.Folds)
+			return unfit("fold %d of %d has no rows, or none with weight", k+1, v.cv.Folds)
 		}
 	}
 	return nil
@@ -224,34 +232,49 @@ func (v *validation) mergeBut(ctx context.Context, k int) (*Summary, error) {
 	return s, nil
 }
 
-// fit fits every γ without fold k and brackets what the fits miss it by.
-func (v *validation) fit(ctx context.Context, k int) error {
+// fit fits every γ without each of the folds.
+func (v *validation) fit(ctx context.Context, gammas []float64) ([]fold, error) {
+	var folds []fold
+	for k := range v.held {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		f, err := v.fitWithout(ctx, k, gammas)
+		if err != nil {
+			return nil, err
+		}
+		folds = append(folds, f)
+	}
+	return folds, nil
+}
+
+// fitWithout fits every γ without fold k and brackets what the fits miss it by.
+func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f fold, err error) {
 	rest, err := v.mergeBut(ctx, k)
 	if err != nil {
-		return err
+		return f, err
 	}
-	others, err := rest.known(oneShot, 1, v.cv.Gammas...)
+	others, err := rest.known(oneShot, 1, gammas...)
 	if err != nil {
-		return err
+		return f, err
 	}
 	held, err := v.held[k].known(oneShot, 1)
 	if err != nil {
-		return err
+		return f, err
 	}
 	d, t := v.cfg.Dim, v.cfg.Targets
 	shift := others.Bound().Shift()
-	x := others.Apply(inverses(v.cv.Gammas, shift)...)
+	x := others.Apply(inverses(gammas, shift)...)
 	out := certify.NewHeldOut(held, others)
-	bx, own := held.SketchNorms(len(v.cv.Gammas)*t, x), others.SketchNorms(len(v.cv.Gammas)*t, x)
-	var f fold
+	bx, own := held.SketchNorms(len(gammas)*t, x), others.SketchNorms(len(gammas)*t, x)
 	if v.cv.Exact {
 		f.scorer = newScorer(rest.cfg.Backend, d, t)
 		f.scorer.x = x
 	}
-	for i, gamma := range v.cv.Gammas {
+	for i, gamma := range gammas {
 		reach, ok := out.Reach(gamma)
 		if !ok {
-			return fmt.Errorf("ridge: %w", ErrNoConvergence)
+			return f, fmt.Errorf("ridge: %w", ErrNoConvergence)
 		}
 		o := others.OneShot(gamma, shift)
 		for j := range t {
@@ -267,60 +290,37 @@ func (v *validation) fit(ctx context.Context, k int) error {
 			}
 		}
 	}
-	v.folds = append(v.folds, f)
-	return nil
+	return f, nil
 }
 
 // evaluate makes the second pass.
-func (v *validation) evaluate(ctx context.Context, src dataset.Source) error {
-	rows, weight := make([]int64, len(v.folds)), make([]neumaier.Sum, len(v.folds))
+func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []fold) error {
+	rows, weight := make([]int64, len(folds)), make([]neumaier.Sum, len(folds))
 	err := v.deal(ctx, src, 2, func(k int, b dataset.Block) error {
 		rows[k] += int64(b.N)
 		for i := range b.N {
 			weight[k].Add(b.Weight(i))
 		}
-		return v.folds[k].scorer.add(b, 0)
+		return folds[k].scorer.add(b, 0)
 	})
 	if err != nil {
 		return err
 	}
 	for k, h := range v.held {
 		if w := h.stage.Weight.Value(); rows[k] != h.Rows() || !(math.Abs(weight[k].Value()-w) <= certify.SameRows*w) {
-			return fmt.Errorf("%w: fold %d has %d rows of weight %g in the second pass, in the first it had %d of %g", errShape, k+1, rows[k], weight[k].Value(), h.Rows(), w)
+			return unfit("fold %d has %d rows of weight %g in the second pass, in the first it had %d of %g", k+1, rows[k], weight[k].Value(), h.Rows(), w)
 		}
 	}
-	for k, f := range v.folds {
+	for k, f := range folds {
 		lost := math.Sqrt(float64(v.held[k].Rows())) * 0x1p-536 // of squares times weights, which underflow
 		for i, pad := range f.round {
 			r := math.Sqrt(f.scorer.rss[i].Value()) * (1 + 4*roundoff.Eps)
 			seen := interval.WidenRoot(interval.Interval{Lo: r * r, Hi: r * r}, pad+4*roundoff.Eps*r+lost)
 			if interval.Apart(seen, f.missed[i]) {
-				return fmt.Errorf("%w: the rows of the second pass are not those of the first: those of fold %d are missed by %.6g in squares, where they prove %.6g to %.6g", errShape, k+1, r*r, f.missed[i].Lo, f.missed[i].Hi)
+				return unfit("the rows of the second pass are not those of the first: those of fold %d are missed by %.6g in squares, where they prove %.6g to %.6g", k+1, r*r, f.missed[i].Lo, f.missed[i].Hi)
 			}
 			f.missed[i] = interval.Intersect(f.missed[i], seen)
 		}
 	}
 	return nil
-}
-
-// scores are the mean errors over rows of weight n, which is off by round, relatively.
-func (v *validation) scores(n, round float64) (fitted, ridge [][]Interval) {
-	t := v.cfg.Targets
-	mean := func(v interval.Interval) Interval {
-		return Interval{v.Lo / n * (1 - round - 2*roundoff.Eps), v.Hi / n * (1 + round + 2*roundoff.Eps)}
-	}
-	for i := range v.cv.Gammas {
-		of, or := make([]Interval, t), make([]Interval, t)
-		for j := range t {
-			var missed, moved []interval.Interval
-			for _, f := range v.folds {
-				missed = append(missed, f.missed[i*t+j])
-				moved = append(moved, interval.WidenRoot(f.missed[i*t+j], f.move[i*t+j]))
-			}
-			a, b := interval.Total(missed), interval.Total(moved)
-			of[j], or[j] = mean(a), mean(b)
-		}
-		fitted, ridge = append(fitted, of), append(ridge, or)
-	}
-	return fitted, ridge
 }

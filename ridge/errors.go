@@ -5,8 +5,16 @@ import (
 	"fmt"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/ridge/internal/krylov"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
+
+// ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files.
+// [ErrShape], [ErrEmpty], [ErrOtherRows], *[GammaError], *[SizeError], *[SingularError] and
+// *[FoldsError] are, and so are *[fd.NonFiniteError] and *[fd.RangeError]. It is
+// [engine.ErrInput].
+var ErrInput = engine.ErrInput
 
 // ErrShape reports arguments whose dimensions disagree. Nothing was changed. It is
 // [engine.ErrShape].
@@ -15,12 +23,33 @@ var ErrShape = engine.ErrShape
 // errShape is ErrShape in this package's words.
 var errShape = rows.ErrShape
 
-// ErrEmpty reports a fit asked of no rows at all.
-var ErrEmpty = errors.New("ridge: no rows")
+// errNoSource reports a nil source.
+var errNoSource = fmt.Errorf("%w: no source of rows", errShape)
+
+// ErrEmpty reports a fit asked of no rows at all, or of rows that all have weight 0.
+var ErrEmpty = badinput.Errorf("ridge: no rows")
+
+// checkRows refuses n rows of which none counts.
+func checkRows(n int64, weight float64) error {
+	switch {
+	case n == 0:
+		return ErrEmpty
+	case !(weight > 0):
+		return fmt.Errorf("%w that count: all %d have weight 0", ErrEmpty, n)
+	}
+	return nil
+}
 
 // ErrNoConvergence reports that an eigenvalue iteration failed, which finite data
 // are not known to cause. It is [engine.ErrNoConvergence].
 var ErrNoConvergence = engine.ErrNoConvergence
+
+// ErrNoRange reports a γ at which the Hessian proves no range of the spectrum of Ĥ⁻¹H, which
+// Chebyshev needs: for a sketch, one below its round-off. CG needs none.
+var ErrNoRange = krylov.ErrNoRange
+
+// unfit makes an ErrShape of other things than dimensions.
+var unfit = rows.Unfit
 
 // A GammaError reports a regularisation that the method cannot take.
 type GammaError struct {
@@ -31,6 +60,9 @@ type GammaError struct {
 func (e *GammaError) Error() string {
 	return fmt.Sprintf("ridge: %s cannot take gamma = %v", e.Method, e.Gamma)
 }
+
+// Is tells that it is [ErrInput].
+func (e *GammaError) Is(target error) bool { return target == ErrInput }
 
 // A ScaleError reports data, their weight or a γ so large or so small that what a
 // certificate is made of, up to ‖A‖²‖b‖²/γ², would leave the range of float64: scale
@@ -55,7 +87,7 @@ var ErrUnproven = errors.New("ridge: the summary was written by a version that d
 
 // ErrOtherRows reports a fit that cannot be of the rows of the summary that it is to
 // be used with.
-var ErrOtherRows = errors.New("ridge: the fit is not of the rows of the summary")
+var ErrOtherRows = badinput.Errorf("ridge: the fit is not of the rows of the summary")
 
 // A NotConvergedError reports that the tolerance was not reached. Solutions holds the
 // best ones found, one for each γ asked for, with certificates that hold. It wraps what

@@ -42,8 +42,11 @@ func (s *Summary) known(method string, workers int, gammas ...float64) (*certify
 			return nil, err
 		}
 	}
-	if s.Rows() == 0 {
-		return nil, ErrEmpty
+	if s.sketch == nil {
+		return nil, errUnmade
+	}
+	if err := checkRows(s.Rows(), s.stage.Weight.Value()); err != nil {
+		return nil, err
 	}
 	spec, err := s.spectrum()
 	if err != nil {

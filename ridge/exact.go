@@ -60,23 +60,29 @@ func (e *SizeError) Error() string {
 		e.Dim, e.Bytes, e.Limit)
 }
 
+// Is tells that it is [ErrInput].
+func (e *SizeError) Is(target error) bool { return target == ErrInput }
+
 // A SingularError reports a system that cannot be solved at working precision.
 type SingularError struct {
 	Gamma  float64
 	Method string
-	Column int // the first feature that depends on those before it; -1 unknown
+	Column int // the first feature, from 0, that depends on those before it; -1 unknown
 }
 
 func (e *SingularError) Error() string {
 	where, advice := "", "use a larger gamma"
 	if e.Column >= 0 {
-		where = fmt.Sprintf(": feature %d (0-based) depends on those before it", e.Column)
+		where = fmt.Sprintf(": feature %d depends on those before it", e.Column+1)
 	}
 	if e.Method == Cholesky.String() {
 		advice += ", or QR, which squares no condition number"
 	}
 	return fmt.Sprintf("ridge: %s: the system is numerically singular at gamma = %v%s; %s", e.Method, e.Gamma, where, advice)
 }
+
+// Is tells that it is [ErrInput].
+func (e *SingularError) Is(target error) bool { return target == ErrInput }
 
 // Exact solves ridge regression for every γ of gammas by a direct factorisation,
 // after one pass over src. It takes O((d+t)²) memory and O(nd²) time, and O(d³)
@@ -96,6 +102,9 @@ func (e *SingularError) Error() string {
 // (2002), chapters 8, 10, 19, 20; J. Demmel et al., "Communication-optimal
 // parallel and sequential QR and LU factorizations" (2012), for the streamed QR.
 func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) ([]*Solution, error) {
+	if src == nil {
+		return nil, errNoSource
+	}
 	for _, g := range gammas {
 		if !(g >= 0) || math.IsInf(g, 0) {
 			return nil, &GammaError{g, opts.Factor.String()}
@@ -183,8 +192,8 @@ func (e *exact) read(ctx context.Context, src dataset.Source) (*direct.System, e
 			e.opts.Progress(e.stage.Rows)
 		}
 	}
-	if e.stage.Rows == 0 {
-		return nil, ErrEmpty
+	if err := checkRows(e.stage.Rows, e.stage.Weight.Value()); err != nil {
+		return nil, err
 	}
 	return e.stream.Close(e.stage, e.opts.Intercept, e.opts.Backend), nil
 }

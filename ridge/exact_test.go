@@ -373,7 +373,7 @@ func TestExactErrors(t *testing.T) {
 		for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
 			var e *ridge.SingularError
 			err := call(dep, ridge.ExactOptions{Factor: factor}, 0)
-			if !errors.As(err, &e) || e.Column != 2 || !strings.Contains(err.Error(), "feature 2 (0-based) depends on those before it") {
+			if !errors.As(err, &e) || e.Column != 2 || !strings.Contains(err.Error(), "feature 3 depends on those before it") {
 				t.Errorf("%v, seed %d, dependent feature: %v", factor, seed, err)
 			}
 		}

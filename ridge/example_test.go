@@ -107,8 +107,8 @@ func ExampleResult() {
 	// qr 2 map[reading:true] <nil>
 }
 
-// Where a sketch is kept, a plan tells what each method would take and which Fit would
-// be right to run.
+// Where a sketch is kept, a plan tells what each method would take, marks what Fit runs by
+// itself, and says whether something else would be sooner.
 func ExampleSummary_Plan() {
 	sum, err := ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 2, Intercept: true})
 	if err != nil {

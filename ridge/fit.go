@@ -68,6 +68,9 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
+	if src == nil {
+		return nil, errNoSource
+	}
 	n, d, t := src.Dims()
 	r := &Result{}
 	r.Method, r.Reason = ChooseMethod(n, d, t, opts)
@@ -92,6 +95,9 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 // Options of how rows are summarised are not looked at; direct methods and folds are refused.
 // Result.Passes are those over src.
 func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Options) (*Result, error) {
+	if sum == nil || sum.sketch == nil {
+		return nil, errUnmade
+	}
 	r := &Result{Method: opts.Method, Summary: sum}
 	if r.Method == "" {
 		if r.Method, r.Reason = oneShot, "there are no rows, but a sketch"; src != nil {

@@ -327,3 +327,34 @@ func TestGridGoesOn(t *testing.T) {
 		t.Errorf("of none: %v", err)
 	}
 }
+
+// TestGridOfFoldsGoesOn: so does that of cross-validation, which has the summaries of the
+// folds, without another pass; not where the γ are given, nor where that would take passes.
+func TestGridOfFoldsGoesOn(t *testing.T) {
+	src := housing(t)
+	cfg := ridge.SummaryConfig{Size: 8, Intercept: true}
+	own := must(ridge.CrossValidate(t.Context(), src, cfg, ridge.CrossValidation{}))(t)
+	grid := own.Summary.Grid(25)
+	given := must(ridge.CrossValidate(t.Context(), src, cfg, ridge.CrossValidation{Gammas: grid}))(t)
+	exact := must(ridge.CrossValidate(t.Context(), src, cfg, ridge.CrossValidation{Exact: true}))(t)
+	best, end := must(own.ChooseGamma(false))(t), must(given.ChooseGamma(false))(t)
+	if n := len(own.Gammas); n <= 25 || (n-25)%12 != 0 || own.Passes != 1 || !slices.IsSorted(own.Gammas) || len(own.Fitted) != n || len(own.Ridge) != n {
+		t.Errorf("%d γ, %d and %d scores, %d passes", n, len(own.Fitted), len(own.Ridge), own.Passes)
+	}
+	if end.Index != 0 || !(best.Gamma() < grid[0]) || !(best.Score.Hi < end.Score.Lo) {
+		t.Errorf("γ = %g scores %v, that at the end %g, %v", best.Gamma(), best.Score, end.Gamma(), end.Score)
+	}
+	// The γ of the first grid have the scores that they have without the others.
+	for i, gamma := range grid {
+		if j := slices.Index(own.Gammas, gamma); j < 0 || own.Ridge[j][0] != given.Ridge[i][0] || own.Fitted[j][0] != given.Fitted[i][0] {
+			t.Errorf("γ = %g: %v, alone %v", gamma, own.Ridge[j], given.Ridge[i])
+		}
+	}
+	if !slices.Equal(exact.Gammas, grid) {
+		t.Errorf("with a second pass of %d γ", len(exact.Gammas))
+	}
+	r := must(ridge.Fit(t.Context(), src, ridge.Options{Folds: 5, Method: "one-shot", Size: 8, Intercept: true}))(t)
+	if r.Choice.Gamma() != best.Gamma() {
+		t.Errorf("Fit chooses %g, cross-validation %g", r.Choice.Gamma(), best.Gamma())
+	}
+}

@@ -176,12 +176,9 @@ func TestJournalCancelled(t *testing.T) {
 func TestJournal(t *testing.T) {
 	for name, src := range sources(t) {
 		for _, intercept := range []bool{false, true} {
+			sum := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3, Intercept: intercept}, nil))(t)
 			for _, method := range []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton, ridge.Galerkin} {
 				t.Run(fmt.Sprintf("%s/%v/%v", name, intercept, method), func(t *testing.T) {
-					sum, err := ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3, Intercept: intercept}, nil)
-					if err != nil {
-						t.Fatal(err)
-					}
 					eta := sum.Sketch().Bound().FD()
 					testJournal(t, src, sum, []float64{eta, 3 * eta}, ridge.SolveOptions{Method: method, Tol: 1e-9, MaxPasses: 12})
 				})

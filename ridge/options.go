@@ -16,8 +16,8 @@ import (
 type Options struct {
 	// Gammas are the γ to solve for, all together. None: one is chosen.
 	Gammas []float64
-	// Candidates are what γ is chosen of where Gammas has none; default
-	// [Summary.ChooseGamma]'s grid, of cross-validation Grid(25).
+	// Candidates are what γ is chosen of where Gammas has none; default: the grid of
+	// [Summary.ChooseGamma] or, with Folds, of [CrossValidation].
 	Candidates []float64
 	// Folds, at least 2, chooses γ by cross-validation with so many, in the pass that
 	// sketches; 0 by GCV, of the sketch alone.
@@ -107,11 +107,11 @@ func (o *Options) check() error {
 	case !(o.Tol >= 0) || o.MaxPasses < 0:
 		return fmt.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", o.Tol, o.MaxPasses)
 	case o.Size < 0:
-		return fmt.Errorf("%w: a sketch of %d rows", errShape, o.Size)
+		return unfit("a sketch of %d rows", o.Size)
 	case !(o.Error >= 0 && o.Error < 1):
 		return fmt.Errorf("ridge: Error is %v, must be between 0 and 1", o.Error)
 	case o.Folds != 0 && o.Folds < 2:
-		return fmt.Errorf("%w: %d folds, there must be two", errShape, o.Folds)
+		return unfit("%d folds, there must be two", o.Folds)
 	case !o.chooses() && (o.Candidates != nil || o.Folds != 0):
 		return fmt.Errorf("ridge: Candidates and Folds choose gamma, but Gammas are given")
 	case o.Error > 0 && o.chooses():

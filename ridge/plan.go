@@ -107,7 +107,7 @@ func (c *PlanConfig) complete(o *outlook) error {
 		c.Rows = o.rows
 	}
 	if c.Rows < 0 {
-		return fmt.Errorf("%w: %d rows", errShape, c.Rows)
+		return unfit("%d rows", c.Rows)
 	}
 	if c.Gammas == nil {
 		c.Gammas = []float64{o.mean * float64(c.Rows) / float64(o.rows)}
@@ -124,7 +124,7 @@ func (c *PlanConfig) complete(o *outlook) error {
 	}
 	for _, m := range c.Sizes {
 		if m < 1 {
-			return fmt.Errorf("%w: a sketch of %d rows", errShape, m)
+			return unfit("a sketch of %d rows", m)
 		}
 	}
 	if c.Tol == 0 {
@@ -151,32 +151,37 @@ func (p *Plan) choose(cfg PlanConfig, o *outlook) {
 		itself  = " is what runs unless a method is named"
 		soonest = " reaches the tolerance soonest"
 	)
-	run := func(size int) string {
-		method, _ := ChooseMethod(cfg.Rows, o.d, o.t, Options{Gammas: cfg.Gammas, Size: size})
-		return method
-	}
-	why := itself
-	if p.Best = p.soonest(func(c PlanOption) bool { return c.Method == exactly && run(0) == exactly }); p.Best < 0 {
-		p.Best = p.soonest(func(c PlanOption) bool { return c.Method != exactly && run(c.Size) == c.Method })
-	}
 	first := p.soonest(func(c PlanOption) bool { return c.Method != Chebyshev.String() && c.Method != Newton.String() })
-	if p.Best < 0 {
-		p.Best, why = first, soonest
-	}
-	if p.Best < 0 {
+	if first < 0 {
 		p.Reason = fmt.Sprintf("nothing reaches a relative error of %g within %.3g MiB", cfg.Tol, float64(cfg.MaxBytes)/(1<<20))
 		return
 	}
-	best := p.Options[p.Best]
-	p.Reason = best.describe() + why
-	if p.Options[first].Seconds < best.Seconds {
-		p.Reason += "; " + p.Options[first].describe() + soonest
-	} else if why == itself {
-		p.Reason += ", and" + soonest
+	p.Best = p.byItself(o)
+	switch best := p.Best; {
+	case best < 0:
+		p.Best = first
+		p.Reason = p.Options[first].describe() + soonest
+	case p.Options[first].Seconds < p.Options[best].Seconds:
+		p.Reason = p.Options[best].describe() + itself + "; " + p.Options[first].describe() + soonest
+	default:
+		p.Reason = p.Options[best].describe() + itself + ", and" + soonest
 	}
 	if !p.Options[0].Reaches {
 		p.Reason += fmt.Sprintf("; exact takes %.3g MiB", float64(p.Options[0].Bytes)/(1<<20))
 	}
+}
+
+// byItself is the option that [Fit] runs by itself, of those that reach the tolerance: -1 for
+// none.
+func (p *Plan) byItself(o *outlook) int {
+	run := func(size int) string {
+		method, _ := ChooseMethod(p.Rows, o.d, o.t, Options{Gammas: p.Gammas, Size: size})
+		return method
+	}
+	if run(0) == exactly && p.Options[0].Reaches {
+		return 0
+	}
+	return p.soonest(func(c PlanOption) bool { return c.Method != exactly && c.Method == run(c.Size) })
 }
 
 // soonest is the option that reaches the tolerance in the least time of those that may

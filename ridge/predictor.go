@@ -247,7 +247,7 @@ func (p *Predictor) predict(dst []Interval, b dataset.Block, first int) error {
 			if q > t {
 				fitted := p.centres[t+j].Interval(w.product[i*q+t+j], f)
 				if interval.Apart(v, fitted) {
-					return fmt.Errorf("%w: for row %d (0-based, of those predicted together) it proves %v, and they prove %v", ErrOtherRows, first+i, fitted, v)
+					return fmt.Errorf("%w: for row %d of those predicted together it proves %v, and they prove %v", ErrOtherRows, first+i+1, fitted, v)
 				}
 				v = interval.Intersect(v, fitted)
 			}

@@ -44,9 +44,9 @@ type worker struct {
 	rank int
 }
 
-func (w worker) Workers() int { return len(w.parts) }
+func (w worker) Size() int { return len(w.parts) }
 
-func (w worker) Sum(ctx context.Context, x []float64) error {
+func (w worker) Allreduce(ctx context.Context, x []float64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.parts[w.rank] = x
@@ -149,11 +149,11 @@ func TestReducer(t *testing.T) {
 		}
 		n, d, targets := src.Dims()
 		for _, intercept := range []bool{false, true} {
-			for _, method := range methods {
-				for _, workers := range []int{1, 4, 7} {
+			for _, workers := range []int{1, 4, 7} {
+				rng := rand.New(rand.NewPCG(3, uint64(workers)))
+				shares, sum := divide(t, rng, src, n, workers, ridge.SummaryConfig{Size: 3, Intercept: intercept})
+				for _, method := range methods {
 					t.Run(fmt.Sprintf("%s/%v/%v/%d", name, intercept, method, workers), func(t *testing.T) {
-						rng := rand.New(rand.NewPCG(3, uint64(workers)))
-						shares, sum := divide(t, rng, src, n, workers, ridge.SummaryConfig{Size: 3, Intercept: intercept})
 						eta := sum.Sketch().Bound().FD()
 						gammas := []float64{eta, 3 * eta}
 						opts := ridge.SolveOptions{Method: method, Tol: 1e-9}
@@ -356,14 +356,14 @@ type broken struct {
 	after int // sums
 }
 
-func (b *broken) Sum(ctx context.Context, x []float64) error {
+func (b *broken) Allreduce(ctx context.Context, x []float64) error {
 	if b.after--; b.after < 0 {
 		for i := range x { // as it may later, too
 			x[i] = math.NaN()
 		}
 		return errors.New("the line is dead")
 	}
-	return b.Reducer.Sum(ctx, x)
+	return b.Reducer.Allreduce(ctx, x)
 }
 
 // TestReducerRefused: what workers can get wrong is an error that says so, on each of
@@ -415,8 +415,8 @@ func (renewed) Refresh(context.Context) error { return nil }
 // one worker alone.
 type alone struct{}
 
-func (alone) Workers() int                         { return 1 }
-func (alone) Sum(context.Context, []float64) error { return nil }
+func (alone) Size() int                                  { return 1 }
+func (alone) Allreduce(context.Context, []float64) error { return nil }
 
 // TestReducerAllocatesNothing beyond what a pass without a reducer does.
 func TestReducerAllocatesNothing(t *testing.T) {

@@ -117,7 +117,7 @@ func (t *Target) R2() Interval {
 		return Interval{math.NaN(), math.NaN()}
 	}
 	const round = 4 * roundoff.Eps
-	return Interval{1 - t.RSS.Hi/t.TSS.Lo*(1+round) - round, 1 - t.RSS.Lo/t.TSS.Hi*(1-round) + round}
+	return Interval{1 - t.RSS.Hi/t.TSS.Lo*(1+round) - round, math.Min(1, 1-t.RSS.Lo/t.TSS.Hi*(1-round)+round)}
 }
 
 // Dims returns the number of targets and that of features: the shape of [Solution.Coef].
@@ -156,10 +156,10 @@ func (s *Solution) Coef() *mat.Dense {
 }
 
 // Predict returns the predictions for the samples in x (n×d, each row is one): X·Coefᵀ,
-// and the intercepts, n×t. An x of other dimensions is [ErrShape].
+// and the intercepts, n×t. An x of other dimensions, or nil, is [ErrShape].
 func (s *Solution) Predict(x mat.Matrix) (*mat.Dense, error) {
 	t, d := s.Dims()
-	if x == nil {
+	if isNil(x) {
 		return nil, fmt.Errorf("%w: no matrix", errShape)
 	}
 	n, cols := x.Dims()

@@ -145,6 +145,10 @@ func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 
 func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) error {
 	switch {
+	case src == nil:
+		return errNoSource
+	case sum == nil || sum.sketch == nil:
+		return errUnmade
 	case !(opts.Tol > 0) || opts.MaxPasses < 0:
 		return fmt.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", opts.Tol, opts.MaxPasses)
 	case opts.Method < CG || opts.Method > Galerkin:
@@ -183,7 +187,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveOptions) (krylov.Problem, error) {
 	workers := 1
 	if opts.Reducer != nil {
-		workers = opts.Reducer.Workers()
+		workers = opts.Reducer.Size()
 	}
 	k, err := sum.known(opts.Method.String(), workers, gammas...)
 	if err != nil {

@@ -277,6 +277,7 @@ func TestSummaryMerge(t *testing.T) {
 				for range n {
 					w = append(w, float64(r.IntN(4)))
 				}
+				someWeight(w)
 			}
 			sums := make([]*ridge.Summary, 4)
 			for i := range sums {

@@ -85,6 +85,9 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 // Summarize makes a summary of one pass over src, whose dimensions override
 // cfg.Dim and cfg.Targets. progress, if not nil, is told the rows read so far.
 func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progress func(rows int64)) (*Summary, error) {
+	if src == nil {
+		return nil, errNoSource
+	}
 	_, cfg.Dim, cfg.Targets = src.Dims()
 	s, err := NewSummary(cfg)
 	if err != nil {
@@ -97,7 +100,16 @@ func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progr
 }
 
 // Rows is n, the number of rows seen.
-func (s *Summary) Rows() int64 { return s.stage.Rows }
+func (s *Summary) Rows() int64 {
+	if s.stage == nil { // the zero value
+		return 0
+	}
+	return s.stage.Rows
+}
+
+// Weight is Σw, the sum of the weights of the rows seen: their number where they had none.
+// [Summary.Decay] multiplies it.
+func (s *Summary) Weight() float64 { return s.stage.Weight.Value() }
 
 // Config returns the configuration in force.
 func (s *Summary) Config() SummaryConfig { return s.cfg }
@@ -109,16 +121,25 @@ func (s *Summary) Sketch() *fd.Sketch { return s.sketch }
 // Append adds the n rows of x (n×d) with targets y (n×t). weights is nil, or has
 // one weight >= 0 for each row: the row counts as if scaled by its square root.
 //
-// All is checked before anything is changed: dimensions ([ErrShape]), finite
+// All is checked before anything is changed: dimensions ([ErrShape], of nil too), finite
 // values (*[fd.NonFiniteError], column d+j for target j, d+t for the weight) and
 // range (*[fd.RangeError]). The arguments are not written and not kept.
 func (s *Summary) Append(x, y mat.Matrix, weights []float64) error {
+	if isNil(x) || isNil(y) {
+		return fmt.Errorf("%w: x or y is nil", errShape)
+	}
 	n, d := x.Dims()
 	ny, t := y.Dims()
 	if n != ny || d != s.cfg.Dim || t != s.cfg.Targets {
 		return fmt.Errorf("%w: x is %d×%d, y is %d×%d, the summary has %d features and %d targets", errShape, n, d, ny, t, s.cfg.Dim, s.cfg.Targets)
 	}
 	return s.AppendBlock(dataset.Block{N: n, X: packed(x), Y: packed(y), W: weights})
+}
+
+// isNil reports that there is no matrix.
+func isNil(x mat.Matrix) bool {
+	dense, ok := x.(*mat.Dense)
+	return x == nil || ok && dense == nil
 }
 
 // packed returns the rows of x without gaps between them, x's own memory where
@@ -142,6 +163,9 @@ func packed(x mat.Matrix) []float64 {
 // AppendBlock is [Summary.Append] for a block of a [dataset.Source], dense or
 // sparse.
 func (s *Summary) AppendBlock(b dataset.Block) error {
+	if s.sketch == nil {
+		return errUnmade
+	}
 	raw, err := rows.CheckBlock(b, s.cfg.Dim, s.cfg.Targets, 0, s.raw)
 	if err != nil {
 		return err
@@ -229,6 +253,9 @@ func (s *Summary) Merge(o *Summary) error {
 func (s *Summary) spectrum() (*fd.Spectrum, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.sketch == nil {
+		return nil, errUnmade
+	}
 	if s.spec == nil {
 		p, err := s.sketch.Spectrum()
 		if err != nil {

@@ -73,16 +73,41 @@ func TestWide(t *testing.T) {
 	}
 }
 
-func (p alignment) certified(t *testing.T, driver fd.Driver) {
-	d, norm2 := len(p.a), refbig.Float(0)
-	for _, v := range p.a {
-		norm2.Add(norm2, new(big.Float).Mul(refbig.Float(v), refbig.Float(v)))
+// dot is xᵀa, exactly but for what 512 bits round: all entries of a but the first are equal.
+func (p alignment) dot(x []float64) *big.Float {
+	sum, v := refbig.Float(0), refbig.Float(0)
+	for _, w := range x[1:] {
+		sum.Add(sum, v.SetFloat64(w))
 	}
+	sum.Mul(sum, refbig.Float(p.a[1]))
+	return sum.Add(sum, new(big.Float).Mul(refbig.Float(x[0]), refbig.Float(p.a[0])))
+}
+
+// distance is ‖x − slope·a‖, likewise.
+func (p alignment) distance(x []float64, slope *big.Float) float64 {
+	sum, e := refbig.Float(0), refbig.Float(0)
+	first, other := new(big.Float).Mul(slope, refbig.Float(p.a[0])), new(big.Float).Mul(slope, refbig.Float(p.a[1]))
+	for j, v := range x {
+		want := other
+		if j == 0 {
+			want = first
+		}
+		e.SetFloat64(v)
+		e.Sub(e, want)
+		sum.Add(sum, e.Mul(e, e))
+	}
+	out, _ := sum.Sqrt(sum).Float64()
+	return out
+}
+
+func (p alignment) certified(t *testing.T, driver fd.Driver) {
+	d, norm2 := len(p.a), p.dot(p.a)
 	scale, _ := norm2.Float64()
 	cfg := ridge.SummaryConfig{Dim: d, Size: 3, Shrink: driver}
 	sum := must(ridge.Summarize(t.Context(), p, cfg, nil))(t)
 	yy := p.sum(-1, func(i int) float64 { return p.b[i] * p.b[i] })
-	for _, gamma := range []float64{1e-3 * scale, scale} {
+	gammas := []float64{1e-3 * scale, scale}
+	for _, gamma := range gammas {
 		slope := p.slope(-1, gamma, norm2)
 		// f* = ½(‖b‖² − cᵀx*)
 		optimum := new(big.Float).Mul(p.sum(-1, func(i int) float64 { return p.s[i] * p.b[i] }), new(big.Float).Mul(norm2, slope))
@@ -98,13 +123,8 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 		}
 		predictor := must(sum.Predictor(gamma))(t)
 		for _, f := range fits {
-			off, along := refbig.Float(0), refbig.Float(0)
-			for j, v := range f.Targets[0].Coef {
-				e := new(big.Float).Sub(refbig.Float(v), new(big.Float).Mul(slope, refbig.Float(p.a[j])))
-				off.Add(off, e.Mul(e, e))
-				along.Add(along, new(big.Float).Mul(refbig.Float(v), refbig.Float(p.a[j])))
-			}
-			if e, _ := off.Sqrt(off).Float64(); !(e <= f.Targets[0].ErrorBound) {
+			along := p.dot(f.Targets[0].Coef)
+			if e := p.distance(f.Targets[0].Coef, slope); !(e <= f.Targets[0].ErrorBound) {
 				t.Errorf("%s: ‖x̂ − x*‖ = %g, bound %g", f.Method, e, f.Targets[0].ErrorBound)
 			}
 			rss := refbig.Float(0)
@@ -119,30 +139,35 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 		}
 		truth := new(big.Float).Mul(slope, norm2)
 		ridgetest.Inside(t, "prediction", must(sum.PredictInterval(gamma, p.a))(t)[0], truth, yy)
-		p.crossValidated(t, cfg, gamma, norm2)
 	}
+	p.crossValidated(t, cfg, gammas, norm2)
 }
 
 // crossValidated holds what exact solutions without each fold miss the rows by.
-func (p alignment) crossValidated(t *testing.T, cfg ridge.SummaryConfig, gamma float64, norm2 *big.Float) {
-	score := refbig.Float(0)
-	for i, s := range p.s {
-		r := new(big.Float).Mul(refbig.Float(s), new(big.Float).Mul(norm2, p.slope(i%2, gamma, norm2)))
-		r.Sub(r, refbig.Float(p.b[i]))
-		score.Add(score, r.Mul(r, r))
-	}
-	score.Quo(score, refbig.Float(float64(len(p.s))))
-	fitted := p.fitted(t, cfg, gamma)
+func (p alignment) crossValidated(t *testing.T, cfg ridge.SummaryConfig, gammas []float64, norm2 *big.Float) {
+	fitted := p.fitted(t, cfg, gammas)
 	for _, exact := range []bool{false, true} {
-		r := must(ridge.CrossValidate(t.Context(), p, cfg, ridge.CrossValidation{Folds: 2, Gammas: []float64{gamma}, Exact: exact}))(t)
-		ridgetest.Inside(t, "cross-validation", r.Ridge[0][0], score, score)
-		ridgetest.Inside(t, "cross-validation: fitted", r.Fitted[0][0], fitted, fitted)
+		r := must(ridge.CrossValidate(t.Context(), p, cfg, ridge.CrossValidation{Folds: 2, Gammas: gammas, Exact: exact}))(t)
+		for g, gamma := range gammas {
+			score := refbig.Float(0)
+			for i, s := range p.s {
+				r := new(big.Float).Mul(refbig.Float(s), new(big.Float).Mul(norm2, p.slope(i%2, gamma, norm2)))
+				r.Sub(r, refbig.Float(p.b[i]))
+				score.Add(score, r.Mul(r, r))
+			}
+			score.Quo(score, refbig.Float(float64(len(p.s))))
+			ridgetest.Inside(t, "cross-validation", r.Ridge[g][0], score, score)
+			ridgetest.Inside(t, "cross-validation: fitted", r.Fitted[g][0], fitted[g], fitted[g])
+		}
 	}
 }
 
-// fitted is what one-shot fits without each fold miss the rows by.
-func (p alignment) fitted(t *testing.T, cfg ridge.SummaryConfig, gamma float64) *big.Float {
-	score := refbig.Float(0)
+// fitted is what one-shot fits without each fold miss the rows by, for each γ.
+func (p alignment) fitted(t *testing.T, cfg ridge.SummaryConfig, gammas []float64) []*big.Float {
+	scores := make([]*big.Float, len(gammas))
+	for g := range scores {
+		scores[g] = refbig.Float(0)
+	}
 	for k := range 2 {
 		var other table
 		for i := range p.x {
@@ -152,14 +177,17 @@ func (p alignment) fitted(t *testing.T, cfg ridge.SummaryConfig, gamma float64) 
 		}
 		rest := must(ridge.NewSummary(cfg))(t)
 		check(t, rest.Merge(must(ridge.Summarize(t.Context(), other, cfg, nil))(t)))
-		f := must(rest.Fit(gamma))(t)
-		for i := k; i < len(p.x); i += 2 {
-			r := refbig.Float(-p.b[i])
-			for j, v := range f.Targets[0].Coef {
-				r.Add(r, new(big.Float).Mul(refbig.Float(v), refbig.Float(p.x[i][j])))
+		for g, gamma := range gammas {
+			along := p.dot(must(rest.Fit(gamma))(t).Targets[0].Coef)
+			for i := k; i < len(p.x); i += 2 { // row i is sᵢ·a, exactly
+				r := new(big.Float).Mul(refbig.Float(p.s[i]), along)
+				r.Sub(r, refbig.Float(p.b[i]))
+				scores[g].Add(scores[g], r.Mul(r, r))
 			}
-			score.Add(score, r.Mul(r, r))
 		}
 	}
-	return score.Quo(score, refbig.Float(float64(len(p.s))))
+	for _, v := range scores {
+		v.Quo(v, refbig.Float(float64(len(p.s))))
+	}
+	return scores
 }

@@ -26,7 +26,7 @@ func dsyevd(n int, spd []float64) []func() rival {
 	}}
 }
 
-// twoGemv is a gradient pass by two calls for each right-hand side.
+// twoGemv is a gradient pass by two calls of dgemv for each right-hand side.
 func twoGemv(n, d, t int) []func() rival {
 	return []func() rival{func() rival {
 		var be netlib.Implementation

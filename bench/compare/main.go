@@ -28,12 +28,11 @@ type job struct {
 	amount float64 // flops, bytes, rows or γ of one run
 	unit   string  // what amount/ns is: GFLOP/s, GB/s; krows/s for amount/µs
 	rivals []rival
-	once   bool   // a run is long: none to warm up
-	done   func() // nil, or tidies up
+	once   bool   // one run takes so long that none is made to warm up
+	done   func() // tidies up, nil for nothing to do
 }
 
-// A rival does a job: run times so many repetitions itself, or leaves it to
-// compare when nil.
+// A rival does a job. run does it once or several times, and returns the time of one.
 type rival struct {
 	name string
 	run  func() time.Duration

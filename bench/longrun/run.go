@@ -52,10 +52,15 @@ type run struct {
 	last            *tracked // shard 0 of the last epoch
 	lastRows        int
 	worst           worst
-	heap, resident  int64 // the most of the warm-up
-	goroutines      int
+	most            usage // of the warm-up
 	checks, reloads int
 	short           int // solves that did not reach their tolerance
+}
+
+// A usage is what the process takes at a time.
+type usage struct {
+	heap, resident int64 // bytes
+	goroutines     int
 }
 
 func start(c config) (*run, error) {
@@ -241,16 +246,16 @@ func (r *run) hold(ctx context.Context, t *tracked) error {
 // memory returns what is free to the system and compares what is left.
 func (r *run) memory() error {
 	debug.FreeOSMemory()
-	heap, resident, goroutines := heap(), rss.Current(), runtime.NumGoroutine()
+	now := usage{heap(), rss.Current(), runtime.NumGoroutine()}
 	switch {
 	case r.epoch <= r.warmUp:
-		r.heap, r.resident, r.goroutines = max(r.heap, heap), max(r.resident, resident), max(r.goroutines, goroutines)
-	case heap > r.heap+r.growth:
-		return fmt.Errorf("the heap has grown from %d to %d bytes", r.heap, heap)
-	case resident > r.resident+r.growth:
-		return fmt.Errorf("the resident set has grown from %d to %d bytes", r.resident, resident)
-	case goroutines > r.goroutines:
-		return fmt.Errorf("there are %d goroutines, there were %d", goroutines, r.goroutines)
+		r.most = usage{max(r.most.heap, now.heap), max(r.most.resident, now.resident), max(r.most.goroutines, now.goroutines)}
+	case now.heap > r.most.heap+r.growth:
+		return fmt.Errorf("the heap has grown from %d to %d bytes", r.most.heap, now.heap)
+	case now.resident > r.most.resident+r.growth:
+		return fmt.Errorf("the resident set has grown from %d to %d bytes", r.most.resident, now.resident)
+	case now.goroutines > r.most.goroutines:
+		return fmt.Errorf("there are %d goroutines, there were %d", now.goroutines, r.most.goroutines)
 	}
 	return nil
 }
@@ -265,7 +270,7 @@ func heap() int64 {
 func (r *run) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "epoch %d, %d rows, %d checks, %d reloads, %d solves cut short, heap %.1f MiB (limit %.1f), resident %.1f MiB (limit %.1f); worst error/bound:",
-		r.epoch, r.total.sum.Rows(), r.checks, r.reloads, r.short, mib(heap()), mib(r.heap+r.growth), mib(rss.Current()), mib(r.resident+r.growth))
+		r.epoch, r.total.sum.Rows(), r.checks, r.reloads, r.short, mib(heap()), mib(r.most.heap+r.growth), mib(rss.Current()), mib(r.most.resident+r.growth))
 	for _, name := range slices.Sorted(maps.Keys(r.worst)) {
 		fmt.Fprintf(&b, " %s %.3g;", name, r.worst[name])
 	}

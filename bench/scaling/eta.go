@@ -156,7 +156,7 @@ func chain(parts []*fd.Sketch) error {
 	return nil
 }
 
-// A merging is what became of a sketch made in parts.
+// A merging is a sketch made in parts, and what became of it.
 type merging struct {
 	data    string
 	n, d, m int
@@ -165,13 +165,21 @@ type merging struct {
 	shrinks int64   // in all
 	merged  float64 // shrinks of a merge, in the mean
 	live    float64 // rows of a summary that is sent, over m, in the mean
-	eta     float64 // over ‖A‖²_F, as all below that are squares
-	bound   float64 // min_k ‖A − A_k‖²_F/(m+1−k)
-	error   float64 // ‖K − BᵀB‖₂
-	below   float64 // −λ_min(K − BᵀB), which only round-off makes positive
-	pad     float64 // Bound.RoundOff
+	deviation
+	preconditioning
+}
 
-	// At γ = ‖A‖²_F/d, the mean eigenvalue.
+// A deviation is how far BᵀB is from K, over ‖A‖²_F.
+type deviation struct {
+	eta   float64
+	bound float64 // min_k ‖A − A_k‖²_F/(m+1−k)
+	error float64 // ‖K − BᵀB‖₂
+	below float64 // −λ_min(K − BᵀB), which only round-off makes positive
+	pad   float64 // Bound.RoundOff
+}
+
+// A preconditioning is what the sketch is worth at γ = ‖A‖²_F/d, the mean eigenvalue.
+type preconditioning struct {
 	proved      float64 // ρ/(γ+ρ)
 	contraction float64 // ‖I − Ĥ^−½HĤ^−½‖₂, Ĥ = BᵀB + (γ+ρ)I
 	passes      int     // of CG to 10⁻⁸, as η predicts

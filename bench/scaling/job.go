@@ -13,7 +13,7 @@ type site struct {
 	memory  float64 // bytes of rows that a rank keeps between passes
 }
 
-// Seconds of a job's parts. What P divides is sketch and gradient.
+// Seconds of a job's parts. Sketch and gradient are divided by P.
 type seconds struct {
 	sketch    float64 // of this rank's rows
 	merge     float64 // up the tree: ⌈log₂P⌉ levels
@@ -29,10 +29,10 @@ func (s seconds) total() float64 {
 	return s.divided() + s.merge + s.broadcast + s.spectrum + s.passes*(s.reduce+s.step)
 }
 
-// divided is the time of the work that P divides.
+// divided is the time of the work that is divided by P.
 func (s seconds) divided() float64 { return s.sketch + s.passes*s.gradient }
 
-// efficiency is its share of the time.
+// efficiency is the share of divided in the total.
 func (s seconds) efficiency() float64 { return s.divided() / s.total() }
 
 // level is a merge: the receiver's own time, and the summary's bytes.
@@ -42,7 +42,7 @@ func (s site) level(j job) (own, bytes float64) {
 	return bytes/r.Write + bytes/r.Load + mergeFlops(j.m, j.d, r.Shrinks)/r.Flops, bytes
 }
 
-// gradient is a pass over this rank's rows, for which memory or storage is waited.
+// gradient is the time of a pass over this rank's rows, read from memory or from storage.
 func (s site) gradient(j job) float64 {
 	rows := j.n / float64(j.ranks)
 	var work float64

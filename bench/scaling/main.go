@@ -88,7 +88,7 @@ func (o options) run(ctx context.Context) error {
 	at := site{c: c, net: networks[1], storage: o.storage, memory: o.memory}
 	most, rows, d, parts := 4096, 1<<16, 256, 1024
 	if o.quick {
-		most, rows, d, parts = 64, 1<<12, 96, 32
+		most, rows, d, parts = 64, 1<<11, 64, 16
 	}
 	runs, err := simulations(at, most)
 	if err != nil {
@@ -129,11 +129,11 @@ func (o options) constants(ctx context.Context, path string) (*constants, error)
 		}
 		return c, err
 	}
-	each, where := 100*time.Millisecond, shapes
+	p := plan{100 * time.Millisecond, 1 << 25, shapes} // 256 MiB of rows, which no cache holds
 	if o.quick {
-		each, where = 10*time.Millisecond, shapes[:1]
+		p = plan{10 * time.Millisecond, 1 << 20, shapes[:1]}
 	}
-	c, err := measure(ctx, each, where)
+	c, err := measure(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -26,15 +26,22 @@ var shapes = []shape{{1024, 64}, {1024, 256}, {16384, 64}, {16384, 256}, {131072
 // most is how long d·q a step may be to be measured.
 const most = 1 << 21
 
-// A meter measures with one backend, each constant for about the same time.
+// A plan is how the constants are measured.
+type plan struct {
+	each    time.Duration // about so long each
+	numbers int           // in the rows of a pass
+	shapes  []shape
+}
+
+// A meter measures with one backend.
 type meter struct {
-	be   engine.Backend
-	each time.Duration
-	c    *constants
+	plan
+	be engine.Backend
+	c  *constants
 }
 
 // measure finds the constants of this machine.
-func measure(ctx context.Context, each time.Duration, shapes []shape) (*constants, error) {
+func measure(ctx context.Context, p plan) (*constants, error) {
 	be, err := engine.Default()
 	if err != nil {
 		return nil, err
@@ -43,22 +50,22 @@ func measure(ctx context.Context, each time.Duration, shapes []shape) (*constant
 	if err != nil {
 		return nil, err
 	}
-	peaks, err := engine.Measure(ctx, be, 3*each)
+	peaks, err := engine.Measure(ctx, be, 3*p.each)
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{be: be, each: each, c: &constants{
+	m := &meter{plan: p, be: be, c: &constants{
 		CPU: report.CPU, Cores: report.GoMaxProcs, Go: report.Go, Backend: be.Name(), Kernel: be.Capabilities()["kernel"],
 		Peak: peaks.Peak, Gemm: peaks.Gemm, Read: peaks.Bandwidth,
 	}}
 	m.add()
-	for _, s := range shapes {
+	for _, s := range p.shapes {
 		if err := m.summary(ctx, s); err != nil {
 			return nil, fmt.Errorf("d = %d, m = %d: %w", s.d, s.m, err)
 		}
 	}
-	for i, s := range shapes {
-		if i > 0 && s.d == shapes[i-1].d {
+	for i, s := range p.shapes {
+		if i > 0 && s.d == p.shapes[i-1].d {
 			continue
 		}
 		for _, q := range []int{1, 8, 64} {
@@ -214,9 +221,9 @@ func (m *meter) step(ctx context.Context, s shape, x, y []float64, n int) error 
 	return nil
 }
 
-// pass measures a gradient over rows that no cache holds.
+// pass measures a gradient over rows in memory.
 func (m *meter) pass(d, q int) {
-	n := max(32, 1<<25/d)
+	n := max(32, m.numbers/d)
 	a := make([]float64, n*d)
 	for i := range a {
 		a[i] = float64(i%7) - 3

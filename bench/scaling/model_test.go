@@ -134,7 +134,7 @@ func TestTraffic(t *testing.T) {
 				}
 				gammas := []float64{sum.Grid(1)[0]}
 				_, err = ridge.SolvePath(ctx, src, sum, gammas, ridge.SolveOptions{
-					Tol: 1e-300, MaxPasses: 3, Reducer: dist.Reducer(tr),
+					Tol: 1e-300, MaxPasses: 3, Reducer: tr,
 					Observe: func(it ridge.Iterate) { passes[r] = max(passes[r], it.Pass) },
 				})
 				var short *ridge.NotConvergedError

@@ -48,7 +48,7 @@ func archive(t *testing.T, features, target string) string {
 // TestArchive: which array of a .npz archive is X and which is y.
 func TestArchive(t *testing.T) {
 	fit := func(args ...string) map[string]any {
-		v := report(t, append([]string{"fit", "--gamma", "0.1", "--method", "exact"}, args...)...)
+		v := reported(t, append([]string{"fit", "--gamma", "0.1", "--method", "exact"}, args...)...)
 		if v["n"] != 40.0 || v["d"] != 2.0 {
 			t.Errorf("%v: %v rows of %v", args, v["n"], v["d"])
 		}
@@ -73,7 +73,7 @@ func TestArchive(t *testing.T) {
 		}
 	}
 	// Of several archives each has its own.
-	twice := report(t, "fit", "--gamma", "0.2", "--method", "exact", "--data", weighted+","+weighted, "--target", "y", "--weights", "y")
+	twice := reported(t, "fit", "--gamma", "0.2", "--method", "exact", "--data", weighted+","+weighted, "--target", "y", "--weights", "y")
 	got, once := twice["objective"].([]any)[0].(float64), want.([]any)[0].(float64)
 	if twice["n"] != 80.0 || !(math.Abs(got-2*once) <= 1e-9*once) {
 		t.Errorf("two archives: %v rows, objective %v, want twice %v", twice["n"], got, once)

@@ -79,7 +79,7 @@ func TestBadData(t *testing.T) {
 		{"not finite", "large.csv", "x1,x2,y\n1e999,2,3\n", ":2:1: column x1: 1e999 exceeds the range of float64"},
 		{"not finite", "nan.npy", f8("False", "(2, 3)", 1, 2, 3, 4, math.NaN(), 6), ":2:2: row 2, column 2 is NaN"},
 		{"not finite", "nan.svm", "1 1:1\n2 2:nan\n", ":2:5: value nan is not finite"},
-		{"range", "square.csv", "x1,x2,y\n1,2,3\n1,1e200,2\n", ": fd: the squared norm of row 1"},
+		{"range", "square.csv", "x1,x2,y\n1,2,3\n1,1e200,2\n", ": fd: the squared norm of row 2"},
 		{"no rows", "empty.csv", "", ": is empty"},
 		{"no rows", "header.csv", "x1,x2,y\n", ": ridge: no rows"},
 		{"no rows", "empty.npy", f8("False", "(0, 3)"), ": has no rows"},
@@ -135,7 +135,7 @@ func TestBadData(t *testing.T) {
 		refused(t, "γ "+gamma, dir, "--gamma: ", "fit", "--data", good, "--target", "y", "--method", "cg", "--gamma", gamma, "--out", in("o"))
 		refused(t, "γ "+gamma, dir, "--gamma: ", "solve", in("sketch"), "--gamma", gamma, "--out", in("o"))
 	}
-	for _, weights := range []struct{ text, want string }{{"nan", ":30:1: "}, {"-1", "weights:30:1: the weight -1 is negative"}, {"inf", ":30:1: "}, {"1\n1", "30 rows of features, 31 of weights"}} {
+	for _, weights := range []struct{ text, want string }{{"nan", ":30:1: "}, {"-1", "weights:30: row 30 has the weight -1; a weight must not be negative"}, {"inf", ":30:1: "}, {"1\n1", "30 rows of features, 31 of weights"}} {
 		file := write(t, "w.csv", strings.Repeat("1\n", 29)+weights.text+"\n")
 		refused(t, "weights "+weights.text, dir, weights.want, "fit", "--data", good, "--target", "y", "--method", "cg", "--gamma", "1", "--weights", file, "--out", in("o"))
 	}
@@ -151,7 +151,7 @@ func TestTooSmall(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", method, code, stderr)
 		}
 	}
-	report(t, "fit", "--data", file, "--target", "last", "--gamma", "0.5", "--method", "exact", "--out", filepath.Join(t.TempDir(), "m"))
+	reported(t, "fit", "--data", file, "--target", "last", "--gamma", "0.5", "--method", "exact", "--out", filepath.Join(t.TempDir(), "m"))
 }
 
 // TestRightData: what is odd and not wrong is read, fitted, sketched and predicted:
@@ -181,7 +181,7 @@ func TestRightData(t *testing.T) {
 			data = append(data, "--target", "last")
 		}
 		for _, method := range []string{"auto", "one-shot", "cg", "chebyshev", "newton", "exact"} {
-			v := report(t, append([]string{"fit", "--gamma", "0.5", "--method", method, "--out", in("m")}, data...)...)
+			v := reported(t, append([]string{"fit", "--gamma", "0.5", "--method", method, "--out", in("m")}, data...)...)
 			if v["n"] != c.n || v["d"] != c.d {
 				t.Errorf("%s, %s: %v×%v, want %v×%v", name, method, v["n"], v["d"], c.n, c.d)
 			}

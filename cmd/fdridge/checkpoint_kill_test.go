@@ -259,13 +259,18 @@ func interfere(t *testing.T, c *child, rng *rand.Rand, kill bool, last line) (at
 	return at, true
 }
 
-// gone tells that a process has removed its checkpoint, which it does when all else is
-// done.
+// gone tells that a process that was killed had removed its checkpoint, which it does when
+// all else is done. The lock goes last, and may be left.
 func gone(t *testing.T, c *child) bool {
 	t.Helper()
 	name := filepath.Join(c.Dir, c.Args[slices.Index(c.Args, "--checkpoint")+1])
-	_, err := os.Stat(name)
-	return os.IsNotExist(err)
+	if _, err := os.Stat(name); !os.IsNotExist(err) {
+		return false
+	}
+	if err := os.Remove(name + ".lock"); err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return true
 }
 
 // finish waits for a process to be done and returns what it found: the model, and what

@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
 	"github.com/fdridge/fdridge/internal/checkpoint"
 )
 
@@ -172,15 +174,15 @@ func TestCheckpointNothing(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 	// The same where the process was killed.
-	f, err := checkpoint.Open("ck")
+	j, err := job.Begin(t.Context(), job.Config{Settings: []job.Setting{{Name: "--gamma", Value: "2"}}, Checkpoint: "ck", Log: checkpointLog{newProgress(io.Discard, "none"), io.Discard}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &keeper{file: f, bar: &progress{}, kept: kept{Run: []setting{{"--gamma", "2"}}}}
-	if err := k.save(); err != nil {
+	left := contents(t, "ck")
+	if err := j.End(nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.close(); err != nil {
+	if err := os.WriteFile("ck", []byte(left), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	must(t, "fit", "--data", rows, "--target", "y", "--gamma", "1", "--checkpoint", "ck", "--method", "one-shot")

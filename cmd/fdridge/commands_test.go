@@ -47,7 +47,7 @@ func TestShards(t *testing.T) {
 	exact := in("exact")
 	must(t, append([]string{"fit", "--method", "exact", "--gamma", "50", "--out", exact}, data...)...)
 
-	v := report(t, "solve", in("all"), "--gamma", "50", "--out", in("one-shot"))
+	v := reported(t, "solve", in("all"), "--gamma", "50", "--out", in("one-shot"))
 	if v["n"] != 20640.0 || v["nnz"] != 20640.0*8 || v["method"] != "one-shot" || v["reads"] != 0.0 {
 		t.Errorf("%v", v)
 	}
@@ -199,7 +199,7 @@ func TestChoiceNarrower(t *testing.T) {
 // the report says whether that is certain.
 func TestGammaAuto(t *testing.T) {
 	data := []string{"fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "auto"}
-	v := report(t, append(data, "--size", "8")...)
+	v := reported(t, append(data, "--size", "8")...)
 	c := v["choice"].(map[string]any)
 	path := c["path"].([]any)
 	// The best γ lies below the grid, which goes on to it.
@@ -225,7 +225,7 @@ func TestGammaAuto(t *testing.T) {
 	}
 	// Where nothing is certain the grid stays what it is, and so it does where it is given.
 	for _, args := range [][]string{{"--size", "6", "--gamma", "auto"}, {"--size", "8", "--gamma", "auto:50,100"}} {
-		v := report(t, append([]string{"fit", "--data", housing, "--target", "last", "--standardize"}, args...)...)
+		v := reported(t, append([]string{"fit", "--data", housing, "--target", "last", "--standardize"}, args...)...)
 		if c := v["choice"].(map[string]any); c["at_end"] != true || len(c["path"].([]any)) == 50+25 {
 			t.Errorf("%v: at the end %v of %d", args, c["at_end"], len(c["path"].([]any)))
 		}
@@ -236,7 +236,7 @@ func TestGammaAuto(t *testing.T) {
 func TestCrossValidation(t *testing.T) {
 	args := []string{"fit", "--data", housing, "--target", "last", "--features", "rff:20,gamma=1e-7", "--gamma", "auto", "--cv", "4", "--size", "20"}
 	for _, method := range []string{"one-shot", "cg"} {
-		v := report(t, append(args, "--method", method)...)
+		v := reported(t, append(args, "--method", method)...)
 		c := v["choice"].(map[string]any)
 		least, at := math.Inf(1), 0.0
 		for _, p := range c["path"].([]any) {
@@ -262,7 +262,7 @@ func TestCrossValidation(t *testing.T) {
 	if text, err := os.ReadFile(svg); err != nil || !strings.Contains(string(text), "cross-validated error") {
 		t.Errorf("the chart shows no cross-validation: %v", err)
 	}
-	if out := must(t, append(args, "--log-format", "none")...); !strings.Contains(out, "cross-validated error of 25") {
+	if out := must(t, append(args, "--log-format", "none")...); !strings.Contains(out, "cross-validated error of 37") {
 		t.Error(out)
 	}
 }
@@ -367,7 +367,7 @@ func TestSizeAsError(t *testing.T) {
 	fit := []string{"fit", "--data", w8a, "--rows", "1:6000", "--features", "rff:128,gamma=0.05,seed=3", "--gamma", "30", "--method", "one-shot"}
 	last := 0.0
 	for _, e := range []float64{0.5, 0.2} {
-		v := report(t, append(fit, "--size", fmt.Sprint(e))...)
+		v := reported(t, append(fit, "--size", fmt.Sprint(e))...)
 		m, q := v["size"].(float64), v["contraction"].(float64)
 		if !(q <= 1.5*e) || !(m > last) || m > 127 || v["passes"] != 3.0 { // to find the width, the pilot, the fit
 			t.Errorf("error %v: m = %v certifies %v in %v passes", e, m, q, v["passes"])
@@ -514,7 +514,7 @@ func TestCommandsRefuse(t *testing.T) {
 		"solve cg":              {[]string{"solve", in("a"), "--gamma", "1", "--method", "cg"}, "--method: cg needs the rows"},
 		"solve one-shot, data":  {[]string{"solve", in("a"), "--gamma", "1", "--method", "one-shot", "--data", data}, "reads no rows"},
 		"solve, no data":        {[]string{"solve", in("a"), "--gamma", "1", "--rows", "1:5"}, "--rows: it says how to read rows, and there is no --data"},
-		"solve other data":      {[]string{"solve", in("a"), "--gamma", "1", "--data", write(t, "wide.csv", "1,2,3,4\n")}, "there is no target column \"y\""},
+		"solve other data":      {[]string{"solve", in("a"), "--gamma", "1", "--data", write(t, "wide.csv", "1,2,3,4\n")}, "there is no column \"y\""},
 		"sketch, no out":        {[]string{"sketch", "--data", data, "--target", "y"}, "--out: no file is named"},
 		"sketch, no data":       {[]string{"sketch", "-o", out}, "--data: no file is named"},
 		"sketch, argument":      {[]string{"sketch", data, "-o", out}, "unexpected argument"},
@@ -530,7 +530,7 @@ func TestCommandsRefuse(t *testing.T) {
 		"no header":             {[]string{"fit", "--data", data, "--target", "3", "--gamma", "1", "--header", "no", "--out", out}, "is not a number"},
 		"columns":               {append(fit[:len(fit):len(fit)], "--columns", "x1,x9"), "x9"},
 		"weights":               {append(fit[:len(fit):len(fit)], "--weights", "w"), "\"w\""},
-		"weights negative":      {append(fit[:len(fit):len(fit)], "--weights", write(t, "w.csv", strings.Repeat("1\n", 20)+strings.Repeat("-1\n", 10))), "weights:21:1: the weight -1 is negative"},
+		"weights negative":      {append(fit[:len(fit):len(fit)], "--weights", write(t, "w.csv", strings.Repeat("1\n", 20)+strings.Repeat("-1\n", 10))), "weights:21: row 21 has the weight -1; a weight must not be negative"},
 		"weights short":         {append(fit[:len(fit):len(fit)], "--weights", write(t, "w.csv", "1\n2\n")), "30 rows of features, 2 of weights"},
 		"weights wide":          {append(fit[:len(fit):len(fit)], "--weights", data), "the weights have 3 columns"},
 		"penalty short":         {append(fit[:len(fit):len(fit)], "--penalty", write(t, "p.csv", "1\n")), "does not hold one number for each of the 2"},
@@ -557,7 +557,7 @@ func TestPlan(t *testing.T) {
 	must(t, append([]string{"sketch", "--size", "32", "-o", sketch}, data...)...)
 	flags := []string{"--gamma", "3", "--sizes", "8,16,32", "--error", "0.05"}
 	for name, from := range map[string][]string{"rows": append([]string{"--size", "32"}, data...), "every": append([]string{"--every", "3"}, data...), "sketch": {"--sketch", sketch}} {
-		v := report(t, append(append([]string{"plan"}, from...), flags...)...)
+		v := reported(t, append(append([]string{"plan"}, from...), flags...)...)
 		options := v["options"].([]any)
 		if v["n"] != 3000.0 || v["d"] != 64.0 || len(options) != 1+3*5 || len(v["size_for"].([]any)) != 1 {
 			t.Fatalf("%s: %v", name, v)
@@ -568,7 +568,7 @@ func TestPlan(t *testing.T) {
 			}
 			continue
 		}
-		fit := report(t, append([]string{"fit", "--size", "16", "--gamma", "3", "--method", "one-shot"}, data...)...)
+		fit := reported(t, append([]string{"fit", "--size", "16", "--gamma", "3", "--method", "one-shot"}, data...)...)
 		for _, o := range options {
 			o := o.(map[string]any)
 			if o["method"] != "one-shot" || o["size"] != 16.0 {
@@ -768,7 +768,7 @@ func TestRoom(t *testing.T) {
 // TestGammaList: auto:G,G,… chooses among these, by GCV or cross-validation.
 func TestGammaList(t *testing.T) {
 	for _, cv := range []string{"0", "3"} {
-		v := report(t, "fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "auto:1,30,900", "--cv", cv, "--size", "8")
+		v := reported(t, "fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "auto:1,30,900", "--cv", cv, "--size", "8")
 		if path := v["choice"].(map[string]any)["path"].([]any); len(path) != 3 || path[1].(map[string]any)["gamma"] != 30.0 {
 			t.Errorf("--cv %s: %v", cv, path)
 		}
@@ -816,7 +816,7 @@ func TestTextFlags(t *testing.T) {
 	// Years for names: only --header can tell them from a row.
 	years := write(t, "years.csv", strings.Replace(rowsCSV(40), "x1,x2,y", "2001,2002,2003", 1))
 	for header, n := range map[string]float64{"yes": 40, "no": 41} {
-		if v := report(t, "fit", "--data", years, "--header", header, "--target", "last", "--gamma", "1"); v["n"] != n {
+		if v := reported(t, "fit", "--data", years, "--header", header, "--target", "last", "--gamma", "1"); v["n"] != n {
 			t.Errorf("--header %s: %v rows, want %v", header, v["n"], n)
 		}
 	}

@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"iter"
-	"sync"
+	"math"
+	"slices"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/engine"
@@ -15,13 +15,14 @@ import (
 // data are the opened rows of a fit.
 type data struct {
 	opened  *file.Opened
-	counted *counted
+	counted *job.Counter
 	source  dataset.Source // prepared
 	prep    model.Preparation
 	scans   int // passes that preparing took
 }
 
-// unique returns names, or nil where one stands twice and finds no column.
+// unique returns names, or nil where two columns have the same name: no column can be found
+// by it.
 func unique(names []string) []string {
 	seen := map[string]bool{}
 	for _, n := range names {
@@ -33,24 +34,24 @@ func unique(names []string) []string {
 	return names
 }
 
-// openData opens and prepares the rows; with standardize it makes a pass for the
-// scaling.
-func openData(ctx context.Context, o *inputFlags, be engine.Backend, bar *progress) (*data, error) {
-	opened, src, err := o.open(ctx)
+// openData opens and prepares the rows. Where no scaling is given, with standardize it makes
+// a pass for one.
+func openData(ctx context.Context, o *inputFlags, known opening, scaling *dataset.Scaling, be engine.Backend, bar *progress) (*data, error) {
+	opened, src, err := o.open(ctx, known)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.team.agreeOn(ctx, opened); err != nil {
+	if err := known.ranks.AgreeOn(ctx, opened); err != nil {
 		return nil, err
 	}
-	d := &data{opened: opened, counted: &counted{Source: src}}
+	d := &data{opened: opened, counted: &job.Counter{Source: src}}
 	d.prep.Names = unique(opened.Names)
 	_, d.prep.Inputs, _ = src.Dims()
 	if o.standardize {
 		d.scans++
 	}
-	if d.prep.Scaling = o.scaling; o.scaling == nil {
-		if err := d.learnScaling(ctx, o, src, bar); err != nil {
+	if d.prep.Scaling = scaling; scaling == nil {
+		if err := d.learnScaling(ctx, o, known, bar); err != nil {
 			return nil, err
 		}
 	}
@@ -59,21 +60,22 @@ func openData(ctx context.Context, o *inputFlags, be engine.Backend, bar *progre
 	return d, err
 }
 
-// learnScaling makes the pass for the scaling, and has it penalise.
-func (d *data) learnScaling(ctx context.Context, o *inputFlags, src dataset.Source, bar *progress) error {
+// learnScaling makes the pass that --standardize asks for, and puts the penalty into the
+// scaling.
+func (d *data) learnScaling(ctx context.Context, o *inputFlags, known opening, bar *progress) error {
 	var err error
 	if o.standardize {
-		if err := fits(8*8*float64(d.prep.Inputs), manyFeatures, "--standardize: the means and deviations of %d columns", d.prep.Inputs); err != nil {
+		if err := checkMemory(8*8*float64(d.prep.Inputs), manyFeatures, "--standardize: the means and deviations of %d columns", d.prep.Inputs); err != nil {
 			return err
 		}
-		d.counted.progress = bar.rows("standardising", src)
-		if d.prep.Scaling, err = o.team.standardize(ctx, d.counted); err != nil {
+		d.counted.Progress = bar.rows("standardising", d.counted.Source)
+		if d.prep.Scaling, err = known.ranks.Standardize(ctx, d.counted); err != nil {
 			return err
 		}
-		d.counted.progress = nil
+		d.counted.Progress = nil
 	}
 	if o.penalty != "" {
-		p, err := readPenalty(ctx, o.penalty, o.seen, d.prep.Inputs)
+		p, err := readPenalty(ctx, o.penalty, known.seen, d.prep.Inputs)
 		if err != nil {
 			return err
 		}
@@ -94,90 +96,44 @@ func cutRows(src dataset.Source, text string) (dataset.Source, error) {
 	return dataset.Rows(src, lo, hi)
 }
 
-// counted counts the nonzero features of the first whole pass.
-type counted struct {
-	dataset.Source
-	progress func(rows int64)
-	known    bool
-	nnz      int64
-
-	// For a pass that is to go on later, which counts ahead of whoever asks for
-	// its rows.
-	resume nonzeros // where it went on from
-	keep   bool
-	mu     sync.Mutex
-	marks  []nonzeros // between the blocks that were yielded, since the last one asked for
-}
-
-// nonzeros are those of all rows, or of the rows before one that a block begins with.
-type nonzeros struct {
-	All   bool  `json:"all"`
-	Row   int64 `json:"row"`
-	Count int64 `json:"count"`
-}
-
-// before returns the nonzeros before the block that holds a row, or all of them.
-func (c *counted) before(row int64) nonzeros {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.known {
-		return nonzeros{All: true, Count: c.nnz}
+// readPenalty reads the d numbers of a file, which are a row or a column.
+func readPenalty(ctx context.Context, name string, seen map[string]dataset.Stamp, d int) ([]float64, error) {
+	src, err := file.Open([]string{name}, file.Options{Was: seen})
+	if err != nil {
+		return nil, err
 	}
-	for len(c.marks) > 1 && c.marks[1].Row <= row {
-		c.marks = c.marks[1:]
-	}
-	if len(c.marks) == 0 {
-		return c.resume
-	}
-	return c.marks[0]
-}
-
-func (c *counted) mark(m nonzeros) {
-	if c.keep {
-		c.mu.Lock()
-		c.marks = append(c.marks, m)
-		c.mu.Unlock()
-	}
-}
-
-func (c *counted) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
-	return c.BlocksFrom(ctx, 0)
-}
-
-func (c *counted) BlocksFrom(ctx context.Context, first int64) iter.Seq2[dataset.Block, error] {
-	if c.known {
-		return dataset.From(ctx, c.Source, first)
-	}
-	return func(yield func(dataset.Block, error) bool) {
-		var nnz, rows int64
-		if first > 0 {
-			nnz, rows = c.resume.Count, c.resume.Row
+	var p []float64
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
 		}
-		c.mark(nonzeros{Row: rows, Count: nnz})
-		for b, err := range dataset.From(ctx, c.Source, first) {
-			if err == nil && b.First != rows {
-				yield(dataset.Block{}, fmt.Errorf("the block of row %d begins with row %d, it began with row %d", first+1, b.First+1, rows+1))
-				return
-			}
-			if b.Sparse != nil {
-				nnz += int64(b.Sparse.NNZ())
-			}
-			for _, v := range b.X {
-				if v != 0 {
-					nnz++
-				}
-			}
-			rows += int64(b.N)
-			c.mark(nonzeros{Row: rows, Count: nnz})
-			if c.progress != nil {
-				c.progress(rows)
-			}
-			if !yield(b, err) || err != nil {
-				return
-			}
+		if b.Sparse != nil {
+			return nil, badInput("--penalty: %s is sparse, must be a row or a column of numbers", name)
 		}
-		c.mu.Lock()
-		c.nnz, c.known, c.marks = nnz, true, nil
-		c.mu.Unlock()
+		p = append(p, b.X...)
+		if len(p) > d {
+			break
+		}
 	}
+	if len(p) != d {
+		return nil, badInput("--penalty: %s does not hold one number for each of the %d input columns", name, d)
+	}
+	if j := slices.IndexFunc(p, func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) }); j >= 0 {
+		return nil, badInput("--penalty: number %d of %s is %v, must be positive", j+1, name, p[j])
+	}
+	return p, nil
+}
+
+// penalise scales columns by 1/√p, which makes γ‖x‖² of γ·Σ pⱼxⱼ².
+func penalise(s *dataset.Scaling, p []float64) *dataset.Scaling {
+	if s == nil {
+		s = &dataset.Scaling{Mean: make([]float64, len(p)), Scale: make([]float64, len(p))}
+		for j := range p {
+			s.Scale[j] = 1
+		}
+	}
+	for j, v := range p {
+		s.Scale[j] *= math.Sqrt(v)
+	}
+	return s
 }

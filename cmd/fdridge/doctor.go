@@ -2,19 +2,19 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/engine"
 )
 
-func doctorCommand(ranks joiner) *cobra.Command {
+func doctorCommand(joiner job.Joiner) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",
@@ -23,24 +23,22 @@ func doctorCommand(ranks joiner) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := engine.NewReport()
 			if err != nil {
-				return &inputError{err}
+				return badInput("%w", err)
 			}
 			be, err := engine.Default()
 			if err != nil {
 				return err
 			}
-			m, err := engine.Measure(cmd.Context(), be, 2*time.Second)
+			m, err := engine.Measure(cmd.Context(), be, 2*measuring)
 			if err != nil {
 				return err
 			}
 			mpi := ""
-			if ranks.about != nil {
-				mpi = ranks.about()
+			if joiner.About != nil {
+				mpi = joiner.About()
 			}
 			if asJSON {
-				e := json.NewEncoder(cmd.OutOrStdout())
-				e.SetIndent("", "  ")
-				return e.Encode(struct {
+				return report.WriteJSON(cmd.OutOrStdout(), struct {
 					*engine.Report
 					MPI      string             `json:"mpi,omitempty"` // what the library says of itself
 					Measured engine.Measurement `json:"measured"`

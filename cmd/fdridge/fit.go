@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dist"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/rss"
@@ -31,7 +33,7 @@ type fitOptions struct {
 
 var methodNames = []string{"auto", "one-shot", "cg", "galerkin", "chebyshev", "newton", "exact"}
 
-func fitCommand(ranks joiner) *cobra.Command {
+func fitCommand(joiner job.Joiner) *cobra.Command {
 	o := &fitOptions{inputFlags: newInputFlags(), solveFlags: newSolveFlags()}
 	c := &cobra.Command{
 		Use:   "fit --data FILE[,FILE…] --gamma G[,G…]|auto",
@@ -43,9 +45,9 @@ func fitCommand(ranks joiner) *cobra.Command {
 			}
 			o.command = invocation(cmd, args)
 			if o.mpi {
-				return o.together(cmd.Context(), ranks, cmd.OutOrStdout(), cmd.ErrOrStderr())
+				return o.runAsRank(cmd.Context(), joiner, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
-			return about(o.data.value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return nameData(o.data.value, o.run(cmd.Context(), nil, cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 	o.inputFlags.register(c.Flags())
@@ -70,7 +72,7 @@ func noArguments(_ *cobra.Command, args []string) error {
 func (o *fitOptions) check() error {
 	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save), o.kept.check())
 	if err == nil && !o.mpi {
-		err = alone()
+		err = refuseUntold()
 	}
 	switch {
 	case err != nil:
@@ -97,119 +99,116 @@ func (o *fitOptions) check() error {
 	if o.save != "" && o.method == "exact" {
 		return badInput("--save-sketch: --method exact makes no sketch")
 	}
-	return distinct(o.files(), append(append(o.solveFlags.outputs(), named{"save-sketch", o.save}), o.kept.outputs()...)...)
+	return distinct(o.files(), append(append(o.solveFlags.outputs(), output{"save-sketch", o.save}), o.kept.outputs()...)...)
 }
 
-func (o *fitOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
+// refuseUntold refuses to be one of several processes that a launcher of MPI has started and that
+// would each fit all rows and write the same files.
+func refuseUntold() error {
+	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"} {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 1 {
+			return badInput("this is one of %d processes of an MPI job (%s), each of which would fit all rows: say --mpi, or start one process", n, name)
+		}
+	}
+	return nil
+}
+
+// runAsRank is run, by one of several ranks. Rank 0 alone writes anything.
+func (o *fitOptions) runAsRank(ctx context.Context, joiner job.Joiner, stdout, stderr io.Writer) error {
+	ranks, err := job.Join(joiner)
+	if err != nil {
+		return err
+	}
+	if !ranks.Leads() {
+		o.out, o.report, o.coef, o.save, o.runs.logFormat, stdout = "", "", "", "", "none", io.Discard
+	}
+	return ranks.End(nameData(o.data.value, o.run(ctx, ranks, stdout, stderr)), message, stderr)
+}
+
+// run fits, as a job; ranks is nil for a process alone.
+func (o *fitOptions) run(ctx context.Context, ranks *job.Ranks, stdout, stderr io.Writer) error {
 	be, err := o.runs.backend()
 	if err != nil {
 		return err
 	}
 	bar := newProgress(stderr, o.runs.logFormat)
 	defer bar.finish()
-	settings, err := o.settings(be)
+	settings, seen, err := o.settings(be)
 	if err != nil {
 		return err
 	}
-	if err := o.team.agree(ctx, o.command, settings); err != nil {
-		return err
-	}
-	if err := o.kept.ofRank(o.team); err != nil {
-		return err
-	}
-	keep, err := openKeeper(o.kept, settings, be, bar, stderr)
-	if o.kept.name != "" {
-		err = o.team.begun(ctx, keep, err)
-	}
+	j, err := job.Begin(ctx, job.Config{
+		Program: version(), Command: o.command, Settings: settings, Checkpoint: o.kept.name, Every: o.kept.every,
+		Backend: be, Log: checkpointLog{bar, stderr}, Room: checkSketchMemory,
+	}, ranks)
 	if err != nil {
 		return err
 	}
-	return keep.end(o.fit(ctx, be, keep, bar, stdout))
+	return j.End(o.fit(ctx, j, opening{ranks: ranks, seen: seen}, be, bar, stdout))
 }
 
-func (o *fitOptions) fit(ctx context.Context, be engine.Backend, keep *keeper, bar *progress, stdout io.Writer) error {
+// fit reads the rows, fits, and delivers what was found.
+func (o *fitOptions) fit(ctx context.Context, j *job.Job, known opening, be engine.Backend, bar *progress, stdout io.Writer) error {
 	start := time.Now()
-	if err := o.team.catchUp(ctx, keep); err != nil {
-		return err
-	}
-	o.scaling = keep.scaling()
-	d, err := openData(ctx, &o.inputFlags, be, bar)
+	d, err := openData(ctx, &o.inputFlags, known, j.Scaling(), be, bar)
 	if err != nil {
 		return err
 	}
-	keep.attach(d)
-	r := &result{o: &o.solveFlags, backend: be, source: d.source, prep: d.prep, intercept: o.intercept, data: o.data.value, format: d.opened.Format, target: o.target.value, targetNames: d.opened.TargetNames, keep: keep, team: o.team}
-	if err := o.solve(ctx, r, d, bar); err != nil {
+	j.Attach(d.counted, d.prep.Scaling)
+	f, err := o.solve(ctx, j, d, be, bar)
+	if err != nil {
 		return err
 	}
-	if r.columns, err = d.columns(&o.inputFlags); err != nil {
+	columns, err := d.columns(&o.rowFlags)
+	if err != nil {
 		return err
 	}
-	if r.ranks, r.nnz, err = o.team.account(ctx, d.counted.nnz); err != nil {
+	work, nonzeros, err := j.Account(ctx, d.counted.Nonzeros())
+	if err != nil {
 		return err
 	}
-	r.scans, r.reads = d.opened.Scans+d.scans, d.opened.Passes()
-	if r.sizedFor > 0 {
-		r.scans++
+	f.Data = report.Data{Name: o.data.value, Format: d.opened.Format, Targets: d.opened.TargetNames, Nonzeros: nonzeros, Preparation: d.prep}
+	f.Cost.PreparingReads, f.Cost.Reads, f.Cost.Ranks = d.opened.Scans+d.scans, d.opened.Passes(), ranksOf(work)
+	if f.Found.SizedFor > 0 {
+		f.Cost.PreparingReads++
 	}
-	r.total = time.Since(start)
+	f.Cost.Total = time.Since(start)
 	bar.finish()
-	err = r.deliver(stdout)
-	if err == nil || r.failure != nil && errors.Is(err, r.failure) {
-		err = firstError(o.team.wait(ctx), err)
+	err = o.deliver(f, columns, o.target.value, stdout)
+	if _, short := errors.AsType[*ridge.NotConvergedError](err); err == nil || short {
+		err = firstError(j.Wait(ctx), err)
 	}
 	return err
 }
 
 // solve has the library choose and fit.
-func (o *fitOptions) solve(ctx context.Context, r *result, d *data, bar *progress) error {
+func (o *fitOptions) solve(ctx context.Context, j *job.Job, d *data, be engine.Backend, bar *progress) (*report.Fit, error) {
 	begin := time.Now()
-	opts := r.options(bar)
-	cfg := o.config(r.backend)
+	f, traces, opts := o.begin(be, o.intercept)
+	var sum *ridge.Summary
+	opts.Progress = bar.fit(d.source, func() int64 { return j.Rows(d.source, sum) })
+	cfg := o.config(be)
 	opts.Size, opts.Error, opts.Intercept, opts.Shrink = cfg.Size, o.error, cfg.Intercept, cfg.Shrink
 	if o.error > 0 {
-		opts.Size = r.keep.size()
+		opts.Size = j.Size()
 	}
 	opts.KeepSummary = o.save != ""
-	opts.Summarized = func(sum *ridge.Summary) error {
-		r.sum, r.sketched = sum, time.Since(begin)
-		return o.keepSketch(d, sum)
+	opts.Summarized = func(made *ridge.Summary) error {
+		sum, f.Cost.Sketched = made, time.Since(begin)
+		return o.keepSketch(d, made)
 	}
-	if o.cv == 0 {
-		opts.Summarize = func(ctx context.Context, s ridge.Stage, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) (*ridge.Summary, error) {
-			return o.summarize(ctx, r, s, src, cfg, tell)
-		}
-	} else {
-		_, dim, t := r.source.Dims()
-		if err := room(cfg.Size, dim, t); err != nil {
-			return err
+	if o.cv != 0 {
+		_, dim, t := d.source.Dims()
+		if err := checkSketchMemory(cfg.Size, dim, t); err != nil {
+			return nil, err
 		}
 		opts.Folds, opts.MaxBytes = o.cv, uint64(rss.Available())
 	}
-	found, err := ridge.Fit(ctx, r.source, opts)
+	found, err := j.Fit(ctx, d.source, opts)
 	if e, ok := errors.AsType[*ridge.FoldsError](err); ok {
-		return badInput("--cv: the sketches of %d folds take about %.3g GiB, %.3g are available; take fewer, or a smaller --size", e.Folds, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30))
+		return nil, badInput("--cv: the sketches of %d folds take about %.3g GiB, %.3g are available; take fewer, or a smaller --size", e.Folds, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30))
 	}
-	return r.take(found, err)
-}
-
-// summarize makes the summary of all ranks' rows, or of a pilot.
-func (o *fitOptions) summarize(ctx context.Context, r *result, s ridge.Stage, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) (*ridge.Summary, error) {
-	if s == ridge.Sketching && o.error > 0 {
-		r.keep.sized(cfg.Size)
-	}
-	_, dim, t := src.Dims()
-	if err := room(cfg.Size, dim, t); err != nil {
-		return nil, err
-	}
-	if s == ridge.Sketching {
-		return r.keep.summarize(ctx, src, cfg, o.team, tell)
-	}
-	sum, err := ridge.Summarize(ctx, src, cfg, tell)
-	if err == nil && o.team != nil {
-		sum, err = dist.Merge(ctx, o.team, sum)
-	}
-	return sum, err
+	return f, o.end(f, traces, found, err)
 }
 
 // keepSketch writes the summary where it is asked for.
@@ -217,7 +216,7 @@ func (o *fitOptions) keepSketch(d *data, sum *ridge.Summary) error {
 	if o.save == "" {
 		return nil
 	}
-	described, err := d.describe(&o.inputFlags)
+	described, err := d.describe(&o.rowFlags)
 	if err != nil {
 		return err
 	}
@@ -225,4 +224,13 @@ func (o *fitOptions) keepSketch(d *data, sum *ridge.Summary) error {
 		return fmt.Errorf("--save-sketch: %w", err)
 	}
 	return nil
+}
+
+// ranksOf are what ranks have done, as a report has it.
+func ranksOf(work []job.Work) []report.Rank {
+	var out []report.Rank
+	for rank, w := range work {
+		out = append(out, report.NewRank(rank, w.Rows, w.Seconds, w.Communicating, w.Sent, w.Received))
+	}
+	return out
 }

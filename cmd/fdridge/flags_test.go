@@ -77,7 +77,7 @@ func TestFlagsOfFiles(t *testing.T) {
 }
 
 // planned is what plan has made of its flags, and the pilot's sketch.
-func planned(t *testing.T, args ...string) (*planOptions, *ridge.Summary, string) {
+func planned(t *testing.T, args ...string) (ridge.PlanConfig, *ridge.Summary, string) {
 	t.Helper()
 	o, c := &planOptions{in: newInputFlags()}, &cobra.Command{}
 	o.register(c)
@@ -85,18 +85,19 @@ func planned(t *testing.T, args ...string) (*planOptions, *ridge.Summary, string
 	if err := c.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.check(); err != nil {
+	cfg, err := o.check()
+	if err != nil {
 		t.Fatalf("%v: %v", args, err)
 	}
 	be, err := o.runs.backend()
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, _, err := o.summary(t.Context(), be, &errs)
+	p, err := o.makePilot(t.Context(), be, &errs)
 	if err != nil {
 		t.Fatalf("%v: %v", args, err)
 	}
-	return o, sum, errs.String()
+	return cfg, p.sum, errs.String()
 }
 
 // sketched is the sketch that a command makes of its flags.
@@ -162,8 +163,7 @@ func TestFlagsOfSketches(t *testing.T) {
 // TestFlagsOfPlan: what is asked of a plan arrives there.
 func TestFlagsOfPlan(t *testing.T) {
 	rows := write(t, "rows.csv", rowsCSV(60))
-	o, _, errs := planned(t, "--data", rows, "--target", "y", "--n", "1000", "--gamma", "3,4", "--sizes", "1,2", "--tol", "0.01", "--memory", "77", "--log-format", "json")
-	c := o.config
+	c, _, errs := planned(t, "--data", rows, "--target", "y", "--n", "1000", "--gamma", "3,4", "--sizes", "1,2", "--tol", "0.01", "--memory", "77", "--log-format", "json")
 	if c.Rows != 1000 || !slices.Equal(c.Gammas, []float64{3, 4}) || !slices.Equal(c.Sizes, []int{1, 2}) || c.Tol != 0.01 || c.MaxBytes != 77<<20 {
 		t.Errorf("%+v", c)
 	}
@@ -180,7 +180,7 @@ func TestFlagThreads(t *testing.T) {
 	rows := write(t, "rows.csv", rowsCSV(60))
 	for _, args := range [][]string{
 		{"fit", "--gamma", "1", "--data", rows, "--target", "y"}, {"sketch", "-o", "s", "--data", rows, "--target", "y"}, {"solve", "s", "--gamma", "1"},
-		{"plan", "--sketch", "s"}, {"paper", "--figures", "1", "--quick"},
+		{"plan", "--sketch", "s"}, strings.Fields("paper --figures 1 --quick --rows 90 --dim 40 --size 10 --trials 1"),
 	} {
 		runtime.GOMAXPROCS(before + 2)
 		must(t, append(args, "--threads", "1")...)
@@ -202,7 +202,7 @@ func TestFlagsOfSolvers(t *testing.T) {
 		"fit":   slices.Concat([]string{"fit", "--gamma", "1"}, input, prepared),
 		"solve": slices.Concat([]string{"solve", sketch, "--gamma", "1"}, input),
 	} {
-		with := func(more ...string) map[string]any { return report(t, slices.Concat(command, more)...) }
+		with := func(more ...string) map[string]any { return reported(t, slices.Concat(command, more)...) }
 		coarse, fine := with("--method", "chebyshev", "--tol", "0.1"), with("--method", "chebyshev", "--tol", "1e-9")
 		if coarse["method"] != "chebyshev" || !(coarse["relative_error_bound"].(float64) <= 0.1) || !(fine["relative_error_bound"].(float64) <= 1e-9) || !(coarse["passes"].(float64) < fine["passes"].(float64)) {
 			t.Errorf("%s: %v passes to %v, %v to %v", name, coarse["passes"], coarse["relative_error_bound"], fine["passes"], fine["relative_error_bound"])
@@ -210,13 +210,12 @@ func TestFlagsOfSolvers(t *testing.T) {
 		if code, _, errs := call(slices.Concat(command, []string{"--method", "cg", "--max-passes", "1"})...); code != failed || !strings.Contains(errs, "tolerance not reached") {
 			t.Errorf("%s in one pass: exit %d, %s", name, code, errs)
 		}
-		code, _, errs := call(slices.Concat(command, []string{"--method", "cg", "--log-format", "json"})...)
+		coef := filepath.Join(dir, name+".npy")
+		code, _, errs := call(slices.Concat(command, []string{"--method", "cg", "--log-format", "json", "--coef", coef})...)
 		var line struct{ Stage string }
 		if err := json.Unmarshal([]byte(strings.SplitN(errs, "\n", 2)[0]), &line); code != done || err != nil || line.Stage == "" {
 			t.Errorf("%s: exit %d, log %q", name, code, errs)
 		}
-		coef := filepath.Join(dir, name+".npy")
-		with("--method", "cg", "--coef", coef)
 		if info, err := os.Stat(coef); err != nil || info.Size() < 41*8 {
 			t.Errorf("%s: the weights: %v, %v", name, info, err)
 		}
@@ -227,8 +226,8 @@ func TestFlagsOfSolvers(t *testing.T) {
 	// The shift is η/2: it makes the contraction half of η against γ + η/2, in place of η
 	// against γ.
 	for name, command := range map[string][]string{"fit": slices.Concat([]string{"fit", "--method", "one-shot", "--gamma", "50"}, input, prepared), "solve": {"solve", sketch, "--gamma", "50"}} {
-		plain := report(t, append(command, "--robust=false")...)
-		robust := report(t, command...)
+		plain := reported(t, append(command, "--robust=false")...)
+		robust := reported(t, command...)
 		eta := plain["shrinkage"].(float64)
 		for _, c := range [][2]float64{{plain["contraction"].(float64), eta / 50}, {robust["contraction"].(float64), eta / 2 / (50 + eta/2)}} {
 			if !(math.Abs(c[0]-c[1]) <= 1e-6*c[1]) {

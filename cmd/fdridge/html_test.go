@@ -224,7 +224,7 @@ func TestReportBounds(t *testing.T) {
 	dir := t.TempDir()
 	page, exact := filepath.Join(dir, "page.html"), filepath.Join(dir, "exact.json")
 	args := []string{"--data", housing, "--target", "last", "--standardize", "--gamma", "1e4"}
-	v := report(t, append([]string{"fit", "--method", "one-shot", "--size", "4", "--report", page}, args...)...)
+	v := reported(t, append([]string{"fit", "--method", "one-shot", "--size", "4", "--report", page}, args...)...)
 	must(t, append([]string{"fit", "--method", "exact", "--out", exact}, args...)...)
 	want, _ := weightsOf(t, exact)
 	rows := regexp.MustCompile(`<tr><th scope="row">(\d+)</th><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td class="text">(\w*)</td></tr>`).FindAllStringSubmatch(parsePage(t, page).text, -1)

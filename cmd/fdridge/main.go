@@ -17,9 +17,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -45,8 +47,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return execute(ctx, args, byMPI, stdout, stderr)
 }
 
-// execute is run with the ranks that a joiner joins.
-func execute(ctx context.Context, args []string, ranks joiner, stdout, stderr io.Writer) int {
+// execute is run, with what joins the other ranks of fit --mpi.
+func execute(ctx context.Context, args []string, joiner job.Joiner, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:           "fdridge",
 		Short:         "Ridge regression in one pass and O(md) memory, with a certified error",
@@ -54,35 +56,33 @@ func execute(ctx context.Context, args []string, ranks joiner, stdout, stderr io
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(fitCommand(ranks), sketchCommand(), mergeCommand(), solveCommand(), planCommand(), predictCommand(), plotCommand(), paperCommand(), doctorCommand(ranks), manCommand())
+	root.AddCommand(fitCommand(joiner), sketchCommand(), mergeCommand(), solveCommand(), planCommand(), predictCommand(), plotCommand(), paperCommand(), doctorCommand(joiner), manCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &inputError{err} })
+	begun := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return done
 	}
-	if _, told := errors.AsType[toldError](err); told {
+	if _, told := errors.AsType[job.ToldError](err); told {
 		return failed
 	}
 	fmt.Fprintln(stderr, "fdridge: "+message(err))
+	if !begun { // no such command, or no such flag
+		return usage
+	}
 	return exitCode(err)
 }
 
-// message is what an error says, on one line, which is no longer than a screen whatever
-// it quotes.
+// message puts an error on one line, and cuts it to a screen where it quotes much.
 func message(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}
 	return printable(excerpt.Message(strings.ReplaceAll(err.Error(), "\n", "; ")))
 }
-
-// An interruptedError says how to go on from where a run was interrupted.
-type interruptedError struct{ msg string }
-
-func (e *interruptedError) Error() string { return e.msg }
 
 // version is that of the module, or the commit, that the program was built from.
 func version() string {
@@ -92,8 +92,8 @@ func version() string {
 	return "unknown"
 }
 
-// printable keeps what a file put into a message, the name of a column say, from
-// being a command to the terminal.
+// printable replaces characters that a terminal might take for commands: a message may quote
+// the name of a column, and a file may have anything there.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -103,41 +103,23 @@ func printable(text string) string {
 	}, text)
 }
 
-// An inputError is the user's: a wrong flag, file or number.
-type inputError struct{ err error }
+// badInput is the error of a wrong flag, file or number.
+func badInput(format string, args ...any) error { return badinput.Errorf(format, args...) }
 
-func (e *inputError) Error() string { return e.err.Error() }
-func (e *inputError) Unwrap() error { return e.err }
-
-func badInput(format string, args ...any) error { return &inputError{fmt.Errorf(format, args...)} }
-
-// about names the data in an error of theirs that doesn't. Shapes that ridge or fd find to
-// disagree need not be theirs.
-func about(data string, err error) error {
-	var tooLarge *fd.RangeError
-	shape := errors.Is(err, dataset.ErrShape) && strings.Contains(err.Error(), "dataset: "+dataset.ErrShape.Error())
-	if shape || errors.Is(err, ridge.ErrEmpty) || errors.As(err, &tooLarge) {
+// nameData names the data in an error that is about them and doesn't name them. Shapes that
+// ridge or fd find to disagree need not be those of the data.
+func nameData(data string, err error) error {
+	_, source := errors.AsType[*dataset.SourceError](err)
+	_, large := errors.AsType[*fd.RangeError](err)
+	if source || large || errors.Is(err, ridge.ErrEmpty) {
 		return fmt.Errorf("%s: %w", data, err)
 	}
 	return err
 }
 
+// exitCode is that of a command that ended in an error.
 func exitCode(err error) int {
-	var (
-		input    *inputError
-		file     *dataset.InputError
-		changed  *dataset.ChangedError
-		gamma    *ridge.GammaError
-		size     *ridge.SizeError
-		singular *ridge.SingularError
-		finite   *fd.NonFiniteError
-		tooLarge *fd.RangeError
-	)
-	switch {
-	case errors.As(err, &input), errors.As(err, &file), errors.As(err, &changed), errors.As(err, &gamma), errors.As(err, &size),
-		errors.As(err, &singular), errors.As(err, &finite), errors.As(err, &tooLarge),
-		errors.Is(err, engine.ErrShape), errors.Is(err, ridge.ErrEmpty), errors.Is(err, fd.ErrSize),
-		strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "required flag"):
+	if errors.Is(err, engine.ErrInput) {
 		return usage
 	}
 	return failed

@@ -4,42 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/model"
 )
-
-// model is what --out and --coef keep.
-func (r *result) model() (*model.Model, error) {
-	return model.New(r.prep, r.fits, model.Details{
-		Intercept: r.intercept, Size: r.size, Tol: r.o.tol, Passes: r.scans, Columns: r.columns, Target: r.target,
-	})
-}
-
-// writeModel writes the fits, whole or not at all.
-func (r *result) writeModel(name string) error {
-	m, err := r.model()
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(name, m.Write)
-}
-
-// writeCoef writes the weights as an array, a row [intercept, weights…] for each γ
-// and target, in the units of the file where they can be.
-func (r *result) writeCoef(name string) error {
-	m, err := r.model()
-	if err != nil {
-		return err
-	}
-	all := m.Weights().RawMatrix()
-	return atomicfile.Write(name, func(w io.Writer) error { return npy.Write(w, all.Rows, all.Cols, all.Data) })
-}
 
 // readModel reads and validates a model file.
 func readModel(name string) (*model.Model, error) {
@@ -57,8 +27,9 @@ func readModel(name string) (*model.Model, error) {
 	return m, err
 }
 
-// at picks the fit for a γ; with one fit there is nothing to pick.
-func at(m *model.Model, gamma once) (*model.Model, error) {
+// chooseFit returns the model with the fit at a γ alone. With one fit there is nothing to
+// choose.
+func chooseFit(m *model.Model, gamma once) (*model.Model, error) {
 	if !gamma.set {
 		if len(m.Fits) == 1 {
 			return m, nil
@@ -87,25 +58,18 @@ func listed(gammas []float64) string {
 
 // prepare returns src prepared.
 func prepare(p *model.Preparation, src dataset.Source, be engine.Backend) (dataset.Source, error) {
-	if err := roomToPrepare(p); err != nil {
+	if err := checkPreparationMemory(p); err != nil {
 		return nil, err
 	}
 	src, err := p.Apply(src, be)
-	return src, unprepared(err)
+	return src, unwrapPreparation(err)
 }
 
-// unprepared is err in the words of what found it, where rows cannot be prepared.
-func unprepared(err error) error {
+// unwrapPreparation returns what is wrong with rows that cannot be prepared, in the words of
+// what found it, and any other error as it is.
+func unwrapPreparation(err error) error {
 	if e, ok := errors.AsType[*model.PreparationError](err); ok {
-		return &inputError{e.Err}
+		return badInput("%w", e.Err)
 	}
 	return err
-}
-
-// roomToPrepare refuses Fourier features for whose weights there is no memory.
-func roomToPrepare(p *model.Preparation) error {
-	if p.Features == nil {
-		return nil
-	}
-	return fits(8*float64(p.Inputs)*float64(p.Features.Components), manyFeatures, "--features: rff:%d of %d columns", p.Features.Components, p.Inputs)
 }

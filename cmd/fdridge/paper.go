@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/paper"
 )
@@ -98,7 +97,7 @@ func commandLine(cmd *cobra.Command) string {
 	return strings.Join(words, " ")
 }
 
-// check turns the flags into a paper.Config. What they may be, paper.Run knows.
+// check turns the flags into a paper.Config. paper.Run checks their values.
 func (o *paperOptions) check() error {
 	var err error
 	switch {
@@ -131,7 +130,7 @@ func (o *paperOptions) check() error {
 		o.cfg.Gammas = slices.Compact(o.cfg.Gammas)
 	}
 	for _, s := range splitList(o.ratio.value) {
-		r, err := strconv.ParseFloat(s, 64)
+		r, err := parseNumber(s)
 		if err != nil {
 			return badInput("--ratio: %q is not a number", s)
 		}
@@ -145,7 +144,7 @@ type paperReport struct {
 	Figures   []int    `json:"figures"`
 	Results   string   `json:"results"` // RESULTS.md
 	Files     []string `json:"files"`   // all that was written
-	TotalTime number   `json:"total_seconds"`
+	TotalTime float64  `json:"total_seconds"`
 	PeakRSS   int64    `json:"peak_rss_bytes"`
 }
 
@@ -159,26 +158,20 @@ func (o *paperOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 	start := time.Now()
 	files, err := paper.Run(ctx, o.cfg)
 	bar.finish()
-	var setting *paper.SettingError
-	if errors.As(err, &setting) {
-		return &inputError{err}
-	}
 	if err != nil {
 		return err
 	}
 	rep := paperReport{
 		Figures: o.cfg.Figures, Results: filepath.Join(o.cfg.Out, "RESULTS.md"), Files: files,
-		TotalTime: number(time.Since(start).Seconds()), PeakRSS: rss.Peak(),
+		TotalTime: time.Since(start).Seconds(), PeakRSS: rss.Peak(),
 	}
 	if rep.Figures == nil {
 		rep.Figures = paper.Figures()
 	}
 	if o.asJSON {
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(rep)
+		return report.WriteJSON(stdout, rep)
 	}
-	_, err = fmt.Fprintf(stdout, "figures %v in %.1f s; %d files written, the verdicts to %s\n", rep.Figures, float64(rep.TotalTime), len(rep.Files), rep.Results)
+	_, err = fmt.Fprintf(stdout, "figures %v in %.1f s; %d files written, the verdicts to %s\n", rep.Figures, rep.TotalTime, len(rep.Files), rep.Results)
 	return err
 }
 

@@ -2,22 +2,22 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
-	"math"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/ridge"
 )
+
+// measuring is how long plan measures the machine; doctor takes twice as long.
+var measuring = time.Second
 
 // planOptions are the flags of plan.
 type planOptions struct {
@@ -32,8 +32,6 @@ type planOptions struct {
 	tol, err float64
 	memory   int
 	json     bool
-
-	config ridge.PlanConfig
 }
 
 func planCommand() *cobra.Command {
@@ -51,10 +49,11 @@ what fit --method auto runs, which guesses spectrum and machine, and names what 
 be sooner. Memory includes the program with its reader as it stands then.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
+			cfg, err := o.check()
+			if err != nil {
 				return err
 			}
-			return about(o.in.data.value+o.sketch, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return nameData(o.in.data.value+o.sketch, o.run(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 	o.register(c)
@@ -77,7 +76,39 @@ func (o *planOptions) register(c *cobra.Command) {
 	o.runs.register(c)
 }
 
-func (o *planOptions) check() error {
+// check validates the flags before any data are read, and returns what of the plan they say.
+func (o *planOptions) check() (cfg ridge.PlanConfig, err error) {
+	if err := o.checkNumbers(); err != nil {
+		return cfg, err
+	}
+	if o.sketch == "" {
+		if err := firstError(o.in.check(), o.pilot.check()); err != nil {
+			return cfg, err
+		}
+		if o.pilot.error > 0 {
+			return cfg, badInput("--size: %v must be a number of rows; --error plans for an error", o.pilot.error)
+		}
+	}
+	if err := o.runs.check(); err != nil {
+		return cfg, err
+	}
+	cfg = ridge.PlanConfig{Rows: o.n, Tol: o.tol, MaxBytes: uint64(o.memory) << 20}
+	if o.gamma.set {
+		if cfg.Gammas, err = parseGammas(o.gamma.value, false); err != nil {
+			return cfg, err
+		}
+	}
+	for _, s := range splitList(o.sizes) {
+		m, err := strconv.Atoi(s)
+		if err != nil || m < 1 {
+			return cfg, badInput("--sizes: %q must be a whole number from 1", excerpt.Of(s))
+		}
+		cfg.Sizes = append(cfg.Sizes, m)
+	}
+	return cfg, nil
+}
+
+func (o *planOptions) checkNumbers() error {
 	switch {
 	case o.sketch != "" && o.in.data.set:
 		return badInput("--sketch: --data is given too")
@@ -92,72 +123,56 @@ func (o *planOptions) check() error {
 	case o.memory < 1:
 		return badInput("--memory: %d MiB, must be at least 1", o.memory)
 	}
-	if o.sketch == "" {
-		if err := firstError(o.in.check(), o.pilot.check()); err != nil {
-			return err
-		}
-		if o.pilot.error > 0 {
-			return badInput("--size: %v must be a number of rows; --error plans for an error", o.pilot.error)
-		}
-	}
-	if err := o.runs.check(); err != nil {
-		return err
-	}
-	o.config = ridge.PlanConfig{Rows: o.n, Tol: o.tol, MaxBytes: uint64(o.memory) << 20}
-	if o.gamma.set {
-		var err error
-		if o.config.Gammas, err = parseGammas(o.gamma.value, false); err != nil {
-			return err
-		}
-	}
-	for _, s := range splitList(o.sizes) {
-		m, err := strconv.Atoi(s)
-		if err != nil || m < 1 {
-			return badInput("--sizes: %q must be a whole number from 1", excerpt.Of(s))
-		}
-		o.config.Sizes = append(o.config.Sizes, m)
-	}
 	return nil
 }
 
-func (o *planOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
+func (o *planOptions) run(ctx context.Context, cfg ridge.PlanConfig, stdout, stderr io.Writer) error {
 	be, err := o.runs.backend()
 	if err != nil {
 		return err
 	}
-	sum, found, err := o.summary(ctx, be, stderr)
+	p, err := o.makePilot(ctx, be, stderr)
 	if err != nil {
 		return err
 	}
-	measured, err := engine.Measure(ctx, be, time.Second)
+	measured, err := engine.Measure(ctx, be, measuring)
 	if err != nil {
 		return err
 	}
-	o.config.BaseBytes, o.config.BaseSeconds = found.memory, found.opening
-	o.config.FlopRate, o.config.ReadRate = measured.Gemm*1e9, measured.Bandwidth*1e9
-	if found.rate > 0 {
-		o.config.ReadRate = min(found.rate, o.config.ReadRate)
+	if o.n == 0 {
+		cfg.Rows = p.rows
 	}
-	plan, err := sum.Plan(o.config)
+	cfg.BaseBytes, cfg.BaseSeconds = p.memory, p.opening
+	cfg.FlopRate, cfg.ReadRate = measured.Gemm*1e9, measured.Bandwidth*1e9
+	if p.rate > 0 {
+		cfg.ReadRate = min(p.rate, cfg.ReadRate)
+	}
+	plan, err := p.sum.Plan(cfg)
 	if err != nil {
 		return err
 	}
-	r := planReport{Plan: plan, Seen: sum.Rows(), Dim: sum.Config().Dim, Gigaflops: measured.Gemm, Bandwidth: o.config.ReadRate / 1e9, Opening: found.opening}
+	r := report.Plan{Plan: plan, Seen: p.sum.Rows(), Dim: p.sum.Config().Dim, Gigaflops: measured.Gemm, Bandwidth: cfg.ReadRate / 1e9, Opening: p.opening}
 	if o.err > 0 {
 		for _, gamma := range plan.Gammas {
-			proved, estimated, err := sum.SizeFor(o.err, gamma)
+			proved, estimated, err := p.sum.SizeFor(o.err, gamma)
 			if err != nil {
 				return err
 			}
-			r.Sizes = append(r.Sizes, sizeFor{gamma, o.err, proved, estimated})
+			r.Sizes = append(r.Sizes, report.SizeFor{Gamma: gamma, Error: o.err, Proved: proved, Estimated: estimated})
 		}
 	}
 	if o.json {
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
+		return report.WriteJSON(stdout, r)
 	}
-	return r.human(stdout)
+	return r.WriteText(stdout)
+}
+
+// A pilot is a sketch of the rows, or of every K-th, and what it took to read them. Of a sketch
+// that is read from a file that is not known.
+type pilot struct {
+	sum  *ridge.Summary
+	rows int64 // of the data; 0: those that the sketch has seen
+	reading
 }
 
 // A reading is what a pass over the rows was found to take.
@@ -167,52 +182,53 @@ type reading struct {
 	opening float64 // seconds that come before any pass
 }
 
-// summary sketches the pilot's rows or reads the sketch.
-func (o *planOptions) summary(ctx context.Context, be engine.Backend, stderr io.Writer) (*ridge.Summary, reading, error) {
+// makePilot sketches rows, or reads the sketch.
+func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr io.Writer) (*pilot, error) {
 	if o.sketch != "" {
 		sum, _, err := load(o.sketch, be)
-		return sum, reading{}, err
+		return &pilot{sum: sum}, err
 	}
 	bar := newProgress(stderr, o.runs.logFormat)
 	defer bar.finish()
 	begin := time.Now()
-	d, err := openData(ctx, &o.in, be, bar)
+	d, err := openData(ctx, &o.in, opening{}, nil, be, bar)
 	if err != nil {
-		return nil, reading{}, err
+		return nil, err
 	}
-	opening := time.Since(begin).Seconds()
-	found, err := read(ctx, d.source)
-	if err != nil {
-		return nil, found, err
+	p := &pilot{}
+	took := time.Since(begin).Seconds()
+	if p.reading, err = timeReading(ctx, d.source); err != nil {
+		return nil, err
 	}
-	if n, _, _ := d.source.Dims(); n > 0 && o.every > n {
-		return nil, found, badInput("--every: every %d-th of %d rows is one row; say less", o.every, n)
+	n, _, _ := d.source.Dims()
+	if n > 0 && o.every > n {
+		return nil, badInput("--every: every %d-th of %d rows is one row; say less", o.every, n)
 	}
 	src, err := dataset.Every(d.source, o.every)
 	if err != nil {
-		return nil, found, err
+		return nil, err
 	}
 	_, dim, t := src.Dims()
-	if err := o.pilot.room(dim, t); err != nil {
-		return nil, found, err
+	if err := checkSketchMemory(o.pilot.size, dim, t); err != nil {
+		return nil, err
 	}
-	sum, err := ridge.Summarize(ctx, src, o.pilot.config(be), bar.rows("sketching", src))
-	if err == nil && o.n == 0 {
-		if o.config.Rows, _, _ = d.source.Dims(); o.config.Rows < 0 {
-			o.config.Rows = sum.Rows() * o.every
-		}
+	if p.sum, err = ridge.Summarize(ctx, src, o.pilot.config(be), bar.rows("sketching", src)); err != nil {
+		return nil, err
+	}
+	if p.rows, _, _ = d.source.Dims(); p.rows < 0 {
+		p.rows = p.sum.Rows() * o.every
 	}
 	// Finding the width of svmlight files and the scale of the columns are passes.
-	if found.opening = opening; err == nil && o.n > 0 {
-		found.opening *= float64(o.n) / float64(sum.Rows()*o.every)
+	if p.opening = took; o.n > 0 {
+		p.opening *= float64(o.n) / float64(p.sum.Rows()*o.every)
 	}
-	return sum, found, err
+	return p, nil
 }
 
-// read reads for half a second, or once, and does nothing with the rows: what the
-// reader and the preparation take. The memory is then that of the program with its
+// timeReading reads for half a second, or once, and does nothing with the rows: it finds what
+// the reader and the preparation take. The memory is then that of the program with its
 // reader, before any sketch.
-func read(ctx context.Context, src dataset.Source) (reading, error) {
+func timeReading(ctx context.Context, src dataset.Source) (reading, error) {
 	const enough = 500 * time.Millisecond
 	_, d, _ := src.Dims()
 	rows, begin := 0, time.Now()
@@ -226,81 +242,4 @@ func read(ctx context.Context, src dataset.Source) (reading, error) {
 	}
 	rate := 8 * float64(d) * float64(rows) / time.Since(begin).Seconds()
 	return reading{rate: rate, memory: uint64(rss.Peak())}, nil
-}
-
-// A planReport is a plan and what it was made from.
-type planReport struct {
-	*ridge.Plan
-	Seen      int64     `json:"rows_seen"`
-	Dim       int       `json:"d"`
-	Gigaflops float64   `json:"gemm_gflops"`
-	Bandwidth float64   `json:"read_gigabytes_per_second"` // rows, as float64, that the files give, or memory if that is less
-	Opening   float64   `json:"open_seconds"`              // passes that find widths and scales, in the times of all methods
-	Sizes     []sizeFor `json:"size_for,omitempty"`
-}
-
-// A sizeFor is the size that makes a one-shot fit good to an error.
-type sizeFor struct {
-	Gamma     float64 `json:"gamma"`
-	Error     float64 `json:"error"`
-	Proved    int     `json:"proved"`
-	Estimated int     `json:"estimated"`
-}
-
-func (r *planReport) human(w io.Writer) error {
-	fmt.Fprintf(w, "%d rows × %d features, planned from %d rows; %.0f GFLOP/s, %.2g GB/s of rows, %.2g s to open them\n\n", r.Rows, r.Dim, r.Seen, r.Gigaflops, r.Bandwidth, r.Opening)
-	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab, "\tmethod\tm\tη about\tη ≤\tpasses\tone-shot error ≤\tmemory\ttime\treaches --tol")
-	for i, o := range r.Options {
-		if i != r.Best && (o.Method == "chebyshev" || o.Method == "newton") {
-			continue // never fewer passes than cg; --json has them
-		}
-		mark := ""
-		if i == r.Best {
-			mark = "→"
-		}
-		passes, worst, size := 0, 0.0, "–"
-		for k := range r.Gammas {
-			if k < len(o.Passes) {
-				passes = max(passes, o.Passes[k])
-			}
-			if k < len(o.Contraction) {
-				worst = max(worst, o.Contraction[k])
-			}
-		}
-		if o.Size > 0 {
-			size = strconv.Itoa(o.Size)
-		}
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%.3g\t%s\t%d\t%s\t%s\t%s\t%v\n", mark, o.Method, size, o.Shrinkage, atMost(o.ShrinkageBound, 3, general), passes, atMost(worst, 2, general), bytesOf(o.Bytes), secondsOf(o.Seconds), yes(o.Reaches))
-	}
-	if err := tab.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\n%s\n", r.Reason)
-	for _, s := range r.Sizes {
-		fmt.Fprintf(w, "gamma %g: --size %d is estimated to make the one-shot fit good to %g, %d is proved to\n", s.Gamma, s.Estimated, s.Error, s.Proved)
-	}
-	return nil
-}
-
-func yes(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
-}
-
-// bytesOf writes a size, rounded up.
-func bytesOf(b uint64) string {
-	if b < 1<<30 {
-		return fmt.Sprintf("%d MiB", (b+1<<20-1)>>20)
-	}
-	return fmt.Sprintf("%.1f GiB", math.Ceil(float64(b)/(1<<30)*10)/10)
-}
-
-func secondsOf(s float64) string {
-	if s < 60 {
-		return fmt.Sprintf("%.2g s", s)
-	}
-	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
 }

@@ -7,7 +7,7 @@ import "testing"
 func TestPlanReads(t *testing.T) {
 	args := []string{"plan", "--data", housing, "--target", "last", "--standardize", "--gamma", "10", "--size", "4", "--sizes", "4"}
 	rate := func(v map[string]any) float64 { return v["read_gigabytes_per_second"].(float64) }
-	v := report(t, args...)
+	v := reported(t, args...)
 	const rows, d = 20640, 8
 	opening, pass := v["open_seconds"].(float64), 8*rows*d/(rate(v)*1e9)
 	if !(opening > 0) || !(rate(v) > 0) {
@@ -23,12 +23,12 @@ func TestPlanReads(t *testing.T) {
 		}
 	}
 	// Ten times the rows take ten times as long to open.
-	if more := report(t, append(args, "--n", "206400")...); more["n"] != 206400.0 || !(more["open_seconds"].(float64) > opening) {
+	if more := reported(t, append(args, "--n", "206400")...); more["n"] != 206400.0 || !(more["open_seconds"].(float64) > opening) {
 		t.Errorf("%v rows are opened in %v s, a tenth of them in %v", more["n"], more["open_seconds"], opening)
 	}
 	sketch := t.TempDir() + "/sketch"
 	must(t, "sketch", "--data", housing, "--target", "last", "--size", "4", "-o", sketch)
-	if s := report(t, "plan", "--sketch", sketch); s["open_seconds"] != 0.0 || !(rate(s) > 3*rate(v)) {
+	if s := reported(t, "plan", "--sketch", sketch); s["open_seconds"] != 0.0 || !(rate(s) > 3*rate(v)) {
 		t.Errorf("a sketch is read by no reader: opened in %v s, %v GB/s; text has %v", s["open_seconds"], rate(s), rate(v))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 )
 
 // plotFiles makes one file of each sort that plot reads.
@@ -143,7 +143,7 @@ func TestPlotBadInput(t *testing.T) {
 // a pass.
 func TestTrace(t *testing.T) {
 	text := must(t, "fit", "--data", housing, "--target", "last", "--standardize", "--size", "6", "--gamma", "1e4,1e5", "--method", "newton", "--json")
-	var v struct{ Trace []*trace }
+	var v struct{ Trace []*report.Trace }
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestTrace(t *testing.T) {
 // is read back as infinite.
 func TestTraceTargets(t *testing.T) {
 	text := must(t, "fit", "--data", housing, "--target", "1,last", "--targets", "2", "--size", "2", "--gamma", "1e3,1e6", "--method", "cg", "--json")
-	var v struct{ Trace []*trace }
+	var v struct{ Trace []*report.Trace }
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
 		t.Fatal(err)
 	}
@@ -189,56 +189,5 @@ func TestTraceTargets(t *testing.T) {
 	}
 	if len(seen) != 4 || len(v.Trace) != 4 || unbounded == 0 {
 		t.Errorf("%d traces of %v, %d points without a bound", len(v.Trace), seen, unbounded)
-	}
-}
-
-// TestBrackets: what the report writes, with its indents, is read back, of one target and
-// of several.
-func TestBrackets(t *testing.T) {
-	inf := math.Inf(1)
-	for _, want := range [][]ridge.Interval{
-		{{Lo: 1, Hi: 2}}, {{Lo: 1, Hi: 2}, {Lo: -3, Hi: inf}}, {{Lo: -inf, Hi: inf}}, {{Lo: 0, Hi: inf}},
-	} {
-		text, err := json.MarshalIndent(perTarget[ridge.Interval](want), "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got brackets
-		if err := json.Unmarshal(text, &got); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		if len(got) != len(want) {
-			t.Fatalf("%s: %v", text, got)
-		}
-		for i := range want {
-			if got[i] != want[i] {
-				t.Errorf("%s: %v", text, got)
-			}
-		}
-	}
-}
-
-// TestWindow: brackets that reach to zero or to infinity leave an axis that shows
-// the others.
-func TestWindow(t *testing.T) {
-	inf := math.Inf(1)
-	for _, c := range []struct {
-		values []ridge.Interval
-		lo, hi float64
-	}{
-		{[]ridge.Interval{{Lo: 1, Hi: 2}, {Lo: 3, Hi: 5}}, 1, 5},
-		{[]ridge.Interval{{Lo: 0, Hi: 2}, {Lo: 1, Hi: inf}}, 1, 2},
-		{[]ridge.Interval{{Lo: 1e-9, Hi: 2}}, 2e-3, 2},
-		{[]ridge.Interval{{Lo: 0, Hi: 2}}, 2e-3, 2},
-		{[]ridge.Interval{{Lo: 1, Hi: inf}}, 1, 1000},
-		{[]ridge.Interval{{Lo: 0, Hi: 0}}, 0, 0},
-	} {
-		lo, hi := window(c.values)
-		if c.lo < c.hi && !(math.Abs(lo*1.1-c.lo) <= 1e-9*c.lo && math.Abs(hi/1.1-c.hi) <= 1e-9*c.hi) || c.lo == 0 && (lo != 0 || hi != 0) {
-			t.Errorf("%v: %v to %v, want %v to %v", c.values, lo, hi, c.lo, c.hi)
-		}
-		if lo != 0 && !(lo < hi) {
-			t.Errorf("%v: %v to %v is no axis", c.values, lo, hi)
-		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 
 // predictOptions are the flags of predict.
 type predictOptions struct {
-	in              inputFlags
+	in              rowFlags
 	model, interval string
 	gamma           once
 	out             string
@@ -31,13 +31,13 @@ type predictOptions struct {
 }
 
 func predictCommand() *cobra.Command {
-	o := &predictOptions{in: newInputFlags()}
+	o := &predictOptions{in: newRowFlags()}
 	c := &cobra.Command{
 		Use:   "predict --model MODEL --data FILE",
 		Short: "Predict from a model, a line for each row",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return about(o.in.data.value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return nameData(o.in.data.value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 	f := c.Flags()
@@ -55,42 +55,18 @@ func predictCommand() *cobra.Command {
 	return c
 }
 
-// A score compares predictions with a known target.
-type score struct {
-	rss, mean, squares float64 // squares about the running mean
-	n                  int64
-}
-
-func (s *score) add(want, got float64) {
-	s.n++
-	s.rss += (want - got) * (want - got)
-	delta := want - s.mean
-	s.mean += delta / float64(s.n)
-	s.squares += delta * (want - s.mean)
-}
-
-// r2 is NaN where the target is constant.
-func (s *score) r2() float64 {
-	if !(s.squares > 0) {
-		return math.NaN()
-	}
-	return 1 - s.rss/s.squares
-}
-
-func (s *score) rmse() float64 { return math.Sqrt(s.rss / float64(s.n)) }
-
 func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if o.model == "" || !o.in.data.set {
 		return badInput("predict needs --model and --data")
 	}
-	if err := firstError(o.in.checkSource(), checkOut(o.out), distinct(append(o.in.files(), o.model, o.interval), named{"out", o.out})); err != nil {
+	if err := firstError(o.in.check(), checkOut(o.out), distinct(append(o.in.files(), o.model, o.interval), output{"out", o.out})); err != nil {
 		return err
 	}
 	m, err := readModel(o.model)
 	if err != nil {
 		return err
 	}
-	if m, err = at(m, o.gamma); err != nil {
+	if m, err = chooseFit(m, o.gamma); err != nil {
 		return err
 	}
 	of, err := o.predictor(m)
@@ -105,7 +81,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	p := &predictions{of: of, gamma: m.Fits[0].Gamma, asJSON: o.json}
+	p := &predictionRun{of: of, gamma: m.Fits[0].Gamma, asJSON: o.json}
 	if o.out == "" {
 		err = p.run(ctx, src, stdout)
 	} else {
@@ -116,16 +92,16 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	}
 	for j, s := range p.scores {
 		r2 := "undefined, the target is constant"
-		if v := s.r2(); !math.IsNaN(v) {
+		if v := s.R2(); !math.IsNaN(v) {
 			r2 = fmt.Sprintf("%.6g", v)
 		}
-		fmt.Fprintf(stderr, "target %d: R² = %s; RMSE = %.6g over %d rows\n", j+1, r2, s.rmse(), s.n)
+		fmt.Fprintf(stderr, "target %d: R² = %s; RMSE = %.6g over %d rows\n", j+1, r2, s.RMSE(), s.Rows())
 	}
 	return nil
 }
 
-// open opens rows that are those of the model. A svmlight file is as wide as the model,
-// and its labels are there to be compared with.
+// open opens rows with the features of the model. The labels of a svmlight file are a target
+// to compare with.
 func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, error) {
 	in := o.in
 	if in.target.set {
@@ -138,19 +114,19 @@ func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, erro
 	if format == "svmlight" {
 		in.targets = 1
 	}
-	_, src, err := in.again(&m.Preparation, "model", targets)
+	_, src, err := in.openLike(&m.Preparation, "model", targets, false)
 	if err != nil {
 		return nil, err
 	}
-	return src, roomToPrepare(&m.Preparation)
+	return src, checkPreparationMemory(&m.Preparation)
 }
 
-// predictor reads what intervals are to follow from: the sketch in a file, or the model
-// itself.
+// predictor returns what predicts by the model, with intervals where they are asked for: by
+// the sketch in a file, or by the model itself.
 func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, error) {
 	be, err := engine.Default()
 	if err != nil {
-		return nil, &inputError{err}
+		return nil, badInput("%w", err)
 	}
 	var by model.Intervals
 	switch {
@@ -188,29 +164,29 @@ func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, error) {
 	return p, err
 }
 
-// predictions are written, and scored.
-type predictions struct {
+// A predictionRun writes predictions, and scores them where the target is known.
+type predictionRun struct {
 	of     *model.Predictor
 	gamma  float64
 	asJSON bool
-	scores []score
+	scores []model.Score
 }
 
-func (p *predictions) run(ctx context.Context, src dataset.Source, w io.Writer) error {
+func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer) error {
 	_, _, t := src.Dims()
 	if k, _ := p.of.Dims(); t == k {
-		p.scores = make([]score, t)
+		p.scores = make([]model.Score, t)
 	}
 	out := bufio.NewWriter(w)
-	all := []perTarget[float64]{}
-	var intervals []perTarget[ridge.Interval]
+	all := []model.PerTarget[float64]{}
+	var intervals []model.PerTarget[ridge.Interval]
 	var line []byte
 	for row, err := range p.of.Predict(ctx, src) {
 		if err != nil {
-			return unpredicted(err)
+			return predictionError(err)
 		}
 		for j := range p.scores {
-			p.scores[j].add(row.Observed[j], row.Y[j])
+			p.scores[j].Add(row.Observed[j], row.Y[j])
 		}
 		if p.asJSON {
 			all = append(all, slices.Clone(row.Y))
@@ -242,25 +218,22 @@ func (p *predictions) run(ctx context.Context, src dataset.Source, w io.Writer) 
 	return out.Flush()
 }
 
-// unpredicted is what ends predictions, in the words of the command.
-func unpredicted(err error) error {
+// predictionError is what ends predictions, in the words of the command.
+func predictionError(err error) error {
 	if errors.Is(err, ridge.ErrOtherRows) {
 		return badInput("--interval: %w", err)
 	}
-	if _, ok := errors.AsType[*model.OverflowError](err); ok {
-		return &inputError{err}
-	}
-	return unprepared(err)
+	return unwrapPreparation(err)
 }
 
-func (p *predictions) writeJSON(w io.Writer, all []perTarget[float64], intervals []perTarget[ridge.Interval]) error {
+func (p *predictionRun) writeJSON(w io.Writer, all []model.PerTarget[float64], intervals []model.PerTarget[ridge.Interval]) error {
 	report := map[string]any{"gamma": p.gamma, "n": len(all), "predictions": all}
 	if intervals != nil {
 		report["intervals"], report["intervals_from"] = intervals, p.of.Basis()
 	}
 	var r2, rmse []float64
 	for _, s := range p.scores {
-		r2, rmse = append(r2, s.r2()), append(rmse, s.rmse())
+		r2, rmse = append(r2, s.R2()), append(rmse, s.RMSE())
 	}
 	if p.scores != nil {
 		report["r2"], report["rmse"] = model.Numbers(r2), model.Numbers(rmse)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -27,14 +28,14 @@ type truth struct {
 }
 
 // truthOf solves by QR for the prepared rows that the flags in say how to read.
-func truthOf(t *testing.T, model string, gamma float64, in func(*inputFlags)) truth {
+func truthOf(t *testing.T, model string, gamma float64, in func(*rowFlags)) truth {
 	t.Helper()
 	m, err := readModel(model)
 	if err != nil {
 		t.Fatal(err)
 	}
 	prep := m.FittedPreparation()
-	o := predictOptions{in: newInputFlags(), model: model}
+	o := predictOptions{in: newRowFlags(), model: model}
 	in(&o.in)
 	be, err := engine.Default()
 	if err != nil {
@@ -110,8 +111,8 @@ func intervalsOf(t *testing.T, args []string, more ...string) (v []ridge.Interva
 		t.Fatalf("%v: exit %d: %s", more, code, stderr)
 	}
 	var p struct {
-		Intervals []brackets `json:"intervals"`
-		From      string     `json:"intervals_from"`
+		Intervals []model.PerTarget[ridge.Interval] `json:"intervals"`
+		From      string                            `json:"intervals_from"`
 	}
 	if err := json.Unmarshal([]byte(out), &p); err != nil {
 		t.Fatal(err)
@@ -149,8 +150,8 @@ func change(t *testing.T, model string, edit func(weights map[string]any)) strin
 // the exact solution predicts, and are those of the sketch for a model that was written
 // before it kept what narrows them.
 func TestIntervalsNarrow(t *testing.T) {
-	file := func(path, rows, target string) func(*inputFlags) {
-		return func(in *inputFlags) {
+	file := func(path, rows, target string) func(*rowFlags) {
+		return func(in *rowFlags) {
 			in.data.value, in.data.set, in.rows = path, true, rows
 			if target != "" {
 				in.target.value, in.target.set = target, true
@@ -198,7 +199,7 @@ func TestIntervalsNarrow(t *testing.T) {
 					t.Fatal(err)
 				}
 				gamma := once{value: "2", set: true}
-				one, err := at(m, gamma)
+				one, err := chooseFit(m, gamma)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -344,7 +345,7 @@ func TestIntervalModels(t *testing.T) {
 		coef := w["coef"].([]any)
 		w["coef"] = []float64{number1(t, coef[0]) - 1e-3, number1(t, coef[1]) + 1e-3*cross[0]/cross[1]}
 	})
-	if code, out, errs := call("predict", "--data", data, "--target", "y", "--model", off, "--interval", lossless); code != usage || out != "" || !strings.Contains(errs, "--interval: ridge: the fit is not of the rows of the summary: for row 0") {
+	if code, out, errs := call("predict", "--data", data, "--target", "y", "--model", off, "--interval", lossless); code != usage || out != "" || !strings.Contains(errs, "--interval: ridge: the fit is not of the rows of the summary: for row 1 of those predicted together") {
 		t.Errorf("intervals apart: exit %d, %s", code, errs)
 	}
 	// A model fitted to sparse rows, or from several ranks, says itself what its rounding is.

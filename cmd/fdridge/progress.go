@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,6 +12,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/ridge"
@@ -49,10 +52,9 @@ func newProgress(w io.Writer, format string) *progress {
 // quiet tells that nothing is to be shown.
 func (p *progress) quiet() bool { return p.w == nil && p.log == nil }
 
-// A rate is how fast the rows of a pass come: of d features, total of them, -1 while
-// unknown.
+// A rate is how fast the rows of a pass are read.
 type rate struct {
-	rows, total int64
+	rows, total int64 // total is -1 while unknown
 	seconds     float64
 	bytes       float64 // a second, as float64
 	left        float64 // seconds, negative while unknown
@@ -116,10 +118,53 @@ func (p *progress) passes(n int64, d int) func(ridge.Progress) {
 	return func(s ridge.Progress) {
 		title := fmt.Sprintf("pass %d", s.Pass)
 		if !math.IsInf(s.RelativeError, 1) {
-			title += ", error ≤ " + atMost(s.RelativeError, 2, general)
+			title += ", error ≤ " + report.AtMost(s.RelativeError, 2)
 		}
 		p.show(title, s.Rows, n, d)
 	}
+}
+
+// fit returns a callback for all of a fit to the rows of src, nil where nothing is shown.
+// total is how many rows a pass that refines reads, and is asked when the first begins.
+func (p *progress) fit(src dataset.Source, total func() int64) func(ridge.Stage, ridge.Progress) {
+	if p.quiet() {
+		return nil
+	}
+	var refining func(ridge.Progress)
+	return func(s ridge.Stage, now ridge.Progress) {
+		if s != ridge.Refining {
+			p.rows(s.String(), src)(now.Rows)
+			return
+		}
+		if refining == nil {
+			_, d, _ := src.Dims()
+			refining = p.passes(total(), d)
+		}
+		refining(now)
+	}
+}
+
+// A checkpointLog tells what happens to a checkpoint: in the log, or as lines on stderr.
+type checkpointLog struct {
+	*progress
+	stderr io.Writer
+}
+
+// Saved is that of [job.Log]. Without a log nothing is told.
+func (l checkpointLog) Saved(at job.Position) {
+	if l.log != nil {
+		l.log.Info("checkpoint", "pass", at.Pass, "rows", at.Rows)
+	}
+}
+
+// Tell is that of [job.Log].
+func (l checkpointLog) Tell(level slog.Level, message string, at job.Position) {
+	if l.log != nil {
+		l.log.Log(context.Background(), level, message, "pass", at.Pass, "rows", at.Rows)
+		return
+	}
+	l.finish()
+	fmt.Fprintln(l.stderr, "fdridge: "+message)
 }
 
 // finish clears the bar.

@@ -7,18 +7,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/ridge"
 )
 
 // solveOptions are the flags of solve.
 type solveOptions struct {
 	solveFlags
-	in   inputFlags
+	in   rowFlags
 	runs runFlags
 }
 
 func solveCommand() *cobra.Command {
-	o := &solveOptions{solveFlags: newSolveFlags(), in: newInputFlags()}
+	o := &solveOptions{solveFlags: newSolveFlags(), in: newRowFlags()}
 	c := &cobra.Command{
 		Use:   "solve SKETCH --gamma G[,G…]|auto",
 		Short: "Fit from a sketch; with --data refine by passes over its rows",
@@ -33,7 +36,7 @@ func solveCommand() *cobra.Command {
 				return err
 			}
 			o.command = invocation(cmd, args)
-			return about(args[0], o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return nameData(args[0], o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes), chebyshev or newton; auto is cg or galerkin with --data, otherwise one-shot")
@@ -59,7 +62,7 @@ func (o *solveOptions) check() error {
 	case !o.in.data.set && o.method != "one-shot" && o.method != "auto":
 		return badInput("--method: %s needs the rows, --data", o.method)
 	case o.in.data.set:
-		return o.in.checkSource()
+		return o.in.check()
 	}
 	for _, name := range []string{"format", "delimiter", "header", "target", "weights", "rows"} {
 		if o.runs.cmd.Flags().Changed(name) {
@@ -82,42 +85,42 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 		return err
 	}
 	cfg := sum.Config()
-	r := &result{
-		o: &o.solveFlags, backend: be, prep: d.Preparation, intercept: cfg.Intercept, data: name, format: d.Format, target: d.Target, columns: d.Columns, nnz: d.NNZ,
-		sum: sum,
-	}
-	var opened *data
+	f, traces, opts := o.begin(be, cfg.Intercept)
+	f.Data = report.Data{Name: name, Format: d.Format, Nonzeros: d.NNZ, Preparation: d.Preparation}
+	var opened *file.Opened
+	var src dataset.Source
 	if o.in.data.set {
-		if opened, err = o.reopen(d, cfg); err != nil {
+		var rows dataset.Source
+		if opened, rows, err = o.reopen(d, cfg); err != nil {
 			return err
 		}
-		if r.source, err = prepare(&d.Preparation, opened.counted, be); err != nil {
+		if src, err = prepare(&d.Preparation, rows, be); err != nil {
 			return err
 		}
+		opts.Progress = bar.fit(src, sum.Rows)
 	}
-	found, err := ridge.FitSummary(ctx, r.source, sum, r.options(bar))
-	if err := r.take(found, err); err != nil {
-		return about(o.in.data.value, err)
+	if sum.Weight() != float64(sum.Rows()) && opened != nil && !o.in.weights.set {
+		return badInput("--weights: the sketch in %s is of weighted rows, %d that weigh %g: name their weights, as when it was made", name, sum.Rows(), sum.Weight())
 	}
-	r.reason = "" // with --data or without is all there is to it
+	found, err := ridge.FitSummary(ctx, src, sum, opts)
+	if err := o.end(f, traces, found, err); err != nil {
+		return nameData(o.in.data.value, err)
+	}
+	found.Reason = "" // with --data or without is all there is to it
 	if opened != nil {
-		r.scans, r.reads = opened.opened.Scans, opened.opened.Passes()
+		f.Cost.PreparingReads, f.Cost.Reads = opened.Scans, opened.Passes()
 	}
-	r.total = time.Since(start)
+	f.Cost.Total = time.Since(start)
 	bar.finish()
-	return r.deliver(stdout)
+	return o.deliver(f, d.Columns, d.Target, stdout)
 }
 
 // reopen opens the rows of a sketch as they were opened for it.
-func (o *solveOptions) reopen(d *description, cfg ridge.SummaryConfig) (*data, error) {
-	in := o.in
+func (o *solveOptions) reopen(d *description, cfg ridge.SummaryConfig) (*file.Opened, dataset.Source, error) {
+	in, ownTarget := o.in, false
 	in.targets = cfg.Targets
 	if d.Target != "" && !in.target.set {
-		in.target.value, in.target.set, in.told = d.Target, true, true
+		in.target.value, in.target.set, ownTarget = d.Target, true, true
 	}
-	opened, src, err := in.again(&d.Preparation, "sketch", 0)
-	if err != nil {
-		return nil, err
-	}
-	return &data{opened: opened, counted: &counted{Source: src}}, nil
+	return in.openLike(&d.Preparation, "sketch", 0, ownTarget)
 }

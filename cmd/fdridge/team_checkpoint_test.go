@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
 )
 
 // setBack makes of the checkpoint of an interrupted rank what one that was killed may
@@ -90,7 +92,7 @@ func TestRanksInterrupted(t *testing.T) {
 				if e.code != failed || (rank > 0 && e.stderr != "" && !strings.Contains(e.stderr, alone)) || !strings.Contains(out[0].stderr, "interrupted") {
 					t.Fatalf("%s: rank %d: %+v", c, rank, e)
 				}
-				name := rankName("ck", rank, n)
+				name := job.RankName("ck", rank, n)
 				had += b2i(exists(name))
 				setBack(t, rng, name)
 				left += b2i(exists(name))
@@ -117,7 +119,7 @@ func TestRanksUnable(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	for _, rank := range []int{0, 2} {
-		if left, err := filepath.Glob(rankName("ck", rank, 3) + "*"); err != nil || len(left) > 0 || out[rank].code == done {
+		if left, err := filepath.Glob(job.RankName("ck", rank, 3) + "*"); err != nil || len(left) > 0 || out[rank].code == done {
 			t.Errorf("rank %d leaves %v, %v: %+v", rank, left, err, out[rank])
 		}
 	}

@@ -20,6 +20,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/engine"
 )
@@ -44,7 +46,7 @@ func ranks(t *testing.T, ctx context.Context, n int, args func(rank int) []strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	if be.Name() != "purego" {
+	if !be.Accuracy().Reproducible {
 		t.Skipf("the ranks of one process would share the threads of %s; see TestMPI, with -tags openblas,mpi", be.Name())
 	}
 	out := make([]ended, n)
@@ -52,7 +54,7 @@ func ranks(t *testing.T, ctx context.Context, n int, args func(rank int) []strin
 	for rank, own := range dist.Loopback(n) {
 		all.Go(func() {
 			var stdout, stderr bytes.Buffer
-			join := joiner{join: func() (link, error) { return thread{own}, nil }}
+			join := job.Joiner{Join: func() (job.Link, error) { return thread{own}, nil }}
 			code := execute(ctx, args(rank), join, &stdout, &stderr)
 			out[rank] = ended{code, stdout.String(), stderr.String()}
 		})
@@ -210,7 +212,7 @@ func TestRanks(t *testing.T) {
 		for _, n := range []int{1, 2, 3, 4, 7} {
 			var rep struct {
 				N, NNZ int64
-				Ranks  []rankRecord
+				Ranks  []report.Rank
 			}
 			if err := json.Unmarshal([]byte(mustRanks(t, n, args...)), &rep); err != nil {
 				t.Fatal(err)
@@ -342,7 +344,7 @@ func TestRanksTraffic(t *testing.T) {
 	sent := func(q, n, passes int) (out []int64) {
 		gammas := []string{"0.1", "0.2", "0.3"}[:q]
 		args := fmt.Sprintf("fit --mpi --json --data rows.npy --target 13 --columns -14 --size 2 --method cg --gamma %s --max-passes %d", strings.Join(gammas, ","), passes)
-		var rep struct{ Ranks []rankRecord }
+		var rep struct{ Ranks []report.Rank }
 		if err := json.Unmarshal([]byte(ranks(t, t.Context(), n, func(int) []string { return strings.Fields(args) })[0].stdout), &rep); err != nil {
 			t.Fatal(err)
 		}

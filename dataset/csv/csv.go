@@ -5,14 +5,14 @@
 // outside quotes; where it has none, and the first two lines have the same number
 // of fields between blanks, it is the blank, and any number of blanks make one
 // delimiter. The first line is a header if one of its fields is text, neither a
-// number nor empty; but not where others are numbers and the second line has text
-// in the very same columns, as a file of categories and numbers without a header
-// has. Both can be said in [Options] instead.
+// number nor empty. There is one exception: where some of its fields are numbers and the
+// second line has text in the same columns as the first, the file is one of categories and
+// numbers without a header. [Options] can say both, delimiter and header.
 //
 // Quoted fields, CRLF, a byte order mark, blanks around numbers, empty lines and a
-// missing final newline are understood. Every other cell of a column that is read
-// must be a finite decimal number, which is rounded to the nearest float64; 1_000 and
-// 0x1p4 are none.
+// missing final newline are understood. Every cell of a column that is read must be a
+// finite decimal number, which is rounded to the nearest float64; 1_000 and 0x1p4 are not
+// decimal numbers.
 //
 // A row has at most 2²⁰ fields and 64 MiB of text, the blank lines before it included.
 package csv
@@ -45,8 +45,8 @@ type Options struct {
 	// line.
 	Delimiter rune
 	Header    Header
-	// Range is the part of the file that is read, of one that is not compressed. The
-	// first line tells the columns nevertheless.
+	// Range is the part of the file that is read; the file must not be compressed. The
+	// columns are those of the first line of the file, whatever the range.
 	Range dataset.Range
 }
 
@@ -60,7 +60,7 @@ const (
 	Absent
 )
 
-// A layout is what the first line tells.
+// A layout is what the first line tells of the file.
 type layout struct {
 	delimiter byte
 	header    bool
@@ -146,8 +146,8 @@ func inspect(name string, opts Options) (*layout, error) {
 	return l, nil
 }
 
-// trimmed are the fields of the record at hand, without blanks around them. There may be a
-// million: they are parts of one string.
+// trimmed returns the fields of the record at hand without the blanks around them. There
+// may be a million of them, so they are parts of one string.
 func (r *records) trimmed() []string {
 	size := 0
 	for _, s := range r.fields {
@@ -166,7 +166,7 @@ func (r *records) trimmed() []string {
 	return names
 }
 
-// headed tells whether the fields of the first record are names.
+// headed reports whether first, the fields of the first record, are names.
 func (r *records) headed(first []string) bool {
 	text, numbers := false, false
 	for _, s := range first {
@@ -191,10 +191,11 @@ func (r *records) headed(first []string) bool {
 	return false
 }
 
-// isText is false for numbers, finite or not, for those that are refused for how they are
-// written, which as names would be lost without a word, and for nothing.
+// isText is false for numbers, finite or not, and for an empty field. Numbers that are
+// refused for how they are written, such as 1_000, are numbers here: taken for names, they
+// would be lost without a message.
 func isText(s string) bool {
-	// Most names begin as no number does, and to say so strconv takes memory.
+	// Most names begin as no number does. strconv would allocate an error for each.
 	if s != "" && strings.IndexByte("+-.0123456789iInN", s[0]) < 0 {
 		return true
 	}
@@ -206,8 +207,8 @@ func isText(s string) bool {
 // buffer holds it.
 func sniff(f *rawfile.File) byte {
 	head, _ := f.Peek(f.Size()) // an error comes again when it is read
-	first, head := outside(head)
-	second, _ := outside(head)
+	first, head := unquotedLine(head)
+	second, _ := unquotedLine(head)
 	best := byte(',')
 	for _, c := range []byte(";\t") {
 		if bytes.Count(first, []byte{c}) > bytes.Count(first, []byte{best}) {
@@ -220,9 +221,9 @@ func sniff(f *rawfile.File) byte {
 	return best
 }
 
-// outside returns the first line that isn't blank, with an x for each quoted
-// part, and what follows.
-func outside(text []byte) (line, rest []byte) {
+// unquotedLine returns the first line that isn't blank, with an x in the place of each
+// quoted part, and the text behind it.
+func unquotedLine(text []byte) (line, rest []byte) {
 	text = bytes.TrimLeft(text, " \r\n")
 	quoted := false
 	for i, c := range text {
@@ -325,7 +326,7 @@ func (r *reader) number(i int) (float64, error) {
 	return 0, r.errorAt(i, false, "column %s: %q is not a number; encode the column as numbers, or leave it out (--columns)", excerpt.Of(r.names[i]), excerpt.Of(s))
 }
 
-// missing recognises what is written for values that are not there.
+// missing recognises the common marks of a missing value.
 func missing(s []byte) bool {
 	const longest = len("<na>")
 	if len(s) > longest {

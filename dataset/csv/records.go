@@ -36,8 +36,8 @@ func newRecords(f *rawfile.File, delimiter byte) *records {
 	return r
 }
 
-// maxFields bounds the memory that the fields of a row of nothing but delimiters
-// take, and the names of as many columns.
+// maxFields bounds the fields of a row, and so the memory of a row that is nothing but
+// delimiters and that of the names of its columns.
 const maxFields = 1 << 20
 
 // next reads the next record that isn't a line of blanks.
@@ -70,7 +70,7 @@ func (r *records) tooMany() error {
 	return &dataset.InputError{File: r.file.Name, Line: r.file.Line, Msg: fmt.Sprintf("the row has more than %d fields", maxFields)}
 }
 
-// split cuts a line at its delimiters; of blanks, any number make one.
+// split cuts a line at its delimiters. Any number of blanks are one delimiter.
 func (r *records) split() error {
 	rest := bytes.TrimSuffix(bytes.TrimSuffix(r.text, []byte("\n")), []byte("\r"))
 	if r.fields = r.fields[:0]; cap(r.fields) == 0 {
@@ -154,10 +154,10 @@ func (r *records) wrap(err error) error {
 // feed hands the lines of one record to encoding/csv.
 type feed struct {
 	*records
-	at     int    // line of the last record that was handed on, 0 for none
-	before int    // lines of the file that were not, before that record
+	at     int    // line where the last record that was handed on begins, 0 for none
+	before int    // lines before that record that were not handed on
 	lines  int    // lines handed on
-	fields int    // delimiters of the record so far: no fewer than fields end there
+	fields int    // delimiters of the record so far, quoted ones too: at least as many as fields
 	rest   []byte // of the line at hand
 }
 

@@ -63,9 +63,10 @@ func targetIsArray(archive string, target []string) (bool, error) {
 	return slices.Contains(arrays, target[0]), err
 }
 
-// OwnTarget returns where the one target of the rows at path is if it is no column of
-// theirs: in a file of its own, which need not exist, or in an array of the same .npz
-// archive, archive:array, as [Open] takes it. A column is "". Errors are those of [Open].
+// OwnTarget returns where the target of the rows at path is, if it is one and no column of
+// theirs: a file of its own, which need not exist, or an array of the same .npz archive,
+// written archive:array as [Open] takes it. For a column it returns "". Errors are those of
+// [Open].
 func OwnTarget(path string, opts Options) (string, error) {
 	own, err := targetIsFile(path, opts)
 	switch {
@@ -96,7 +97,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// calledLikeFile tells a file name that is wrong from a column name that is.
+// calledLikeFile guesses whether a target that is neither a column nor a file was meant to
+// be a file.
 func calledLikeFile(target string) bool {
 	return strings.ContainsAny(target, "/\\") || suffixFormat(target) != "" || unpacked(target) != target || strings.HasSuffix(target, ".txt")
 }

@@ -22,11 +22,11 @@ var Formats = []string{"auto", "npy", "npz", "csv", "parquet", "svmlight"}
 type Options struct {
 	// Format is one of Formats; "" is "auto": told by the first bytes.
 	Format string
-	// Target names the target columns: each "first", "last", a 1-based number or,
-	// where the format has names, a name. Or it is a single array of the .npz
-	// archive, or a single file of their own: what is no column or array is one if
-	// it exists or is called like one. Empty takes no target, but for svmlight its
-	// label.
+	// Target names the target columns: each is "first", "last", a 1-based number or,
+	// where the format has names, a name. Or it is one array of the .npz archive, or one
+	// file that has the targets. It is taken for a file where it is neither a column nor
+	// an array, and such a file exists or the name is that of a data file. Empty takes no
+	// target; of svmlight files it takes the label.
 	Target []string
 	// Targets is how many targets are asked for; another number is an error. 0
 	// takes none, labels included.
@@ -44,25 +44,26 @@ type Options struct {
 	// Features is the number of features of a svmlight file, 0 to find it by
 	// reading the file once more.
 	Features int
-	// Share is what is read of the rows, all of them by default. Where there are as many
-	// files as shares, or more, it is whole files; else rows of npy, npz and Parquet, and
-	// the records that begin in a range of the bytes of csv and svmlight files, but all
-	// of a compressed one. Targets from a file of their own go with numbered rows alone:
-	// those of npy, npz and Parquet.
+	// Share is the part of the rows that is read, all of them by default. Where there are as
+	// many files as shares, or more, it is whole files. Otherwise it is some rows of npy, npz
+	// and Parquet files, and of csv and svmlight files the records that begin in a range of
+	// the bytes; compressed text is not divided. Targets from a file of their own need rows
+	// that are numbered, as those of npy, npz and Parquet.
 	Share dataset.Share
 	// Widest, if not nil, is told how many features a share of svmlight files was found
 	// to have, and returns the most of any share.
 	Widest func(features int) (int, error) `json:"-"`
-	// OnlyNamed says that no file is read but those that Open is given: a target that
-	// would be a file of its own is an error. For a target that is not the user's word.
+	// OnlyNamed says that Open reads no file but those that it is given: a target that would
+	// be a file of its own is an error. It is for names of targets that come from a file, such
+	// as a saved sketch, and not from the user: they could be the names of any files.
 	OnlyNamed bool
-	// Was is what files were seen to be before, by their names: for what else was told by
-	// that, or computed of them.
+	// Was has, by their names, the stamps of files that were looked at or read before. A
+	// file that has changed since is a *[dataset.ChangedError].
 	Was map[string]dataset.Stamp `json:"-"`
 }
 
-// An Opened is a source and the files under it, which are all of one layout: that of the
-// first file, or of the first with names.
+// An Opened is a source of the rows of some files. All have one layout: that of the first
+// file, or of the first that has names.
 type Opened struct {
 	dataset.Source
 	Layout
@@ -71,8 +72,8 @@ type Opened struct {
 	streams []*dataset.Stream
 }
 
-// Passes is how often the data have been read, scans included: the most of any
-// file.
+// Passes is how often the data have been read, scans included. Where files differ it is the
+// most of any.
 func (o *Opened) Passes() int {
 	most := 0
 	for _, s := range o.streams {
@@ -84,12 +85,12 @@ func (o *Opened) Passes() int {
 // Open opens one file or several, one after the other; of a .npz archive the array
 // x or X or the only one, or the one said as file.npz:array. Errors are
 // *[dataset.InputError], [dataset.ErrShape] where files don't go together, or
-// *[dataset.ChangedError] for a file that is not what it was: between the first look at
-// it and the last row of the last pass none may be written to. Each pass looks when it
-// opens a file and again behind each block of rows.
+// *[dataset.ChangedError] for a file that was changed: none may be written to between the
+// first look at it and the last row of the last pass. Each pass checks that when it opens a
+// file and after each block of rows.
 func Open(paths []string, opts Options) (*Opened, error) {
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("dataset: %w: no files", dataset.ErrShape)
+		return nil, &dataset.SourceError{Reason: "no files"}
 	}
 	out := &Opened{}
 	var sources []dataset.Source
@@ -245,8 +246,8 @@ func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
 	return dataset.Zip(x, y)
 }
 
-// follow has a source of one file follow those before it. Their layout is that of the
-// first file, or of the first with names.
+// follow checks that a file may follow those before it, and keeps the layout of the first
+// file or of the first with names.
 func (o *Opened) follow(p part, s dataset.Source, format string, opts Options) error {
 	l := Layout{File: p.path, Number: p.number, Format: format}
 	_, l.Features, l.Targets = s.Dims()
@@ -265,7 +266,7 @@ func (o *Opened) follow(p part, s dataset.Source, format string, opts Options) e
 	return nil
 }
 
-// sameWidth makes svmlight files as wide as the widest, which was found by reading them.
+// sameWidth gives svmlight files the number of features of the widest of them.
 func (o *Opened) sameWidth(files []part, sources []dataset.Source, opts Options) error {
 	if o.Format != "svmlight" {
 		return nil

@@ -124,10 +124,10 @@ func TestRead(t *testing.T) {
 		"text":               {"a,b\n1,2\n3,red\n", last, 1, "!:3:3: column b: \"red\" is not a number; encode the column as numbers, or leave it out (--columns)"},
 		"missing":            {"a,b\n1,\n", last, 1, "!:2:3: column b is empty"},
 		"bad quote":          {"1,2\n\"3,4\n", last, 1, "!:2:"},
-		"no such column":     {"a,b\n1,2\n", []string{"price"}, 1, "!:1: there is no target column \"price\"; the 2 columns are a, b"},
-		"column 3 of 2":      {"1,2\n", []string{"3"}, 1, "!:1: there is no target column"},
-		"column 0":           {"1,2\n", []string{"0"}, 1, "!:1: there is no target column"},
-		"twice":              {"1,2,3\n", []string{"3", "last"}, 2, "!:1: target column \"last\" is named twice"},
+		"no such column":     {"a,b\n1,2\n", []string{"price"}, 1, "!:1: there is no column \"price\"; the 2 columns are a, b"},
+		"column 3 of 2":      {"1,2\n", []string{"3"}, 1, "!:1: there is no column"},
+		"column 0":           {"1,2\n", []string{"0"}, 1, "!:1: there is no column"},
+		"twice":              {"1,2,3\n", []string{"3", "last"}, 2, "!:1: column \"last\" is named twice"},
 		"nothing but target": {"1\n", last, 1, "!:1: no column is left"},
 		"target unnamed":     {good, nil, 1, "!: no target is named"},
 		"two where one":      {good, []string{"1", "2"}, 1, "!: gives 2 targets where 1 is asked for"},
@@ -181,7 +181,7 @@ func TestRead(t *testing.T) {
 		"huge header":      {"\x93NUMPY\x02\x00\xff\xff\xff\x7f{", last, 1, "!: has a header of"},
 		"no dictionary":    {"\x93NUMPY\x01\x00\x02\x00{\n", last, 1, "!: has a malformed header"},
 		"no newline, npy":  {"\x93NUMPY\x01\x00\x02\x00{}", last, 1, "!: has a malformed header"},
-		"npy no column":    {npy("<f8", "False", "(1, 2)", floats(le, 1, 2)), []string{"price"}, 1, "!: there is no target column"},
+		"npy no column":    {npy("<f8", "False", "(1, 2)", floats(le, 1, 2)), []string{"price"}, 1, "!: there is no column"},
 	} {
 		path := filepath.Join(t.TempDir(), "data")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A Layout is what the rows of a file are. One may follow the other where their layouts
-// agree.
+// A Layout describes the rows of a file: its columns and which of them are targets. The
+// rows of one file may follow those of another where their layouts agree.
 type Layout struct {
 	File   string
 	Number int // of the file in its list, from 1
@@ -44,7 +44,7 @@ func (l Layout) Agrees(first Layout) error {
 	return &dataset.InputError{File: l.File, Msg: fmt.Sprintf("%s (files %d and %d of the list)", msg, l.Number, first.Number)}
 }
 
-// difference is the first of names that is not that of others, of which there are as many.
+// difference describes the first place where two lists of equal length differ, "" for none.
 func difference(what string, names, others []string) string {
 	for i, name := range names {
 		if name != others[i] {

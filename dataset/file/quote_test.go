@@ -30,7 +30,7 @@ func TestQuotesAreCut(t *testing.T) {
 		{x + ",b\nNA,3\n", last, "is a missing value"},
 		{x + ",b\ninf,3\n", last, "is not finite"},
 		{x + ",b\n" + x + ",3\n", last, "is not a number"},
-		{x + ",b\n1,3\n", target(x + "y"), "there is no target column"},
+		{x + ",b\n1,3\n", target(x + "y"), "there is no column"},
 		{x + ",b\n1,3\n", columns(x, x), "is named twice"},
 		{x + ",b\n1,3\n", columns(x, "-b"), "are either listed or"},
 		{x + "," + x + ",b\n1,3,4\n", target(x), "more than one column"},
@@ -45,7 +45,7 @@ func TestQuotesAreCut(t *testing.T) {
 		{npy("<"+x, "False", "(1, 2)", floats(le, 1, 2)), last, "holds entries of type"},
 		{npy("<f8", x, "(1, 2)", floats(le, 1, 2)), last, "has a malformed header"},
 		{npz(t, zip.Store, x+".npy", "", "y"+x+".npy", ""), last, "holds the arrays"},
-		{parquetFile(t, []string{x, "b"}, 1, numbers), target("nobody"), "there is no target column"},
+		{parquetFile(t, []string{x, "b"}, 1, numbers), target("nobody"), "there is no column"},
 	} {
 		path := named(t, "data", c.text)
 		_, err := open(path, c.opts)

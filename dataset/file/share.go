@@ -6,9 +6,11 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/proportion"
 )
 
-// A part is what is read of a file of a list: bytes lo to hi of size.
+// A part is what is read of one file of a list: as much as bytes lo to hi, excluded, of all
+// its size bytes.
 type part struct {
 	path         string
 	number       int // from 1
@@ -16,7 +18,7 @@ type part struct {
 	stamp        dataset.Stamp // none where the file was not there
 }
 
-// check holds a stream of the file to be of what was divided into parts.
+// check refuses a stream of the file if the file has changed since it was divided.
 func (p part) check(s *dataset.Stream) error {
 	name, _ := SplitArray(p.path)
 	return p.stamp.Check(name, s.Stamp)
@@ -38,13 +40,13 @@ func (p part) rows(src dataset.Source) (dataset.Source, error) {
 		return src, nil
 	}
 	n, _, _ := src.Dims()
-	return dataset.Cut(src, dataset.Scale(n, p.lo, p.size), dataset.Scale(n, p.hi, p.size))
+	return dataset.Cut(src, proportion.Of(n, p.lo, p.size), proportion.Of(n, p.hi, p.size))
 }
 
-// parts is what a share reads of the files, in their order: of as many files as shares,
-// or more, whole ones, and else as many of all bytes as fall to it. Compressed text
-// goes to one share as a whole, the one that has its middle. Of a share that has nothing
-// it is nothing of the first file, whose columns it has.
+// parts returns what a share reads of the files, in their order. Where there are as many
+// files as shares, or more, it is whole files; otherwise it is the share of all bytes.
+// Compressed text is not divided: it goes to the share that has its middle. A share that
+// has nothing gets an empty part of the first file, to have its columns.
 func parts(paths []string, opts Options) ([]part, error) {
 	all, total := sizes(paths, opts.Was)
 	if opts.Share.Whole() {
@@ -65,7 +67,8 @@ func parts(paths []string, opts Options) ([]part, error) {
 	return mine, nil
 }
 
-// sizes are those of the files as they were seen to be, or else are now.
+// sizes returns all of every file, by the stamp it was seen to have before or else has now,
+// and the size of all.
 func sizes(paths []string, was map[string]dataset.Stamp) (all []part, total int64) {
 	for i, path := range paths {
 		name, _ := SplitArray(path)
@@ -79,13 +82,13 @@ func sizes(paths []string, was map[string]dataset.Stamp) (all []part, total int6
 	return all, total
 }
 
-// group takes the files whose middles lie in the share of all bytes, moved so that no
-// share is without one.
+// group returns the files of a share: those whose middles lie in the share of all bytes.
+// Files are moved to a neighbouring share where otherwise one would have none.
 func group(all []part, total int64, s dataset.Share) []part {
 	var mine []part
 	at, rank := int64(0), -1
 	for i, p := range all {
-		middle := int(dataset.Scale(int64(s.Size), at+p.size/2, max(total, 1)))
+		middle := int(proportion.Of(int64(s.Size), at+p.size/2, max(total, 1)))
 		rank = min(max(middle, rank, s.Size-(len(all)-i)), rank+1, s.Size-1)
 		if rank == s.Rank {
 			mine = append(mine, p)
@@ -95,7 +98,7 @@ func group(all []part, total int64, s dataset.Share) []part {
 	return mine
 }
 
-// split takes what of each file lies in the share of all bytes.
+// split returns the part of each file that lies in the share of all bytes.
 func split(all []part, total int64, opts Options) ([]part, error) {
 	var mine []part
 	lo, hi := opts.Share.Of(total)
@@ -113,7 +116,7 @@ func split(all []part, total int64, opts Options) ([]part, error) {
 				to = from
 			}
 		}
-		// Of an empty file somebody has to say that it is.
+		// Some share has to open an empty file, to report that it is empty.
 		empty := p.size == 0 && lo <= at && (at < hi || hi == total)
 		if p.lo, p.hi = from, to; from < to || empty {
 			mine = append(mine, p)
@@ -123,7 +126,7 @@ func split(all []part, total int64, opts Options) ([]part, error) {
 	return mine, nil
 }
 
-// undivided tells that a file cannot be read but from its start.
+// undivided reports whether a file can only be read from its start.
 func undivided(path string, opts Options) (bool, error) {
 	format, err := Format(path, opts.Format)
 	if err != nil || (format != "csv" && format != "svmlight") {
@@ -136,12 +139,11 @@ func undivided(path string, opts Options) (bool, error) {
 	return f.Packed() != "", f.Close()
 }
 
-// Numbered tells that the rows of a format are known by their numbers, and can be
-// divided by those.
+// Numbered reports whether a row of a format can be found by its number, so that rows can
+// be divided by their numbers.
 func Numbered(format string) bool { return format == "npy" || format == "npz" || format == "parquet" }
 
-// divideRows returns a share of the rows of a source of several files that go side by
-// side.
+// divideRows keeps a share of the rows, where features and targets are in different files.
 func (o *Opened) divideRows(path string, s dataset.Share) error {
 	if s.Whole() {
 		return nil

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -121,7 +120,11 @@ func TestShares(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		for _, ranks := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 40} {
+		numbers := []int{1, 2, 3, 4, 7, 29}
+		if os.Getenv("FDRIDGE_THOROUGH") != "" {
+			numbers = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 40}
+		}
+		for _, ranks := range numbers {
 			if got, err := shares(c.paths, c.opts, ranks); err != nil || got != want {
 				t.Errorf("%s, %d ranks: %v\n%.300s\nwant\n%.300s", name, ranks, err, got, want)
 			}
@@ -288,8 +291,5 @@ func TestShareOf(t *testing.T) {
 				t.Errorf("%d shares of %d: %d, from %d to %d each", size, n, at, least, most)
 			}
 		}
-	}
-	if !slices.Equal([]int64{dataset.Scale(7, 3, 3), dataset.Scale(7, 1, 3)}, []int64{7, 2}) {
-		t.Error("Scale")
 	}
 }

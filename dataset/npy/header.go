@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A header is what a file says of itself.
+// A header is what a file says of its array.
 type header struct {
 	kind
 	rows    int64
@@ -26,8 +26,8 @@ type header struct {
 // length is how many bytes header and entries take.
 func (h *header) length() int64 { return h.start + h.rows*int64(h.cols*h.size) }
 
-// maxHeader bounds what a hostile header length can make us allocate; NumPy's own
-// are below 200 bytes.
+// maxHeader bounds the memory that a hostile length of the header can make us allocate.
+// NumPy's own headers have fewer than 200 bytes.
 const maxHeader = 1 << 16
 
 // readHeader reads the header of an array that takes size bytes with it, -1 where
@@ -81,7 +81,8 @@ func (in *input) readHeader(size int64) error {
 	return nil
 }
 
-// early gives the end of a file within its header a message.
+// early is the error of a file that ends within its header, for which msg is the message,
+// and of other failures to read the header.
 func (in *input) early(err error, msg string) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errors.New(msg)
@@ -89,8 +90,7 @@ func (in *input) early(err error, msg string) error {
 	return in.wrap(err, 0)
 }
 
-// maxColumns bounds the memory of a row, which a hostile header could make
-// anything.
+// maxColumns bounds the memory of a row, whatever a hostile header says.
 const maxColumns = 1 << 24
 
 // parse leaves the dictionary to npyio, which panics on some malformed ones.

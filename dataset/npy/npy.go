@@ -50,7 +50,7 @@ type input struct {
 	at    io.ReaderAt
 	wrap  func(err error, row int) error
 	close func() error
-	// Of the file that has the array: what it was, and whether it still is.
+	// Of the file that has the array: its stamp when it was opened, and a check of it.
 	stamp     dataset.Stamp
 	unchanged func() error
 }

@@ -24,10 +24,9 @@ const (
 	windowRows  = 1024
 )
 
-// stripColumns columns are read and put into rows together: what is written to a row
-// is then a run that the processor sees coming, which is twice as fast as a line of the
-// cache here and there. tileRows of their rows are decoded at once: these stay in the
-// nearest cache.
+// stripColumns columns are read and put into rows together. What is written to a row is
+// then a long run, which is twice as fast as single lines of the cache in many places.
+// tileRows of their rows are decoded at a time, which stay in the nearest cache.
 const (
 	stripColumns = 16 * columns.Tile
 	tileRows     = 16
@@ -112,7 +111,8 @@ func (in *input) short(err error, whole int64) error {
 	return in.wrap(err, int(whole+1))
 }
 
-// check holds rows to be finite, the first of which is row first of the array.
+// check refuses rows with an entry that is not finite. The first of them is row first of
+// the array, counted from 0.
 func (in *input) check(c *columns.Choice, x, y []float64, first int64) error {
 	i, j, v, bad := c.Find(x, y)
 	if !bad {

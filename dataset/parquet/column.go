@@ -19,16 +19,16 @@ type column struct {
 	leaf     int
 	optional bool // may have nulls
 	integers bool
-	// whole turns an integer into a number: NaN where float64 does not hold it,
-	// which an integer cannot be otherwise.
-	whole func(v int64) float64
-	chunk file.ColumnChunkReader // of the row group at hand
+	// convert turns an integer into a number, NaN where it is no float64. No integer is
+	// NaN otherwise.
+	convert func(v int64) float64
+	chunk   file.ColumnChunkReader // of the row group at hand
 }
 
 // column describes column j of the file, or tells why it cannot be read.
 func (f *opened) column(j int) (column, error) {
 	leaf := f.MetaData().Schema.Column(f.leaf[j])
-	c := column{index: j, name: excerpt.Of(f.names[j]), leaf: f.leaf[j], optional: leaf.MaxDefinitionLevel() > 0, whole: signed}
+	c := column{index: j, name: excerpt.Of(f.names[j]), leaf: f.leaf[j], optional: leaf.MaxDefinitionLevel() > 0, convert: signed}
 	refuse := func(holds, hint string) (column, error) {
 		return c, f.fail("column %s holds %s; %s, or leave it out (--columns)", c.name, holds, hint)
 	}
@@ -45,14 +45,14 @@ func (f *opened) column(j int) (column, error) {
 		switch t := logical.(type) {
 		case schema.IntLogicalType:
 			if !t.IsSigned() {
-				c.whole = unsigned(leaf.PhysicalType())
+				c.convert = unsigned(leaf.PhysicalType())
 			}
 			return c, nil
 		case schema.DecimalLogicalType:
 			if t.Scale() < 0 || int(t.Scale()) >= len(pow10) {
 				return refuse(fmt.Sprintf("decimals of scale %d", t.Scale()), "cast it to double")
 			}
-			c.whole = decimal(pow10[t.Scale()])
+			c.convert = decimal(pow10[t.Scale()])
 			return c, nil
 		}
 		if logical.IsNone() {
@@ -148,13 +148,13 @@ func (c *column) read(dst []float64, s *scratch) (rows int, null bool, err error
 		from := sized(&s.int64s, len(dst))
 		total, values, err = batch(r, r.ReadBatchInPage, from, levels)
 		for i, v := range from {
-			dst[i] = c.whole(v)
+			dst[i] = c.convert(v)
 		}
 	case *file.Int32ColumnChunkReader:
 		from := sized(&s.int32s, len(dst))
 		total, values, err = batch(r, r.ReadBatchInPage, from, levels)
 		for i, v := range from {
-			dst[i] = c.whole(int64(v))
+			dst[i] = c.convert(int64(v))
 		}
 	case *file.BooleanColumnChunkReader:
 		from := sized(&s.bools, len(dst))

@@ -2,11 +2,11 @@
 // github.com/apache/arrow-go: columns of floats, integers, booleans, and decimals
 // that are stored as integers.
 //
-// The columns are chosen by name. Of each that is read one page is held at a time,
-// so that a row group of any size takes little memory where its pages are small, as
-// most writers make them (1 MiB), and never more than the row group. Pages of more
-// than 256 MiB, or together more than 1 GiB, are refused, but for 8 MiB a column. For
-// that the package replaces the library's zstd and snappy codecs, for the whole
+// The columns are chosen by name. Of each column that is read one page is held at a time.
+// So a row group of any size takes little memory where its pages are small, as most writers
+// make them (1 MiB), and never more than the row group. A page of more than 256 MiB is
+// refused, and so is one of more than its column's part of 1 GiB, unless it has no more than
+// 8 MiB. For that the package replaces the library's zstd and snappy codecs, for the whole
 // process, by ones that write no more than a page has room for.
 //
 // A missing value, NaN, an infinity and an integer beyond ±2⁵³, which float64 does

@@ -104,10 +104,17 @@ func put(g file.SerialRowGroupWriter, c column) error {
 func write(tb testing.TB, content []byte) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "data.parquet")
+	rewrite(tb, path, content)
+	return path
+}
+
+// rewrite gives a file another content. It is for many of them: a folder for each takes
+// longer than reading it.
+func rewrite(tb testing.TB, path string, content []byte) {
+	tb.Helper()
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	return path
 }
 
 // contents reads all rows, targets behind features.
@@ -169,7 +176,7 @@ func TestRead(t *testing.T) {
 		"uint64":             {[]column{integer(long, 64, false, []int64{3, 1 << 53})}, parquet.Options{}, "[3] [] [9.007199254740992e+15] []"},
 		"decimal":            {[]column{{node("d", false, long, schema.NewDecimalLogicalType(18, 2)), []int64{-125, 10}, nil}}, parquet.Options{}, "[-1.25] [] [0.1] []"},
 		"decimal in int32":   {[]column{{node("d", true, word, schema.NewDecimalLogicalType(9, 3)), []int32{1, 1000}, []bool{true, true}}}, parquet.Options{}, "[0.001] [] [1] []"},
-		"no such column":     {[]column{a, y}, parquet.Options{Targets: []string{"price"}}, "!: there is no target column \"price\"; the 2 columns are a, y"},
+		"no such column":     {[]column{a, y}, parquet.Options{Targets: []string{"price"}}, "!: there is no column \"price\"; the 2 columns are a, y"},
 		"nothing but target": {[]column{a}, parquet.Options{Targets: []string{"a"}}, "!: no column is left for the features"},
 		"text":               {[]column{a, text}, parquet.Options{}, "!: column sex holds text or categories; encode it as numbers, or leave it out (--columns)"},
 		"a nested column":    {[]column{a, group}, parquet.Options{}, "!: column g holds nested values; make columns of its fields, or leave it out (--columns)"},
@@ -343,8 +350,10 @@ func TestNullFarIn(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	whole := encode(t, 2, []column{{node("a", true, double, none), sequence(50), slicesOf(50)}, {node("b", false, long, none), make([]int64, 50), nil}},
 		pq.WithCompression(compress.Codecs.Snappy))
+	path := write(t, whole)
 	try := func(what string, content []byte) {
-		_, err := open(write(t, content), parquet.Options{Targets: []string{"last"}})
+		rewrite(t, path, content)
+		_, err := open(path, parquet.Options{Targets: []string{"last"}})
 		var e *dataset.InputError
 		if err != nil && !errors.As(err, &e) {
 			t.Errorf("%s: %v", what, err)

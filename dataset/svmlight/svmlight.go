@@ -3,10 +3,10 @@
 //
 //	label index:value index:value … # comment
 //
-// with 1-based, strictly increasing indices and decimal numbers (1_000 and 0x1p4 are
-// none). Empty and comment lines are
-// skipped, and so is a field qid:n. The label is the target. A row has at most 64 MiB
-// of text, the empty and comment lines before it included.
+// with 1-based, strictly increasing indices and decimal numbers (1_000 and 0x1p4 are not
+// decimal numbers). Empty and comment lines are skipped, and so is a field qid:n. The label
+// is the target. A row has at most 64 MiB of text, the empty and comment lines before it
+// included.
 package svmlight
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// MaxIndex is the largest index that is read: column numbers have 32 bits.
-const MaxIndex = math.MaxInt32
+// maxIndex is the largest index that is read: column numbers have 32 bits.
+const maxIndex = math.MaxInt32
 
 // Options says what is known beforehand.
 type Options struct {
@@ -34,10 +34,11 @@ type Options struct {
 	Targets int
 	// Rows is the number of rows where Features is given, 0 if it isn't known.
 	Rows int64
-	// Range is the part of the file that is read, of one that is not compressed. Features
-	// are then found there alone, and there may be none.
+	// Range is the part of the file that is read; the file must not be compressed. Features
+	// are looked for in this part alone, and there may be none.
 	Range dataset.Range
-	// Stamp is that of the file when Features and Rows were found; none takes what it is.
+	// Stamp is that of the file when Features and Rows were found. The zero value takes the
+	// file as it is now.
 	Stamp dataset.Stamp
 }
 
@@ -76,10 +77,10 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return s, nil
 }
 
-// scan reads the file for the number of rows, of which there must be one, and the
-// largest index, 0 if every row is a label alone, and returns what the file then was.
+// scan reads the file and returns the number of rows, of which there must be one, the
+// largest index, 0 if every row is a label alone, and the stamp of the file it has read.
 func scan(name string, part dataset.Range, was dataset.Stamp) (n int64, d int, stamp dataset.Stamp, err error) {
-	r, err := open(name, MaxIndex, 0, part, was)
+	r, err := open(name, maxIndex, 0, part, was)
 	if err != nil {
 		return 0, 0, stamp, err
 	}

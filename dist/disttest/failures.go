@@ -33,9 +33,9 @@ func call(ctx context.Context, r dist.Transport, kind string) error {
 	return fmt.Errorf("no call of kind %s", kind)
 }
 
-// Cancel cancels a call on every rank but the last, which stays away: it must return,
-// and later calls must say that the rank is out of step. A rank of its own process
-// that stays away returns as soon as ctx is done, for the process to end.
+// Cancel cancels a call on every rank but the last, which makes none. The call must return,
+// and later calls must say that the rank is out of step. The last rank returns at once, so
+// that its process can end.
 func Cancel(t *testing.T, open func() []dist.Transport, kind string) {
 	each(t, open(), func(ctx context.Context, _ *testing.T, r dist.Transport) error {
 		if r.Rank() == r.Size()-1 {

@@ -233,17 +233,24 @@ func mergeRefused(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return r.Barrier(ctx)
 }
 
-// reducer: sums of all ranks.
+// reducer: a transport is a [ridge.Reducer], of the sums of all ranks.
 func reducer(ctx context.Context, _ *testing.T, r dist.Transport) error {
-	sum := dist.Reducer(r)
-	if sum.Workers() != r.Size() {
-		return fmt.Errorf("%d workers on %d ranks", sum.Workers(), r.Size())
-	}
+	var workers ridge.Reducer = r
 	x := terms(r.Rank(), 50, 33)
-	if err := sum.Sum(ctx, x); err != nil {
+	if err := workers.Allreduce(ctx, x); err != nil {
 		return err
 	}
-	return isSum(x, 50, r.Size())
+	if err := isSum(x, 50, workers.Size()); err != nil {
+		return err
+	}
+	one := []float64{1}
+	if err := workers.Allreduce(ctx, one); err != nil {
+		return err
+	}
+	if one[0] != float64(workers.Size()) {
+		return fmt.Errorf("%d workers add up %v ones", workers.Size(), one[0])
+	}
+	return nil
 }
 
 // agree: every rank gets the same error, which has who differs and how.

@@ -29,7 +29,7 @@ const eps = 0x1p-52
 // patience is after how long a rank that hears nothing fails the test.
 const patience = time.Minute
 
-// Run runs the suite, but for what leaves a transport of no use.
+// Run runs all checks after which a transport can still be used: all but Cancel and Abort.
 func Run(t *testing.T, open func() []dist.Transport) {
 	for _, c := range []struct {
 		name  string

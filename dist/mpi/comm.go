@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -42,17 +41,10 @@ type Comm struct {
 	aborted    chan struct{}
 	abort      sync.Once
 	meter      dist.Meter
-	broken     error // what the call returned that fell out of step
+	broken     error // of the call in which this rank fell out of step, nil for none
 }
 
 var _ dist.Transport = (*Comm)(nil)
-
-// most is the bytes of one call of MPI, 1 MiB, where more are divided. Counts of MPI
-// have 32 bits. And a sum in place takes memory of the same size, in the library, for
-// each call: 100 MB in one call took ten times as long and more, between two processes
-// of one machine, as in calls of 1 MiB. That is still far more than what a network
-// moves in the time of its latency.
-const most = 1 << 20
 
 // grace is how long a cancelled call goes on whose bytes are on their way, before it
 // is given up.
@@ -178,9 +170,10 @@ func (c *Comm) do(ctx context.Context, f func() error) error {
 	return err
 }
 
-// givenUp returns what a call returns whose ctx was cancelled. It waits for no more
-// than the next look at ctx, unless all ranks have arrived and bytes are moving; if
-// then another rank gave up too, this may take for ever.
+// givenUp returns the error of a call whose ctx was cancelled. Normally the call ends by
+// itself when it next looks at ctx. Where bytes are moving it does not look, and where
+// another rank has given up as well it may never end: so it is waited for no longer than
+// grace.
 func (c *Comm) givenUp(ctx context.Context) error {
 	select {
 	case err := <-c.done:
@@ -188,231 +181,4 @@ func (c *Comm) givenUp(ctx context.Context) error {
 	case <-time.After(grace):
 		return ctx.Err()
 	}
-}
-
-// wait returns when the non-blocking call under way is done.
-func (c *Comm) wait(ctx context.Context) error {
-	for start := time.Now(); ; {
-		var done C.int
-		if err := check("MPI_Test", C.fdr_test(c.link, &done)); err != nil || done != 0 {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		select {
-		case <-c.aborted:
-			c.die()
-		default:
-		}
-		time.Sleep(pause(time.Since(start)))
-	}
-}
-
-// pause is how long to sleep after having waited in vain: not at all at first, then an
-// eighth of it, so that sleep delays a call by no more than that, up to a millisecond.
-func pause(waited time.Duration) time.Duration {
-	if waited < 100*time.Microsecond {
-		return 0
-	}
-	return min(waited/8, time.Millisecond)
-}
-
-// terms are what the ranks have to agree on before a collective call, and the length
-// that the root announces.
-type terms struct {
-	what   int
-	arg    int // the root, or the length of x
-	length int // on the root
-}
-
-// What a rank may call.
-const (
-	callBarrier = iota
-	callBroadcast
-	callAllreduce
-	callFinalize
-)
-
-// meet returns when all ranks have called it, with the length that the root has
-// announced in c.link.all. Each gives its terms v as v and -v: the largest of either
-// over the ranks are a number and its negative where all gave the same.
-func (c *Comm) meet(ctx context.Context, t terms) error {
-	what, arg := C.int64_t(t.what), C.int64_t(t.arg)
-	c.link.mine = [C.TERMS]C.int64_t{what, -what, arg, -arg, C.int64_t(t.length)}
-	if err := check("MPI_Iallreduce", C.fdr_imax(c.link)); err != nil {
-		return err
-	}
-	if err := c.wait(ctx); err != nil {
-		return err
-	}
-	if all := c.link.all; all[0] != -all[1] || all[2] != -all[3] {
-		return dist.ErrMismatch
-	}
-	return nil
-}
-
-// Barrier returns when every rank has called it.
-func (c *Comm) Barrier(ctx context.Context) error {
-	start := time.Now()
-	err := c.do(ctx, func() error { return c.meet(ctx, terms{what: callBarrier}) })
-	c.meter.Barrier(start, err)
-	return err
-}
-
-// Allreduce overwrites x with its sum over the ranks. See [dist.Transport]; after an
-// error x is not to be used again, since the library may still do so.
-func (c *Comm) Allreduce(ctx context.Context, x []float64) error {
-	start := time.Now()
-	err := c.do(ctx, func() error {
-		if err := c.meet(ctx, terms{what: callAllreduce, arg: len(x)}); err != nil {
-			return err
-		}
-		for part := range pieces(x, c.most/8) {
-			if err := check("MPI_Allreduce", C.fdr_sum(c.link, unsafe.Pointer(&part[0]), C.int(len(part)))); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	c.meter.Allreduce(c, start, len(x), err)
-	return err
-}
-
-// Broadcast returns root's b on every rank. See [dist.Transport].
-func (c *Comm) Broadcast(ctx context.Context, root int, b []byte) ([]byte, error) {
-	start := time.Now()
-	err := dist.CheckRoot(c, root)
-	if err == nil {
-		err = c.do(ctx, func() error { return c.broadcast(ctx, root, &b) })
-	}
-	if err != nil {
-		c.meter.Broadcast(c, root, start, 0, err)
-		return nil, err
-	}
-	c.meter.Broadcast(c, root, start, len(b), nil)
-	return b, nil
-}
-
-func (c *Comm) broadcast(ctx context.Context, root int, b *[]byte) error {
-	t := terms{what: callBroadcast, arg: root}
-	if c.rank == root {
-		t.length = len(*b)
-	}
-	if err := c.meet(ctx, t); err != nil {
-		return err
-	}
-	if c.rank != root {
-		*b = make([]byte, c.link.all[4])
-	}
-	for part := range pieces(*b, c.most) {
-		if err := check("MPI_Bcast", C.fdr_bcast(c.link, unsafe.Pointer(&part[0]), C.int(len(part)), C.int(root))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Send sends b to another rank, once that has called Recv. See [dist.Transport].
-func (c *Comm) Send(ctx context.Context, to int, b []byte) error {
-	start := time.Now()
-	err := dist.CheckPeer(c, to)
-	if err == nil {
-		err = c.do(ctx, func() error { return c.send(ctx, to, b) })
-	}
-	c.meter.Send(start, len(b), err)
-	return err
-}
-
-// send announces the length by a synchronous call, which is done when the receiver
-// waits for it.
-func (c *Comm) send(ctx context.Context, to int, b []byte) error {
-	c.link.mine[0] = C.int64_t(len(b))
-	if err := check("MPI_Issend", C.fdr_issend_length(c.link, C.int(to))); err != nil {
-		return err
-	}
-	if err := c.wait(ctx); err != nil {
-		return err
-	}
-	for part := range pieces(b, c.most) {
-		if err := check("MPI_Send", C.fdr_send(c.link, unsafe.Pointer(&part[0]), C.int(len(part)), C.int(to))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Recv returns the next bytes that another rank has sent. See [dist.Transport].
-func (c *Comm) Recv(ctx context.Context, from int) ([]byte, error) {
-	start := time.Now()
-	var b []byte
-	err := dist.CheckPeer(c, from)
-	if err == nil {
-		err = c.do(ctx, func() error { return c.recv(ctx, from, &b) })
-	}
-	if err != nil {
-		c.meter.Recv(start, 0, err)
-		return nil, err
-	}
-	c.meter.Recv(start, len(b), nil)
-	return b, nil
-}
-
-func (c *Comm) recv(ctx context.Context, from int, b *[]byte) error {
-	if err := check("MPI_Irecv", C.fdr_irecv_length(c.link, C.int(from))); err != nil {
-		return err
-	}
-	if err := c.wait(ctx); err != nil {
-		return err
-	}
-	*b = make([]byte, c.link.all[0])
-	for part := range pieces(*b, c.most) {
-		if err := check("MPI_Recv", C.fdr_recv(c.link, unsafe.Pointer(&part[0]), C.int(len(part)), C.int(from))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// pieces yields x in pieces of at most n, none of them empty: their memory goes to cgo as
-// &part[0], written out in the call, so that cgo looks for pointers in the slice alone and
-// not in the object in which it lies.
-func pieces[T any](x []T, n int) func(yield func([]T) bool) {
-	return func(yield func([]T) bool) {
-		for len(x) > 0 {
-			k := min(n, len(x))
-			if !yield(x[:k]) {
-				return
-			}
-			x = x[k:]
-		}
-	}
-}
-
-// An Error is one that a call of MPI has returned.
-type Error struct {
-	Call string // the function's name
-	Code int
-	Text string // the library's words for it
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("%s: %s (error %d)", e.Call, e.Text, e.Code) }
-
-func check(call string, code C.int) error {
-	if code == C.MPI_SUCCESS {
-		return nil
-	}
-	var text [C.ERROR_STRING]C.char
-	var n C.int
-	C.MPI_Error_string(code, &text[0], &n)
-	return &Error{Call: call, Code: int(code), Text: C.GoStringN(&text[0], n)}
-}
-
-// Version is what the MPI library says of itself, on one line. It may be asked at any
-// time.
-func Version() string {
-	var text [C.VERSION_STRING]C.char
-	var n C.int // counts the closing zero too, with Open MPI
-	C.MPI_Get_library_version(&text[0], &n)
-	return strings.Join(strings.Fields(C.GoString(&text[0])), " ")
 }

@@ -24,9 +24,8 @@ type Backend struct {
 	slots   chan struct{}   // one for each call inside OpenBLAS
 	own     *purego.Backend // for what BLAS lacks
 
-	// Of the call inside, where there is one slot.
-	now  int // threads that OpenBLAS is set to
-	team team
+	now  int  // threads that OpenBLAS is set to; changes only where there is one slot
+	team team // of the call inside, where there is one slot
 }
 
 var (

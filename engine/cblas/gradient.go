@@ -74,16 +74,17 @@ func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	v.rows(b.core, 0, n, g)
 }
 
-// Blocks of A are of so many entries, 64 KiB: a second reading finds them in the
-// second-level cache, and the products are small enough for those kernels of
-// OpenBLAS that pack nothing. From manyRight right-hand sides on that no longer
-// pays, and packing wants more rows; how many dgemm adds up one after the other is
-// what mostRows bounds.
 const (
+	// blockEntries is the number of entries in a block of A, 64 KiB: a second reading
+	// finds them in the second-level cache, and the products are small enough for those
+	// kernels of OpenBLAS that pack nothing.
 	blockEntries = 1 << 13
 	fewestRows   = 8
-	mostRows     = 64
-	manyRight    = 32
+	// mostRows bounds the rows of a block, which dgemm adds up one after the other.
+	mostRows = 64
+	// manyRight is the number of right-hand sides from which on packing is faster, which
+	// wants as many rows as are allowed.
+	manyRight = 32
 )
 
 func blockRows(d, t int) int {
@@ -117,12 +118,13 @@ func (v *gradient) negate(lo, hi int) {
 	}
 }
 
-// Fewest rows of a part; most parts for each thread, several so that one that is
-// held up leaves some to the others; fewest entries, times right-hand sides, that
-// are worth a second thread.
 const (
-	partRows    = 64
-	partsEach   = 4
+	// partRows is the fewest rows of a part.
+	partRows = 64
+	// partsEach is the most parts for each thread: several, so that a thread that is held
+	// up leaves some to the others.
+	partsEach = 4
+	// worthShared is the fewest multiply-adds that are worth a second thread.
 	worthShared = 1 << 16
 )
 

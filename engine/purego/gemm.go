@@ -5,10 +5,7 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 // Gemm computes C = alpha·op(A)·op(B) + beta·C.
 func (b *Backend) Gemm(transA, transB bool, alpha float64, a, bm matrix.Matrix, beta float64, c matrix.Matrix) {
 	m, n, k := matrix.Product(transA, transB, &a, &bm, &c)
-	p := product{
-		be: b, transA: transA, transB: transB, m: m, n: n, k: k,
-		alpha: alpha, a: a, b: bm, beta: beta, c: c,
-	}
+	p := product{be: b, m: m, n: n, k: k, a: operand{a, transA}, b: operand{bm, transB}, c: c, alpha: alpha, beta: beta}
 	if m < fewRows && !transA {
 		multiplyThin(&p)
 	} else {
@@ -27,8 +24,8 @@ func (b *Backend) Gram(first int, a, c matrix.Matrix) {
 	n, _, k := matrix.Product(false, true, &a, &a, &c)
 	matrix.Leading(first, n)
 	multiply(&product{
-		be: b, lower: true, first: first, transB: true, m: n, n: n, k: k,
-		alpha: 1, a: a, b: a, c: c,
+		be: b, m: n, n: n, k: k, a: operand{a, false}, b: operand{a, true}, c: c, alpha: 1,
+		triangle: triangle{lower: true, first: first},
 	})
 }
 

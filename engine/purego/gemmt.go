@@ -9,7 +9,7 @@ func (b *Backend) Gemmt(transA, transB bool, alpha float64, a, bm matrix.Matrix,
 	n, _, k := matrix.Product(transA, transB, &a, &bm, &c)
 	matrix.Square(&c)
 	multiply(&product{
-		be: b, lower: true, transA: transA, transB: transB, m: n, n: n, k: k,
-		alpha: alpha, a: a, b: bm, beta: beta, c: c,
+		be: b, m: n, n: n, k: k, a: operand{a, transA}, b: operand{bm, transB}, c: c, alpha: alpha, beta: beta,
+		triangle: triangle{lower: true},
 	})
 }

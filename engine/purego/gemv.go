@@ -100,8 +100,8 @@ func (v *matvec) columns(lo, hi int) {
 }
 
 // Symv computes y = A·x for the symmetric n×n matrix A, of which only the lower
-// triangle is read, once: a row gives its product with x and, as a column, its
-// part of the others'.
+// triangle is read, once: each row gives its own product with x and, read as a column,
+// adds its part to the products of the rows before it.
 func (b *Backend) Symv(sym matrix.Matrix, x, y []float64) {
 	n := matrix.Square(&sym)
 	matrix.Vector(n, len(x))

@@ -8,26 +8,29 @@ import (
 )
 
 // A gradient is R = A·Xᵀ − B and G += Rᵀ·A for rows that are divided among parts by
-// their shape alone. The sums of parts are added in pairs, these in pairs again,
-// and so on: a binary tree, which is the same whoever computes what of it.
+// their shape alone.
 type gradient struct {
-	be      *Backend
-	n, d, t int
-	a, x, b matrix.Matrix
-	r       matrix.Matrix
-	parts   int // a power of two
-	tasks   int // subtrees, also a power of two
-	depth   int // sums, each of size elements, that one of them needs
-	size    int
-	sums    []float64 // these, for all
+	be         *Backend
+	n, d, t    int
+	a, x, b, r matrix.Matrix
+	sumTree
+}
 
-	wide // for many right-hand sides
+// A sumTree is where the sums of the parts are added: in pairs, these in pairs again, and
+// so on, a binary tree, which is the same whoever computes what of it. A task is a
+// subtree.
+type sumTree struct {
+	parts int       // a power of two
+	tasks int       // also a power of two
+	depth int       // sums that a task needs at a time
+	size  int       // elements of a sum
+	sums  []float64 // those of all tasks
 }
 
 type gradientTeam struct {
 	team
-	gradient
-	sums, packed []float64
+	job          tiledGradient // or its gradient alone, for few right-hand sides
+	sums, packed []float64     // memory for those of the job
 }
 
 var gradients pool[gradientTeam]
@@ -54,9 +57,9 @@ func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	if n == 0 || t == 0 {
 		return
 	}
-	v := gradient{be: b, n: n, d: d, t: t, a: a, x: x, b: rhs, r: r, parts: 1, size: t * d}
+	v := gradient{be: b, n: n, d: d, t: t, a: a, x: x, b: rhs, r: r, sumTree: sumTree{parts: 1, size: t * d}}
 	if b.inTiles(t) && d > 0 {
-		v.many(g)
+		v.doInTiles(g)
 		return
 	}
 	rows := partRows
@@ -71,8 +74,8 @@ func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	v.plan()
 	team := gradients.get()
 	v.sums = grow(&team.sums, v.tasks*v.depth*v.size)
-	team.gradient = v
-	team.run(&team.gradient, v.tasks)
+	team.job.gradient = v
+	team.run(&team.job.gradient, v.tasks)
 	for step := 1; step < v.tasks; step *= 2 {
 		for i := 0; i < v.tasks; i += 2 * step {
 			v.add(v.task(i), v.task(i+step))
@@ -81,20 +84,20 @@ func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	for q := range t {
 		b.kernel.Axpy1(d, 1, &v.sums[q*d], &g.Data[q*g.Stride])
 	}
-	team.gradient = gradient{}
+	team.job = tiledGradient{}
 	gradients.put(team)
 }
 
-// divide makes parts of at most so many rows, unless there are too many.
+// divide makes parts of at most so many rows, unless that takes more than mostParts.
 func (v *gradient) divide(rows int) {
 	for v.n*v.d*v.t >= accuracy.SharedWork && v.parts < mostParts && v.parts*rows < v.n {
 		v.parts *= 2
 	}
 }
 
-// plan divides the tree. More tasks are easier to share evenly, but each has sums
-// of its own, t to the n/tasks rows it reads, that leave the cache: beyond one
-// task for each thread there are no more than have mostParts vectors together.
+// plan divides the tree into tasks. More tasks are easier to share evenly, but each needs
+// sums of its own, which leave the cache. So there is one task for each thread, and more
+// only while the sums of all tasks have no more than mostParts vectors.
 func (v *gradient) plan() {
 	v.tasks = 1
 	for v.tasks < min(v.parts, max(runtime.GOMAXPROCS(0), mostParts/v.t)) {
@@ -107,40 +110,39 @@ func (v *gradient) plan() {
 }
 
 // task is the memory of task i, which begins with its sum.
-func (v *gradient) task(i int) []float64 {
+func (v *sumTree) task(i int) []float64 {
 	size := v.depth * v.size
 	return v.sums[i*size : (i+1)*size]
 }
 
-func (v *gradient) part(i int, s *scratch) {
-	switch v.stage {
-	case packing:
-		v.packStrips(i)
-	case summing:
-		parts := v.parts / v.tasks
-		v.tree(s, i*parts, parts, v.task(i))
-	case finished:
-		v.addStrips(i)
-	}
+// part does task i.
+func (v *gradient) part(i int, s *scratch) { v.subtree(i, s, v.overwrite) }
+
+// A leafSum overwrites g with the sum of rows lo to hi.
+type leafSum = func(s *scratch, lo, hi int, g []float64)
+
+func (v *gradient) overwrite(_ *scratch, lo, hi int, g []float64) {
+	clear(g[:v.size])
+	v.rows(lo, hi, matrix.Strided(v.t, v.d, g, v.d))
+}
+
+// subtree computes the sum of task i.
+func (v *gradient) subtree(i int, s *scratch, of leafSum) {
+	parts := v.parts / v.tasks
+	v.tree(s, i*parts, parts, v.task(i), of)
 }
 
 // tree computes the sum of so many parts, from first on, at the start of g. Behind it
 // is room for one more at each level.
-func (v *gradient) tree(s *scratch, first, parts int, g []float64) {
-	if parts > 1 {
-		half := parts / 2
-		v.tree(s, first, half, g)
-		v.tree(s, first+half, half, g[v.size:])
-		v.add(g, g[v.size:])
+func (v *gradient) tree(s *scratch, first, parts int, g []float64, of leafSum) {
+	if parts == 1 {
+		of(s, share(v.n, first, v.parts, 4), share(v.n, first+1, v.parts, 4), g)
 		return
 	}
-	lo, hi := share(v.n, first, v.parts, 4), share(v.n, first+1, v.parts, 4)
-	if v.padded > 0 {
-		v.chunks(s, lo, hi, g)
-		return
-	}
-	clear(g[:v.size])
-	v.rows(lo, hi, matrix.Strided(v.t, v.d, g, v.d))
+	half := parts / 2
+	v.tree(s, first, half, g, of)
+	v.tree(s, first+half, half, g[v.size:], of)
+	v.add(g, g[v.size:])
 }
 
 // add adds the sum h to g.
@@ -185,7 +187,7 @@ func (v *gradient) fourRows(i int, g matrix.Matrix) {
 	}
 }
 
-// residual books aᵢ·x_q − b_iq and returns it.
+// residual writes aᵢ·x_q − b_iq to R and returns it.
 func (v *gradient) residual(i, q int, ax float64) float64 {
 	if v.b.Data != nil {
 		ax -= v.b.Data[i*v.b.Stride+q]

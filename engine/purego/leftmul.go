@@ -28,7 +28,7 @@ func (b *Backend) LeftMul(w, x matrix.Matrix, _ []float64) {
 	}
 	t := leftMuls.get()
 	t.leftMul = leftMul{shares: 1, product: product{
-		be: b, m: m, n: n, k: k, alpha: 1, a: w, b: x, c: x,
+		be: b, m: m, n: n, k: k, a: operand{Matrix: w}, b: operand{Matrix: x}, c: x, alpha: 1,
 	}}
 	if m*n*k >= minParallel {
 		t.shares = runtime.GOMAXPROCS(0)

@@ -16,22 +16,37 @@ import (
 // Every element of C is the sum over blocks of k, the same for any tile that it
 // falls in, so that the result doesn't depend on how C is divided.
 type product struct {
-	be             *Backend
-	lower          bool
-	transA, transB bool
-	m, n, k        int
-	alpha          float64
-	a, b           matrix.Matrix
-	beta           float64
-	c              matrix.Matrix
+	be          *Backend
+	m, n, k     int // op(A) is m×k, op(B) k×n
+	a, b        operand
+	c           matrix.Matrix
+	alpha, beta float64
+	triangle
+}
 
-	first      int // of a triangle, the first row computed
-	rows, cols int // parts of C
+// An operand is op(A): Aᵀ where trans is set, else A.
+type operand struct {
+	matrix.Matrix
+	trans bool
+}
+
+// A triangle is what of C is computed: where lower is set, rows first to m of the lower
+// triangle, else all of it.
+type triangle struct {
+	lower bool
+	first int // 0 where lower is not set
+}
+
+// A dividedProduct is a product in parts: C divided into so many rows and columns of
+// blocks.
+type dividedProduct struct {
+	product
+	rows, cols int
 }
 
 type productTeam struct {
 	team
-	product
+	dividedProduct
 }
 
 var products pool[productTeam]
@@ -49,42 +64,40 @@ func multiply(p *product) {
 		p.scale(p.first, p.m, 0, p.n)
 		return
 	}
-	p.divide(runtime.GOMAXPROCS(0))
 	t := products.get()
-	t.product = *p
-	t.run(&t.product, p.rows*p.cols)
-	t.product = product{}
+	t.dividedProduct = p.divide(runtime.GOMAXPROCS(0))
+	t.run(&t.dividedProduct, t.rows*t.cols)
+	t.dividedProduct = dividedProduct{}
 	products.put(t)
 }
 
 // divide chooses the parts of C: as few as keep every thread busy, for each part
 // packs its own A and B.
-func (p *product) divide(threads int) {
-	p.rows, p.cols = 1, 1
+func (p *product) divide(threads int) dividedProduct {
+	rows := 1
 	work := (p.m - p.first) * p.n * p.k
 	if threads == 1 || work < minParallel {
-		return
+		return dividedProduct{*p, 1, 1}
 	}
 	parts := threads
 	if work > 256*minParallel {
 		parts *= 4 // a thread held up elsewhere then costs less
 	}
 	if p.lower {
-		p.rows = min(parts, (p.m-p.first+p.be.kernel.NR()-1)/p.be.kernel.NR())
-		return
+		return dividedProduct{*p, min(parts, (p.m-p.first+p.be.kernel.NR()-1)/p.be.kernel.NR()), 1}
 	}
 	packed := func(rows int) int { return parts/rows*p.m + rows*p.n }
-	for rows := 2; rows <= parts; rows++ {
-		if parts%rows == 0 && packed(rows) < packed(p.rows) {
-			p.rows = rows
+	for r := 2; r <= parts; r++ {
+		if parts%r == 0 && packed(r) < packed(rows) {
+			rows = r
 		}
 	}
-	p.cols = parts / p.rows
+	return dividedProduct{*p, rows, parts / rows}
 }
 
 // part computes one part of C. The rows of a triangle are divided so that all
 // parts have the same area, the long ones first.
-func (p *product) part(i int, s *scratch) {
+func (p *dividedProduct) part(i int, s *scratch) {
 	if p.lower {
 		i = p.rows - 1 - i
 		lo, hi := p.shareOfTriangle(i), p.shareOfTriangle(i+1)
@@ -113,13 +126,13 @@ func (p *product) block(s *scratch, i0, i1, j0, j1 int) {
 		nb := min(be.nc, j1-j)
 		for l := 0; l < p.k; l += depth {
 			kb := min(depth, p.k-l)
-			packed := be.pack(grow(&s.b, kb*roundUp(nb, be.kernel.Unit)), be.kernel.NR(), !p.transB, p.b.Data, p.b.Stride, l, j, kb, nb)
+			packed := be.pack(grow(&s.b, kb*roundUp(nb, be.kernel.Unit)), be.kernel.NR(), !p.b.trans, p.b.Data, p.b.Stride, l, j, kb, nb)
 			for i := i0; i < i1; i += height {
 				mb := min(height, i1-i)
 				if p.lower && i+mb <= j {
 					continue
 				}
-				x := be.pack(grow(&s.a, kb*roundUp(mb, be.kernel.Unit)), be.kernel.MR(), p.transA, p.a.Data, p.a.Stride, l, i, kb, mb)
+				x := be.pack(grow(&s.a, kb*roundUp(mb, be.kernel.Unit)), be.kernel.MR(), p.a.trans, p.a.Data, p.a.Stride, l, i, kb, mb)
 				p.tiles(s, x, packed, 0, i, j, mb, nb, kb, add || l > 0)
 			}
 		}
@@ -137,7 +150,7 @@ func share(n, i, parts, unit int) int {
 
 // shareOfTriangle is the row where part i of a triangle begins, all having the same
 // area.
-func (p *product) shareOfTriangle(i int) int {
+func (p *dividedProduct) shareOfTriangle(i int) int {
 	switch i {
 	case 0:
 		return p.first
@@ -173,7 +186,7 @@ func (p *product) scale(i0, i1, j0, j1 int) {
 
 // tiles multiplies the packed a (mb rows) and b (nb columns) into the block of C at
 // (i, j). The rows of b are where they lie, ldb apart, or packed where ldb is 0. A panel
-// of b stays in the first-level cache while those of a pass.
+// of b stays in the first-level cache while those of a go by.
 func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, add bool) {
 	k := p.be.kernel
 	mr, nr := k.MR(), k.NR()
@@ -218,7 +231,7 @@ func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, a
 	}
 }
 
-// exchange copies between C and a whole tile what of it is inside of C.
+// exchange copies between C and a whole tile the part of the tile that lies in C.
 func (p *product) exchange(t []float64, row, col, h, w int, move func(c, t []float64)) {
 	nr := p.be.kernel.NR()
 	for r := range h {

@@ -83,13 +83,14 @@ func orDefault(n, standard int) int {
 // roundUp returns the next multiple of unit.
 func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 
-// Accuracy is the same for all kernels: a sum in one register adds up kc terms, or
+// Accuracy is the same for all kernels. Work is divided in the same way
+// whatever the number of threads. A sum in one register adds up kc terms, or
 // wideStrip in tiles that read A where it lies, before it is added to others; products of
 // single rows have four sums or more side by side. Of a Gradient's parts, those for few
 // right-hand sides have partRows rows, or twice as many, and those in tiles chunks of
 // wideChunk; the sums of at most mostParts of them are added in pairs: 69 additions.
 func (b *Backend) Accuracy() accuracy.Accuracy {
-	return accuracy.Accuracy{Strip: max(512, roundUp(b.kc, 8)), Sums: 4, Gradient: 73}
+	return accuracy.Accuracy{Strip: max(512, roundUp(b.kc, 8)), Sums: 4, Gradient: 73, Reproducible: true}
 }
 
 // Name is "purego".

@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
-// TestRepeatable runs operations for GOMAXPROCS 1, 2 and 4: results must be
-// bitwise the same.
+// TestRepeatable runs operations for GOMAXPROCS 1, 2 and 4, three times each or, with
+// -short, once: results must be bitwise the same.
 func TestRepeatable(t *testing.T) {
 	be, err := purego.New(purego.Config{})
 	if err != nil {
@@ -32,6 +32,10 @@ func TestRepeatable(t *testing.T) {
 	const m, n, k = 300, 200, 150
 	a, b, c, sym, tall := fill(m*k), fill(k*n), fill(m*n), fill(m*m), fill(1000*1000)
 	work := func(n int) []float64 { return slices.Repeat([]float64{math.NaN()}, n) }
+	times := 3
+	if testing.Short() {
+		times = 1
+	}
 	for _, op := range []struct {
 		name string
 		run  func() []float64
@@ -116,7 +120,7 @@ func TestRepeatable(t *testing.T) {
 			want := op.run()
 			for _, procs := range []int{1, 2, 4} {
 				runtime.GOMAXPROCS(procs)
-				for range 3 {
+				for range times {
 					if what := differ(op.run(), want); what != "" {
 						t.Fatalf("GOMAXPROCS %d: %s", procs, what)
 					}

@@ -25,13 +25,15 @@ const (
 	thinTiles = 8
 )
 
-// thinStrip is how many columns of C are computed at a time: some rows of them stay in
-// the first-level cache, and calls are long enough. thinDepth is how many of A and Bᵀ
-// are: thinTiles rows of them stay in the second-level cache. Of tiles, a panel does
-// with thinChunk rows of B or wideStrip columns of Bᵀ.
 const (
+	// thinStrip is the number of columns of C computed at a time: some rows of them stay
+	// in the first-level cache, and calls are long enough.
 	thinStrip = 512
+	// thinDepth is the number of columns of A and Bᵀ taken at a time by single rows:
+	// thinTiles rows of them stay in the second-level cache.
 	thinDepth = 4096
+	// thinChunk is the number of rows of B taken at a time by tiles. Of Bᵀ tiles take
+	// wideStrip columns.
 	thinChunk = 32
 )
 
@@ -43,7 +45,7 @@ func multiplyThin(p *product) {
 	team := thins.get()
 	t := &team.thin
 	t.product, t.strip = *p, thinStrip
-	if t.transB {
+	if t.b.trans {
 		t.strip = roundUp(max(4, thinStrip*thinStrip/max(t.k, 1)), 4) // as much work
 		if t.m >= thinTiles {
 			t.strip = roundUp(2*t.strip, t.be.kernel.Unit) // A is packed for each
@@ -73,9 +75,9 @@ func (t *thin) part(i int, s *scratch) {
 		return
 	}
 	switch few := t.m < thinTiles; {
-	case t.transB && few:
+	case t.b.trans && few:
 		t.dots(lo, hi, s)
-	case t.transB:
+	case t.b.trans:
 		t.rows(lo, hi, s)
 	case few:
 		t.axpys(lo, hi, s)

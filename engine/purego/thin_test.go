@@ -45,7 +45,7 @@ func testThin(t *testing.T, kernel string, transB bool, m, n, k int) {
 	a, before := normal(m*lda), normal(m*ldc)
 	for _, beta := range []float64{0, 1, -0.5} {
 		want := append([]float64(nil), before...)
-		multiply(&product{be: be, transB: transB, m: m, n: n, k: k, alpha: 1.5, a: matrix.Strided(m, k, a, lda), b: bm, beta: beta, c: matrix.Strided(m, n, want, ldc)})
+		multiply(&product{be: be, m: m, n: n, k: k, a: operand{matrix.Strided(m, k, a, lda), false}, b: operand{bm, transB}, c: matrix.Strided(m, n, want, ldc), alpha: 1.5, beta: beta})
 		var first []float64
 		for _, threads := range []int{1, 2, 7} {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))

@@ -30,7 +30,7 @@ func Write(name string, write func(w io.Writer) error) error {
 	return replace(Disk, f, f.Name(), name, "", write)
 }
 
-// destination is where links lead from name, be it that nothing is there.
+// destination is where the links that begin at name lead, whether a file is there or not.
 func destination(name string) string {
 	const most = 40 // as systems have it; opening what is left then says what is wrong
 	for range most {
@@ -57,10 +57,10 @@ func temporary(name string) (*os.File, error) {
 	}
 }
 
-// Replace is Write through a temporary file of the caller's choice, in the same
-// folder, that is overwritten where there is one; and the file that is replaced stays
-// as previous, in place of what is called so. Where a rename fails the last whole file
-// is name or, if that is not there, previous.
+// Replace is Write with names of the caller's choice, all in one folder: it writes to the
+// file temporary, in place of what is there, and keeps the file that it replaces as
+// previous, where that is not "". Where a rename fails the last whole file is name or, if
+// that is not there, previous.
 func Replace(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
 	f, err := d.Create(temporary)
 	if err != nil {
@@ -89,7 +89,7 @@ func replace(d Operations, f File, temporary, name, previous string, write func(
 	return d.SyncDir(filepath.Dir(name))
 }
 
-// Operations are those on files that Replace makes, for tests to let fail.
+// Operations are what Replace does to files. Tests have others, which fail.
 type Operations interface {
 	Create(name string) (File, error)
 	Rename(from, to string) error
@@ -97,7 +97,7 @@ type Operations interface {
 	SyncDir(name string) error
 }
 
-// A File is one in the making.
+// A File is a file that is being written.
 type File interface {
 	io.Writer
 	Sync() error

@@ -96,9 +96,9 @@ func (f *Figure) Save(w io.Writer, format string) error {
 	return fmt.Errorf("chart: format %q is neither png nor svg", format)
 }
 
-// Inline is the figure as an svg element to stand in a page of HTML: what is black,
-// white and light grey takes the page's colours, currentColor, --page and --grid;
-// the label says what it is to who cannot see it.
+// Inline is the figure as an svg element to stand in a page of HTML. Black, white and light
+// grey become colours of the page: currentColor, --page and --grid. The label describes
+// the figure to those who cannot see it.
 func (f *Figure) Inline(label string) (string, error) {
 	d, err := layOut(f)
 	if err != nil {

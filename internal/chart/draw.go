@@ -205,8 +205,8 @@ func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLine2(u.line, left, c.Min.Y, left, c.Max.Y)
 }
 
-// bare is a plotter that asks for no room for its markers and strokes, which plot
-// makes between the data and the axis, in some panels alone.
+// bare is a plotter that does not tell plot how large its markers and strokes are: plot
+// would leave room for them between the data and the axis, but not in all panels.
 type bare struct {
 	plot.Plotter
 	plot.DataRanger

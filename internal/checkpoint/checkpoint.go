@@ -29,7 +29,7 @@ type File struct {
 	name string
 	disk atomicfile.Operations
 	lock *os.File
-	// damaged tells that the last state is, and not to replace the one before by it.
+	// damaged is set where the last state is damaged: Save then keeps the one before it.
 	damaged bool
 }
 
@@ -63,8 +63,8 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s is locked by %s", e.Lock, e.Holder)
 }
 
-// Save makes a new state, of size bytes, and returns it. On an error the last one is
-// still what Load finds, or, where no more than syncing the folder failed, this one.
+// Save makes a new state, of size bytes, and returns it. After an error Load still finds
+// the last state, or this one where only the sync of the folder failed.
 func (f *File) Save(size int64, write func(w io.Writer) error) (*State, error) {
 	previous := f.name + ".previous"
 	if f.damaged {
@@ -163,8 +163,8 @@ func verify(file *os.File) (int64, error) {
 // Close ends the lock and leaves the states.
 func (f *File) Close() error { return f.lock.Close() }
 
-// Remove removes all files of the checkpoint and ends the lock, which is the last to
-// go; of the states it is the last one.
+// Remove removes all files of the checkpoint and ends the lock. The lock is the last file
+// to go, and the last state goes after the one before it.
 func (f *File) Remove() error {
 	var errs []error
 	names := Names(f.name)

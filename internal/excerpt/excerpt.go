@@ -30,7 +30,7 @@ func cut[T ~string | ~[]byte](text T, n int) string {
 	if len(text) <= n {
 		return string(text)
 	}
-	for n > most/2 && !utf8.RuneStart(text[n]) { // but for what is no UTF-8
+	for n > most/2 && !utf8.RuneStart(text[n]) { // not within a character, unless the text is no UTF-8
 		n--
 	}
 	return string(text[:n]) + "…"

@@ -90,11 +90,11 @@ func (m *Resolvent) cancelled(q int, along, off []float64) bool {
 	return false
 }
 
-// ProjectAll fills in what Gradients have beside their first q vectors.
+// ProjectAll projects the first q vectors of g: it overwrites g.Along and g.Off.
 func (m *Resolvent) ProjectAll(q int, g *Gradients) { m.Project(q, g.G, g.Along, g.Off) }
 
 // Invert overwrites the q rows of off, which Project left there, with
-// (BᵀB + sᵢI)⁻¹gᵢ, and along with what is of no more use.
+// (BᵀB + sᵢI)⁻¹gᵢ. along serves as workspace and is overwritten.
 func (m *Resolvent) Invert(s, along, off []float64) {
 	d, r, q := m.Dim, len(m.Values), len(s)
 	for i, s := range s {

@@ -77,7 +77,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // ErrVersion is in the chain of an Error about a version newer than [Kind.Version].
 var ErrVersion = errors.New("newer format version")
 
-// An Error says at which byte of a message it turned out to be none. The packages
+// An Error says at which byte a message turned out to be wrong. The packages
 // that use this one convert it to their own type of the same fields.
 type Error struct {
 	Offset int64

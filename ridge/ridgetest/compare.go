@@ -3,6 +3,7 @@ package ridgetest
 import (
 	"math"
 	"math/big"
+	"sync"
 
 	"pgregory.net/rapid"
 
@@ -46,7 +47,7 @@ func Bitwise(t rapid.TB, what string, a, b *ridge.Solution, coef, intercept floa
 // returns the largest ratio of a true error to its bound.
 func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Solution) (worst float64) {
 	t.Helper()
-	want, err := p.Solve(f.Gamma)
+	want, err := latest.solve(p, f.Gamma)
 	if err != nil {
 		// Singular beyond doubt: nothing may be promised.
 		for _, o := range f.Targets {
@@ -57,6 +58,35 @@ func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Solution) (worst float6
 		return 0
 	}
 	return certificate(t, p, want, f)
+}
+
+// latest has the reference solutions of the problem that was last asked for: tests hold many
+// fits of one problem to them, one after the other.
+var latest memo
+
+type memo struct {
+	mu     sync.Mutex
+	p      *refbig.Problem
+	solved map[float64]reference
+}
+
+type reference struct {
+	solution *refbig.Solution
+	err      error
+}
+
+func (m *memo) solve(p *refbig.Problem, gamma float64) (*refbig.Solution, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.p != p {
+		m.p, m.solved = p, make(map[float64]reference)
+	}
+	r, known := m.solved[gamma]
+	if !known {
+		r.solution, r.err = p.Solve(gamma)
+		m.solved[gamma] = r
+	}
+	return r.solution, r.err
 }
 
 // certificate is Certificate for the solution want at the fit's γ.

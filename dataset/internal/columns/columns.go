@@ -28,7 +28,7 @@ type Choice struct {
 func Choose(names []string, named bool, targets, features []string) (Choice, error) {
 	c := Choice{To: make([]int, len(names))}
 	t := &table{names: names, named: named}
-	target, err := t.list("target column", targets)
+	target, err := t.list(targets)
 	if err != nil {
 		return c, err
 	}
@@ -85,13 +85,12 @@ func Numbers(n int) []string {
 type table struct {
 	names []string
 	named bool
-	// places are where names stand, -1 for more than once; nil where they are looked
-	// through instead, as for few columns to be found.
+	// places has the index of each name, -1 where several columns have it. It is nil where
+	// few columns are to be found: then names is searched for each.
 	places map[string]int
 }
 
-// index makes places where so many columns are to be found that looking through all for
-// each would take long.
+// index makes places where many columns are to be found.
 func (t *table) index(specs int) {
 	const few = 16
 	if !t.named || specs <= few || t.places != nil {
@@ -106,7 +105,8 @@ func (t *table) index(specs int) {
 	}
 }
 
-// place is where a name stands, -1 for more than once; ok is false for nowhere.
+// place returns the index of a name, -1 where several columns have it. ok is false where
+// none has.
 func (t *table) place(name string) (i int, ok bool) {
 	if !t.named {
 		return 0, false
@@ -124,7 +124,7 @@ func (t *table) place(name string) (i int, ok bool) {
 	return i, true
 }
 
-// features resolves the list of features, which may say what is left out.
+// features resolves the list of features, or of the columns that are no features.
 func (t *table) features(specs []string) ([]int, error) {
 	all := make([]int, len(t.names))
 	for i := range all {
@@ -145,37 +145,37 @@ func (t *table) features(specs []string) ([]int, error) {
 		}
 	}
 	if len(left) == 0 {
-		return t.list("column", specs)
+		return t.list(specs)
 	}
 	if len(left) < len(specs) {
 		return nil, fmt.Errorf("the columns are either listed or, each after \"-\", left out: not both, as in %q", excerpt.Of(strings.Join(specs, ",")))
 	}
-	out, err := t.list("column", left)
+	out, err := t.list(left)
 	if err != nil {
 		return nil, err
 	}
 	return without(all, out, len(t.names)), nil
 }
 
-// list resolves specifications, each of another column.
-func (t *table) list(what string, specs []string) ([]int, error) {
+// list resolves specifications, each of which must be another column.
+func (t *table) list(specs []string) ([]int, error) {
 	t.index(len(specs))
 	var out []int
 	taken := map[int]bool{}
 	for _, s := range specs {
-		i, err := t.find(what, s)
+		i, err := t.find(s)
 		if err != nil {
 			return nil, err
 		}
 		if taken[i] {
-			return nil, fmt.Errorf("%s %q is named twice", what, excerpt.Of(s))
+			return nil, fmt.Errorf("column %q is named twice", excerpt.Of(s))
 		}
 		out, taken[i] = append(out, i), true
 	}
 	return out, nil
 }
 
-func (t *table) find(what, spec string) (int, error) {
+func (t *table) find(spec string) (int, error) {
 	if i, ok := t.place(spec); ok {
 		if i < 0 {
 			return 0, fmt.Errorf("more than one column is called %q", excerpt.Of(spec))
@@ -189,7 +189,7 @@ func (t *table) find(what, spec string) (int, error) {
 	case spec == "last":
 		n = len(t.names)
 	case err != nil || n < 1 || n > len(t.names):
-		return 0, fmt.Errorf("there is no %s %q; the %d columns are %s", what, excerpt.Of(spec), len(t.names), t)
+		return 0, fmt.Errorf("there is no column %q; the %d columns are %s", excerpt.Of(spec), len(t.names), t)
 	}
 	return n - 1, nil
 }

@@ -6,11 +6,13 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// reserve bounds what Reserve takes: a whole block of all but the widest rows.
+// reserve bounds the numbers that Reserve makes room for. Of all but the widest rows it is
+// room for a whole block.
 const reserve = 1 << 19
 
-// Reserve makes Grow for n rows in steps no more costly than in one. It reserves
-// no more than a file without those rows may cost.
+// Reserve makes room for n rows, so that several calls of Grow cost no more than one. It is
+// called before the rows are read, and so is bounded: a file may say that it has more rows
+// than it has.
 func (c *Choice) Reserve(b *dataset.Buffer, n int) {
 	b.X = slices.Grow(b.X, min(n*c.Features, reserve))
 	b.Y = slices.Grow(b.Y, min(n*c.Targets, reserve))
@@ -57,13 +59,13 @@ func (c *Choice) Rows(x, y, rows []float64) {
 	}
 }
 
-// Tile is how many columns fill a line of the cache. As many, or a multiple, are best
-// put into rows together: every line is then written once and whole.
+// Tile is how many columns fill a line of the cache. It is best to put as many columns, or a
+// multiple, into rows together: every line is then written once and whole.
 const Tile = 8
 
-// Columns puts part of the columns js of the file, from row first on, into room made
-// by Grow. values has the same rows of each, one column after the other. It reports
-// whether all are finite; Find tells which is not.
+// Columns writes values into room made by Grow, from row first on. values has the same rows
+// of each of the columns js of the file, one column after the other. It reports whether all
+// are finite; Find returns one that is not.
 func (c *Choice) Columns(x, y []float64, js []int, first int, values []float64) (finite bool) {
 	n := len(values) / len(js)
 	for i := 0; i < len(js); {
@@ -103,7 +105,7 @@ func turn(to []float64, stride int, values []float64, n int) {
 	}
 }
 
-// column puts part of column j of the file.
+// column writes values of column j of the file, from row first on.
 func (c *Choice) column(x, y []float64, j, first int, values []float64) {
 	to, stride, k := x, c.Features, c.To[j]
 	if k >= c.Features {

@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// Parse reads the decimal number that text is, or Inf, Infinity or NaN, of any case and
-// sign, as np.loadtxt and pandas have it. Numbers as programs have them, with digits set apart by
-// underscores (1_000) or hexadecimal (0x1p4), are none, though strconv.ParseFloat reads
-// them: in a file of data they are text, codes say, or a slip. The error is strconv's.
+// Parse reads a decimal number, or Inf, Infinity or NaN of any case and sign, as np.loadtxt
+// and pandas do. Unlike strconv.ParseFloat it refuses numbers as programs write them, with
+// underscores between digits (1_000) or hexadecimal (0x1p4): in a file of data they are codes
+// or mistakes. The error is strconv's.
 func Parse(text []byte) (float64, error) {
 	if v, ok := short(text); ok {
 		return v, nil
@@ -21,7 +21,7 @@ func Parse(text []byte) (float64, error) {
 	return strconv.ParseFloat(string(text), 64)
 }
 
-// likeCode tells that text, if it is a number at all, is one as programs have them.
+// likeCode reports whether text, if it is a number at all, is one that only programs write.
 func likeCode(text []byte) bool { return bytes.ContainsAny(text, "_xX") }
 
 // maxExact is 2⁵³: whole numbers up to it are float64 without rounding.

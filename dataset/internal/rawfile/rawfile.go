@@ -21,10 +21,10 @@ import (
 // in memory. It is what the zstd command itself accepts.
 const maxWindow = 128 << 20
 
-// MaxRow bounds the text of a row, and so the memory that a file without newlines
-// can take and, for blank lines and comments count as part of the row they precede,
-// how long reading it can go on before there is a row or an error.
-const MaxRow = 64 << 20
+// maxRow bounds the text of a row, and so the memory that a file without newlines takes.
+// Blank lines and comments count as part of the row behind them: so it also bounds how long
+// reading goes on before there is a row or an error.
+const maxRow = 64 << 20
 
 // A File is an open file, uncompressed where it was compressed.
 type File struct {
@@ -35,15 +35,20 @@ type File struct {
 	// Line is the number of lines that ReadLine has returned.
 	Line int
 
-	file   *os.File
-	packed string // "gzip" or "zstd", "" for neither
-	close  func() // of the decoder
-	long   []byte // a line that the Reader's buffer does not hold
-	size   int    // bytes of the lines since the last EndRow
-	mark   int    // bytes of a byte order mark, which is part of the first line
-	share  share
-	stamp  dataset.Stamp // what the file is to stay
-	status status
+	file    *os.File
+	decoder decoder
+	long    []byte // a line that the Reader's buffer does not hold
+	size    int    // bytes of the lines since the last EndRow
+	mark    int    // bytes of a byte order mark, which is part of the first line
+	share   share
+	stamp   dataset.Stamp // what the file was when it was opened, and has to stay
+	status  status
+}
+
+// A decoder uncompresses a file.
+type decoder struct {
+	name  string // "gzip" or "zstd", "" for a file that is not compressed
+	close func()
 }
 
 // Reopen opens a file that was seen before. It is an *[dataset.ChangedError] that it has
@@ -57,7 +62,7 @@ func Open(name string) (*File, error) {
 	return open(name, func(dataset.Stamp) error { return nil })
 }
 
-// open opens a regular file that check has nothing against.
+// open opens a regular file, unless check returns an error for its stamp.
 func open(name string, check func(dataset.Stamp) error) (*File, error) {
 	// Opening a pipe would wait for its writer: look before.
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -87,7 +92,7 @@ func open(name string, check func(dataset.Stamp) error) (*File, error) {
 		file.Close() // nothing was read
 		return nil, err
 	}
-	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), file: file, close: func() {}, share: whole, stamp: stamp}
+	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), file: file, decoder: decoder{close: func() {}}, share: whole, stamp: stamp}
 	if err := f.unpack(); err != nil {
 		file.Close() // the error at hand says more
 		return nil, f.Wrap(err, 0)
@@ -100,10 +105,10 @@ const bufferSize = 1 << 18
 // unpack puts a decoder before a compressed file.
 func (f *File) unpack() error {
 	magic, _ := f.Peek(4) // an error comes again when it is read
-	var decoder io.Reader
+	var text io.Reader
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
-		f.packed = "gzip"
+		f.decoder.name = "gzip"
 		z, err := gzip.NewReader(f.Reader)
 		if err == io.EOF { // amid the header
 			err = io.ErrUnexpectedEOF
@@ -111,24 +116,24 @@ func (f *File) unpack() error {
 		if err != nil {
 			return err
 		}
-		decoder = z
+		text = z
 	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		f.packed = "zstd"
+		f.decoder.name = "zstd"
 		z, err := zstd.NewReader(f.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return err
 		}
-		decoder, f.close = z, z.Close
+		text, f.decoder.close = z, z.Close
 	default:
 		return nil
 	}
-	f.Reader, f.Plain = bufio.NewReaderSize(decoder, bufferSize), -1
+	f.Reader, f.Plain = bufio.NewReaderSize(text, bufferSize), -1
 	return nil
 }
 
 // Close closes the file.
 func (f *File) Close() error {
-	f.close()
+	f.decoder.close()
 	return f.file.Close()
 }
 
@@ -136,7 +141,7 @@ func (f *File) Close() error {
 func (f *File) Stamp() dataset.Stamp { return f.stamp }
 
 // Unchanged returns an *[dataset.ChangedError] where the file was written to since it
-// was opened. Another that has taken its name is not this one.
+// was opened. It looks at the open file, whatever file now has its name.
 func (f *File) Unchanged() error {
 	now, err := f.status.of(f.file)
 	if err != nil {
@@ -147,14 +152,14 @@ func (f *File) Unchanged() error {
 
 // At returns the file for reading anywhere in it, nil for a compressed one.
 func (f *File) At() *os.File {
-	if f.packed != "" {
+	if f.decoder.name != "" {
 		return nil
 	}
 	return f.file
 }
 
 // Packed is the name of the compression, "" for none.
-func (f *File) Packed() string { return f.packed }
+func (f *File) Packed() string { return f.decoder.name }
 
 // SkipBOM drops a byte order mark, as text may begin with.
 func (f *File) SkipBOM() {
@@ -163,9 +168,9 @@ func (f *File) SkipBOM() {
 	}
 }
 
-// ReadLine returns the next line with its end, valid until the next call. At the
-// end of the file it returns io.EOF; after more than MaxRow bytes without an EndRow,
-// an error, and so for a line that belongs to another share.
+// ReadLine returns the next line with its end, valid until the next call. At the end of
+// the file it returns io.EOF. More than maxRow bytes without an EndRow are an error, and so
+// is a line that belongs to another share.
 func (f *File) ReadLine() ([]byte, error) {
 	if f.Done() {
 		return nil, f.beyond()
@@ -174,7 +179,7 @@ func (f *File) ReadLine() ([]byte, error) {
 	if err == bufio.ErrBufferFull {
 		f.long = append(f.long[:0], text...)
 		for err == bufio.ErrBufferFull {
-			if f.size+len(f.long) > MaxRow {
+			if f.size+len(f.long) > maxRow {
 				return nil, f.tooLong(f.Line + 1)
 			}
 			text, err = f.ReadSlice('\n')
@@ -188,18 +193,18 @@ func (f *File) ReadLine() ([]byte, error) {
 	f.Line++
 	f.share.next += int64(len(text) + f.mark)
 	f.mark = 0
-	if f.size += len(text); f.size > MaxRow {
+	if f.size += len(text); f.size > maxRow {
 		return nil, f.tooLong(f.Line)
 	}
 	return text, nil
 }
 
-// EndRow tells that the lines read so far have made a row.
+// EndRow is called when the lines read so far have made a row.
 func (f *File) EndRow() { f.size = 0 }
 
-// tooLong reports a row of more than MaxRow bytes.
+// tooLong reports a row of more than maxRow bytes.
 func (f *File) tooLong(line int) error {
-	return &dataset.InputError{File: f.Name, Line: line, Msg: fmt.Sprintf("the row, with the blank lines before it, is longer than %d MiB", MaxRow>>20)}
+	return &dataset.InputError{File: f.Name, Line: line, Msg: fmt.Sprintf("the row, with the blank lines before it, is longer than %d MiB", maxRow>>20)}
 }
 
 // Wrap turns an error of reading at a line into an *[dataset.InputError]; io.EOF
@@ -213,12 +218,12 @@ func (f *File) Wrap(err error, line int) error {
 	switch {
 	case err == nil || err == io.EOF || errors.As(err, &known):
 		return err
-	case f.packed == "" || errors.As(err, &system):
+	case f.decoder.name == "" || errors.As(err, &system):
 		return fail("cannot be read", err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fail("the "+f.packed+" stream is truncated", nil)
+		return fail("the "+f.decoder.name+" stream is truncated", nil)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return fail(fmt.Sprintf("the zstd stream needs a window of more than %d MiB", maxWindow>>20), nil)
 	}
-	return fail("the "+f.packed+" stream is damaged", err)
+	return fail("the "+f.decoder.name+" stream is damaged", err)
 }

@@ -19,11 +19,11 @@ type share struct {
 
 var whole = share{end: math.MaxInt64}
 
-// Limit keeps to the records whose first byte lies in r, from the next line on. A
-// reader asks Done before each record. A record that goes on, in quotes, with a line
-// that begins at r.Hi or later is an error: the reader of the next range takes that
-// line, the first that begins there, for the beginning of a record. So where all readers
-// are content each began where the one before had ended.
+// Limit restricts f to the records whose first byte lies in r, from the next line on. A
+// reader asks Done before each record. A quoted record that goes on with a line that begins
+// at r.Hi or later is an error, because the reader of the next range takes that line for the
+// beginning of a record. So where no reader has an error, each range began where a record
+// begins.
 func (f *File) Limit(r dataset.Range) error {
 	if r.Whole() {
 		return nil
@@ -32,8 +32,8 @@ func (f *File) Limit(r dataset.Range) error {
 		f.share.end = 0
 		return nil
 	}
-	if f.packed != "" {
-		return &dataset.InputError{File: f.Name, Msg: "is a " + f.packed + " stream, of which no part can be read alone; unpack it"}
+	if f.decoder.name != "" {
+		return &dataset.InputError{File: f.Name, Msg: "is a " + f.decoder.name + " stream, of which no part can be read alone; unpack it"}
 	}
 	f.share.end = r.Hi
 	if r.Lo <= f.share.next {
@@ -58,10 +58,10 @@ func (f *File) Limit(r dataset.Range) error {
 	return f.Wrap(err, 0)
 }
 
-// Done tells that the next line belongs to another share.
+// Done reports whether the next line belongs to another share.
 func (f *File) Done() bool { return f.share.next >= f.share.end }
 
-// beyond is why no record of the share goes on with the next line.
+// beyond is the error of a record that goes on with a line of another share.
 func (f *File) beyond() error {
 	if _, err := f.Peek(1); err != nil {
 		return f.Wrap(err, f.Line+1)
@@ -69,8 +69,8 @@ func (f *File) beyond() error {
 	return &dataset.InputError{File: f.Name, Line: f.Line, Msg: "a quoted line break is where the file is divided; take another number of ranks, or make as many files as ranks"}
 }
 
-// Place gives an error in a share its line in the file, for which it counts those
-// before.
+// Place corrects the line of an error in a share. It counts the lines of the file before the
+// share and adds them.
 func (f *File) Place(err error) error {
 	e, ok := errors.AsType[*dataset.InputError](err)
 	if !ok || e.Line == 0 || f.share.start == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// A status is memory for what the system says of a file: os.File.Stat takes new memory
-// each time, and here that is once a block.
+// A status is memory for what the system says of a file. os.File.Stat would allocate it anew
+// for every block.
 type status struct{ syscall.Stat_t }
 
 func (s *status) of(f *os.File) (dataset.Stamp, error) {

@@ -4,9 +4,10 @@ package accuracy
 
 // Accuracy bounds the round-off of a backend's sums. See engine.Accuracy.
 type Accuracy struct {
-	Strip    int
-	Sums     int
-	Gradient int
+	Strip        int
+	Sums         int
+	Gradient     int
+	Reproducible bool
 }
 
 // Dot bounds the round-off of a product along rows of k terms, in units of eps.
@@ -20,12 +21,13 @@ func (a Accuracy) Sum(k int) float64 { return float64(k) / 2 }
 // Gradients bounds that of what one call of Gradient adds to G.
 func (a Accuracy) Gradients() float64 { return float64((a.Gradient + 1) / 2) }
 
-// Roundings is how many eps every bound allows beside: for alpha and beta, for what is
-// added to beta·C, and for what is of second order.
+// Roundings is how many eps are added to every bound: for alpha and beta, for what is
+// added to beta·C, and for terms of second order.
 const Roundings = 2
 
-// A call of Gradient has at most MaxRows rows and, unless these make SharedWork
-// multiply-adds, FewRows: then backends divide it into parts that keep Accuracy.Gradient.
+// A call of Gradient has at most MaxRows rows, or at most FewRows where its rows make
+// fewer than SharedWork multiply-adds. Backends divide such calls into parts so that
+// Accuracy.Gradient holds.
 const (
 	MaxRows    = 512
 	FewRows    = 32

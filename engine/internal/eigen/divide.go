@@ -18,18 +18,29 @@ type divider struct {
 	q    []float64 // n×n: eigenvectors of the solved blocks, by slot
 	perm []int     // the slots of each solved block by ascending eigenvalue
 
-	// The workspace of one merge.
+	// Of one merge.
+	deflation
+	solution
+	packed []float64 // the kept rows of q, grouped by kind, without their zeros
+	group  []int     // where each of kept stands in packed
+	row    []float64 // n of scratch
+}
+
+// A deflation parts the slots of a merge into those of which the secular equation is made
+// and the others.
+type deflation struct {
 	z       []float64 // the coupling vector, by slot
 	kind    []int     // by slot
 	order   []int     // all slots by ascending d
 	kept    []int     // the slots in the secular equation, by ascending d
 	dropped []int     // the deflated slots, by ascending d
-	group   []int     // where each of kept stands in packed
+}
+
+// A solution is the secular equation of a merge and what solves it.
+type solution struct {
 	eq      secular
 	lambda  []float64 // its roots
 	zhat    []float64 // the coupling vector whose roots these are exactly
-	row     []float64 // n of scratch
-	packed  []float64 // the kept rows of q, grouped by kind, without their zeros
 	vectors []float64 // eigenvectors of D + rho·zᵀz as rows
 }
 
@@ -78,11 +89,15 @@ func newDivider(kr Kernels, n, k int, d, e, work []float64) divider {
 	}
 	return divider{
 		kr: kr, n: n, d: d, e: e,
-		q: cut(n * n), packed: cut(packedWork(n)), vectors: cut(vectorsWork(n, k)),
-		z: cut(n), lambda: cut(n), zhat: cut(n), row: cut(n),
-		eq:   secular{d: cut(n), z: cut(n), zz: cut(n)},
-		perm: ints(cut(n)), kind: ints(cut(n)), order: ints(cut(n)),
-		kept: ints(cut(n)), dropped: ints(cut(n)), group: ints(cut(n)),
+		q: cut(n * n), perm: ints(cut(n)),
+		deflation: deflation{
+			z: cut(n), kind: ints(cut(n)), order: ints(cut(n)), kept: ints(cut(n)), dropped: ints(cut(n)),
+		},
+		solution: solution{
+			eq:     secular{d: cut(n), z: cut(n), zz: cut(n)},
+			lambda: cut(n), zhat: cut(n), vectors: cut(vectorsWork(n, k)),
+		},
+		packed: cut(packedWork(n)), group: ints(cut(n)), row: cut(n),
 	}
 }
 

@@ -64,7 +64,7 @@ func (s *divider) couple(n1, n int, q []float64, negative bool) {
 
 // mergeOrders sets order to all slots by ascending d, given the order of each
 // half.
-func (s *divider) mergeOrders(n1 int, d []float64, perm []int) {
+func (s *deflation) mergeOrders(n1 int, d []float64, perm []int) {
 	s.order = s.order[:0]
 	first, second := perm[:n1], perm[n1:]
 	for len(first) > 0 || len(second) > 0 {
@@ -116,7 +116,7 @@ func (s *divider) deflate(n1, n int, d, q []float64, rho float64) {
 	f.rho = rho
 }
 
-func (s *divider) drop(slot int) {
+func (s *deflation) drop(slot int) {
 	s.kind[slot] = deflated
 	s.dropped = append(s.dropped, slot)
 }
@@ -230,7 +230,7 @@ func (s *divider) solveSecular(stored int) bool {
 
 // sortSlots sets perm to all slots by ascending eigenvalue, from roots and dropped,
 // both sorted, and returns how many of the k largest are roots.
-func (s *divider) sortSlots(n, k int, d []float64, perm []int) (wanted int) {
+func (s *deflation) sortSlots(n, k int, d []float64, perm []int) (wanted int) {
 	root, dropped := len(s.kept)-1, s.dropped
 	for i := n - 1; i >= 0; i-- {
 		if last := len(dropped) - 1; last < 0 || root >= 0 && d[root] >= d[dropped[last]] {

@@ -32,8 +32,8 @@ const (
 
 // SVD computes the singular values and right singular vectors by one-sided
 // Jacobi rotations of the rows (Hestenes 1958; J. Demmel, K. Veselić, "Jacobi's
-// Method is More Accurate than QR", SIAM J. Matrix Anal. Appl. 13, 1992), which
-// are A·Aᵀ made diagonal without being formed: singular values come out accurate
+// Method is More Accurate than QR", SIAM J. Matrix Anal. Appl. 13, 1992). They
+// make A·Aᵀ diagonal without forming it: singular values come out accurate
 // relative to themselves, and the rows end as Σ·Vᵀ. The eigenvectors of A·Aᵀ,
 // applied first, leave only rows below √eps·‖A‖ to rotate. A tall A is reduced to
 // its R before.

@@ -13,17 +13,22 @@ import (
 // them. It is a [dataset.Source].
 type problem struct {
 	g       Genome
-	x, y    [][]float64  // distinct rows
-	w       []float64    // weight of each
-	stream  []int        // which of them come one after another
-	again   []int        // and which do in all cycles but the first
-	weights []float64    // of the rows of the stream, nil when none has any
-	betas   []float64    // factor of each decay
-	factors []*big.Float // what is left, in the end, of the rows before each decay, and after the last
+	x, y    [][]float64 // distinct rows
+	w       []float64   // weight of each
+	stream  []int       // which of them come one after another
+	again   []int       // and which do in all cycles but the first
+	weights []float64   // of the rows of the stream, nil when none has any
+	decays
 	source  dataset.Source
 	kept    map[[2]int]dataset.Block // blocks of later cycles
 	gamma   float64
 	moments *refbig.Problem
+}
+
+// decays are what the summary forgets while it is streamed to.
+type decays struct {
+	betas   []float64    // factor of each decay
+	factors []*big.Float // what is left, in the end, of the rows before each decay, and after the last
 }
 
 func newProblem(g Genome) *problem {

@@ -73,7 +73,10 @@ func (b budget) spend(t *testing.T, s *Search) {
 func TestSearch(t *testing.T) {
 	cases := 200
 	if os.Getenv(inner) != "" {
-		cases = 60
+		cases = 20
+		if os.Getenv("FDRIDGE_THOROUGH") != "" {
+			cases = 60
+		}
 	}
 	b := readBudget(t, cases)
 	seeds := genomes(slices.Concat(findings, elsewhere))

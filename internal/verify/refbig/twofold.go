@@ -14,8 +14,13 @@ type Twofold struct {
 	meanX, meanY []Pair
 	x, y         []pairs // centred columns
 	w            []Pair
-	k            []pairs // rows of the lower triangle of K
-	c            []pairs // AᵀWy of each target
+	products
+}
+
+// products are what the normal equations are made of.
+type products struct {
+	k []pairs // rows of the lower triangle of K
+	c []pairs // AᵀWy of each target
 }
 
 // NewTwofold reduces x (n×d), y (n×t) and weights w (n of them).

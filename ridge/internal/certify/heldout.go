@@ -35,9 +35,6 @@ func (h *HeldOut) Missed(j int, x []float64, xn, bx float64) interval.Interval {
 	return interval.Total([]interval.Interval{h.held.RSS(j, x, xn, bx), h.apart.missed(j, x, xn)})
 }
 
-// SketchNorms returns ‖Bx‖² of the rows held out for each row of x (q×d).
-func (h *HeldOut) SketchNorms(q int, x []float64) []float64 { return h.held.SketchNorms(q, x) }
-
 // RoundOff bounds, in norm, the round-off of the residuals of the rows held out for
 // weights of norm x and their intercept, as they are evaluated row by row.
 func (h *HeldOut) RoundOff(j int, x, intercept float64) float64 {

@@ -6,7 +6,6 @@ package gram
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -139,9 +138,9 @@ func (o *Operator) total(out, rss []float64) error {
 	t := o.sums.totals(o.shared.found)
 	switch {
 	case int64(t.rows) != o.rows.Count:
-		return fmt.Errorf("%w: this pass read %d rows, the summary %d", rows.ErrShape, int64(t.rows), o.rows.Count)
+		return rows.Unfit("this pass read %d rows, the summary %d", int64(t.rows), o.rows.Count)
 	case !(math.Abs(t.weight-o.rows.Weight) <= 1e-9*o.rows.Weight):
-		return fmt.Errorf("%w: the rows of this pass weigh %g, those of the summary %g", rows.ErrShape, t.weight, o.rows.Weight)
+		return rows.Unfit("the rows of this pass weigh %g, those of the summary %g", t.weight, o.rows.Weight)
 	}
 	o.sums.sparse = o.sums.sparse || t.sparse
 	copy(out, t.products)

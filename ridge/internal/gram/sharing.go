@@ -12,8 +12,8 @@ import (
 
 // A Reducer adds up what several workers find, see ridge.Reducer.
 type Reducer interface {
-	Sum(ctx context.Context, x []float64) error
-	Workers() int
+	Allreduce(ctx context.Context, x []float64) error
+	Size() int
 }
 
 // sharing makes of one worker's sums those of all.
@@ -34,7 +34,7 @@ func (s *sharing) word(i int) float64 {
 	return float64(binary.LittleEndian.Uint32(s.question[4*i:]))
 }
 
-// add adds up in found what the workers have summed in a pass. What Sum overwrites is a
+// add adds up in found what the workers have summed in a pass. What Allreduce overwrites is a
 // copy: where it fails the sums are as they were, to be added up when the solve goes on.
 // The copy is then left to the reducer, which may still write.
 func (s *sharing) add(ctx context.Context, sums *sums) error {
@@ -47,7 +47,7 @@ func (s *sharing) add(ctx context.Context, sums *sums) error {
 		found = append(found, s.word(i))
 	}
 	s.found = nil
-	if err := s.reducer.Sum(ctx, found); err != nil {
+	if err := s.reducer.Allreduce(ctx, found); err != nil {
 		return err
 	}
 	s.found = found
@@ -58,10 +58,10 @@ func (s *sharing) add(ctx context.Context, sums *sums) error {
 // round, these are of three pieces, of which the first two are multiples, of up to 2⁴⁰, of
 // units that all workers know.
 func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
-	if s.reducer == nil || s.reducer.Workers() == 1 {
+	if s.reducer == nil || s.reducer.Size() == 1 {
 		return nil
 	}
-	n, w := len(ns), float64(s.reducer.Workers())
+	n, w := len(ns), float64(s.reducer.Size())
 	sizes := make([]float64, 0, 2*n)
 	for _, v := range ns {
 		sizes = append(sizes, math.Abs(v.Hi))
@@ -69,14 +69,14 @@ func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
 	for _, v := range ns {
 		sizes = append(sizes, v.Err)
 	}
-	if err := s.reducer.Sum(ctx, sizes); err != nil {
+	if err := s.reducer.Allreduce(ctx, sizes); err != nil {
 		return err
 	}
 	pieces := make([]float64, 3*n)
 	for i, v := range ns {
 		pieces[i], pieces[n+i], pieces[2*n+i] = split(v, unit(sizes[i]))
 	}
-	if err := s.reducer.Sum(ctx, pieces); err != nil {
+	if err := s.reducer.Allreduce(ctx, pieces); err != nil {
 		return err
 	}
 	for i := range ns {
@@ -109,7 +109,7 @@ func (s *sharing) agreed(pass int) error {
 	if s.reducer == nil {
 		return nil
 	}
-	workers, asked := s.reducer.Workers(), s.found[len(s.found)-questionWords:]
+	workers, asked := s.reducer.Size(), s.found[len(s.found)-questionWords:]
 	for i, v := range asked {
 		if v != float64(workers)*s.word(i) {
 			return fmt.Errorf("ridge: the %d workers do not ask the same in pass %d: their summaries, gammas or options differ", workers, pass)
@@ -128,9 +128,9 @@ func (s *sharing) unanimous(ctx context.Context, finished bool) (bool, error) {
 	if finished {
 		s.vote[0] = 1
 	}
-	if err := s.reducer.Sum(ctx, s.vote); err != nil {
+	if err := s.reducer.Allreduce(ctx, s.vote); err != nil {
 		return false, err
 	}
-	s.recalling = s.vote[0] == float64(s.reducer.Workers())
+	s.recalling = s.vote[0] == float64(s.reducer.Size())
 	return s.recalling, nil
 }

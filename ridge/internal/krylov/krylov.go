@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/fdridge/fdridge/internal/digits"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
@@ -197,24 +198,26 @@ func (b *Batch) rejudge(k *certify.Known) {
 // compare refuses rows that are not those of the summary: nothing certified by
 // both would be true of either. The answers behind the first q are gradients at zero.
 func (b *Batch) compare(qs []gram.Query, q int, r Request) error {
-	const other = "%w: the rows of this pass are not those of the summary"
+	const other = "the rows of this pass are not those of the summary"
 	k, d := b.Known, b.Dim()
 	for i, s := range qs {
 		x, out := r.V[i*d:(i+1)*d], r.Out[i*d:(i+1)*d]
 		if off, differs := k.ProductDiffers(s.Target, s.Affine, x, out); differs {
-			return fmt.Errorf(other+": one of their products is %.3g away", rows.ErrShape, off)
+			return rows.Unfit(other+": one of their products is %.3g away", off)
 		}
 		if !s.Affine {
 			continue
 		}
 		if want, differs := k.ResidualDiffers(s.Target, x, out, r.RSS[i]); differs {
-			return fmt.Errorf(other+": of target %d ‖Ax − b‖² is %.6g where they make it %.6g", rows.ErrShape, s.Target, r.RSS[i], want)
+			got, made := digits.Apart(r.RSS[i], want)
+			return rows.Unfit(other+": of target %d ‖Ax − b‖² is %s where they make it %s", s.Target+1, got, made)
 		}
 		if i < q {
 			continue
 		}
 		if off, differs := k.CrossDiffers(s.Target, out, r.RSS[i]); differs {
-			return fmt.Errorf(other+": of target %d ‖Y‖² is %.6g where it was %.6g, and AᵀY is %.3g away", rows.ErrShape, s.Target, r.RSS[i], k.TSS[s.Target], off)
+			is, was := digits.Apart(r.RSS[i], k.TSS[s.Target])
+			return rows.Unfit(other+": of target %d ‖Y‖² is %s where it was %s, and AᵀY is %.3g away", s.Target+1, is, was, off)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package krylov
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/fdridge/fdridge/internal/resolvent"
@@ -68,12 +69,15 @@ func newSeparateIn(b *Batch, kind Kind, w *workspace, r Request) (*separate, err
 	return m, nil
 }
 
+// ErrNoRange reports a Hessian that proves no range of the spectrum for Chebyshev.
+var ErrNoRange = errors.New("the Hessian proves no range for Chebyshev")
+
 func newIteration(kind Kind, s *System, h Hessian) (iteration, error) {
 	switch kind {
 	case Chebyshev:
 		lo, hi := h.Range(s.Gamma())
 		if !(lo > 0) {
-			return nil, fmt.Errorf("ridge: at gamma = %g the Hessian proves no range for Chebyshev, for a sketch because gamma is below its round-off; use CG", s.Gamma())
+			return nil, fmt.Errorf("ridge: at gamma = %g %w, for a sketch because gamma is below its round-off; use CG", s.Gamma(), ErrNoRange)
 		}
 		return newChebyshev(s.X, s.G, lo, hi), nil
 	case Newton:

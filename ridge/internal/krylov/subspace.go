@@ -162,8 +162,9 @@ func (s *subspace) solveSchur(gamma float64, f, z []float64) bool {
 }
 
 const (
-	// newDirection is how much unit vectors must have in a direction, relative to the one
-	// in which they have most, for that direction to be worth a product with K.
+	// newDirection is how large the components of unit vectors in a direction must be,
+	// relative to those in the direction where they are largest, for it to be worth a
+	// product with K.
 	newDirection = 3e-5
 	// roundOff is the length below which the part of a unit vector that is orthogonal to the
 	// subspace is taken for round-off of the projection.

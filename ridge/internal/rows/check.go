@@ -13,6 +13,17 @@ import (
 // ErrShape is [engine.ErrShape] in the words of package ridge.
 var ErrShape = fmt.Errorf("ridge: %w", engine.ErrShape)
 
+// Unfit is an error of rows, or of numbers of something, that do not fit: it is
+// [engine.ErrShape], and says what it is told to say.
+func Unfit(format string, args ...any) error { return &unfit{fmt.Sprintf(format, args...)} }
+
+type unfit struct{ reason string }
+
+func (e *unfit) Error() string { return "ridge: " + e.reason }
+func (e *unfit) Is(target error) bool {
+	return target == engine.ErrShape || target == engine.ErrInput
+}
+
 // MaxSquares keeps sums over all rows within what [fd.Sketch] admits, and
 // maxWeight keeps the sum of the weights finite.
 const (
@@ -58,7 +69,7 @@ func CheckShape(b dataset.Block, d, t, first int) error {
 	if b.N < 0 || !IsProduct(len(b.Y), b.N, t) || (b.W != nil && len(b.W) != b.N) ||
 		(dense && !IsProduct(len(b.X), b.N, d)) ||
 		(!dense && (sparse.Rows != b.N || sparse.Cols != d || len(sparse.RowPtr) != b.N+1)) {
-		return fmt.Errorf("%w: block of %d rows at row %d, with %d weights, is not of %d features and %d targets", ErrShape, b.N, first, len(b.W), d, t)
+		return fmt.Errorf("%w: block of %d rows at row %d, with %d weights, is not of %d features and %d targets", ErrShape, b.N, first+1, len(b.W), d, t)
 	}
 	return nil
 }

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// sketchFlags say how the rows are summarised.
+type sketchFlags struct {
+	sizeText  string
+	size      int     // m; 0 where an error is given
+	error     float64 // that the one-shot fit is to have; 0 where the size is given
+	shrink    string
+	intercept bool
+}
+
+func (o *sketchFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&o.sizeText, "size", "256", "rows m of the sketch, more make each pass count for more; or a relative error below 1 that the one-shot fit is to have, and m is chosen for by a pass over every tenth row")
+	f.StringVar(&o.shrink, "shrink", "gram", "how the sketch shrinks: gram or svd")
+	f.BoolVar(&o.intercept, "intercept", true, "fit an intercept, unpenalised; false: none, but --standardize subtracts the means all the same (not those of sparse files), as StandardScaler and Ridge(fit_intercept=False) in scikit-learn, and the model has the intercept that this makes in the units of the file")
+}
+
+func (o *sketchFlags) check() error {
+	if e, err := parseNumber(o.sizeText); err == nil && e > 0 && e < 1 {
+		o.error = e
+	} else if o.size, err = strconv.Atoi(o.sizeText); err != nil {
+		return badInput("--size: %q is neither a number of rows nor an error between 0 and 1", excerpt.Of(o.sizeText))
+	} else if o.size < 1 {
+		return badInput("--size: %d, the sketch needs at least one row", o.size)
+	}
+	return oneOf("shrink", o.shrink, "gram", "svd")
+}
+
+func (o *sketchFlags) config(be engine.Backend) ridge.SummaryConfig {
+	shrink := fd.Gram
+	if o.shrink == "svd" {
+		shrink = fd.SVD
+	}
+	return ridge.SummaryConfig{Size: o.size, Intercept: o.intercept, Shrink: shrink, Backend: be}
+}
+
+// solveFlags say which solutions are wanted, how exact, and where to put them.
+type solveFlags struct {
+	gamma     once
+	method    string
+	robust    bool
+	tol       float64
+	maxPasses int
+	out, coef string
+	report    string
+	json      bool
+
+	command string // how to run this again
+	gammas  []float64
+	auto    bool // γ is to be chosen: of gammas, or of a grid where these are none
+}
+
+func newSolveFlags() solveFlags {
+	return solveFlags{gamma: once{hint: "; several are one list, G,G"}}
+}
+
+// register adds the flags; methods are those that --method may name.
+func (o *solveFlags) register(f *pflag.FlagSet, method, methods string) {
+	f.Var(&o.gamma, "gamma", "regularisation γ, the weight of ‖x‖² against the sum of squares (scikit-learn's alpha); a list for several; auto: the best of 50 or more by generalised cross-validation, from the sketch alone; auto:G,G,… the best of these")
+	f.StringVar(&o.method, "method", method, methods)
+	f.BoolVar(&o.robust, "robust", true, "take Robust Frequent Directions' shift (false: plain FD)")
+	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the weights to certify, by further passes")
+	f.IntVar(&o.maxPasses, "max-passes", 500, "most refining passes over the data")
+	f.StringVar(&o.out, "out", "", "write the model here, as JSON")
+	f.StringVar(&o.report, "report", "", "write a page about the fit here, one HTML file")
+	f.StringVar(&o.coef, "coef", "", "write the weights here too, as .npy: a row [intercept, weights…] for each γ and target")
+	f.BoolVar(&o.json, "json", false, "print one JSON object")
+}
+
+func (o *solveFlags) check(methods ...string) error {
+	switch {
+	case !o.gamma.set:
+		return badInput("--gamma: no regularisation is given")
+	case !(o.tol > 0 && o.tol < 1):
+		return badInput("--tol: %v, must be between 0 and 1", o.tol)
+	case o.maxPasses < 1:
+		return badInput("--max-passes: %d, must be at least 1", o.maxPasses)
+	}
+	if err := oneOf("method", o.method, methods...); err != nil {
+		return err
+	}
+	list, auto := strings.CutPrefix(o.gamma.value, "auto:")
+	if o.auto = auto || o.gamma.value == "auto"; o.gamma.value != "auto" {
+		var err error
+		if o.gammas, err = parseGammas(list, o.method == "exact" && !o.auto); err != nil {
+			return err
+		}
+	}
+	if o.auto && o.method == "exact" {
+		return badInput("--gamma: auto chooses from a sketch, which --method exact does without")
+	}
+	return firstError(checkOut(o.out), checkOutput("report", o.report), checkOutput("coef", o.coef))
+}
+
+// outputs are the files that are written.
+func (o *solveFlags) outputs() []output {
+	return []output{{"out", o.out}, {"report", o.report}, {"coef", o.coef}}
+}
+
+// runFlags say how a command runs, whatever it computes.
+type runFlags struct {
+	threads   int
+	logFormat string
+	cmd       *cobra.Command
+}
+
+func (o *runFlags) register(c *cobra.Command) {
+	o.cmd = c
+	c.Flags().IntVar(&o.threads, "threads", 0, "threads to use (default: all)")
+	c.Flags().StringVar(&o.logFormat, "log-format", "auto", "progress on standard error: auto (a bar on a terminal), json (a line a second) or none")
+}
+
+func (o *runFlags) check() error {
+	if o.cmd.Flags().Changed("threads") && (o.threads < 1 || o.threads > 1024) {
+		return badInput("--threads: %d, must be 1 to 1024", o.threads)
+	}
+	return oneOf("log-format", o.logFormat, logFormats...)
+}
+
+// backend sets the number of threads and returns what computes.
+func (o *runFlags) backend() (engine.Backend, error) {
+	if o.threads > 0 {
+		runtime.GOMAXPROCS(o.threads)
+	}
+	be, err := engine.Default()
+	if err != nil {
+		return nil, badInput("%w", err) // a wrong environment variable, or a missing library
+	}
+	return be, nil
+}

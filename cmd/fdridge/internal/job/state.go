@@ -1,0 +1,176 @@
+package job
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// A state is how far a fit has come. A checkpoint's content is
+//
+//	8    length of the next, little-endian
+//	…    a record, JSON
+//	…    the summary, a message of package ridge, where there is one
+//	…    what the passes of the solver have found, each as a ridge.Journal has it
+type state struct {
+	record record
+	sum    *ridge.Summary
+	passes []part
+	last   *checkpoint.State // the last that was written, nil for none; what isn't in memory is read from it
+}
+
+// version is what this program writes. Version 0 has no digests of the files.
+const version = 1
+
+// A record is what a state tells of itself.
+type record struct {
+	Version  int              `json:"version,omitempty"`
+	Run      []Setting        `json:"run"`
+	At       Position         `json:"at"`
+	Scaling  *dataset.Scaling `json:"scaling,omitempty"`
+	Size     int              `json:"size,omitempty"` // of the sketch, where it was chosen
+	Nonzeros nonzeros         `json:"nonzeros"`
+	Sketched bool             `json:"sketched"`       // the summary is of all rows, with several ranks those of all
+	Rows     int64            `json:"rows,omitempty"` // of this rank, where there are several
+	Summary  int64            `json:"summary"`        // length in bytes
+	Passes   []int64          `json:"passes"`         // lengths in bytes
+}
+
+// empty tells that there is nothing yet to go on from.
+func (r *record) empty() bool { return r.Scaling == nil && r.Size == 0 && r.Summary == 0 }
+
+// A Position is how far a run has come.
+type Position struct {
+	Pass int   `json:"pass"` // 0: the one that sketches
+	Rows int64 `json:"rows"`
+}
+
+func (p Position) String() string {
+	if p.Pass == 0 {
+		return fmt.Sprintf("row %d of the sketch's pass", p.Rows)
+	}
+	return fmt.Sprintf("row %d of pass %d", p.Rows, p.Pass)
+}
+
+// A part is what one pass has found: in memory, or else in the last state that was written.
+type part struct {
+	data     []byte
+	at, size int64
+}
+
+// maxRecord bounds the record in a file, which is held in memory.
+const maxRecord = 1 << 30
+
+// read takes in the last state. What the passes have found stays in the file.
+func (s *state) read(be engine.Backend) error {
+	var size int64
+	if err := binary.Read(s.last, binary.LittleEndian, &size); err != nil {
+		return err
+	}
+	if size < 0 || size > min(maxRecord, s.last.Size()-8) {
+		return fmt.Errorf("says that it has %d bytes about itself", size)
+	}
+	text := make([]byte, size)
+	if _, err := io.ReadFull(s.last, text); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &s.record); err != nil {
+		return err
+	}
+	if v := s.record.Version; v < 0 || v > version {
+		return fmt.Errorf("is a checkpoint of version %d, of which this program knows none above %d: go on with the one that wrote it", v, version)
+	}
+	at := 8 + size
+	if n := s.record.Summary; n > 0 {
+		var err error
+		if s.sum, err = ridge.ReadSummary(io.NewSectionReader(s.last, at, n), be); err != nil {
+			return err
+		}
+		at += n
+	}
+	return s.place(at)
+}
+
+// place finds the passes in the last state, where they begin at byte at.
+func (s *state) place(at int64) error {
+	s.passes = s.passes[:0]
+	for _, n := range s.record.Passes {
+		if n < 0 || n > s.last.Size()-at {
+			return fmt.Errorf("says that it has a pass of %d bytes", n)
+		}
+		s.passes = append(s.passes, part{at: at, size: n})
+		at += n
+	}
+	if at != s.last.Size() {
+		return fmt.Errorf("has %d bytes, says %d", s.last.Size(), at)
+	}
+	return nil
+}
+
+// save writes the state to a file, of which it is then the last.
+func (s *state) save(file *checkpoint.File) error {
+	s.record.Summary, s.record.Passes = 0, nil
+	if s.sum != nil {
+		s.record.Summary = s.sum.BinarySize()
+	}
+	size := int64(0)
+	for _, p := range s.passes {
+		s.record.Passes = append(s.record.Passes, p.size)
+		size += p.size
+	}
+	text, err := json.Marshal(&s.record)
+	if err != nil {
+		return err
+	}
+	passes := 8 + int64(len(text)) + s.record.Summary
+	written, err := file.Save(passes+size, func(w io.Writer) error { return s.write(w, text) })
+	if err != nil {
+		return err
+	}
+	closed := s.close()
+	s.last = written
+	return errors.Join(closed, s.place(passes))
+}
+
+func (s *state) write(w io.Writer, text []byte) error {
+	if err := binary.Write(w, binary.LittleEndian, int64(len(text))); err != nil {
+		return err
+	}
+	if _, err := w.Write(text); err != nil {
+		return err
+	}
+	if s.sum != nil {
+		if _, err := s.sum.WriteTo(w); err != nil {
+			return err
+		}
+	}
+	for _, p := range s.passes {
+		if _, err := io.Copy(w, s.reader(p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *state) reader(p part) io.Reader {
+	if p.data != nil {
+		return bytes.NewReader(p.data)
+	}
+	return io.NewSectionReader(s.last, p.at, p.size)
+}
+
+// close lets go of the last state that was written.
+func (s *state) close() error {
+	if s.last == nil {
+		return nil
+	}
+	return s.last.Close()
+}

@@ -1,0 +1,72 @@
+// Package report tells of a finished fit: as text, as JSON, as a page, in charts. It is made
+// of values that say what was asked for, what was read, what was found and what it took.
+package report
+
+import (
+	"time"
+
+	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// A Fit is a finished fit.
+type Fit struct {
+	Asked   Asked
+	Data    Data
+	Found   *ridge.Result
+	Traces  []*Trace // how refining went, see [Traces]
+	Cost    Cost
+	Written Written
+}
+
+// Asked is what the fit was to be.
+type Asked struct {
+	Command   string // how to run it again
+	Program   string // the version of the program
+	Tol       float64
+	PlainFD   bool // without the shift of Robust Frequent Directions
+	Intercept bool
+}
+
+// Data is what was read.
+type Data struct {
+	Name        string // the files, or the sketch
+	Format      string
+	Targets     []string // their names, where they have any
+	Nonzeros    int64
+	Preparation model.Preparation
+}
+
+// Cost is what the fit took.
+type Cost struct {
+	PreparingReads  int // of the data, before the method's own
+	Reads           int // in all
+	Sketched, Total time.Duration
+	Backend, Kernel string
+	Ranks           []Rank // nil: one process alone
+}
+
+// Written are the files that were written, "" for none.
+type Written struct{ Model, Page string }
+
+// Size is m, 0 without a sketch.
+func (f *Fit) Size() int {
+	if f.Found.Summary == nil {
+		return 0
+	}
+	cfg := f.Found.Summary.Config()
+	return min(cfg.Size, cfg.Dim)
+}
+
+// worst is the largest relative error that is certified, and where.
+func (f *Fit) worst() (worst float64, at *ridge.Solution, target int) {
+	worst = -1
+	for _, s := range f.Found.Solutions {
+		for j := range s.Targets {
+			if e := s.Targets[j].RelativeErrorBound; !(e <= worst) {
+				worst, at, target = e, s, j
+			}
+		}
+	}
+	return worst, at, target
+}

@@ -1,0 +1,180 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// What is proved of a number has to hold of what is printed. So an upper bound is printed
+// rounded up, a lower one rounded down, and a bracket from below its lower end to above its
+// upper one. What is rounded is the shortest decimal that is read back as the same float64,
+// as JSON has it: 0.1 is printed as 0.1.
+
+// A decimal is ±d.ddd·10^exp.
+type decimal struct {
+	negative bool
+	digits   string // d.ddd without the point, and without zeros at the end
+	exp      int
+	word     string // "NaN" or the like, in place of all that, where x is not finite
+}
+
+// outward rounds x up, or else down, to n digits at most.
+func outward(x float64, n int, up bool) decimal {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return decimal{word: fmt.Sprint(x)}
+	}
+	mantissa, power, _ := strings.Cut(strconv.FormatFloat(math.Abs(x), 'e', -1, 64), "e")
+	d := decimal{negative: x < 0, digits: strings.Replace(mantissa, ".", "", 1)}
+	d.exp, _ = strconv.Atoi(power) // FormatFloat wrote it
+	if len(d.digits) <= n {
+		return d
+	}
+	d.digits = d.digits[:n]
+	if awayFromZero := up != d.negative; awayFromZero {
+		d.increment()
+	} else {
+		d.digits = strings.TrimRight(d.digits, "0")
+	}
+	return d
+}
+
+// increment adds one to the last digit.
+func (d *decimal) increment() {
+	kept := strings.TrimRight(d.digits, "9")
+	if kept == "" {
+		d.digits, d.exp = "1", d.exp+1
+		return
+	}
+	last := len(kept) - 1
+	d.digits = kept[:last] + string(kept[last]+1)
+}
+
+func (d decimal) sign() string {
+	if d.negative {
+		return "-"
+	}
+	return ""
+}
+
+// mantissa is ±d.ddd.
+func (d decimal) mantissa() string {
+	text := d.sign() + d.digits[:1]
+	if len(d.digits) > 1 {
+		text += "." + d.digits[1:]
+	}
+	return text
+}
+
+// fixed writes it without a power of ten.
+func (d decimal) fixed() string {
+	if d.exp < 0 {
+		return d.sign() + "0." + strings.Repeat("0", -d.exp-1) + d.digits
+	}
+	whole := d.exp + 1
+	if len(d.digits) <= whole {
+		return d.sign() + d.digits + strings.Repeat("0", whole-len(d.digits))
+	}
+	return d.sign() + d.digits[:whole] + "." + d.digits[whole:]
+}
+
+// value is the float64 that is nearest.
+func (d decimal) value() float64 {
+	v, _ := strconv.ParseFloat(general(d, 0), 64) // beyond the range it is infinite
+	return v
+}
+
+// A look writes a decimal of n digits.
+type look func(d decimal, n int) string
+
+// general writes it as %.ng does.
+func general(d decimal, n int) string {
+	switch {
+	case d.word != "":
+		return d.word
+	case d.exp < -4 || d.exp >= n:
+		return fmt.Sprintf("%se%+03d", d.mantissa(), d.exp)
+	}
+	return d.fixed()
+}
+
+// typeset writes it as chart.Digits does.
+func typeset(d decimal, _ int) string {
+	switch {
+	case d.word != "":
+		return d.word
+	case -4 < d.exp && d.exp < 4:
+		return d.fixed()
+	case d.mantissa() == "1":
+		return "10" + chart.Superscript(d.exp)
+	}
+	return d.mantissa() + "·10" + chart.Superscript(d.exp)
+}
+
+// atMost writes an upper bound in n digits.
+func atMost(x float64, n int, as look) string { return as(outward(x, n, true), n) }
+
+// atLeast writes a lower bound in n digits.
+func atLeast(x float64, n int, as look) string { return as(outward(x, n, false), n) }
+
+// Digits of the ends of a bracket.
+const (
+	fewDigits  = 4
+	mostDigits = 6
+)
+
+// ends writes a bracket: in four digits, in up to six where fewer would make it more than
+// twice as wide, and as one number where that is all of it.
+func ends(v ridge.Interval, as look) string {
+	for n := fewDigits; ; n++ {
+		lo, hi := outward(v.Lo, n, false), outward(v.Hi, n, true)
+		if n < mostDigits && hi.value()-lo.value() > 2*(v.Hi-v.Lo) {
+			continue
+		}
+		if lo == hi {
+			return as(lo, n)
+		}
+		return fmt.Sprintf("[%s, %s]", as(lo, n), as(hi, n))
+	}
+}
+
+// AtMost writes an upper bound in n digits, rounded up, on a terminal.
+func AtMost(x float64, n int) string { return atMost(x, n, general) }
+
+// bracket prints an interval on a terminal.
+func bracket(v ridge.Interval) string { return ends(v, general) }
+
+// within writes an interval in a page.
+func within(v ridge.Interval) string { return ends(v, typeset) }
+
+// bound writes an upper bound in a page.
+func bound(x float64) string {
+	if math.IsInf(x, 1) {
+		return "none"
+	}
+	return atMost(x, 3, typeset)
+}
+
+// plusMinus writes x, which is within e of what it stands for, and a bound on the error of
+// what is written: x in six digits, or in as many as it takes for the rounding not to matter
+// beside e.
+func plusMinus(x, e float64) (value, within string) {
+	n := 6
+	for n < 17 && rounding(x, n) > e/100 {
+		n++
+	}
+	return chart.Digits(x, n), bound(e + rounding(x, n))
+}
+
+// rounding is how far x in n digits is from x.
+func rounding(x float64, n int) float64 {
+	written, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', n-1, 64), 64) // beyond the range it is infinite
+	if written == x {
+		return 0
+	}
+	return math.Abs(written-x) + 0x1p-52*math.Abs(x) // written is itself rounded
+}

@@ -1,0 +1,200 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// anyFloat draws numbers of every size: of few digits and of many, next to a power of ten,
+// and the least and the largest there are.
+func anyFloat(t *rapid.T, label string) float64 {
+	return rapid.OneOf(
+		rapid.Map(rapid.Uint64(), math.Float64frombits),
+		rapid.Float64Range(-2000, 2000),
+		rapid.Custom(func(t *rapid.T) float64 {
+			digits, exp := rapid.IntRange(-10000, 10000).Draw(t, "digits"), rapid.IntRange(-330, 305).Draw(t, "exp")
+			x, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", digits, exp), 64) // the least are 0
+			return x
+		}),
+		rapid.Custom(func(t *rapid.T) float64 {
+			x := math.Pow10(rapid.IntRange(-323, 308).Draw(t, "power"))
+			return []float64{x, math.Nextafter(x, 0), math.Nextafter(x, math.MaxFloat64), 0.9995 * x, -x}[rapid.IntRange(0, 4).Draw(t, "beside")]
+		}),
+		rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 5e-324, -5e-324, math.MaxFloat64, -math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN(), 9.995, 99.95, 0.1}),
+	).Draw(t, label)
+}
+
+// rational is what a text says, exactly.
+func rational(t *rapid.T, text string) *big.Rat {
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		t.Fatalf("%q is no number", text)
+	}
+	return r
+}
+
+// TestOutward: what is printed is on its side of the number, as close as so many digits come,
+// and looks as %.ng and chart.Digits have it.
+func TestOutward(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x, n, up := anyFloat(t, "x"), rapid.IntRange(1, 8).Draw(t, "n"), rapid.Bool().Draw(t, "up")
+		printed := func(as look) string {
+			if up {
+				return atMost(x, n, as)
+			}
+			return atLeast(x, n, as)
+		}
+		text := printed(general)
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			if want := fmt.Sprintf("%.*g", n, x); text != want || printed(typeset) != want {
+				t.Fatalf("%v is printed as %s and %s", x, text, printed(typeset))
+			}
+			return
+		}
+		exact, got := rational(t, strconv.FormatFloat(x, 'e', -1, 64)), rational(t, text)
+		off := new(big.Rat).Sub(got, exact)
+		if !up {
+			off.Neg(off)
+		}
+		if off.Sign() < 0 {
+			t.Fatalf("%v to %d digits, up %v: %s is on the wrong side", x, n, up, text)
+		}
+		if v, err := strconv.ParseFloat(text, 64); up && v < x || !up && v > x || err != nil && !math.IsInf(v, 0) {
+			t.Fatalf("%v to %d digits, up %v: %s is read as %v", x, n, up, text, v)
+		}
+		_, power, _ := strings.Cut(strconv.FormatFloat(x, 'e', -1, 64), "e")
+		exp, _ := strconv.Atoi(power)
+		unit := rational(t, fmt.Sprintf("1e%d", exp-n+1))
+		if off.Cmp(unit) >= 0 || !new(big.Rat).Quo(got, unit).IsInt() {
+			t.Fatalf("%v to %d digits, up %v: %s is not the nearest on its side", x, n, up, text)
+		}
+		if v, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(v) >= 0x1p-1022 && (text != fmt.Sprintf("%.*g", n, v) || printed(typeset) != chart.Digits(v, n)) {
+			t.Fatalf("%v to %d digits: %s and %s look unlike %.*g", x, n, text, printed(typeset), n, v)
+		}
+		if p := plain(printed(typeset)); rational(t, p).Cmp(got) != 0 {
+			t.Fatalf("%v to %d digits: %s in a page, %s on a terminal", x, n, p, text)
+		}
+	})
+}
+
+// parseEnds reads what bracket and within write.
+func parseEnds(text string) (lo, hi float64, err error) {
+	text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
+	low, high, two := strings.Cut(text, ", ")
+	if !two {
+		high = low
+	}
+	for i, end := range []string{low, high} {
+		v, err := strconv.ParseFloat(plain(end), 64)
+		if err != nil && !math.IsInf(v, 0) {
+			return 0, 0, err
+		}
+		if i == 0 {
+			lo = v
+		} else {
+			hi = v
+		}
+	}
+	return lo, hi, nil
+}
+
+// TestBracket: a printed bracket holds the one it stands for, and is hardly wider: by a unit
+// of the fourth digit where that is not half of it, else by one of the sixth.
+func TestBracket(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := ridge.Interval{Lo: anyFloat(t, "lo")}
+		v.Hi = rapid.OneOf(
+			rapid.Custom(func(t *rapid.T) float64 { return anyFloat(t, "hi") }),
+			rapid.Map(rapid.Float64Range(0, 1e-3), func(w float64) float64 { return v.Lo + math.Abs(v.Lo)*w*w*w }),
+			rapid.Just(v.Lo),
+		).Draw(t, "hi")
+		if !(v.Lo <= v.Hi) {
+			v.Lo, v.Hi = v.Hi, v.Lo
+		}
+		for _, text := range []string{bracket(v), within(v)} {
+			lo, hi, err := parseEnds(text)
+			if err != nil {
+				t.Fatalf("%v is printed as %s: %v", v, text, err)
+			}
+			if v.Lo <= v.Hi && !(lo <= v.Lo && v.Hi <= hi) {
+				t.Fatalf("%s does not hold %v", text, v)
+			}
+			size := max(math.Abs(v.Lo), math.Abs(v.Hi))
+			if width := v.Hi - v.Lo; size < 1e300 && size > 1e-300 && !(hi-lo <= max(2*width, width+2.01e-5*size)) {
+				t.Fatalf("%s is %v wide, of %v", text, hi-lo, v)
+			}
+		}
+	})
+	for text, v := range map[string]ridge.Interval{
+		"[0.07871, 0.07996]":   {Lo: 0.07871992128439803, Hi: 0.07995501044273824},
+		"[0.110235, 0.110241]": {Lo: 0.11023504369424707, Hi: 0.11024010234386167},
+		"[0.325709, 0.32571]":  {Lo: 0.32570925228309555, Hi: 0.32570925228715397},
+		"[-Inf, 10]":           {Lo: math.Inf(-1), Hi: 9.9995},
+		"[0, 0.001]":           {Hi: 0.000999999},
+		"0.5":                  {Lo: 0.5, Hi: 0.5},
+		"0.123456":             {Lo: 0.123456, Hi: 0.123456},
+	} {
+		if got := bracket(v); got != text {
+			t.Errorf("%v is printed as %s, want %s", v, got, text)
+		}
+	}
+}
+
+// TestPlusMinus: what is within e of x is within what is printed of what is printed.
+func TestPlusMinus(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.Float64Range(-1e6, 1e6).Draw(t, "x")
+		e := math.Abs(x) * math.Pow(10, rapid.Float64Range(-15, 1).Draw(t, "log10 e"))
+		value, within := plusMinus(x, e)
+		shown, size := rational(t, plain(value)), rational(t, plain(within))
+		shortest := func(v float64) *big.Rat { return rational(t, strconv.FormatFloat(v, 'e', -1, 64)) }
+		off := new(big.Rat).Sub(shortest(x), shown)
+		if off.Abs(off).Add(off, shortest(e)).Cmp(size) > 0 {
+			t.Fatalf("%v ± %v is not within %s ± %s", x, e, value, within)
+		}
+		if w, _ := size.Float64(); !(w <= 1.03*e+1e-15*math.Abs(x)) {
+			t.Fatalf("%v ± %v is printed as %s ± %s", x, e, value, within)
+		}
+	})
+}
+
+// plain is a number with its power of ten as a program writes it.
+func plain(text string) string {
+	mantissa, power, ok := strings.Cut(text, "·10")
+	if !ok {
+		if power, ok = strings.CutPrefix(text, "10"); !ok || strings.Trim(power, "⁻⁰¹²³⁴⁵⁶⁷⁸⁹") != "" || power == "" {
+			return text
+		}
+		mantissa = "1"
+	}
+	for i, raised := range strings.Split("⁰¹²³⁴⁵⁶⁷⁸⁹", "") {
+		power = strings.ReplaceAll(power, raised, fmt.Sprint(i))
+	}
+	return mantissa + "e" + strings.ReplaceAll(power, "⁻", "-")
+}
+
+// TestChoiceHolds: the γ that a choice leaves open are within those printed, and so is the
+// score; and a size that was chosen too small is told by an error that is proved.
+func TestChoiceHolds(t *testing.T) {
+	c := &choice{By: "gcv", Gamma: 5, Score: ridge.Interval{Lo: 0.12388, Hi: 0.98712}, Possible: [2]number{1.23488, 9.87612}, Excess: 1, Path: make([]pathPoint, 3)}
+	for text, words := range map[string]string{
+		c.String(): "[0.1238, 0.9872]; the sketch leaves open any from 1.234 to 9.877,", c.sentence(): "between 0.123 and 0.988, has the least upper end. The sketch leaves open any γ from 1.234 to 9.877;",
+	} {
+		if !strings.Contains(text, words) {
+			t.Errorf("%q does not say %q", text, words)
+		}
+	}
+	f := &Fit{Found: &ridge.Result{Method: "one-shot", SizedFor: 0.1, Solutions: []*ridge.Solution{{Targets: []ridge.Target{{Certificate: ridge.Certificate{RelativeErrorBound: 0.11}}, {Certificate: ridge.Certificate{RelativeErrorBound: 0.12341}}}}}}}
+	if got := f.missed(); !strings.Contains(got, "prove 0.124:") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,128 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/fdridge/fdridge/internal/chart"
+)
+
+// A verdict is the sentence at the top of the page.
+type verdict struct {
+	Text string
+	Good bool // converged, and the bound says something
+}
+
+// A certificateSection says how exact the weights are.
+type certificateSection struct {
+	Sentences []string
+	Advice    []string
+	Fits      []certificateRow
+}
+
+// A certificateRow is what is proved of one target at one γ.
+type certificateRow struct {
+	Gamma, Target, Relative, Error, R2, Dimension, GCV, Stop string
+	Passes                                                   int
+}
+
+// poor is the relative error above which a page says what to do about it.
+const poor = 0.01
+
+// useless is the one from which on it hardly says anything.
+const useless = 0.5
+
+// several tells that there is more than one target or γ.
+func (f *Fit) several() bool {
+	return len(f.Found.Solutions)*len(f.Found.Solutions[0].Targets) > 1
+}
+
+func (f *Fit) verdict() verdict {
+	worst, _, _ := f.worst()
+	v := verdict{Good: f.Found.Err() == nil && worst <= poor}
+	switch {
+	case f.Found.Err() != nil:
+		v.Text = fmt.Sprintf("Not converged: %s.", f.Found.Status)
+	case worst == 0:
+		v.Text = "The weights are proved to be the exact ridge solution of these data."
+	case worst < useless:
+		v.Text = fmt.Sprintf("The weights are proved to be within %s, relative, of the exact ridge solution of these data.", atMost(worst, 2, typeset))
+		if f.several() {
+			v.Text = strings.Replace(v.Text, "The weights", "All weights", 1)
+		}
+	default:
+		v.Text = "The weights are not proved to be near the exact ridge solution of these data."
+	}
+	return v
+}
+
+// certificate puts the certificates in words and in a table.
+func (f *Fit) certificate() certificateSection {
+	c := certificateSection{Advice: f.advice()}
+	say := func(format string, args ...any) { c.Sentences = append(c.Sentences, fmt.Sprintf(format, args...)) }
+	worst, at, target := f.worst()
+	switch {
+	case math.IsInf(worst, 1):
+		say("There is no bound on the relative error, for the exact weights may be zero for all that is known.")
+	case !(worst < useless):
+		say("The bound on the relative error ‖x̂ − x*‖/‖x*‖ is %s: the exact weights x* may be about as far from the x̂ at hand as they are long.", bound(worst))
+	}
+	if f.several() {
+		say("The bound is that of the worst, %s; the table has all.", f.nameOf(at, target))
+	}
+	if first := f.Found.Solutions[0]; f.Found.Summary == nil {
+		say("No sketch was made: a direct factorisation solved the problem, and the bound is that of round-off.")
+	} else {
+		say("In place of the %d rows A a sketch B of %d rows was kept. Along no direction does it miss more than η = %s of the sum of squares: ‖AᵀA − BᵀB‖ ≤ η.%s",
+			first.Rows, f.Size(), bound(first.Shrinkage), f.share(first.Shrinkage))
+		say("η against γ is what counts: the smaller their ratio, the nearer is the solution of one pass and the fewer passes refine it.")
+	}
+	say("Every bound holds for the exact solution x* of the data as they were read, round-off included. It says how well the ridge problem was solved, not how well the model predicts.")
+	for _, s := range f.Found.Solutions {
+		for j := range s.Targets {
+			v := &s.Targets[j]
+			c.Fits = append(c.Fits, certificateRow{
+				Gamma: chart.Digits(s.Gamma, 4), Target: f.targetName(j), Relative: bound(v.RelativeErrorBound), Error: bound(v.ErrorBound),
+				R2: within(v.R2()), Dimension: within(s.EffectiveDimension), GCV: within(v.GCV), Stop: s.Status.String(), Passes: s.Passes + f.Cost.PreparingReads,
+			})
+		}
+	}
+	return c
+}
+
+// share says how large η is against ‖A‖², where that is not zero.
+func (f *Fit) share(shrinkage float64) string {
+	all := f.Found.Summary.Sketch().Bound().Frobenius2
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" That is about %s of the sum over all directions, %s.", percent(shrinkage/all), chart.Digits(all, 3))
+}
+
+// advice says what to do about a bound that is poor.
+func (f *Fit) advice() []string {
+	worst, at, _ := f.worst()
+	switch {
+	case f.Found.Err() != nil:
+		return []string{
+			"If the iteration was still getting better, see the convergence below, allow more passes: --max-passes.",
+			"A larger sketch, --size, makes each pass count for more.",
+			"If it stands still above --tol, round-off is the limit for these data: --standardize, a larger γ or a larger --tol help.",
+		}
+	case worst <= poor:
+		return nil
+	case f.Found.Summary == nil:
+		return []string{"The problem is close to singular: --standardize or a larger γ make it better conditioned."}
+	}
+	var out []string
+	if f.Found.Method == "one-shot" {
+		out = append(out, "Refine it by passes over the rows: fdridge fit --method cg, or fdridge solve with the sketch and --data.")
+	}
+	proved, estimated, err := f.Found.Summary.SizeFor(poor, at.Gamma)
+	if err != nil { // round-off alone is more than that at this γ
+		return append(out, "No size of sketch proves more in one pass: "+err.Error()+".")
+	}
+	return append(out, fmt.Sprintf("Or take a larger sketch: --size %d is estimated to bring the bound to %s for γ = %s, --size %d is proved to; fdridge plan weighs this against other methods.",
+		estimated, percent(poor), chart.Digits(at.Gamma, 4), proved))
+}

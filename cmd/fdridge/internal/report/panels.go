@@ -1,0 +1,182 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// looks are those of all that plot and the page draw.
+var looks = map[string]chart.Look{
+	"bracket":   {Color: chart.Blue},
+	"chosen":    {Color: chart.Vermilion, Dashes: chart.LongDash},
+	"possible":  {Color: chart.Orange},
+	"spectrum":  {Color: chart.Blue, Marker: chart.Disc},
+	"shrinkage": {Color: chart.Vermilion, Dashes: chart.LongDash},
+	"gamma":     {Color: chart.Green, Dashes: chart.ShortDash},
+	"tolerance": {Color: chart.Grey, Dashes: chart.ShortDash},
+	"between":   {Color: chart.Grey},
+
+	"trace 0": {Color: chart.Blue, Marker: chart.Disc},
+	"trace 1": {Color: chart.Vermilion, Marker: chart.Square},
+	"trace 2": {Color: chart.Green, Marker: chart.Triangle},
+	"trace 3": {Color: chart.Purple, Marker: chart.Diamond},
+	"trace 4": {Color: chart.Sky, Marker: chart.Hollow(chart.Disc)},
+	"trace 5": {Color: chart.Olive, Marker: chart.Hollow(chart.Square)},
+}
+
+// fewPoints is the most points of a line that has room for markers.
+const fewPoints = 25
+
+// panels are the cross-validated error where there is one, GCV, training error and effective dimension against γ.
+func (p *gammaPath) panels() []chart.Panel {
+	of := ""
+	if p.targets > 1 {
+		of = fmt.Sprintf(", sum of %d targets", p.targets)
+	}
+	out := []chart.Panel{
+		{Title: "GCV" + of, Y: "n·RSS / (n − df)²", LogY: true},
+		{Title: "training error" + of, Y: "RSS, sum of squared residuals", LogY: true},
+		{Title: "effective dimension", Y: "df, degrees of freedom"},
+	}
+	series := [][]ridge.Interval{p.gcv, p.rss, p.dim}
+	if p.cv != nil {
+		out = append([]chart.Panel{{Title: "cross-validated error" + of, Y: "squared error of a row held out", LogY: true}}, out...)
+		series = append([][]ridge.Interval{p.cv}, series...)
+	}
+	for i, values := range series {
+		panel := &out[i]
+		panel.X, panel.LogX = "γ", 10
+		if panel.LogY {
+			panel.YMin, panel.YMax = window(values)
+		}
+		line := chart.Line{Method: "bracket", Label: "proved bracket", X: p.gamma}
+		for _, v := range values {
+			line.Y, line.High = append(line.Y, cut(v.Lo, panel)), append(line.High, cut(v.Hi, panel))
+		}
+		panel.Lines = []chart.Line{line}
+		if c := p.choice; c != nil {
+			if c.Possible[0] < c.Possible[1] {
+				panel.Marks = append(panel.Marks, chart.Mark{Method: "possible", Lo: c.Possible[0], Hi: c.Possible[1], Label: "γ that may have the least score"})
+			}
+			panel.Marks = append(panel.Marks, chart.Mark{Method: "chosen", Lo: c.Gamma, Hi: c.Gamma, Label: "γ chosen"})
+		}
+	}
+	return out
+}
+
+// window is the range of a logarithmic axis for brackets, some of which may reach
+// down to zero or up to infinity: it has the least upper end, three powers of ten
+// below it and three above the largest lower end at most. 0, 0 says that there is
+// nothing to go by.
+func window(values []ridge.Interval) (lo, hi float64) {
+	leastLo, mostLo, leastHi, mostHi := math.Inf(1), 0.0, math.Inf(1), 0.0
+	for _, v := range values {
+		if v.Lo > 0 {
+			leastLo, mostLo = min(leastLo, v.Lo), max(mostLo, v.Lo)
+		}
+		if v.Hi > 0 && !math.IsInf(v.Hi, 1) {
+			leastHi, mostHi = min(leastHi, v.Hi), max(mostHi, v.Hi)
+		}
+	}
+	const beyond, room = 1e3, 1.1
+	switch {
+	case mostLo == 0 && mostHi == 0:
+		return 0, 0
+	case mostLo == 0:
+		leastLo, mostLo = leastHi/beyond, mostHi
+	case mostHi == 0:
+		leastHi, mostHi = leastLo, mostLo*beyond
+	}
+	return max(leastLo, leastHi/beyond) / room, max(leastHi, min(mostHi, mostLo*beyond)) * room
+}
+
+// cut moves an end of a bracket that is far beyond the axis to a little beyond it.
+func cut(v float64, p *chart.Panel) float64 {
+	if p.YMin == 0 && p.YMax == 0 {
+		return v
+	}
+	return min(max(v, p.YMin/2), p.YMax*2)
+}
+
+// spectrumPanel has the squared singular values of a sketch, its bound η, and the γ
+// of interest.
+func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
+	p := chart.Panel{Title: "spectrum of the sketch", X: "direction", Y: "sum of squares along it", LogY: true}
+	sigma := chart.Line{Method: "spectrum", Label: "σ², of the sketch", Y: s.Sigma2, Plain: len(s.Sigma2) > fewPoints}
+	for i := range s.Sigma2 {
+		sigma.X = append(sigma.X, float64(i+1))
+	}
+	p.Lines = append(p.Lines, sigma)
+	across := []float64{1, float64(max(2, len(s.Sigma2)))}
+	level := func(method, label string, v float64) {
+		p.Lines = append(p.Lines, chart.Line{Method: method, Label: label, X: across, Y: []float64{v, v}})
+	}
+	level("shrinkage", "η, the most that is missing", s.Bound.FD())
+	switch n := len(gammas); {
+	case n == 1:
+		level("gamma", "γ = "+chart.Digits(gammas[0], 4), gammas[0])
+	case n > 1:
+		level("gamma", "least and largest γ", slices.Min(gammas))
+		level("gamma", "least and largest γ", slices.Max(gammas))
+	}
+	return p
+}
+
+// convergencePanel has a line for each γ and target, and what was predicted. Where there are
+// more lines than looks, all but the first and the last look alike.
+func convergencePanel(traces []*Trace) chart.Panel {
+	const most = 6
+	p := chart.Panel{Title: "convergence", X: "pass over the rows after the sketch's", Y: "bound on ‖x − x*‖ / ‖x*‖", LogY: true}
+	targets, last := 1, 0
+	for _, t := range traces {
+		targets, last = max(targets, t.Target), max(last, t.Points[len(t.Points)-1].Pass)
+	}
+	for i, t := range traces {
+		line := chart.Line{Method: fmt.Sprint("trace ", i), Label: "γ = " + chart.Digits(float64(t.Gamma), 4)}
+		if targets > 1 {
+			line.Label += fmt.Sprintf(", target %d", t.Target)
+		}
+		if len(traces) > most {
+			switch i {
+			case 0:
+			case len(traces) - 1:
+				line.Method = "trace 1"
+			default:
+				line.Method, line.Label = "between", fmt.Sprintf("the %d between", len(traces)-2)
+			}
+		}
+		line.Plain = len(t.Points) > fewPoints
+		for _, x := range t.Points {
+			line.X, line.Y = append(line.X, float64(x.Pass)), append(line.Y, float64(x.RelativeError))
+		}
+		p.Lines = append(p.Lines, line)
+		if predicted := t.predicted(1.5 * float64(last)); predicted.X != nil {
+			predicted.Method = line.Method
+			p.Lines = append(p.Lines, predicted)
+		}
+	}
+	first := float64(traces[0].Points[0].Pass)
+	tol := float64(traces[0].Tol)
+	p.Lines = append(p.Lines, chart.Line{Method: "tolerance", Label: "asked for", X: []float64{first, max(float64(last), first+1)}, Y: []float64{tol, tol}})
+	return p
+}
+
+// predicted is the straight line from the first point to the tolerance after the
+// passes that were predicted, cut at some pass so as not to dwarf what happened.
+func (t *Trace) predicted(until float64) chart.Line {
+	line := chart.Line{Label: "predicted from η", Dashed: true}
+	if t.Predicted < 2 {
+		return line
+	}
+	x, y := float64(t.Points[0].Pass), float64(t.Points[0].RelativeError)
+	steps := float64(t.Predicted - 1)
+	shown := math.Min(steps, math.Max(1, until-x))
+	line.X = []float64{x, x + shown}
+	line.Y = []float64{y, y * math.Pow(float64(t.Tol)/y, shown/steps)}
+	return line
+}

@@ -1,0 +1,73 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// A Plan is a plan and what it was made from, as plan --json prints it.
+type Plan struct {
+	*ridge.Plan
+	Seen      int64     `json:"rows_seen"`
+	Dim       int       `json:"d"`
+	Gigaflops float64   `json:"gemm_gflops"`
+	Bandwidth float64   `json:"read_gigabytes_per_second"` // rows, as float64, that the files give, or memory if that is less
+	Opening   float64   `json:"open_seconds"`              // passes that find widths and scales, in the times of all methods
+	Sizes     []SizeFor `json:"size_for,omitempty"`
+}
+
+// A SizeFor is the size that makes a one-shot fit good to an error.
+type SizeFor struct {
+	Gamma     float64 `json:"gamma"`
+	Error     float64 `json:"error"`
+	Proved    int     `json:"proved"`
+	Estimated int     `json:"estimated"`
+}
+
+// WriteText writes the plan for a person.
+func (p *Plan) WriteText(w io.Writer) error {
+	fmt.Fprintf(w, "%d rows × %d features, planned from %d rows; %.0f GFLOP/s, %.2g GB/s of rows, %.2g s to open them\n\n", p.Rows, p.Dim, p.Seen, p.Gigaflops, p.Bandwidth, p.Opening)
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tab, "\tmethod\tm\tη about\tη ≤\tpasses\tone-shot error ≤\tmemory\ttime\treaches --tol")
+	for i, o := range p.Options {
+		if i != p.Best && (o.Method == "chebyshev" || o.Method == "newton") {
+			continue // never fewer passes than cg; --json has them
+		}
+		mark := ""
+		if i == p.Best {
+			mark = "→"
+		}
+		passes, worst, size := 0, 0.0, "–"
+		for k := range p.Gammas {
+			if k < len(o.Passes) {
+				passes = max(passes, o.Passes[k])
+			}
+			if k < len(o.Contraction) {
+				worst = max(worst, o.Contraction[k])
+			}
+		}
+		if o.Size > 0 {
+			size = strconv.Itoa(o.Size)
+		}
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%.3g\t%s\t%d\t%s\t%s\t%s\t%v\n", mark, o.Method, size, o.Shrinkage, AtMost(o.ShrinkageBound, 3), passes, AtMost(worst, 2), bytesOf(o.Bytes), secondsOf(o.Seconds), yes(o.Reaches))
+	}
+	if err := tab.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%s\n", p.Reason)
+	for _, s := range p.Sizes {
+		fmt.Fprintf(w, "gamma %g: --size %d is estimated to make the one-shot fit good to %g, %d is proved to\n", s.Gamma, s.Estimated, s.Error, s.Proved)
+	}
+	return nil
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

@@ -1,0 +1,111 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"slices"
+
+	"github.com/fdridge/fdridge/internal/rss"
+	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// What is written for a program, as a model has it.
+type (
+	number           = model.Number
+	perTarget[T any] = model.PerTarget[T]
+)
+
+// A record is the object that fit --json prints. With one γ the fields of its fit stand at
+// the top level too.
+type record struct {
+	N            int64          `json:"n"`
+	D            int            `json:"d"`
+	Targets      int            `json:"targets"`
+	Size         int            `json:"size"`
+	NNZ          int64          `json:"nnz"`
+	Format       string         `json:"format"`
+	Backend      string         `json:"backend"`
+	Kernel       string         `json:"kernel"`
+	Method       string         `json:"method"`
+	MethodReason string         `json:"method_reason,omitempty"`
+	Reads        int            `json:"reads"`
+	SketchTime   number         `json:"sketch_seconds"`
+	TotalTime    number         `json:"total_seconds"`
+	PeakRSS      int64          `json:"peak_rss_bytes"`
+	Converged    bool           `json:"converged"`
+	Model        string         `json:"model,omitempty"`
+	SizedFor     number         `json:"size_for_error,omitempty"` // the error that the size was chosen for
+	Choice       *choice        `json:"choice,omitempty"`
+	Trace        []*Trace       `json:"trace,omitempty"`
+	Ranks        []Rank         `json:"ranks,omitempty"` // with --mpi
+	Fits         []model.Record `json:"fits"`
+}
+
+// A Rank is what one of several ranks has done.
+type Rank struct {
+	Rank     int    `json:"rank"`
+	Rows     int64  `json:"rows"`
+	Seconds  number `json:"seconds"`
+	Waiting  number `json:"communicating_seconds"` // moving bytes and waiting for others
+	Share    number `json:"communicating_share"`   // of the seconds
+	Sent     int64  `json:"bytes_sent"`
+	Received int64  `json:"bytes_received"`
+}
+
+// NewRank is what a rank has done in so many seconds, of which it was communicating some.
+func NewRank(rank int, rows int64, seconds, communicating float64, sent, received int64) Rank {
+	return Rank{rank, rows, number(seconds), number(communicating), number(communicating / seconds), sent, received}
+}
+
+// record is the fit for a program.
+func (f *Fit) record() *record {
+	found, cost := f.Found, &f.Cost
+	t, d := found.Solutions[0].Dims()
+	out := &record{
+		N: found.Solutions[0].Rows, D: d, Targets: t, Size: f.Size(), NNZ: f.Data.Nonzeros, Format: f.Data.Format,
+		Backend: cost.Backend, Kernel: cost.Kernel, Method: found.Method, MethodReason: found.Reason, Reads: cost.Reads,
+		SketchTime: number(cost.Sketched.Seconds()), TotalTime: number(cost.Total.Seconds()), PeakRSS: rss.Peak(),
+		Converged: found.Err() == nil, Model: f.Written.Model, Trace: f.Traces, Ranks: cost.Ranks, SizedFor: number(found.SizedFor),
+	}
+	for _, s := range found.Solutions {
+		out.Fits = append(out.Fits, f.recordOf(s))
+	}
+	if found.Choice != nil {
+		out.Choice = describe(found.Choice)
+		out.Choice.narrower = f.narrower()
+	}
+	return out
+}
+
+// recordOf describes the fit at one γ.
+func (f *Fit) recordOf(s *ridge.Solution) model.Record {
+	out := model.NewRecord(s, &f.Data.Preparation, f.Cost.PreparingReads)
+	missed := func(o ridge.Target) bool { return !(o.RelativeErrorBound <= f.Asked.Tol) }
+	out.Converged = f.Found.Err() == nil || !slices.ContainsFunc(s.Targets, missed)
+	return out
+}
+
+// WriteJSON writes one object.
+func (f *Fit) WriteJSON(w io.Writer) error {
+	rec := f.record()
+	if len(rec.Fits) > 1 {
+		return WriteJSON(w, rec)
+	}
+	// Of fields by the same name the outer ones are printed: method, converged.
+	return WriteJSON(w, struct {
+		*record
+		oneFit
+	}{rec, oneFit{rec.Fits[0]}})
+}
+
+// oneFit nests a record one level deeper, so that a field the report has by the same name
+// wins.
+type oneFit struct{ model.Record }
+
+// WriteJSON writes a value as all commands do, indented.
+func WriteJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,96 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+	"time"
+)
+
+// WriteText writes the report for a person.
+func (f *Fit) WriteText(w io.Writer) error {
+	rec := f.record()
+	fmt.Fprintf(w, "%d rows × %d features, %d target(s), read %d time(s) in %.2f s on %s (%s), %d MiB at most\n",
+		rec.N, rec.D, rec.Targets, rec.Reads, float64(rec.TotalTime), rec.Backend, rec.Kernel, (rec.PeakRSS+1<<20-1)>>20)
+	if rec.MethodReason != "" {
+		fmt.Fprintf(w, "method %s: %s\n", rec.Method, rec.MethodReason)
+	}
+	if rec.Choice != nil {
+		fmt.Fprintln(w, rec.Choice)
+	}
+	if rec.Size > 0 {
+		fmt.Fprintf(w, "sketch of %d rows in %.2f s, ‖AᵀA − BᵀB‖ ≤ %s%s\n", rec.Size, float64(rec.SketchTime), AtMost(float64(rec.Fits[0].Shrinkage), 4), f.missed())
+	}
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tab, "\ngamma\ttarget\tmethod\tpasses\trelative error ≤\t‖x̂ − x*‖ ≤\tR²\teffective dimension\tGCV\tstopped")
+	for _, s := range rec.Fits {
+		for j := range s.R2 {
+			fmt.Fprintf(tab, "%.6g\t%d\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", float64(s.Gamma), j+1, s.Method, s.Passes,
+				AtMost(float64(s.RelativeErrorBound[j]), 3), AtMost(float64(s.ErrorBound[j]), 3), bracket(s.R2Bracket[j]), bracket(s.EffectiveDimension), bracket(s.GCV[j]), s.Stop)
+		}
+	}
+	if err := tab.Flush(); err != nil {
+		return err
+	}
+	if rec.Ranks != nil {
+		fmt.Fprintln(tab, "\nrank\trows\tseconds\tof which communicating\tsent\treceived")
+		for _, k := range rec.Ranks {
+			fmt.Fprintf(tab, "%d\t%d\t%.2f\t%.2f (%s)\t%s\t%s\n", k.Rank, k.Rows, float64(k.Seconds), float64(k.Waiting), percent(float64(k.Share)), megabytes(k.Sent), megabytes(k.Received))
+		}
+		if err := tab.Flush(); err != nil {
+			return err
+		}
+	}
+	for _, written := range [][2]string{{"model", rec.Model}, {"report", f.Written.Page}} {
+		if written[1] == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "\n%s written to %s\n", written[0], written[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missed says that the one-shot fit does not have the error that the size was chosen for, by
+// every tenth row, if so.
+func (f *Fit) missed() string {
+	if f.Found.SizedFor == 0 || f.Found.Method != "one-shot" {
+		return ""
+	}
+	worst := 0.0
+	for _, s := range f.Found.Solutions {
+		for j := range s.Targets {
+			worst = math.Max(worst, s.Targets[j].RelativeErrorBound)
+		}
+	}
+	if worst <= f.Found.SizedFor {
+		return ""
+	}
+	return fmt.Sprintf("; it was chosen for an error of %g by every tenth row, and all of them prove %s: ask for less, or for more rows", f.Found.SizedFor, AtMost(worst, 3))
+}
+
+func megabytes(b int64) string { return fmt.Sprintf("%.3g MB", float64(b)/1e6) }
+
+// bytesOf writes a size, rounded up.
+func bytesOf(b uint64) string {
+	if b < 1<<30 {
+		return fmt.Sprintf("%d MiB", (b+1<<20-1)>>20)
+	}
+	return fmt.Sprintf("%.1f GiB", math.Ceil(float64(b)/(1<<30)*10)/10)
+}
+
+func secondsOf(s float64) string {
+	if s < 60 {
+		return fmt.Sprintf("%.2g s", s)
+	}
+	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return what
+	}
+	return what + "s"
+}

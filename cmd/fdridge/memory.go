@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/fdridge/fdridge/internal/rss"
+	"github.com/fdridge/fdridge/model"
+)
+
+// checkMemory refuses what would take more bytes than can be had; the message begins with
+// what the user has said and ends with a hint.
+func checkMemory(bytes float64, hint, format string, args ...any) error {
+	there := float64(rss.Available())
+	if there == 0 || bytes <= there {
+		return nil
+	}
+	return badInput("%s takes about %.1f GiB, %.1f are available; %s", fmt.Sprintf(format, args...), bytes/(1<<30), there/(1<<30), hint)
+}
+
+const manyFeatures = "are there so many features?"
+
+// checkSketchMemory refuses a sketch of size rows, d features and t targets that would not
+// fit into memory. It counts about m rows kept, as many and a quarter to come, m vectors, and c.
+func checkSketchMemory(size, d, t int) error {
+	m := min(float64(size), float64(d))
+	return checkMemory(8*float64(d)*(3.25*m+4*float64(t)), manyFeatures, "--size: a sketch of %.0f rows of %d features", m, d)
+}
+
+// checkLoadMemory refuses a sketch of so many rows that there is no memory for them and for
+// their inner products.
+func checkLoadMemory(name string, d, rows float64) error {
+	return checkMemory(8*rows*(2*d+3*rows), "was it made by this program?", "%s: a sketch of %.0f rows of %.0f features", name, rows, d)
+}
+
+// checkPreparationMemory refuses Fourier features for whose weights there is no memory.
+func checkPreparationMemory(p *model.Preparation) error {
+	if p.Features == nil {
+		return nil
+	}
+	return checkMemory(8*float64(p.Inputs)*float64(p.Features.Components), manyFeatures, "--features: rff:%d of %d columns", p.Features.Components, p.Inputs)
+}

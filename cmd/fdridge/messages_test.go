@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/paper"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// TestExitCodes: errors of the user's input end the command with 2, however they are wrapped,
+// and all others with 1.
+func TestExitCodes(t *testing.T) {
+	for _, err := range []error{
+		engine.ErrShape, engine.ErrInput, fd.ErrSize, &fd.NonFiniteError{}, &fd.RangeError{}, &fd.FormatError{},
+		ridge.ErrShape, ridge.ErrEmpty, ridge.ErrOtherRows, &ridge.GammaError{}, &ridge.SizeError{}, &ridge.SingularError{}, &ridge.FoldsError{},
+		dataset.ErrShape, &dataset.InputError{}, &dataset.ChangedError{}, &dataset.SourceError{},
+		model.ErrUnrecorded, model.ErrMeans, model.ErrPreparation, &model.VersionError{}, &model.GammaError{}, &model.OverflowError{},
+		&model.FormatError{Err: errors.New("")}, &model.PreparationError{Err: errors.New("")}, &model.CertificateError{Err: errors.New("")}, &model.SummaryError{Err: errors.New("")},
+		&paper.SettingError{}, badInput("--flag"),
+	} {
+		for _, wrapped := range []error{err, fmt.Errorf("reading: %w", err), errors.Join(errors.New("closing"), err)} {
+			if code := exitCode(wrapped); code != usage {
+				t.Errorf("%T %q: exit %d", err, wrapped, code)
+			}
+		}
+	}
+	for _, err := range []error{
+		errors.New("disk full"), engine.ErrNoConvergence, ridge.ErrUnproven, ridge.ErrNoRange, &ridge.ScaleError{}, &ridge.NotConvergedError{Status: ridge.PassLimit},
+	} {
+		if code := exitCode(err); code != failed {
+			t.Errorf("%T %q: exit %d", err, err, code)
+		}
+	}
+}
+
+// TestUnderscores: a number is written as in a file, without the _ that Go admits.
+func TestUnderscores(t *testing.T) {
+	rows := write(t, "rows.csv", rowsCSV(30))
+	for _, args := range [][]string{
+		{"fit", "--data", rows, "--target", "y", "--gamma", "1_0"},
+		{"fit", "--data", rows, "--target", "y", "--gamma", "auto:1,1_0"},
+		{"fit", "--data", rows, "--target", "y", "--gamma", "1", "--size", "0.1_0"},
+		{"plan", "--data", rows, "--target", "y", "--gamma", "1_0"},
+		{"paper", "--out", t.TempDir(), "--figures", "1", "--ratio", "0.1_0"},
+	} {
+		if code, out, errs := call(args...); code != usage || out != "" || !strings.Contains(errs, `_0" is n`) {
+			t.Errorf("%v: exit %d, %q, %q", args, code, out, errs)
+		}
+	}
+}
+
+// TestSolveNamesWeights: that the rows of a sketch had weights is said where they are not
+// named, and not where there were none.
+func TestSolveNamesWeights(t *testing.T) {
+	dir, rows := t.TempDir(), write(t, "rows.csv", rowsCSV(40))
+	weights := write(t, "w.csv", strings.Repeat("1\n0.5\n", 20))
+	for name, flags := range map[string][]string{"weighted": {"--weights", weights}, "plain": nil} {
+		sketch := filepath.Join(dir, name)
+		must(t, append([]string{"sketch", "--data", rows, "--target", "y", "-o", sketch}, flags...)...)
+		solve := []string{"solve", sketch, "--data", rows, "--gamma", "1"}
+		must(t, append(solve, flags...)...)
+		if flags == nil {
+			continue
+		}
+		if code, out, errs := call(solve...); code != usage || out != "" || !strings.Contains(errs, "--weights: the sketch in "+sketch+" is of weighted rows, 40 that weigh 30") {
+			t.Errorf("exit %d, %q, %q", code, out, errs)
+		}
+	}
+}
+
+// TestAdviceNamesFlags: what the library advises its callers is said as flags.
+func TestAdviceNamesFlags(t *testing.T) {
+	wide := write(t, "wide.svm", "1 200000:3\n2 1:1\n")
+	for _, c := range []struct {
+		code int
+		args []string
+	}{
+		{usage, []string{"--data", wide, "--gamma", "1", "--method", "exact"}},
+		{failed, []string{"--data", housing, "--target", "last", "--rows", "1:500", "--gamma", "1e-6", "--method", "chebyshev"}},
+		{failed, []string{"--data", housing, "--target", "last", "--rows", "1:500", "--gamma", "1e3", "--size", "2", "--method", "newton", "--robust=false"}},
+	} {
+		if code, _, errs := call(append([]string{"fit"}, c.args...)...); code != c.code || !strings.Contains(errs, "--method cg") {
+			t.Errorf("%v: exit %d, %q", c.args, code, errs)
+		}
+	}
+}
+
+// TestR2AtMostOne: no bracket of R² goes beyond 1.
+func TestR2AtMostOne(t *testing.T) {
+	rows := write(t, "rows.csv", rowsCSV(60)) // which are linear
+	for _, method := range []string{"exact", "cg", "one-shot"} {
+		v := reported(t, "fit", "--data", rows, "--target", "y", "--gamma", "1e-6", "--method", method)
+		if b := v["r2_bracket"].([]any); !(b[1].(float64) <= 1) || !(math.Abs(b[0].(float64)-1) <= 1e-3) {
+			t.Errorf("%s: %v", method, b)
+		}
+	}
+}
+
+// TestOnlyDimensionsDisagree: what is refused for another reason says so.
+func TestOnlyDimensionsDisagree(t *testing.T) {
+	rows, other := write(t, "rows.csv", rowsCSV(40)), write(t, "other.csv", strings.Replace(rowsCSV(40), "\n0,", "\n0.5,", 1))
+	sketch := filepath.Join(t.TempDir(), "s")
+	must(t, "sketch", "--data", rows, "--target", "y", "-o", sketch)
+	fit := []string{"fit", "--data", rows, "--target", "y"}
+	for want, args := range map[string][]string{
+		"rows 30 to 50 were asked for, there are 40": append(fit, "--gamma", "1", "--rows", "30:50"),
+		"fold 41 of 41":            append(fit, "--gamma", "auto", "--cv", "41"),
+		"are not those of the sum": {"solve", sketch, "--data", other, "--gamma", "1"},
+	} {
+		if code, _, errs := call(args...); code != usage || !strings.Contains(errs, want) || strings.Contains(errs, "dimensions") {
+			t.Errorf("%v: exit %d, %q", args, code, errs)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// parseEnds reads what a report writes of a bracket.
+func parseEnds(text string) (lo, hi float64, err error) {
+	text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
+	low, high, two := strings.Cut(text, ", ")
+	if !two {
+		high = low
+	}
+	for i, end := range []string{low, high} {
+		v, err := strconv.ParseFloat(plain(end), 64)
+		if err != nil && !math.IsInf(v, 0) {
+			return 0, 0, err
+		}
+		if i == 0 {
+			lo = v
+		} else {
+			hi = v
+		}
+	}
+	return lo, hi, nil
+}
+
+// TestReportHolds: report and page hold the figures that --json has in full.
+func TestReportHolds(t *testing.T) {
+	data := write(t, "named.csv", namedCSV(200))
+	for name, args := range map[string][]string{
+		"one-shot": {"--gamma", "1,10,300,1e4", "--method", "one-shot", "--size", "2"},
+		"cg":       {"--gamma", "1,10,300,1e4", "--method", "cg", "--size", "2"},
+		"exact":    {"--gamma", "1,10,300,1e4", "--method", "exact"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			page := filepath.Join(t.TempDir(), "page.html")
+			args = slices.Concat([]string{"fit", "--data", data, "--target", "y,z", "--targets", "2", "--report", page}, args)
+			text := must(t, args...)
+			want := fitsOf(t, must(t, append(args, "--json")...))
+			if name != "exact" {
+				η := regexp.MustCompile(`‖AᵀA − BᵀB‖ ≤ ([^ ,;\n]+)`).FindStringSubmatch(text)
+				worst := slices.MaxFunc(want, func(a, b figures) int { return cmp.Compare(a.relative, b.relative) }).relative
+				if verdict := regexp.MustCompile(`proved to be within (\S+),`).FindStringSubmatch(parsePage(t, page).text); verdict != nil {
+					holdsBound(t, "verdict", verdict[1], worst, 1e-1)
+				} else if worst < 0.5 {
+					t.Error("the page has no verdict")
+				}
+				holdsBound(t, "η", η[1], want[0].shrinkage, 1e-3)
+				holdsBound(t, "η in the page", regexp.MustCompile(`η = (\S+) of`).FindStringSubmatch(parsePage(t, page).text)[1], want[0].shrinkage, 1e-2)
+			}
+			onTerminal := regexp.MustCompile(`(?m)^\S+ +\d +\S+ +\d+ +(\S+) +(\S+) +(\[.*?\]|\S+) +(\[.*?\]|\S+) +(\[.*?\]|\S+) `).FindAllStringSubmatch(text, -1)
+			inPage := regexp.MustCompile(`<td>\d+</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td>`).FindAllStringSubmatch(parsePage(t, page).text, -1)
+			for _, rows := range [][][]string{onTerminal, inPage} {
+				if len(rows) != len(want) {
+					t.Fatalf("%d lines, want %d, in\n%s", len(rows), len(want), text)
+				}
+				for i, w := range want {
+					holdsBound(t, "relative error", rows[i][1], w.relative, 1e-2)
+					holdsBound(t, "error", rows[i][2], w.error, 1e-2)
+					holdsBracket(t, "R²", rows[i][3], w.r2)
+					holdsBracket(t, "effective dimension", rows[i][4], w.dimension)
+					holdsBracket(t, "GCV", rows[i][5], w.gcv)
+				}
+			}
+		})
+	}
+}
+
+// figures are those of one γ and target.
+type figures struct {
+	shrinkage, relative, error float64
+	r2, dimension, gcv         ridge.Interval
+}
+
+func fitsOf(t *testing.T, report string) []figures {
+	t.Helper()
+	var v struct {
+		Fits []struct {
+			Shrinkage model.Number                    `json:"shrinkage"`
+			Relative  []model.Number                  `json:"relative_error_bound"`
+			Error     []model.Number                  `json:"error_bound"`
+			R2        model.PerTarget[ridge.Interval] `json:"r2_bracket"`
+			Dimension model.PerTarget[ridge.Interval] `json:"effective_dimension"`
+			GCV       model.PerTarget[ridge.Interval] `json:"gcv"`
+		} `json:"fits"`
+	}
+	if err := json.Unmarshal([]byte(report), &v); err != nil {
+		t.Fatal(err)
+	}
+	var out []figures
+	for _, f := range v.Fits {
+		for j := range f.Error {
+			out = append(out, figures{float64(f.Shrinkage), float64(f.Relative[j]), float64(f.Error[j]), f.R2[j], f.Dimension[0], f.GCV[j]})
+		}
+	}
+	return out
+}
+
+// holdsBound checks that a text is no less than a bound, and no more than by a part of it.
+func holdsBound(t *testing.T, what, text string, bound, part float64) {
+	t.Helper()
+	if text == "none" {
+		text = "+Inf"
+	}
+	if v, err := strconv.ParseFloat(plain(text), 64); err != nil || !(v >= bound) || !(v <= (1+part)*bound) {
+		t.Errorf("%s: %s for a bound of %v", what, text, bound)
+	}
+}
+
+// holdsBracket checks that a text holds a bracket.
+func holdsBracket(t *testing.T, what, text string, v ridge.Interval) {
+	t.Helper()
+	lo, hi, err := parseEnds(text)
+	if err != nil || !(lo <= v.Lo && v.Hi <= hi) {
+		t.Errorf("%s: %s does not hold %v: %v", what, text, v, err)
+	}
+}
+
+// TestSketchHolds: sketch and plan print bounds that are no less than those of --json.
+func TestSketchHolds(t *testing.T) {
+	data, out := write(t, "rows.csv", rowsCSV(60)), filepath.Join(t.TempDir(), "sketch")
+	input := []string{"--data", data, "--target", "y", "--features", "rff:64,gamma=1,seed=1", "--size", "40"}
+	said := must(t, slices.Concat([]string{"sketch", "-o", out}, input)...)
+	η := reported(t, "solve", out, "--gamma", "1e9")["shrinkage"].(float64)
+	holdsBound(t, "η", regexp.MustCompile(`≤ ([^ ,\n]+)`).FindStringSubmatch(said)[1], η, 1e-3)
+	plan := []string{"plan", "--sketch", out, "--gamma", "1e5"}
+	var v struct{ Options []ridge.PlanOption }
+	if err := json.Unmarshal([]byte(must(t, append(plan, "--json")...)), &v); err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile(`(?m)^(?:→| ) +one-shot +(\d+) +\S+ +(\S+) +\d+ +(\S+) `).FindAllStringSubmatch(must(t, plan...), -1)
+	if len(rows) == 0 {
+		t.Fatal("the plan has no line of one-shot")
+	}
+	for _, row := range rows {
+		i := slices.IndexFunc(v.Options, func(o ridge.PlanOption) bool { return o.Method == "one-shot" && fmt.Sprint(o.Size) == row[1] })
+		holdsBound(t, "η of the plan", row[2], v.Options[i].ShrinkageBound, 1e-2)
+		holdsBound(t, "error of the plan", row[3], v.Options[i].Contraction[0], 1e-1)
+	}
+}
+
+// TestProgressHolds: nor does the progress promise too much.
+func TestProgressHolds(t *testing.T) {
+	var w bytes.Buffer
+	newProgress(&w, "json").passes(10, 1)(ridge.Progress{Pass: 3, RelativeError: 0.0101})
+	if !strings.Contains(w.String(), `"pass 3, error ≤ 0.011"`) {
+		t.Error(w.String())
+	}
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/csv"
+	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/model"
+)
+
+// An opening is what is known of rows before they are opened.
+type opening struct {
+	ranks *job.Ranks // which share the rows; nil: this process reads all
+	// seen are the files as they were when the settings of the run were told: what is read
+	// must be what a checkpoint is said to be of.
+	seen map[string]dataset.Stamp
+
+	// Of a model or sketch that the rows are to fit: how wide a svmlight file is, and the
+	// names of the features where there are any.
+	width int
+	names []string
+	// ownTarget says that the target is the sketch's word, not the user's, who might not
+	// want to have the file of that name read.
+	ownTarget bool
+}
+
+// options returns the options of file.Open, and the files of the weights where they have
+// files of their own. Otherwise the weights are a column, which is read as one more target,
+// the last.
+func (o *rowFlags) options(known opening) (opts file.Options, weights []string, err error) {
+	text, err := o.csvOptions()
+	if err != nil {
+		return opts, nil, err
+	}
+	opts = file.Options{
+		Format: o.format, Target: splitList(o.target.value), Targets: o.targets,
+		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: known.width, OnlyNamed: known.ownTarget, Was: known.seen,
+	}
+	if !o.weights.set {
+		return opts, nil, nil
+	}
+	if weights, err = o.weightsFiles(opts); weights != nil || err != nil {
+		return opts, weights, err
+	}
+	opts.Target = append(opts.Target, o.weights.value)
+	opts.Targets++
+	return opts, nil, nil
+}
+
+// weightsFiles returns the files of the weights, nil where these are a column: one file, or
+// an array of that name in each of the .npz archives. Which of these a name means is told as
+// for a target.
+func (o *rowFlags) weightsFiles(opts file.Options) ([]string, error) {
+	opts.Target, opts.OnlyNamed = []string{o.weights.value}, false
+	var out []string
+	for _, path := range splitList(o.data.value) {
+		where, err := file.OwnTarget(path, opts)
+		switch {
+		case err != nil || where == "" && out == nil:
+			return nil, err
+		case where == "":
+			return nil, badInput("--weights: %s has no array %q, which is in %s", path, excerpt.Of(o.weights.value), out[0])
+		}
+		if out = append(out, where); where == o.weights.value {
+			break
+		}
+	}
+	return out, nil
+}
+
+// wantedNames returns those of names that are to be looked for in the files: all where their
+// columns have names, else none.
+func (o *rowFlags) wantedNames(opts file.Options, names []string) ([]string, error) {
+	path := splitList(o.data.value)[0]
+	format, err := file.Format(path, opts.Format)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	switch format {
+	case "parquet":
+		return names, nil
+	case "csv":
+		header, err := csv.Columns(path, csv.Options{Delimiter: opts.Delimiter, Header: opts.Header})
+		if err != nil || header == nil {
+			return nil, err
+		}
+		return names, nil
+	}
+	return nil, nil
+}
+
+// open opens the files and takes the rows asked for, with their weights.
+func (o *rowFlags) open(ctx context.Context, known opening) (*file.Opened, dataset.Source, error) {
+	opts, weights, err := o.options(known)
+	if err != nil {
+		return nil, nil, err
+	}
+	byNumber := known.ranks != nil && (weights != nil || o.rows != "")
+	if byNumber {
+		err = o.checkNumbered(opts)
+	} else {
+		opts.Share, opts.Widest = known.ranks.Share(), known.ranks.Widest(ctx)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(opts.Columns) == 0 {
+		if opts.Columns, err = o.wantedNames(opts, known.names); err != nil {
+			return nil, nil, err
+		}
+	}
+	opened, err := file.Open(splitList(o.data.value), opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	src := opened.Source
+	switch {
+	case weights != nil:
+		w, err := file.Open(weights, file.Options{Was: known.seen})
+		if err != nil {
+			return nil, nil, err
+		}
+		if src, err = dataset.Weigh(src, w); err != nil {
+			return nil, nil, fmt.Errorf("--weights: %w", err)
+		}
+	case o.weights.set:
+		if src, err = dataset.TargetAsWeight(src); err != nil {
+			return nil, nil, err
+		}
+		if n := len(opened.TargetNames); n > 0 {
+			opened.TargetNames = opened.TargetNames[:n-1]
+		}
+	}
+	src, err = cutRows(src, o.rows)
+	if err == nil && byNumber {
+		src, err = dataset.Part(src, known.ranks.Share())
+	}
+	return opened, src, err
+}
+
+// checkNumbered refuses to share out rows by their numbers where these are not known.
+func (o *rowFlags) checkNumbered(opts file.Options) error {
+	path := splitList(o.data.value)[0]
+	format, err := file.Format(path, opts.Format)
+	if err != nil || file.Numbered(format) {
+		return err
+	}
+	flag, instead := "--rows", "leave it out"
+	if o.rows == "" {
+		flag, instead = "--weights", "put the weights into a column"
+	}
+	return badInput("%s: with --mpi a file beside %s, or a range of its rows, needs rows that are known by number; %s is %s: take npy, npz or Parquet, or %s", flag, path, path, format, instead)
+}
+
+// openLike opens rows for a model or a sketch, what, that was made of such before: they must
+// be as wide, and features are found by their names. ownTarget says that the target is the
+// one that the sketch names. Where rows are wider by so many targets, and none is named, the
+// error says that they may hold these.
+func (o *rowFlags) openLike(prep *model.Preparation, what string, targets int, ownTarget bool) (*file.Opened, dataset.Source, error) {
+	opened, src, err := o.open(context.Background(), opening{width: prep.Inputs, names: prep.Names, ownTarget: ownTarget})
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, d, _ := src.Dims(); d != prep.Inputs {
+		hint := ""
+		if targets > 0 && !o.target.set && d == prep.Inputs+targets {
+			hint = "; is the target among them? say --target"
+		}
+		return nil, nil, badInput("%s has %d features, the %s %d%s", o.data.value, d, what, prep.Inputs, hint)
+	}
+	return opened, src, nil
+}

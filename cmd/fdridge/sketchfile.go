@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
+	"github.com/fdridge/fdridge/dataset/csv"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// A description is what the command keeps in a sketch's file beside the summary:
+// where its rows came from and what was done to them.
+type description struct {
+	Format      string            `json:"format"`
+	Target      string            `json:"target,omitempty"`
+	Columns     []string          `json:"columns,omitempty"`
+	NNZ         int64             `json:"nnz"`
+	Preparation model.Preparation `json:"preparation"`
+}
+
+// columns are the names in the header of a csv file, nil where there are none.
+func (d *data) columns(o *rowFlags) ([]string, error) {
+	if d.opened.Format != "csv" {
+		return nil, nil
+	}
+	text, err := o.csvOptions()
+	if err != nil {
+		return nil, err
+	}
+	return csv.Columns(splitList(o.data.value)[0], text)
+}
+
+func (d *data) describe(o *rowFlags) (*description, error) {
+	columns, err := d.columns(o)
+	return &description{d.opened.Format, o.target.value, columns, d.counted.Nonzeros(), d.prep}, err
+}
+
+// save writes a summary to a file, whole or not at all.
+func (d *description) save(name string, sum *ridge.Summary) error {
+	meta, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	sum.Meta = meta
+	return atomicfile.Write(name, func(w io.Writer) error {
+		_, err := sum.WriteTo(w)
+		return err
+	})
+}
+
+// load reads a file that save wrote.
+func load(name string, be engine.Backend) (*ridge.Summary, *description, error) {
+	f, err := open(name)
+	if err != nil {
+		return nil, nil, badInput("%w", err)
+	}
+	defer f.Close() // only read
+	sum, err := ridge.ReadSummary(f, be)
+	if errors.Is(err, io.EOF) {
+		err = errors.New("is empty")
+	}
+	if err != nil {
+		return nil, nil, badInput("%s: %w", name, err)
+	}
+	if n, err := f.Read(make([]byte, 1)); n > 0 || err != io.EOF {
+		return nil, nil, badInput("%s: more follows the sketch", name)
+	}
+	d := float64(sum.Config().Dim)
+	if err := checkLoadMemory(name, d, float64(sum.Sketch().BinarySize())/(8*d)); err != nil {
+		return nil, nil, err
+	}
+	var kept description
+	if len(sum.Meta) > 0 {
+		if err := json.Unmarshal(sum.Meta, &kept); err != nil {
+			return nil, nil, badInput("%s: what it says of its rows cannot be read: %w", name, err)
+		}
+	}
+	return sum, &kept, nil
+}
+
+// printSketch says what a file holds now. The bound is that of the sketch after a last shrink
+// to m rows, from which fits are made, as the report of a fit has it.
+func printSketch(w io.Writer, name string, sum *ridge.Summary) error {
+	cfg := sum.Config()
+	spectrum, err := sum.Sketch().Spectrum()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s: %d rows × %d features, %d target(s), m = %d, ‖AᵀA − BᵀB‖ ≤ %s, %d bytes\n",
+		name, sum.Rows(), cfg.Dim, cfg.Targets, cfg.Size, report.AtMost(spectrum.Bound.FD(), 4), sum.BinarySize())
+	return err
+}
+
+// join refuses rows that were not prepared alike.
+func (d *description) join(o *description) error {
+	switch {
+	case d.Target != o.Target:
+		return fmt.Errorf("the target is %q in one and %q in the other", excerpt.Of(d.Target), excerpt.Of(o.Target))
+	case !reflect.DeepEqual(d.Preparation.Scaling, o.Preparation.Scaling):
+		return errors.New("their columns were standardised by different means and deviations, or other penalties; sketch without --standardize")
+	case !reflect.DeepEqual(d.Preparation, o.Preparation):
+		return errors.New("their columns or features differ")
+	}
+	d.NNZ += o.NNZ
+	return nil
+}

@@ -1,0 +1,109 @@
+//go:build mpi && cgo
+
+package mpi
+
+// #include "layer.h"
+import "C"
+
+import (
+	"context"
+	"time"
+	"unsafe"
+
+	"github.com/fdridge/fdridge/dist"
+)
+
+// terms are what the ranks have to agree on before a collective call, and the length
+// that the root announces.
+type terms struct {
+	what   int
+	arg    int // the root, or the length of x
+	length int // on the root
+}
+
+// What a rank may call.
+const (
+	callBarrier = iota
+	callBroadcast
+	callAllreduce
+	callFinalize
+)
+
+// meet returns when all ranks have called it; the length that the root announces is then in
+// c.link.all. Each rank gives each of its terms v as the two numbers v and -v. The largest
+// over the ranks of the one and of the other add up to zero only where all gave the same v.
+func (c *Comm) meet(ctx context.Context, t terms) error {
+	what, arg := C.int64_t(t.what), C.int64_t(t.arg)
+	c.link.mine = [C.TERMS]C.int64_t{what, -what, arg, -arg, C.int64_t(t.length)}
+	if err := check("MPI_Iallreduce", C.fdr_imax(c.link)); err != nil {
+		return err
+	}
+	if err := c.wait(ctx); err != nil {
+		return err
+	}
+	if all := c.link.all; all[0] != -all[1] || all[2] != -all[3] {
+		return dist.ErrMismatch
+	}
+	return nil
+}
+
+// Barrier returns when every rank has called it.
+func (c *Comm) Barrier(ctx context.Context) error {
+	start := time.Now()
+	err := c.do(ctx, func() error { return c.meet(ctx, terms{what: callBarrier}) })
+	c.meter.Barrier(start, err)
+	return err
+}
+
+// Allreduce overwrites x with its sum over the ranks. See [dist.Transport]; after an
+// error x is not to be used again, since the library may still do so.
+func (c *Comm) Allreduce(ctx context.Context, x []float64) error {
+	start := time.Now()
+	err := c.do(ctx, func() error {
+		if err := c.meet(ctx, terms{what: callAllreduce, arg: len(x)}); err != nil {
+			return err
+		}
+		for part := range pieces(x, c.most/8) {
+			if err := check("MPI_Allreduce", C.fdr_sum(c.link, unsafe.Pointer(&part[0]), C.int(len(part)))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	c.meter.Allreduce(c, start, len(x), err)
+	return err
+}
+
+// Broadcast returns root's b on every rank. See [dist.Transport].
+func (c *Comm) Broadcast(ctx context.Context, root int, b []byte) ([]byte, error) {
+	start := time.Now()
+	err := dist.CheckRoot(c, root)
+	if err == nil {
+		err = c.do(ctx, func() error { return c.broadcast(ctx, root, &b) })
+	}
+	if err != nil {
+		c.meter.Broadcast(c, root, start, 0, err)
+		return nil, err
+	}
+	c.meter.Broadcast(c, root, start, len(b), nil)
+	return b, nil
+}
+
+func (c *Comm) broadcast(ctx context.Context, root int, b *[]byte) error {
+	t := terms{what: callBroadcast, arg: root}
+	if c.rank == root {
+		t.length = len(*b)
+	}
+	if err := c.meet(ctx, t); err != nil {
+		return err
+	}
+	if c.rank != root {
+		*b = make([]byte, c.link.all[4])
+	}
+	for part := range pieces(*b, c.most) {
+		if err := check("MPI_Bcast", C.fdr_bcast(c.link, unsafe.Pointer(&part[0]), C.int(len(part)), C.int(root))); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+//go:build mpi && cgo
+
+package mpi
+
+// #include "layer.h"
+import "C"
+
+import (
+	"context"
+	"time"
+	"unsafe"
+
+	"github.com/fdridge/fdridge/dist"
+)
+
+// Send sends b to another rank, once that has called Recv. See [dist.Transport].
+func (c *Comm) Send(ctx context.Context, to int, b []byte) error {
+	start := time.Now()
+	err := dist.CheckPeer(c, to)
+	if err == nil {
+		err = c.do(ctx, func() error { return c.send(ctx, to, b) })
+	}
+	c.meter.Send(start, len(b), err)
+	return err
+}
+
+// send announces the length by a synchronous call, which is done when the receiver
+// waits for it.
+func (c *Comm) send(ctx context.Context, to int, b []byte) error {
+	c.link.mine[0] = C.int64_t(len(b))
+	if err := check("MPI_Issend", C.fdr_issend_length(c.link, C.int(to))); err != nil {
+		return err
+	}
+	if err := c.wait(ctx); err != nil {
+		return err
+	}
+	for part := range pieces(b, c.most) {
+		if err := check("MPI_Send", C.fdr_send(c.link, unsafe.Pointer(&part[0]), C.int(len(part)), C.int(to))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Recv returns the next bytes that another rank has sent. See [dist.Transport].
+func (c *Comm) Recv(ctx context.Context, from int) ([]byte, error) {
+	start := time.Now()
+	var b []byte
+	err := dist.CheckPeer(c, from)
+	if err == nil {
+		err = c.do(ctx, func() error { return c.recv(ctx, from, &b) })
+	}
+	if err != nil {
+		c.meter.Recv(start, 0, err)
+		return nil, err
+	}
+	c.meter.Recv(start, len(b), nil)
+	return b, nil
+}
+
+func (c *Comm) recv(ctx context.Context, from int, b *[]byte) error {
+	if err := check("MPI_Irecv", C.fdr_irecv_length(c.link, C.int(from))); err != nil {
+		return err
+	}
+	if err := c.wait(ctx); err != nil {
+		return err
+	}
+	*b = make([]byte, c.link.all[0])
+	for part := range pieces(*b, c.most) {
+		if err := check("MPI_Recv", C.fdr_recv(c.link, unsafe.Pointer(&part[0]), C.int(len(part)), C.int(from))); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package purego
+
+import "github.com/fdridge/fdridge/engine/internal/matrix"
+
+// A tiledGradient is a gradient for so many right-hand sides that arithmetic, not the reading of A, takes the time.
+// The rows of a part are done in tiles that read A where it lies: some rows for R, which
+// brings them into cache, and at once from there for G. Only X and R, which are small
+// beside A, are packed. G's sums are kept tile after tile, so that they are read and
+// written in the order of memory.
+//
+// An element of R is the sum over strips of columns, one of G over chunks of rows.
+type tiledGradient struct {
+	gradient
+	g             matrix.Matrix
+	width, padded int       // columns of a packed panel of X, and of all of them
+	packed        []float64 // the panels of X, strip after strip
+	stage         stage
+}
+
+// A stage is what all tasks do before the next begins.
+type stage int
+
+const (
+	packing stage = iota // X, in shares of strips
+	summing              // rows
+	adding               // the tasks' sums to G, in shares of strips
+)
+
+func (v *tiledGradient) part(i int, s *scratch) {
+	switch v.stage {
+	case packing:
+		v.packStrips(i)
+	case summing:
+		v.subtree(i, s, v.chunks)
+	case adding:
+		v.addStrips(i)
+	}
+}
+
+// wideTargets is the number of right-hand sides from which on tiles are faster than
+// products of four rows with a few vectors. A part then has widePartRows rows, for the
+// sums of parts have to be added.
+const (
+	wideTargets  = 8
+	widePartRows = 128
+)
+
+// A strip has wideStrip columns, whole tiles of every kernel, so that a panel of X stays
+// in the first-level cache while a chunk passes. A chunk has wideChunk rows: fewer would
+// load G's sums more often, more would leave the second-level cache beside them.
+const (
+	wideStrip = 264
+	wideChunk = 32
+)
+
+// inTiles tells whether so many right-hand sides, rounded up to units, make tiles.
+func (b *Backend) inTiles(t int) bool {
+	return t >= wideTargets && 2*roundUp(t, b.kernel.Unit) <= 3*t
+}
+
+// doInTiles is Gradient for many right-hand sides.
+func (v gradient) doInTiles(g matrix.Matrix) {
+	k := v.be.kernel
+	v.divide(widePartRows)
+	v.plan()
+	padded := roundUp(v.t, k.Unit)
+	v.size = roundUp(v.d, k.Unit) * padded
+	team := gradients.get()
+	v.sums = grow(&team.sums, v.tasks*v.depth*v.size)
+	team.job = tiledGradient{
+		gradient: v, g: g,
+		width: v.be.evenPanels(padded), padded: padded, packed: grow(&team.packed, v.d*padded),
+	}
+	for _, stage := range [...]stage{packing, summing, adding} {
+		team.job.stage = stage
+		team.run(&team.job, v.tasks)
+	}
+	team.job = tiledGradient{}
+	gradients.put(team)
+}
+
+// evenPanels is the width of panels of n columns, as few as there are tiles for and of
+// about the same size.
+func (b *Backend) evenPanels(n int) int {
+	panels := (n + b.kernel.NR() - 1) / b.kernel.NR()
+	return roundUp((n+panels-1)/panels, b.kernel.Unit)
+}
+
+func (v *tiledGradient) strips() int { return (v.d + wideStrip - 1) / wideStrip }
+
+// packStrips packs share i of X.
+func (v *tiledGradient) packStrips(i int) {
+	for s := i * v.strips() / v.tasks; s < (i+1)*v.strips()/v.tasks; s++ {
+		j := s * wideStrip
+		v.be.pack(v.packed[j*v.padded:], v.width, false, v.x.Data, v.x.Stride, j, 0, min(wideStrip, v.d-j), v.t)
+	}
+}
+
+// addStrips adds share i of the sums of all tasks to G.
+func (v *tiledGradient) addStrips(i int) {
+	k := v.be.kernel
+	begin, end := i*v.strips()/v.tasks*wideStrip, min((i+1)*v.strips()/v.tasks*wideStrip, v.d)
+	if begin >= end {
+		return
+	}
+	lo, hi := begin*v.padded, roundUp(end, k.Unit)*v.padded
+	for step := 1; step < v.tasks; step *= 2 {
+		for q := 0; q < v.tasks; q += 2 * step {
+			k.Axpy1(hi-lo, 1, &v.task(q + step)[lo], &v.task(q)[lo])
+		}
+	}
+	for j := begin; j < end; j += k.NR() {
+		n := min(k.NR(), v.d-j)
+		for q := range v.t {
+			k.Axpy1(n, 1, &v.sums[j*v.padded+q*roundUp(n, k.Unit)], &v.g.Data[q*v.g.Stride+j])
+		}
+	}
+}
+
+// chunks does rows lo to hi, and overwrites sums with theirs.
+func (v *tiledGradient) chunks(s *scratch, lo, hi int, sums []float64) {
+	r := grow(&s.b, 2*wideChunk*v.padded)
+	r, packed := r[:wideChunk*v.padded], r[wideChunk*v.padded:]
+	for i := lo; i < hi; i += wideChunk {
+		n := min(wideChunk, hi-i)
+		for j := 0; j < v.d; j += wideStrip {
+			v.be.timesRows(s, n, v.padded, min(wideStrip, v.d-j), v.a.Data[i*v.a.Stride+j:], v.a.Stride, v.packed[j*v.padded:], v.width, r, v.padded, j > 0)
+		}
+		for row := range n {
+			for q := range v.t {
+				v.residual(i+row, q, r[row*v.padded+q])
+			}
+		}
+		v.be.pack(packed, v.be.kernel.MR(), true, v.r.Data, v.r.Stride, i, 0, n, v.t)
+		v.addChunk(s, i, n, packed, sums, i > lo)
+	}
+}
+
+// addChunk overwrites sums with Rᵀ·A for n rows from row i on and packed R, or adds
+// that to them.
+func (v *tiledGradient) addChunk(s *scratch, i, n int, r, sums []float64, add bool) {
+	k := v.be.kernel
+	for j := 0; j < v.d; j += k.NR() {
+		cols := min(k.NR(), v.d-j)
+		width := roundUp(cols, k.Unit)
+		a, c, units := v.a.Data[i*v.a.Stride+j:], sums[j*v.padded:], width/k.Unit
+		if width > cols {
+			a = v.be.pack(grow(&s.a, n*width), width, true, a, v.a.Stride, 0, 0, n, cols)
+			for q := 0; q < v.padded; q += k.Unit {
+				k.Tile[units-1](n, 1, &r[q*n], &a[0], &c[q*width], width, add)
+			}
+			continue
+		}
+		for q := 0; q < v.padded; q += k.Unit {
+			k.TileRowsB[units-1](n, 1, &r[q*n], &a[0], v.a.Stride, &c[q*width], width, add)
+		}
+	}
+}
+
+// timesRows computes C = A·B, plus C if add is set, for A (n×k) where it lies and B
+// (k×m) packed in panels of so many columns. C has room for n and m rounded up to
+// units; what is beyond A is of no meaning.
+func (b *Backend) timesRows(s *scratch, n, m, k int, a []float64, lda int, packed []float64, width int, c []float64, ldc int, add bool) {
+	unit := b.kernel.Unit
+	whole := n / unit * unit
+	var rest []float64
+	if whole < n {
+		rest = grow(&s.a, unit*k)
+		for i := range n - whole {
+			copy(rest[i*k:(i+1)*k], a[(whole+i)*lda:])
+		}
+	}
+	for j := 0; j < m; j += width {
+		tile, p := b.kernel.TileRowsA[(min(width, m-j)-1)/unit], &packed[j*k]
+		for i := 0; i < whole; i += unit {
+			tile(k, 1, &a[i*lda], lda, p, &c[i*ldc+j], ldc, add)
+		}
+		if whole < n {
+			tile(k, 1, &rest[0], k, p, &c[whole*ldc+j], ldc, add)
+		}
+	}
+}

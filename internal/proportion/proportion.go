@@ -1,0 +1,14 @@
+// Package proportion divides whole numbers in proportion, however large they are.
+package proportion
+
+import "math/bits"
+
+// Of is ⌊n·a/b⌋ for n >= 0, 0 <= a <= b and b > 0. n·a may exceed the range of int64.
+func Of(n, a, b int64) int64 {
+	if a == b {
+		return n
+	}
+	hi, lo := bits.Mul64(uint64(n), uint64(a))
+	q, _ := bits.Div64(hi, lo, uint64(b))
+	return int64(q)
+}

@@ -1,0 +1,107 @@
+package arrows
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The most that a reader is asked to hold in the head.
+const (
+	maxFileLines     = 400
+	maxFunctionLines = 75
+	maxFields        = 12
+)
+
+// tooLarge are the sizes that are larger, with the reason.
+var tooLarge = map[string]string{
+	"engine: type Tuning":                        "options",
+	"engine/purego/internal/kernel: type Kernel": "a table of the loops of an instruction set",
+	"ridge: type Options":                        "options",
+	"paper: type Config":                         "options",
+	"model: type file":                           "the record of a file's header",
+	"model: type Record":                         "the record of a certificate in a file",
+	"cmd/fdridge/internal/report: type record":   "the record that --json prints",
+	"bench/scaling: type constants":              "the record of what a machine was measured to do",
+}
+
+// TestSizes holds every file to the sizes above, but for tests and what only they use, and
+// for generated files. An exception that is none any more has to go.
+func TestSizes(t *testing.T) {
+	read(t, "../../..")
+	found := map[string]string{}
+	err := filepath.WalkDir("../../..", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			if name := entry.Name(); name == "testdata" || name == "verify" || strings.HasPrefix(name, ".") && name != ".." {
+				return filepath.SkipDir
+			}
+			return nil
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		name, err := filepath.Rel("../../..", path)
+		if err != nil {
+			return err
+		}
+		return sizes(path, filepath.ToSlash(name), found)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, is := range found {
+		if tooLarge[what] == "" {
+			t.Errorf("%s %s", what, is)
+		}
+	}
+	for what, reason := range tooLarge {
+		if found[what] == "" {
+			t.Errorf("%s is an exception (%s) and need not be", what, reason)
+		}
+	}
+}
+
+// sizes adds to found what is too large in one file.
+func sizes(path, name string, found map[string]string) error {
+	files := token.NewFileSet()
+	f, err := parser.ParseFile(files, path, nil, parser.ParseComments)
+	if err != nil {
+		return err
+	}
+	if ast.IsGenerated(f) {
+		return nil
+	}
+	if n := files.Position(f.FileEnd).Line; n > maxFileLines {
+		found[name] = fmt.Sprintf("has %d lines, at most %d", n, maxFileLines)
+	}
+	dir := filepath.ToSlash(filepath.Dir(name))
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if lines := files.Position(n.End()).Line - files.Position(n.Pos()).Line + 1; lines > maxFunctionLines {
+				found[dir+": func "+n.Name.Name] = fmt.Sprintf("has %d lines, at most %d", lines, maxFunctionLines)
+			}
+		case *ast.TypeSpec:
+			if s, ok := n.Type.(*ast.StructType); ok && fields(s) > maxFields {
+				found[dir+": type "+n.Name.Name] = fmt.Sprintf("has %d fields, at most %d", fields(s), maxFields)
+			}
+		}
+		return true
+	})
+	return nil
+}
+
+func fields(s *ast.StructType) int {
+	n := 0
+	for _, f := range s.Fields.List {
+		n += max(1, len(f.Names))
+	}
+	return n
+}

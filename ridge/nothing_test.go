@@ -1,0 +1,94 @@
+package ridge_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// TestNoWeight: rows that all have weight 0 are no rows, whoever is asked, and the error
+// says so.
+func TestNoWeight(t *testing.T) {
+	p := table{x: [][]float64{{1, 2}, {3, 4}, {5, 7}}, y: [][]float64{{1}, {2}, {3}}, w: []float64{0, 0, 0}}
+	ctx := t.Context()
+	for _, intercept := range []bool{false, true} {
+		for _, sparse := range []bool{false, true} {
+			p.sparse = sparse
+			sum := must(ridge.Summarize(ctx, p, ridge.SummaryConfig{Size: 2, Intercept: intercept}, nil))(t)
+			calls := map[string]func() error{
+				"Fit of a summary": func() error { _, err := sum.Fit(1); return err },
+				"Path":             func() error { _, err := sum.Path([]float64{1, 2}); return err },
+				"ChooseGamma":      func() error { _, err := sum.ChooseGamma(nil); return err },
+				"Solve":            func() error { _, err := ridge.Solve(ctx, p, sum, 1, ridge.SolveOptions{}); return err },
+				"Predictor":        func() error { _, err := sum.Predictor(1); return err },
+				"Plan":             func() error { _, err := sum.Plan(ridge.PlanConfig{}); return err },
+				"SizeFor":          func() error { _, _, err := sum.SizeFor(0.1, 1); return err },
+				"Fit, choosing":    func() error { _, err := ridge.Fit(ctx, p, ridge.Options{Size: 2, Intercept: intercept}); return err },
+			}
+			for _, method := range []string{"", "one-shot", "cg", "galerkin", "newton", "cholesky", "qr"} {
+				calls["Fit by "+method] = func() error {
+					_, err := ridge.Fit(ctx, p, ridge.Options{Gammas: []float64{1}, Size: 2, Intercept: intercept, Method: method})
+					return err
+				}
+			}
+			for name, call := range calls {
+				if err := call(); !errors.Is(err, ridge.ErrEmpty) || !strings.Contains(err.Error(), "all 3 have weight 0") {
+					t.Errorf("%s, intercept %v: %v", name, intercept, err)
+				}
+			}
+		}
+	}
+	// One row with weight is enough.
+	p.sparse, p.w = false, []float64{0, 0, 2}
+	must(ridge.Fit(ctx, p, ridge.Options{Gammas: []float64{1}}))(t)
+}
+
+// TestNil: where there is no matrix, source or summary, the error is one of shapes.
+func TestNil(t *testing.T) {
+	ctx, none := t.Context(), new(ridge.Summary)
+	src := table{x: [][]float64{{1, 2}}, y: [][]float64{{1}}}
+	sum := summarize(t, src, ridge.SummaryConfig{Size: 2})
+	before := string(marshal(t, sum))
+	x, y := mat.NewDense(1, 2, nil), mat.NewDense(1, 1, nil)
+	var dense *mat.Dense
+	for name, call := range map[string]func() error{
+		"Append(nil, nil)":     func() error { return sum.Append(nil, nil, nil) },
+		"Append(nil, y)":       func() error { return sum.Append(nil, y, nil) },
+		"Append(x, nil)":       func() error { return sum.Append(x, nil, nil) },
+		"Append of a nil *mat": func() error { return sum.Append(dense, y, nil) },
+		"Append to nothing":    func() error { return none.Append(x, y, nil) },
+		"AppendBlock":          func() error { return none.AppendBlock(dataset.Block{}) },
+		"Predict(nil)":         func() error { _, err := must(sum.Fit(1))(t).Predict(nil); return err },
+		"Predict of a nil *mat": func() error {
+			_, err := must(sum.Fit(1))(t).Predict(dense)
+			return err
+		},
+		"Summarize": func() error { _, err := ridge.Summarize(ctx, nil, ridge.SummaryConfig{Size: 2}, nil); return err },
+		"Fit":       func() error { _, err := ridge.Fit(ctx, nil, ridge.Options{}); return err },
+		"Exact":     func() error { _, err := ridge.Exact(ctx, nil, []float64{1}, ridge.ExactOptions{}); return err },
+		"CrossValidate": func() error {
+			_, err := ridge.CrossValidate(ctx, nil, ridge.SummaryConfig{Size: 2}, ridge.CrossValidation{})
+			return err
+		},
+		"Solve without source":  func() error { _, err := ridge.Solve(ctx, nil, sum, 1, ridge.SolveOptions{}); return err },
+		"Solve without summary": func() error { _, err := ridge.Solve(ctx, src, nil, 1, ridge.SolveOptions{}); return err },
+		"Solve of nothing":      func() error { _, err := ridge.Solve(ctx, src, none, 1, ridge.SolveOptions{}); return err },
+		"FitSummary":            func() error { _, err := ridge.FitSummary(ctx, src, nil, ridge.Options{}); return err },
+		"Fit of nothing":        func() error { _, err := none.Fit(1); return err },
+		"Plan of nothing":       func() error { _, err := none.Plan(ridge.PlanConfig{}); return err },
+		"PredictedPasses":       func() error { _, err := none.PredictedPasses(1, 0.1, ridge.CG); return err },
+		"Predictor of nothing":  func() error { _, err := none.Predictor(1); return err },
+	} {
+		if err := call(); !errors.Is(err, ridge.ErrShape) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if none.Rows() != 0 || string(marshal(t, sum)) != before {
+		t.Error("a call that is refused changes a summary")
+	}
+}
