@@ -168,7 +168,6 @@ func TestTable(t *testing.T) {
 		{"engine/internal/eigen", "engine", false},
 		{"engine/purego", "engine/cblas", false},
 		{"engine/cblas", "engine", false},
-		{"engine/cblas", "engine/purego", false},
 		{"internal/neumaier", "engine", false},
 		{"cmd/fdridge", "dist/mpi", true},
 		{"cmd/fdridge", "bench", false},

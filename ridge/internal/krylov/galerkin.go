@@ -43,13 +43,6 @@ type galerkin struct {
 	cg        *separate // conjugate gradients, once there is no more room; nil before
 }
 
-// A base is where a system moves from with the subspace.
-type base struct {
-	x, g      []float64 // x₀ and g₀
-	moved     bool      // u is not yet that of g₀
-	unchanged float64   // the system's bound when it was last solved again in an unchanged subspace
-}
-
 // galerkinWork is for the systems together.
 type galerkinWork struct {
 	g0        []float64 // all g₀, q×d
@@ -81,14 +74,6 @@ func newGalerkin(b *Batch) *galerkin {
 		m.bases = append(m.bases, base{x: make([]float64, d), g: m.work.g0[i*d : (i+1)*d], unchanged: math.Inf(1)})
 	}
 	return m
-}
-
-// rebase has a system move from where it is.
-func (m *galerkin) rebase(s *System) {
-	b := &m.bases[s.index]
-	copy(b.x, s.X)
-	copy(b.g, s.G)
-	b.moved = true
 }
 
 // Start puts the first vectors behind the empty subspace.
@@ -213,22 +198,6 @@ func (m *galerkin) move() error {
 		}
 	}
 	return nil
-}
-
-// advance sets x to x₀ − v and g to the gradient there, given Kv.
-func (b *base) advance(s *System, v, kv []float64) {
-	gamma := s.Gamma()
-	for i, w := range v {
-		s.X[i] = b.x[i] - w
-		s.G[i] = b.g[i] - (kv[i] + gamma*w)
-	}
-}
-
-// carriedResidual is ‖Ax − b‖ as the gradient carried along has it, given ‖b‖² and c:
-// ‖b‖² − cᵀx + xᵀ(g − γx).
-func carriedResidual(s *System, tss float64, c []float64) float64 {
-	x := vec.Norm(s.X)
-	return math.Sqrt(math.Max(0, tss-vec.Dot(c, s.X)+vec.Dot(s.X, s.G)-s.Gamma()*x*x))
 }
 
 // Gradients projects those of the active systems onto V. A gradient that was carried along is
