@@ -89,7 +89,9 @@ func BenchmarkGradientTwofold(b *testing.B) {
 		n, d, t := s.n, s.d, s.t
 		a, x, y := engine.View(n, d, Numbers(n*d)), engine.View(t, d, Numbers(t*d)), engine.View(n, t, Numbers(n*t))
 		zeros := func(r, c int) engine.Matrix { return engine.View(r, c, make([]float64, r*c)) }
-		twofold := func(r, c int) engine.Twofold { return engine.Twofold{Hi: zeros(r, c), Lo: zeros(r, c), Err: zeros(r, c)} }
+		twofold := func(r, c int) engine.Twofold {
+			return engine.Twofold{Hi: zeros(r, c), Lo: zeros(r, c), Err: zeros(r, c)}
+		}
 		g, r := twofold(t, d), twofold(n, t)
 		pass := func(b *testing.B, call func(a, y engine.Matrix, r engine.Twofold)) {
 			for b.Loop() {

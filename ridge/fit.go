@@ -133,7 +133,7 @@ func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) e
 	solve := func() (err error) {
 		r.Passes++
 		r.Solutions, err = Exact(ctx, src, opts.Gammas, ExactOptions{
-			Factor: factor, Intercept: opts.Intercept, Backend: opts.Backend, MaxBytes: opts.MaxBytes, Progress: opts.progress(Reading),
+			Factor: factor, Intercept: opts.Intercept, Backend: opts.Backend, MaxBytes: opts.MaxBytes, Progress: opts.progress(Reading), Tol: opts.Tol,
 		})
 		return err
 	}
