@@ -151,12 +151,21 @@ func (p *twofoldStrip) dots(group, n int, size float64, a *float64, lda int, x *
 	}
 }
 
-// What the sums of a strip may be off by, relative to the magnitudes of which their bases
-// are made: products along rows, and G. See [engine.Twofold].
-const (
-	alongRows  = 0x1p-87
-	alongStrip = 0x1p-89
-)
+// unit2 is u² for u = 2⁻⁵³, the unit of what sums of two numbers are off by.
+const unit2 = 0x1p-106
+
+// alongRows is what a product of d columns may be off by, taken in so many strips and less b,
+// relative to the magnitudes of which its bases are made. See [engine.Twofold].
+func alongRows(d, strips int) float64 {
+	n, s := float64(min(d, twofoldColumns)), float64(strips+1)
+	return 2 * unit2 * (n*(70+n/2) + 2*s*(4*n+s))
+}
+
+// alongStrip is what an element of G may be off by of so many rows.
+func alongStrip(rows int) float64 {
+	r := float64(rows)
+	return 2 * unit2 * (16*r*r + 4*r)
+}
 
 // tiny is more than what underflows in the some thousand operations on an element of a
 // strip.
@@ -174,10 +183,9 @@ func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64)
 	}
 	size += hi - hi // which is 0, or NaN as all is then
 	hi, lo = twofold.Sum(hi, lo)
-	n := float64(p.strips() + 1)
 	p.r.Hi.Data[i*p.r.Hi.Stride+q] = hi
 	p.r.Lo.Data[i*p.r.Lo.Stride+q] = lo
-	p.r.Err.Data[i*p.r.Err.Stride+q] = size*(alongRows+n*(0x1p12+n)*0x1p-104) + tiny*float64(p.a.Cols+1)
+	p.r.Err.Data[i*p.r.Err.Stride+q] = size*alongRows(p.a.Cols, p.strips()) + tiny*float64(p.a.Cols+1)
 	if p.w == nil {
 		return hi, lo
 	}
@@ -197,7 +205,7 @@ func (p *twofoldStrip) magnitude(q int) (sigma, off float64) {
 		off += p.s[i] * e
 	}
 	sigma *= raise
-	return sigma, raise * (off + alongStrip*sigma)
+	return sigma, raise * (off + alongStrip(4*p.groups())*sigma)
 }
 
 // gradient adds the strip's part of G.

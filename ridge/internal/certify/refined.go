@@ -30,7 +30,8 @@ func Refined(e *Streamed, f *Factored, j int, c *Corrected) (w Weights, off floa
 	_, s := e.moved(f)
 	n := s.factor
 	omega := math.Max(1-n.lower*n.lower, n.upper*n.upper-1)
-	if !(n.lower > 0) || !(omega < 0.5) || !(n.solved < 0.1) {
+	xn := vec.Norm(c.X)
+	if !(n.lower > 0) || !(omega < 0.5) || !(n.solved < 0.1) || !(xn <= math.MaxFloat64) {
 		return w, 0, false
 	}
 	d := float64(e.Dim)
@@ -40,7 +41,6 @@ func Refined(e *Streamed, f *Factored, j int, c *Corrected) (w Weights, off floa
 	exact := half * (1 + n.transposed)
 	energy := (exact/n.lower + lost) * round
 	bound := (step*(1+n.solved)+n.inverse*half*n.transposed+omega/(1-omega)*n.inverse*exact+lost/s.sigma)*round + d*roundoff.Underflow
-	xn := vec.Norm(c.X)
 	return Weights{
 		Error: bound, Relative: Relative(bound, xn*(1-(d+2)*eps)), Energy: energy,
 		Intercept: e.interceptError(j, xn, bound),
