@@ -36,12 +36,14 @@ func mismatched(format string, args ...any) error {
 // file:line:column: message. Line and Column are 1-based; 0 says that there is
 // none to name. In text they are the line and the byte in it; in arrays (.npy
 // files, data in memory, transformed rows) the row and the number of the column.
-// NonFinite is set where a number is NaN, infinite or beyond the range of float64.
+// NonFinite is set where a number is NaN, infinite or beyond the range of float64, Omittable
+// where the rows can be read if the column is left out.
 type InputError struct {
 	File         string
 	Line, Column int
 	Msg          string
 	NonFinite    bool
+	Omittable    bool
 	Err          error // the cause, if another error
 }
 

@@ -198,6 +198,6 @@ func ExampleInputError() {
 	}
 	pass(src)
 	// Output:
-	// line 2, byte 3: column 2: "four" is not a number; encode the column as numbers, or leave it out (--columns)
+	// line 2, byte 3: column 2: "four" is not a number; encode the column as numbers, or leave it out
 	// 11 bytes have become 8
 }

@@ -23,12 +23,13 @@ type moments struct {
 	rows   int64
 	stored []int64
 
-	first, sum, square []float64 // of the dense block at hand
+	// Of the dense block at hand, its sums about the centre: its first row, then its mean.
+	centre, sum, square []float64
 }
 
 func newMoments(d int) *moments {
 	v := func() []float64 { return make([]float64, d) }
-	return &moments{count: v(), mean: v(), m2: v(), stored: make([]int64, d), first: v(), sum: v(), square: v()}
+	return &moments{count: v(), mean: v(), m2: v(), stored: make([]int64, d), centre: v(), sum: v(), square: v()}
 }
 
 func (m *moments) add(b Block) {
@@ -71,30 +72,29 @@ func (m *moments) addDense(b Block, n float64) {
 	for !(b.Weight(lead) > 0) {
 		lead++
 	}
-	copy(m.first, b.X[lead*d:(lead+1)*d])
+	copy(m.centre, b.X[lead*d:(lead+1)*d])
 	clear(m.sum)
 	for i := range b.N {
 		w := b.Weight(i)
 		for j, x := range b.X[i*d : (i+1)*d] {
-			m.sum[j] += w * (x - m.first[j])
+			m.sum[j] += w * (x - m.centre[j])
 		}
 	}
-	mean := m.first
 	for j, s := range m.sum {
-		mean[j] += s / n
+		m.centre[j] += s / n
 	}
 	clear(m.sum)
 	clear(m.square)
 	for i := range b.N {
 		w := b.Weight(i)
 		for j, x := range b.X[i*d : (i+1)*d] {
-			x -= mean[j]
+			x -= m.centre[j]
 			m.sum[j] += w * x
 			m.square[j] += w * (x * x)
 		}
 	}
 	for j, s := range m.sum {
-		m.join(j, n, mean[j]+s/n, max(m.square[j]-s/n*s, 0))
+		m.join(j, n, m.centre[j]+s/n, max(m.square[j]-s/n*s, 0))
 	}
 }
 
@@ -114,14 +114,6 @@ func (m *moments) complete() {
 			m.join(j, m.n-weight, 0, 0)
 		}
 	}
-}
-
-// meanVariance returns mean and population variance of every column of pooled moments.
-func (m *moments) meanVariance() (mean, variance []float64) {
-	for j := range m.m2 {
-		m.m2[j] /= m.n
-	}
-	return m.mean, m.m2
 }
 
 // pool completes the moments and makes them those of all shares. It adds up over the shares

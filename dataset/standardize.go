@@ -63,20 +63,20 @@ func StandardizeShare(ctx context.Context, src Source, share Share, allreduce fu
 	return out, s, err
 }
 
-// scaling returns means and standard deviations.
+// scaling returns the means and the standard deviations of pooled moments.
 func (m *moments) scaling() (*Scaling, error) {
-	mean, variance := m.meanVariance()
-	for j, v := range variance {
-		if !isFinite(v) || !isFinite(mean[j]) {
+	out := &Scaling{Mean: m.mean, Scale: make([]float64, len(m.mean))}
+	for j, mean := range m.mean {
+		variance := m.m2[j] / m.n
+		if !isFinite(variance) || !isFinite(mean) {
 			return nil, &InputError{File: "standardisation", Msg: fmt.Sprintf("the variance of feature %d exceeds the range of float64", j+1), NonFinite: true}
 		}
-		sd := math.Sqrt(v)
-		if !(sd > 10*0x1p-52*math.Abs(mean[j])) {
-			sd = 1
+		out.Scale[j] = math.Sqrt(variance)
+		if !(out.Scale[j] > 10*0x1p-52*math.Abs(mean)) {
+			out.Scale[j] = 1
 		}
-		variance[j] = sd
 	}
-	return &Scaling{Mean: mean, Scale: variance}, nil
+	return out, nil
 }
 
 // Apply returns src with (x − mean)/scale for each entry x. Sparse rows stay

@@ -118,26 +118,35 @@ func New(cfg Config) (*Sketch, error) {
 		}
 		cfg.Backend = be
 	}
-	// With Dim rows the sketch is lossless: more would only stay empty.
-	m := min(cfg.Size, cfg.Dim)
-	if cfg.ShrinkRows == 0 {
-		tuning, err := engine.DefaultTuning()
-		if err != nil {
-			return nil, err
-		}
-		cfg.ShrinkRows = tuning.ShrinkRows(m)
-		switch {
-		case m == cfg.Dim && cfg.Shrink == SVD:
-			cfg.ShrinkRows = tuning.LosslessRows(m, 0)
-		case m == cfg.Dim:
-			cfg.ShrinkRows = tuning.LosslessRows(m, losslessBytes)
-		}
+	m, p, err := cfg.Buffer()
+	if err != nil {
+		return nil, err
 	}
-	p := cfg.ShrinkRows
+	cfg.ShrinkRows = p
 	if !addressable(m, p, cfg.Dim) {
 		return nil, fmt.Errorf("%w: (m+p)·d = (%d+%d)·%d", ErrSize, m, p, cfg.Dim)
 	}
 	return &Sketch{cfg: cfg, m: m, p: p, matrix: matrix{ld: stride(cfg.Dim)}}, nil
+}
+
+// Buffer returns m and p: the rows that a sketch keeps, at most Dim, as with these it is
+// lossless and more would only stay empty; and those it takes between two shrinks. Where
+// ShrinkRows is not positive that is the engine's choice, whose error it returns.
+func (c Config) Buffer() (m, p int, err error) {
+	m = max(min(c.Size, c.Dim), 0)
+	if c.ShrinkRows > 0 {
+		return m, c.ShrinkRows, nil
+	}
+	tuning, err := engine.DefaultTuning()
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case m < c.Dim:
+		return m, tuning.ShrinkRows(m), nil
+	case c.Shrink == SVD:
+		return m, tuning.LosslessRows(m, 0), nil
+	}
+	return m, tuning.LosslessRows(m, losslessBytes), nil
 }
 
 // reserve takes the memory of a sketch that is new, which may never see a row, or has

@@ -197,15 +197,19 @@ func (p *Predictor) certify(m *Model) error {
 		return err
 	}
 	p.fit.Rows = m.Rows
+	unknown := ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 	t := len(p.fit.Targets)
 	for j := range p.fit.Targets {
 		o := &p.fit.Targets[j]
-		o.Certificate = ridge.Certificate{ErrorBound: float64(v.Error[j]), EnergyBound: float64(v.Energy[j]), Objective: v.Objective[j]}
+		o.Certificate = ridge.Certificate{
+			ErrorBound: float64(v.Error[j]), EnergyBound: float64(v.Energy[j]), Objective: v.Objective[j],
+			RelativeErrorBound: math.Inf(1), RSS: unknown, GCV: unknown,
+		}
 		if len(v.Intercept) == t {
 			o.InterceptBound = float64(v.Intercept[j])
 		}
 		if len(w.TSS) == t {
-			o.ComputedTSS = w.TSS[j]
+			o.ComputedTSS, o.TSS = w.TSS[j], ridge.Interval{Lo: w.TSS[j], Hi: w.TSS[j]}
 		}
 	}
 	return nil

@@ -7,25 +7,6 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
 
-// The methods of a [Fit] that are no [Method]: that of [Summary.Path] and those of [Exact].
-const (
-	oneShot = "one-shot"
-	exactly = "exact"
-)
-
-// methods are what [Options].Method may name.
-var methods = append([]string{oneShot, exactly, Cholesky.String(), QR.String()}, methodNames[:]...)
-
-// ParseMethod returns the iteration of that name, as Solution.Method and PlanOption.Method
-// have it. Other names are an error.
-func ParseMethod(name string) (Method, error) {
-	i := slices.Index(methodNames[:], name)
-	if i < 0 {
-		return 0, fmt.Errorf("ridge: %q is no iteration", name)
-	}
-	return Method(i), nil
-}
-
 // ChooseMethod returns the method that [Fit] runs for n rows (-1 while unknown) of d
 // features and t targets, and why: opts.Method without a reason, where it is given.
 //

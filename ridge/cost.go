@@ -3,22 +3,22 @@ package ridge
 import (
 	"math"
 
-	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// What each method takes: all that [Fit] and [Summary.Plan] know of it when they choose
-// one. Flops are for each of the n·d numbers of A:
+// What each method takes, for [ChooseMethod] and [Summary.Plan]. Flops are for each of the n·d numbers of A:
 //
 //	exact      d for K, and d²/(3n) for each γ
 //	sketch     2m + p + 2m(m+p)/p for p rows between two shrinks, which is 7m where p = m
 //	a pass     4 for each vector that is multiplied: one for each γ and target
 //	galerkin   4m more for the sketch's vectors, and no more than 32 vectors a pass
 //
-// [Fit] leaves it at that, for it chooses before it has read anything. Plan has a summary,
-// of which it has the passes, and adds what doesn't grow with n·d.
+// ChooseMethod (auto.go) leaves it at that, and counts some more flops for reading a number,
+// for it chooses before anything is read. Plan has a summary, of which it has the passes, and
+// adds what doesn't grow with n·d.
 
 const (
 	productFlops = 4
@@ -78,21 +78,24 @@ func (o *outlook) exactCost(n int64, k int) cost {
 // a matrix product: measured, it is slower than its count of operations.
 const eigenFlops = 7
 
-// sketchCost is that of a row, with the eigenproblem of order m+p that a shrink is, and c.
+// sketchCost is that of a row, with its share of a shrink, and of c. A shrink is an eigenproblem
+// of order m+p or, where the sketch keeps d rows and loses nothing, of order d, for BᵀB.
 func (o *outlook) sketchCost(size int) (cost, error) {
-	tuning, err := engine.DefaultTuning()
+	kept, taken, err := fd.Config{Dim: o.d, Size: size}.Buffer()
 	if err != nil {
 		return cost{}, err
 	}
-	be, live := o.be, size+tuning.ShrinkRows(size)
-	m, d, t := float64(size), float64(o.d), float64(o.t)
-	p := float64(live) - m
+	be, m, p, d, t := o.be, float64(kept), float64(taken), float64(o.d), float64(o.t)
 	k := m + p
-	work := float64(max(be.SymEigWork(live, size), be.LeftMulWork(size, o.d, live)))
+	products, order := sketchFlops(m, p)*d, k // of a row, and of a shrink's eigenproblem
+	work := m*k + float64(max(be.SymEigWork(kept+taken, kept), be.LeftMulWork(kept, o.d, kept+taken)))
+	if kept == o.d {
+		products, order, work = k*d*d/p, d, float64(be.SymEigWork(kept, kept))
+	}
 	return cost{
-		flops:  sketchFlops(m, p)*d + eigenFlops*k*k*k/p + 2*t*d,
+		flops:  products + eigenFlops*order*order*order/p + 2*t*d,
 		read:   8 * d,
-		memory: 8 * (k*d + k*k + m*k + work + 3*t*d + float64(rows.RowsPerStage(o.d))*(d+t)),
+		memory: 8 * (k*d + order*order + work + 3*t*d + float64(rows.RowsPerStage(o.d))*(d+t)),
 	}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
@@ -171,17 +172,20 @@ func (v *validation) room(n int64) error {
 	if limit == 0 {
 		limit = 8 << 30
 	}
-	m := max(min(v.cfg.Size, v.cfg.Dim), 0)
-	p := v.cfg.ShrinkRows
-	if p <= 0 {
-		p = tuning.ShrinkRows(m)
+	m, p, err := fd.Config{Dim: v.cfg.Dim, Size: v.cfg.Size, Shrink: v.cfg.Shrink, ShrinkRows: v.cfg.ShrinkRows}.Buffer()
+	if err != nil {
+		return err
 	}
 	d, t, buffer, folds := float64(v.cfg.Dim), float64(v.cfg.Targets), float64(m)+float64(p), float64(v.cv.Folds)
+	order := buffer // of the matrices that a sketch is shrunk by
+	if m == v.cfg.Dim {
+		order = d
+	}
 	waiting := float64(dealtRows(tuning, v.cfg.Dim))
 	if n >= 0 {
 		waiting = math.Min(waiting, math.Ceil(float64(n)/folds))
 	}
-	numbers := (buffer+float64(m))*(d+8) + 4*buffer*buffer + (d+t)*(2*waiting+8) + 4*t*d
+	numbers := (buffer+float64(m))*(d+8) + 4*order*order + (d+t)*(2*waiting+8) + 4*t*d
 	if v.cv.Exact {
 		numbers += math.Max(float64(len(v.cv.Gammas)), gridCV) * t * d
 	}

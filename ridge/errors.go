@@ -67,7 +67,8 @@ func (e *GammaError) Is(target error) bool { return target == ErrInput }
 // A ScaleError reports data, their weight or a γ so large or so small that what a
 // certificate is made of, up to ‖A‖²‖b‖²/γ², would leave the range of float64: scale
 // them by powers of two. A square that has underflowed to 0 is too small; rows that are
-// all zero are not.
+// all zero are not. It is not [ErrInput]: each row is in range, and what fails is the
+// arithmetic of certificates.
 type ScaleError struct {
 	What  string  // "‖A‖²", "‖b‖²", "gamma", or "Σw" where [Summary.Decay] is refused
 	Value float64 // outside of 2⁻²⁴⁰ to 2²⁴⁰, of Σw below 2⁻⁹⁰⁰

@@ -94,15 +94,10 @@ func (o *Options) size() int {
 	return o.Size
 }
 
-// factors says that a method is direct.
-func factors(method string) bool {
-	return method == exactly || method == Cholesky.String() || method == QR.String()
-}
-
 // check refuses what makes no sense before any row is read.
 func (o *Options) check() error {
 	switch {
-	case o.Method != "" && !slices.Contains(methods, o.Method):
+	case o.Method != "" && !isMethod(o.Method):
 		return fmt.Errorf("ridge: unknown method %q", o.Method)
 	case !(o.Tol >= 0) || o.MaxPasses < 0:
 		return fmt.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", o.Tol, o.MaxPasses)

@@ -37,6 +37,7 @@ type PlanOption struct {
 	Bytes          uint64    `json:"bytes"`       // memory, BaseBytes included
 	Seconds        float64   `json:"seconds"`     // by the rates, BaseSeconds included
 	Reaches        bool      `json:"reaches"`     // Tol, within MaxBytes
+	ByName         bool      `json:"-"`           // it runs only if it is asked for by its name, and is never the best
 }
 
 // A Plan lists the ways to solve.
@@ -71,8 +72,7 @@ type Plan struct {
 // The best option is what [Fit] runs by itself for these rows and γ, see [ChooseMethod]: exact
 // where it chooses that, else, of the sizes considered, the soonest of the iterations that it
 // chooses for a sketch of that size. Where none of these reaches Tol within MaxBytes it is
-// the soonest of the others, Chebyshev and Newton left out, which is to be asked for by its
-// name. As Fit, before the first pass, has to guess spectrum and machine, another option may
+// the soonest of the others but those of ByName; it is to be asked for by its name. As Fit, before the first pass, has to guess spectrum and machine, another option may
 // be sooner: Reason then names it. To run an option give Fit its Size and, where it is not the
 // best, its Method.
 //
@@ -89,12 +89,13 @@ func (s *Summary) Plan(cfg PlanConfig) (*Plan, error) {
 	p := &Plan{Rows: cfg.Rows, Gammas: cfg.Gammas, Best: -1}
 	p.Options = append(p.Options, o.exact(cfg))
 	for _, m := range cfg.Sizes {
-		for _, method := range []string{oneShot, CG.String(), Galerkin.String(), Chebyshev.String(), Newton.String()} {
-			option, err := o.option(cfg, min(m, o.d), method)
-			if err != nil {
-				return nil, err
-			}
-			p.Options = append(p.Options, option)
+		sketch, err := o.sketchCost(min(m, o.d))
+		if err != nil {
+			return nil, err
+		}
+		p.Options = append(p.Options, o.oneShot(cfg, min(m, o.d), sketch))
+		for i := range iterations {
+			p.Options = append(p.Options, o.refined(cfg, min(m, o.d), sketch, &iterations[i]))
 		}
 	}
 	p.choose(cfg, o)
@@ -151,7 +152,7 @@ func (p *Plan) choose(cfg PlanConfig, o *outlook) {
 		itself  = " is what runs unless a method is named"
 		soonest = " reaches the tolerance soonest"
 	)
-	first := p.soonest(func(c PlanOption) bool { return c.Method != Chebyshev.String() && c.Method != Newton.String() })
+	first := p.soonest(func(c PlanOption) bool { return !c.ByName })
 	if first < 0 {
 		p.Reason = fmt.Sprintf("nothing reaches a relative error of %g within %.3g MiB", cfg.Tol, float64(cfg.MaxBytes)/(1<<20))
 		return
@@ -226,61 +227,85 @@ func (p *PlanOption) take(cfg PlanConfig, total cost) {
 	p.Reaches = p.Reaches && p.Bytes <= cfg.MaxBytes
 }
 
-// option is a method with a sketch of m rows.
-func (o *outlook) option(cfg PlanConfig, m int, method string) (PlanOption, error) {
-	grown := float64(cfg.Rows) / float64(o.rows)
-	p := PlanOption{Method: method, Size: m, ShrinkageBound: o.spectrum.bound(m) * grown, Shrinkage: o.spectrum.estimate(m) * grown, Reaches: true}
-	rho, round := p.Shrinkage/2, o.roundOff*grown
-	most := 0
+// sketched is what all options with a sketch of m rows have in common.
+func (o *outlook) sketched(cfg PlanConfig, m int, method string) PlanOption {
+	p := PlanOption{
+		Method: method, Size: m, Reaches: true,
+		ShrinkageBound: o.spectrum.bound(m) * o.grown(cfg), Shrinkage: o.spectrum.estimate(m) * o.grown(cfg),
+	}
+	rho, round := p.Shrinkage/2, o.roundOff*o.grown(cfg)
 	for _, gamma := range cfg.Gammas {
-		q, passes := (rho+round)/(gamma+rho), 1
-		if method == oneShot {
-			p.Reaches = p.Reaches && q <= cfg.Tol
-		} else if passes = passesWithin((gamma-round)/(gamma+rho), 1+q, cfg.Tol, method == Newton.String()); passes > 0 {
-			if method == CG.String() || method == Galerkin.String() {
-				passes = min(passes, o.d+1) // it ends after d steps, but for round-off
-			}
+		p.Contraction = append(p.Contraction, (rho+round)/(gamma+rho))
+	}
+	return p
+}
+
+// grown is how many times as many rows are planned for as were seen.
+func (o *outlook) grown(cfg PlanConfig) float64 { return float64(cfg.Rows) / float64(o.rows) }
+
+// oneShot is the one-shot solution by a sketch of m rows, which costs so much a row.
+func (o *outlook) oneShot(cfg PlanConfig, m int, sketch cost) PlanOption {
+	p := o.sketched(cfg, m, oneShot)
+	for _, q := range p.Contraction {
+		p.Passes = append(p.Passes, 1)
+		p.Reaches = p.Reaches && q <= cfg.Tol
+	}
+	p.take(cfg, o.summaryCost(cfg, m, sketch))
+	return p
+}
+
+// refined is an iteration that begins with such a sketch.
+func (o *outlook) refined(cfg PlanConfig, m int, sketch cost, it *iteration) PlanOption {
+	p := o.sketched(cfg, m, it.name)
+	p.ByName = it.byName
+	rho, round := p.Shrinkage/2, o.roundOff*o.grown(cfg)
+	most := 0
+	for i, gamma := range cfg.Gammas {
+		passes := passesWithin((gamma-round)/(gamma+rho), 1+p.Contraction[i], cfg.Tol, it.rate)
+		if it.ends {
+			passes = min(passes, o.d+1)
+		}
+		most = max(most, passes)
+		if passes > 0 {
 			passes++ // the sketch's own
 		} else {
 			p.Reaches = false
 		}
-		p.Contraction, p.Passes = append(p.Contraction, q), append(p.Passes, passes)
-		most = max(most, passes-1)
+		p.Passes = append(p.Passes, passes)
 	}
-	sketch, err := o.sketchCost(m)
-	if err != nil {
-		return p, err
-	}
-	q := len(cfg.Gammas) * o.t
-	total := sketch.times(float64(cfg.Rows)).plus(o.fitCost(m, q))
-	switch method {
-	case oneShot:
-	case Galerkin.String():
-		total = total.plus(o.galerkinCost(cfg.Rows, m, q, most))
-	default:
-		total = total.plus(o.separateCost(cfg.Rows, m, q, most))
-	}
-	p.take(cfg, total)
-	return p, nil
+	p.take(cfg, o.summaryCost(cfg, m, sketch).plus(it.cost(o, cfg.Rows, m, len(cfg.Gammas)*o.t, most)))
+	return p
 }
 
-// passesWithin is how many gradients shrink the error in the norm of H by tol where
-// the spectrum of Ĥ⁻¹H is in [lo, hi]: by Newton's rate, or by that of CG and
-// Chebyshev. 0 says that they may never.
-func passesWithin(lo, hi, tol float64, newton bool) int {
+// summaryCost is that of the sketch of all rows, and of what is fitted to it.
+func (o *outlook) summaryCost(cfg PlanConfig, m int, sketch cost) cost {
+	return sketch.times(float64(cfg.Rows)).plus(o.fitCost(m, len(cfg.Gammas)*o.t))
+}
+
+// A rate says that k steps shrink the error in the norm of H to at most factor·eachᵏ of itself.
+type rate struct{ each, factor float64 }
+
+// chebyshevRate is that of CG, of Chebyshev and of Galerkin while it has room.
+func chebyshevRate(lo, hi float64) rate {
+	kappa := math.Sqrt(hi / lo)
+	return rate{(kappa - 1) / (kappa + 1), 2}
+}
+
+// newtonRate is that of Newton, which diverges where it is not below 1.
+func newtonRate(lo, hi float64) rate { return rate{math.Max(1-lo, hi-1), 1} }
+
+// passesWithin is how many gradients shrink the error in the norm of H by tol where the
+// spectrum of Ĥ⁻¹H is in [lo, hi]. 0 says that they may never.
+func passesWithin(lo, hi, tol float64, of func(lo, hi float64) rate) int {
 	if !(lo > 0) {
 		return 0
 	}
-	kappa := math.Sqrt(hi / lo)
-	rate, factor := (kappa-1)/(kappa+1), 2.0
-	if newton {
-		rate, factor = math.Max(1-lo, hi-1), 1
-	}
-	switch {
-	case rate >= 1:
+	switch r := of(lo, hi); {
+	case r.each >= 1:
 		return 0
-	case rate <= 0:
+	case r.each <= 0:
 		return 1
+	default:
+		return 1 + max(0, int(math.Ceil(math.Log(tol/r.factor)/math.Log(r.each))))
 	}
-	return 1 + max(0, int(math.Ceil(math.Log(tol/factor)/math.Log(rate))))
 }

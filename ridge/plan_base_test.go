@@ -2,6 +2,7 @@ package ridge_test
 
 import (
 	"math"
+	"runtime"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -35,4 +36,25 @@ func TestPlanBase(t *testing.T) {
 			t.Error("a plan with NaN seconds")
 		}
 	})
+}
+
+// TestPlanLossless: a sketch of d rows, which takes more of them at a time than any other, is
+// planned with about the memory that it has.
+func TestPlanLossless(t *testing.T) {
+	const d = 8
+	src := waves(t, 6000, d, 1)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	sum := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: d}, nil))(t)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	took := float64(after.HeapAlloc) - float64(before.HeapAlloc)
+	for _, o := range must(sum.Plan(ridge.PlanConfig{Sizes: []int{d}}))(t).Options {
+		if said := float64(o.Bytes); o.Size == d && (!(took <= 1.25*said) || !(said <= 2*took)) {
+			t.Errorf("%s: planned %.0f bytes, the summary took %.0f", o.Method, said, took)
+		}
+	}
+	runtime.KeepAlive(src)
+	runtime.KeepAlive(sum)
 }

@@ -35,18 +35,6 @@ const (
 	Galerkin
 )
 
-// kinds are the methods as package krylov has them.
-var kinds = [...]krylov.Kind{CG: krylov.CG, Chebyshev: krylov.Chebyshev, Newton: krylov.Newton, Galerkin: krylov.Galerkin}
-
-var methodNames = [...]string{"cg", "chebyshev", "newton", "galerkin"}
-
-func (m Method) String() string {
-	if m < 0 || int(m) >= len(methodNames) {
-		return fmt.Sprintf("Method(%d)", int(m))
-	}
-	return methodNames[m]
-}
-
 // SolveOptions says how to refine; its zero value is the documented default.
 type SolveOptions struct {
 	Method Method
@@ -138,7 +126,7 @@ func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 	if err != nil {
 		return nil, err
 	}
-	found, err := krylov.Solve(ctx, p, kinds[opts.Method])
+	found, err := krylov.Solve(ctx, p, opts.Method.iteration().kind)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +141,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 		return errUnmade
 	case !(opts.Tol > 0) || opts.MaxPasses < 0:
 		return fmt.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", opts.Tol, opts.MaxPasses)
-	case opts.Method < CG || opts.Method > Galerkin:
+	case opts.Method.iteration() == nil:
 		return fmt.Errorf("ridge: unknown method %v", opts.Method)
 	case opts.Hessian != nil && opts.PlainFD:
 		return fmt.Errorf("ridge: PlainFD chooses between the sketch's own Hessians, but another one is given")
@@ -295,6 +283,10 @@ func (h *givenHessian) Solve(ctx context.Context, gammas []float64, g *resolvent
 // 0 says that the method need not converge. For Galerkin it is what it is for CG: while there
 // is room, its subspace has all of CG's directions but those too close to others.
 func (s *Summary) PredictedPasses(gamma, tol float64, m Method) (int, error) {
+	it := m.iteration()
+	if it == nil {
+		return 0, fmt.Errorf("ridge: unknown method %v", m)
+	}
 	if err := checkGamma(gamma, m.String()); err != nil {
 		return 0, err
 	}
@@ -303,5 +295,5 @@ func (s *Summary) PredictedPasses(gamma, tol float64, m Method) (int, error) {
 		return 0, err
 	}
 	lo, hi := krylov.NewSketch(spec.Bound, &resolvent.Eigen{Dim: spec.Dim, Values: spec.Sigma2, V: spec.V}, true, s.cfg.Backend).Range(gamma)
-	return passesWithin(lo, hi, tol, m == Newton), nil
+	return passesWithin(lo, hi, tol, it.rate), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/model"
@@ -36,12 +37,12 @@ func unique(names []string) []string {
 
 // openData opens and prepares the rows. Where no scaling is given, with standardize it makes
 // a pass for one.
-func openData(ctx context.Context, o *inputFlags, known opening, scaling *dataset.Scaling, be engine.Backend, bar *progress) (*data, error) {
-	opened, src, err := o.open(ctx, known)
+func openData(ctx context.Context, o *inputFlags, run session, scaling *dataset.Scaling, be engine.Backend, bar *progress) (*data, error) {
+	opened, src, err := o.open(ctx, run, expected{})
 	if err != nil {
 		return nil, err
 	}
-	if err := known.ranks.AgreeOn(ctx, opened); err != nil {
+	if err := run.ranks.AgreeOn(ctx, opened); err != nil {
 		return nil, err
 	}
 	d := &data{opened: opened, counted: &job.Counter{Source: src}}
@@ -51,7 +52,7 @@ func openData(ctx context.Context, o *inputFlags, known opening, scaling *datase
 		d.scans++
 	}
 	if d.prep.Scaling = scaling; scaling == nil {
-		if err := d.learnScaling(ctx, o, known, bar); err != nil {
+		if err := d.learnScaling(ctx, o, run, bar); err != nil {
 			return nil, err
 		}
 	}
@@ -60,40 +61,41 @@ func openData(ctx context.Context, o *inputFlags, known opening, scaling *datase
 	return d, err
 }
 
+// columns are the names in the header of a csv file, the target's among them, nil where there
+// are none. Of other formats a model has the names of its features alone.
+func (d *data) columns(o *rowFlags) ([]string, error) {
+	if d.opened.Format != "csv" {
+		return nil, nil
+	}
+	text, err := o.csvOptions()
+	if err != nil {
+		return nil, err
+	}
+	return csv.Columns(splitList(o.data.value)[0], text)
+}
+
 // learnScaling makes the pass that --standardize asks for, and puts the penalty into the
 // scaling.
-func (d *data) learnScaling(ctx context.Context, o *inputFlags, known opening, bar *progress) error {
+func (d *data) learnScaling(ctx context.Context, o *inputFlags, run session, bar *progress) error {
 	var err error
 	if o.standardize {
 		if err := checkMemory(8*8*float64(d.prep.Inputs), manyFeatures, "--standardize: the means and deviations of %d columns", d.prep.Inputs); err != nil {
 			return err
 		}
 		d.counted.Progress = bar.rows("standardising", d.counted.Source)
-		if d.prep.Scaling, err = known.ranks.Standardize(ctx, d.counted); err != nil {
+		if d.prep.Scaling, err = run.ranks.Standardize(ctx, d.counted); err != nil {
 			return err
 		}
 		d.counted.Progress = nil
 	}
 	if o.penalty != "" {
-		p, err := readPenalty(ctx, o.penalty, known.seen, d.prep.Inputs)
+		p, err := readPenalty(ctx, o.penalty, run.seen, d.prep.Inputs)
 		if err != nil {
 			return err
 		}
 		d.prep.Scaling = penalise(d.prep.Scaling, p)
 	}
 	return nil
-}
-
-// cutRows applies --rows; empty text keeps all.
-func cutRows(src dataset.Source, text string) (dataset.Source, error) {
-	if text == "" {
-		return src, nil
-	}
-	lo, hi, err := parseRows(text)
-	if err != nil {
-		return nil, err
-	}
-	return dataset.Rows(src, lo, hi)
 }
 
 // readPenalty reads the d numbers of a file, which are a row or a column.

@@ -14,7 +14,6 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -31,7 +30,11 @@ type fitOptions struct {
 	mpi  bool
 }
 
-var methodNames = []string{"auto", "one-shot", "cg", "galerkin", "chebyshev", "newton", "exact"}
+// sketchMethods are those that begin with a sketch, which are all that solve has.
+func sketchMethods() []string { return append([]string{"auto", "one-shot"}, ridge.Iterations()...) }
+
+// methodNames are all that fit has.
+var methodNames = append(sketchMethods(), "exact")
 
 func fitCommand(joiner job.Joiner) *cobra.Command {
 	o := &fitOptions{inputFlags: newInputFlags(), solveFlags: newSolveFlags()}
@@ -61,13 +64,6 @@ func fitCommand(joiner job.Joiner) *cobra.Command {
 	return c
 }
 
-func noArguments(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return badInput("unexpected argument %q", excerpt.Of(args[0]))
-	}
-	return nil
-}
-
 // check validates all flags before any data are read.
 func (o *fitOptions) check() error {
 	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save), o.kept.check())
@@ -81,9 +77,9 @@ func (o *fitOptions) check() error {
 		return badInput("--cv: %d folds, there must be two", o.cv)
 	case o.cv != 0 && !o.auto:
 		return badInput("--cv: it chooses gamma, say --gamma auto")
-	case o.error > 0 && o.auto:
-		return badInput("--size: %v is the error at a gamma, and --gamma auto has yet to be chosen", o.error)
-	case o.error > 0 && o.method == "exact":
+	case o.oneShotError > 0 && o.auto:
+		return badInput("--size: %v is the error at a gamma, and --gamma auto has yet to be chosen", o.oneShotError)
+	case o.oneShotError > 0 && o.method == "exact":
 		return badInput("--size: --method exact makes no sketch")
 	}
 	switch {
@@ -144,18 +140,18 @@ func (o *fitOptions) run(ctx context.Context, ranks *job.Ranks, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	return j.End(o.fit(ctx, j, opening{ranks: ranks, seen: seen}, be, bar, stdout))
+	return j.End(nameColumns(o.fit(ctx, j, session{ranks, seen}, be, bar, stdout)))
 }
 
 // fit reads the rows, fits, and delivers what was found.
-func (o *fitOptions) fit(ctx context.Context, j *job.Job, known opening, be engine.Backend, bar *progress, stdout io.Writer) error {
+func (o *fitOptions) fit(ctx context.Context, j *job.Job, run session, be engine.Backend, bar *progress, stdout io.Writer) error {
 	start := time.Now()
-	d, err := openData(ctx, &o.inputFlags, known, j.Scaling(), be, bar)
+	d, err := openData(ctx, &o.inputFlags, run, j.Scaling(), be, bar)
 	if err != nil {
 		return err
 	}
 	j.Attach(d.counted, d.prep.Scaling)
-	f, err := o.solve(ctx, j, d, be, bar)
+	f, err := o.fitRows(ctx, j, d, be, bar)
 	if err != nil {
 		return err
 	}
@@ -181,15 +177,15 @@ func (o *fitOptions) fit(ctx context.Context, j *job.Job, known opening, be engi
 	return err
 }
 
-// solve has the library choose and fit.
-func (o *fitOptions) solve(ctx context.Context, j *job.Job, d *data, be engine.Backend, bar *progress) (*report.Fit, error) {
+// fitRows has the library choose and fit.
+func (o *fitOptions) fitRows(ctx context.Context, j *job.Job, d *data, be engine.Backend, bar *progress) (*report.Fit, error) {
 	begin := time.Now()
 	f, traces, opts := o.begin(be, o.intercept)
 	var sum *ridge.Summary
 	opts.Progress = bar.fit(d.source, func() int64 { return j.Rows(d.source, sum) })
 	cfg := o.config(be)
-	opts.Size, opts.Error, opts.Intercept, opts.Shrink = cfg.Size, o.error, cfg.Intercept, cfg.Shrink
-	if o.error > 0 {
+	opts.Size, opts.Error, opts.Intercept, opts.Shrink = cfg.Size, o.oneShotError, cfg.Intercept, cfg.Shrink
+	if o.oneShotError > 0 {
 		opts.Size = j.Size()
 	}
 	opts.KeepSummary = o.save != ""

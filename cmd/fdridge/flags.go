@@ -16,11 +16,12 @@ import (
 
 // sketchFlags say how the rows are summarised.
 type sketchFlags struct {
-	sizeText  string
-	size      int     // m; 0 where an error is given
-	error     float64 // that the one-shot fit is to have; 0 where the size is given
-	shrink    string
-	intercept bool
+	sizeText string
+	size     int // m; 0 where an error is given
+	// oneShotError is what the one-shot fit is to have; 0 where the size is given.
+	oneShotError float64
+	shrink       string
+	intercept    bool
 }
 
 func (o *sketchFlags) register(f *pflag.FlagSet) {
@@ -31,7 +32,7 @@ func (o *sketchFlags) register(f *pflag.FlagSet) {
 
 func (o *sketchFlags) check() error {
 	if e, err := parseNumber(o.sizeText); err == nil && e > 0 && e < 1 {
-		o.error = e
+		o.oneShotError = e
 	} else if o.size, err = strconv.Atoi(o.sizeText); err != nil {
 		return badInput("--size: %q is neither a number of rows nor an error between 0 and 1", excerpt.Of(o.sizeText))
 	} else if o.size < 1 {

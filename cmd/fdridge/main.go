@@ -103,6 +103,14 @@ func printable(text string) string {
 	}, text)
 }
 
+// noArguments refuses words that belong to no flag.
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return badInput("unexpected argument %q", excerpt.Of(args[0]))
+	}
+	return nil
+}
+
 // badInput is the error of a wrong flag, file or number.
 func badInput(format string, args ...any) error { return badinput.Errorf(format, args...) }
 
@@ -113,6 +121,14 @@ func nameData(data string, err error) error {
 	_, large := errors.AsType[*fd.RangeError](err)
 	if source || large || errors.Is(err, ridge.ErrEmpty) {
 		return fmt.Errorf("%s: %w", data, err)
+	}
+	return err
+}
+
+// nameColumns adds the flag to an error that says to leave a column out.
+func nameColumns(err error) error {
+	if e, ok := errors.AsType[*dataset.InputError](err); ok && e.Omittable {
+		return fmt.Errorf("%w (--columns)", err)
 	}
 	return err
 }

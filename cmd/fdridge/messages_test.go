@@ -42,6 +42,26 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+// TestNameColumns: the flag that leaves a column out is named by the commands that have it, and by
+// no other.
+func TestNameColumns(t *testing.T) {
+	dir, rows := t.TempDir(), write(t, "rows.csv", rowsCSV(30))
+	model, text := filepath.Join(dir, "model.json"), write(t, "text.csv", "x1,x2,y\n1,2,3\n1,red,3\n")
+	must(t, "fit", "--data", rows, "--target", "y", "--gamma", "1", "--out", model)
+	for name, args := range map[string][]string{
+		"fit":     {"fit", "--gamma", "1", "--target", "y"},
+		"exact":   {"fit", "--gamma", "1", "--target", "y", "--method", "exact", "--standardize"},
+		"plan":    {"plan", "--target", "y"},
+		"sketch":  {"sketch", "--target", "y", "-o", filepath.Join(dir, "s")},
+		"predict": {"predict", "--model", model},
+	} {
+		code, _, errs := call(append(args, "--data", text)...)
+		if flag := strings.HasSuffix(errs, "or leave it out (--columns)\n"); code != usage || flag != (name != "predict") || !strings.Contains(errs, "or leave it out") {
+			t.Errorf("%s: exit %d, %q", name, code, errs)
+		}
+	}
+}
+
 // TestUnderscores: a number is written as in a file, without the _ that Go admits.
 func TestUnderscores(t *testing.T) {
 	rows := write(t, "rows.csv", rowsCSV(30))

@@ -21,17 +21,19 @@ var measuring = time.Second
 
 // planOptions are the flags of plan.
 type planOptions struct {
-	in       inputFlags
-	pilot    sketchFlags
-	runs     runFlags
-	sketch   string
-	every    int64
-	n        int64
-	gamma    once
-	sizes    string
-	tol, err float64
-	memory   int
-	json     bool
+	in     inputFlags
+	pilot  sketchFlags
+	runs   runFlags
+	sketch string
+	every  int64
+	n      int64
+	gamma  once
+	sizes  string
+	tol    float64
+	// oneShotError is an error for which a size is to be named; 0: none.
+	oneShotError float64
+	memory       int
+	json         bool
 }
 
 func planCommand() *cobra.Command {
@@ -53,7 +55,7 @@ be sooner. Memory includes the program with its reader as it stands then.`,
 			if err != nil {
 				return err
 			}
-			return nameData(o.in.data.value+o.sketch, o.run(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return nameData(o.in.data.value+o.sketch, nameColumns(o.run(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())))
 		},
 	}
 	o.register(c)
@@ -70,7 +72,7 @@ func (o *planOptions) register(c *cobra.Command) {
 	f.Var(&o.gamma, "gamma", "the regularisations to be solved for, a list (default: the mean eigenvalue of AᵀA)")
 	f.StringVar(&o.sizes, "sizes", "", "sizes m to consider, a list (default: the powers of two from 16)")
 	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the weights wanted")
-	f.Float64Var(&o.err, "error", 0, "also say which size makes the one-shot fit's relative error at most this")
+	f.Float64Var(&o.oneShotError, "error", 0, "also say which size makes the one-shot fit's relative error at most this")
 	f.IntVar(&o.memory, "memory", 8192, "MiB there are")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
 	o.runs.register(c)
@@ -85,8 +87,8 @@ func (o *planOptions) check() (cfg ridge.PlanConfig, err error) {
 		if err := firstError(o.in.check(), o.pilot.check()); err != nil {
 			return cfg, err
 		}
-		if o.pilot.error > 0 {
-			return cfg, badInput("--size: %v must be a number of rows; --error plans for an error", o.pilot.error)
+		if o.pilot.oneShotError > 0 {
+			return cfg, badInput("--size: %v must be a number of rows; --error plans for an error", o.pilot.oneShotError)
 		}
 	}
 	if err := o.runs.check(); err != nil {
@@ -118,8 +120,8 @@ func (o *planOptions) checkNumbers() error {
 		return badInput("--n: %d, must be positive", o.n)
 	case !(o.tol > 0 && o.tol < 1):
 		return badInput("--tol: %v, must be between 0 and 1", o.tol)
-	case o.err != 0 && !(o.err > 0 && o.err < 1):
-		return badInput("--error: %v, must be between 0 and 1", o.err)
+	case o.oneShotError != 0 && !(o.oneShotError > 0 && o.oneShotError < 1):
+		return badInput("--error: %v, must be between 0 and 1", o.oneShotError)
 	case o.memory < 1:
 		return badInput("--memory: %d MiB, must be at least 1", o.memory)
 	}
@@ -152,13 +154,13 @@ func (o *planOptions) run(ctx context.Context, cfg ridge.PlanConfig, stdout, std
 		return err
 	}
 	r := report.Plan{Plan: plan, Seen: p.sum.Rows(), Dim: p.sum.Config().Dim, Gigaflops: measured.Gemm, Bandwidth: cfg.ReadRate / 1e9, Opening: p.opening}
-	if o.err > 0 {
+	if o.oneShotError > 0 {
 		for _, gamma := range plan.Gammas {
-			proved, estimated, err := p.sum.SizeFor(o.err, gamma)
+			proved, estimated, err := p.sum.SizeFor(o.oneShotError, gamma)
 			if err != nil {
 				return err
 			}
-			r.Sizes = append(r.Sizes, report.SizeFor{Gamma: gamma, Error: o.err, Proved: proved, Estimated: estimated})
+			r.Sizes = append(r.Sizes, report.SizeFor{Gamma: gamma, Error: o.oneShotError, Proved: proved, Estimated: estimated})
 		}
 	}
 	if o.json {
@@ -191,7 +193,7 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	bar := newProgress(stderr, o.runs.logFormat)
 	defer bar.finish()
 	begin := time.Now()
-	d, err := openData(ctx, &o.in, opening{}, nil, be, bar)
+	d, err := openData(ctx, &o.in, session{}, nil, be, bar)
 	if err != nil {
 		return nil, err
 	}

@@ -100,8 +100,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	return nil
 }
 
-// open opens rows with the features of the model. The labels of a svmlight file are a target
-// to compare with.
+// open opens rows with the features of the model. Labels are a target to compare with.
 func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, error) {
 	in := o.in
 	if in.target.set {
@@ -111,7 +110,7 @@ func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, erro
 	if err != nil {
 		return nil, err
 	}
-	if format == "svmlight" {
+	if file.Labelled(format) {
 		in.targets = 1
 	}
 	_, src, err := in.openLike(&m.Preparation, "model", targets, false)

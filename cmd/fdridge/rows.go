@@ -3,26 +3,28 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/model"
 )
 
-// An opening is what is known of rows before they are opened.
-type opening struct {
+// A session is the run that rows are opened for.
+type session struct {
 	ranks *job.Ranks // which share the rows; nil: this process reads all
 	// seen are the files as they were when the settings of the run were told: what is read
 	// must be what a checkpoint is said to be of.
 	seen map[string]dataset.Stamp
+}
 
-	// Of a model or sketch that the rows are to fit: how wide a svmlight file is, and the
-	// names of the features where there are any.
-	width int
-	names []string
+// An expected is what a model or a sketch says of the rows that are opened for it.
+type expected struct {
+	width int      // of svmlight files, which do not tell their own
+	names []string // of the features, where there are any
 	// ownTarget says that the target is the sketch's word, not the user's, who might not
 	// want to have the file of that name read.
 	ownTarget bool
@@ -31,14 +33,14 @@ type opening struct {
 // options returns the options of file.Open, and the files of the weights where they have
 // files of their own. Otherwise the weights are a column, which is read as one more target,
 // the last.
-func (o *rowFlags) options(known opening) (opts file.Options, weights []string, err error) {
+func (o *rowFlags) options(run session, like expected) (opts file.Options, weights []string, err error) {
 	text, err := o.csvOptions()
 	if err != nil {
 		return opts, nil, err
 	}
 	opts = file.Options{
 		Format: o.format, Target: splitList(o.target.value), Targets: o.targets,
-		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: known.width, OnlyNamed: known.ownTarget, Was: known.seen,
+		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: like.width, OnlyNamed: like.ownTarget, Was: run.seen,
 	}
 	if !o.weights.set {
 		return opts, nil, nil
@@ -75,41 +77,33 @@ func (o *rowFlags) weightsFiles(opts file.Options) ([]string, error) {
 // wantedNames returns those of names that are to be looked for in the files: all where their
 // columns have names, else none.
 func (o *rowFlags) wantedNames(opts file.Options, names []string) ([]string, error) {
-	path := splitList(o.data.value)[0]
-	format, err := file.Format(path, opts.Format)
-	if err != nil || len(names) == 0 {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	columns, err := file.Columns(splitList(o.data.value)[0], opts)
+	if err != nil || columns == nil {
 		return nil, err
 	}
-	switch format {
-	case "parquet":
-		return names, nil
-	case "csv":
-		header, err := csv.Columns(path, csv.Options{Delimiter: opts.Delimiter, Header: opts.Header})
-		if err != nil || header == nil {
-			return nil, err
-		}
-		return names, nil
-	}
-	return nil, nil
+	return names, nil
 }
 
 // open opens the files and takes the rows asked for, with their weights.
-func (o *rowFlags) open(ctx context.Context, known opening) (*file.Opened, dataset.Source, error) {
-	opts, weights, err := o.options(known)
+func (o *rowFlags) open(ctx context.Context, run session, like expected) (*file.Opened, dataset.Source, error) {
+	opts, weights, err := o.options(run, like)
 	if err != nil {
 		return nil, nil, err
 	}
-	byNumber := known.ranks != nil && (weights != nil || o.rows != "")
+	byNumber := run.ranks != nil && (weights != nil || o.rows != "")
 	if byNumber {
 		err = o.checkNumbered(opts)
 	} else {
-		opts.Share, opts.Widest = known.ranks.Share(), known.ranks.Widest(ctx)
+		opts.Share, opts.Widest = run.ranks.Share(), run.ranks.Widest(ctx)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(opts.Columns) == 0 {
-		if opts.Columns, err = o.wantedNames(opts, known.names); err != nil {
+		if opts.Columns, err = o.wantedNames(opts, like.names); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -120,7 +114,7 @@ func (o *rowFlags) open(ctx context.Context, known opening) (*file.Opened, datas
 	src := opened.Source
 	switch {
 	case weights != nil:
-		w, err := file.Open(weights, file.Options{Was: known.seen})
+		w, err := file.Open(weights, file.Options{Was: run.seen})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -137,9 +131,32 @@ func (o *rowFlags) open(ctx context.Context, known opening) (*file.Opened, datas
 	}
 	src, err = cutRows(src, o.rows)
 	if err == nil && byNumber {
-		src, err = dataset.Part(src, known.ranks.Share())
+		src, err = dataset.Part(src, run.ranks.Share())
 	}
 	return opened, src, err
+}
+
+// cutRows applies --rows; empty text keeps all.
+func cutRows(src dataset.Source, text string) (dataset.Source, error) {
+	if text == "" {
+		return src, nil
+	}
+	lo, hi, err := parseRows(text)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.Rows(src, lo, hi)
+}
+
+// parseRows reads A:B, 1-based and inclusive, as the 0-based half-open [lo, hi).
+func parseRows(text string) (lo, hi int64, err error) {
+	a, b, ok := strings.Cut(text, ":")
+	lo, err1 := strconv.ParseInt(a, 10, 64)
+	hi, err2 := strconv.ParseInt(b, 10, 64)
+	if !ok || err1 != nil || err2 != nil || lo < 1 || hi < lo {
+		return 0, 0, badInput("--rows: %q must be A:B with 1 <= A <= B", excerpt.Of(text))
+	}
+	return lo - 1, hi, nil
 }
 
 // checkNumbered refuses to share out rows by their numbers where these are not known.
@@ -161,7 +178,7 @@ func (o *rowFlags) checkNumbered(opts file.Options) error {
 // one that the sketch names. Where rows are wider by so many targets, and none is named, the
 // error says that they may hold these.
 func (o *rowFlags) openLike(prep *model.Preparation, what string, targets int, ownTarget bool) (*file.Opened, dataset.Source, error) {
-	opened, src, err := o.open(context.Background(), opening{width: prep.Inputs, names: prep.Names, ownTarget: ownTarget})
+	opened, src, err := o.open(context.Background(), session{}, expected{prep.Inputs, prep.Names, ownTarget})
 	if err != nil {
 		return nil, nil, err
 	}

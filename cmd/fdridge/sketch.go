@@ -27,13 +27,13 @@ func sketchCommand() *cobra.Command {
 			switch {
 			case out == "":
 				return badInput("--out: no file is named")
-			case size.error > 0:
-				return badInput("--size: %v is an error at some gamma, of which a sketch knows none; see plan --error", size.error)
+			case size.oneShotError > 0:
+				return badInput("--size: %v is an error at some gamma, of which a sketch knows none; see plan --error", size.oneShotError)
 			}
 			if err := distinct(in.files(), output{"out", out}); err != nil {
 				return err
 			}
-			return nameData(in.data.value, runSketch(cmd.Context(), &in, &size, &runs, out, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return nameData(in.data.value, nameColumns(runSketch(cmd.Context(), &in, &size, &runs, out, cmd.OutOrStdout(), cmd.ErrOrStderr())))
 		},
 	}
 	in.register(c.Flags())
@@ -51,7 +51,7 @@ func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, runs *run
 	}
 	bar := newProgress(stderr, runs.logFormat)
 	defer bar.finish()
-	d, err := openData(ctx, in, opening{}, nil, be, bar)
+	d, err := openData(ctx, in, session{}, nil, be, bar)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"reflect"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
-	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/internal/excerpt"
@@ -24,18 +23,6 @@ type description struct {
 	Columns     []string          `json:"columns,omitempty"`
 	NNZ         int64             `json:"nnz"`
 	Preparation model.Preparation `json:"preparation"`
-}
-
-// columns are the names in the header of a csv file, nil where there are none.
-func (d *data) columns(o *rowFlags) ([]string, error) {
-	if d.opened.Format != "csv" {
-		return nil, nil
-	}
-	text, err := o.csvOptions()
-	if err != nil {
-		return nil, err
-	}
-	return csv.Columns(splitList(o.data.value)[0], text)
 }
 
 func (d *data) describe(o *rowFlags) (*description, error) {

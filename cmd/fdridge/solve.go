@@ -53,7 +53,7 @@ func solveCommand() *cobra.Command {
 }
 
 func (o *solveOptions) check() error {
-	if err := firstError(o.runs.check(), o.solveFlags.check(methodNames[:len(methodNames)-1]...)); err != nil {
+	if err := firstError(o.runs.check(), o.solveFlags.check(sketchMethods()...)); err != nil {
 		return err
 	}
 	switch {
@@ -106,7 +106,7 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	if err := o.end(f, traces, found, err); err != nil {
 		return nameData(o.in.data.value, err)
 	}
-	found.Reason = "" // with --data or without is all there is to it
+	found.Reason = "" // left out of the report: it is whether --data was given
 	if opened != nil {
 		f.Cost.PreparingReads, f.Cost.Reads = opened.Scans, opened.Passes()
 	}

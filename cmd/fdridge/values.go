@@ -52,17 +52,6 @@ func parseNumber(s string) (float64, error) {
 	return strconv.ParseFloat(s, 64)
 }
 
-// parseRows reads A:B, 1-based and inclusive, as the 0-based half-open [lo, hi).
-func parseRows(text string) (lo, hi int64, err error) {
-	a, b, ok := strings.Cut(text, ":")
-	lo, err1 := strconv.ParseInt(a, 10, 64)
-	hi, err2 := strconv.ParseInt(b, 10, 64)
-	if !ok || err1 != nil || err2 != nil || lo < 1 || hi < lo {
-		return 0, 0, badInput("--rows: %q must be A:B with 1 <= A <= B", excerpt.Of(text))
-	}
-	return lo - 1, hi, nil
-}
-
 // oneOf checks an enumerated flag.
 func oneOf(flag, value string, allowed ...string) error {
 	for _, a := range allowed {

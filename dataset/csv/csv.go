@@ -285,7 +285,7 @@ func (r *reader) read(b *dataset.Buffer, rows int) error {
 			return err
 		}
 		if n := len(r.fields); n != len(r.names) {
-			return r.errorAt(min(n, len(r.names))-1, false, "the row has %d fields, the first line has %d", n, len(r.names))
+			return r.errorAt(min(n, len(r.names))-1, "the row has %d fields, the first line has %d", n, len(r.names))
 		}
 		for i, k := range r.To {
 			if k < 0 {
@@ -315,15 +315,15 @@ func (r *reader) number(i int) (float64, error) {
 	case err == nil && v-v == 0:
 		return v, nil
 	case err == nil:
-		return 0, r.errorAt(i, true, "column %s: %s is not finite", excerpt.Of(r.names[i]), excerpt.Of(s))
+		return 0, r.notFinite(i, "column %s: %s is not finite", excerpt.Of(r.names[i]), excerpt.Of(s))
 	case errors.Is(err, strconv.ErrRange):
-		return 0, r.errorAt(i, true, "column %s: %s exceeds the range of float64", excerpt.Of(r.names[i]), excerpt.Of(s))
+		return 0, r.notFinite(i, "column %s: %s exceeds the range of float64", excerpt.Of(r.names[i]), excerpt.Of(s))
 	case len(s) == 0:
-		return 0, r.errorAt(i, false, "column %s is empty; fill in what is missing, or leave the column out (--columns)", excerpt.Of(r.names[i]))
+		return 0, r.noNumber(i, "column %s is empty; fill in what is missing, or leave the column out", excerpt.Of(r.names[i]))
 	case missing(s):
-		return 0, r.errorAt(i, false, "column %s: %s is a missing value; fill it in, or leave the column out (--columns)", excerpt.Of(r.names[i]), s)
+		return 0, r.noNumber(i, "column %s: %s is a missing value; fill it in, or leave the column out", excerpt.Of(r.names[i]), s)
 	}
-	return 0, r.errorAt(i, false, "column %s: %q is not a number; encode the column as numbers, or leave it out (--columns)", excerpt.Of(r.names[i]), excerpt.Of(s))
+	return 0, r.noNumber(i, "column %s: %q is not a number; encode the column as numbers, or leave it out", excerpt.Of(r.names[i]), excerpt.Of(s))
 }
 
 // missing recognises the common marks of a missing value.
@@ -339,7 +339,21 @@ func missing(s []byte) bool {
 	return false
 }
 
-func (r *reader) errorAt(field int, nonFinite bool, format string, args ...any) error {
+func (r *reader) errorAt(field int, format string, args ...any) *dataset.InputError {
 	line, column := r.position(field)
-	return &dataset.InputError{File: r.file.Name, Line: line, Column: column, Msg: fmt.Sprintf(format, args...), NonFinite: nonFinite}
+	return &dataset.InputError{File: r.file.Name, Line: line, Column: column, Msg: fmt.Sprintf(format, args...)}
+}
+
+// notFinite is the error of a field that is NaN, infinite or beyond float64.
+func (r *reader) notFinite(field int, format string, args ...any) error {
+	err := r.errorAt(field, format, args...)
+	err.NonFinite = true
+	return err
+}
+
+// noNumber is the error of a field that is no number.
+func (r *reader) noNumber(field int, format string, args ...any) error {
+	err := r.errorAt(field, format, args...)
+	err.Omittable = true
+	return err
 }

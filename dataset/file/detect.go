@@ -11,10 +11,8 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/npy"
-	"github.com/fdridge/fdridge/dataset/parquet"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -31,17 +29,8 @@ func targetIsFile(path string, opts Options) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	var own []string
-	switch format {
-	case "csv":
-		own, err = csv.Columns(path, csv.Options{Delimiter: opts.Delimiter, Header: opts.Header})
-	case "parquet":
-		own, err = parquet.Columns(path)
-	case "npz":
-		name, _ := SplitArray(path)
-		own, err = npy.Members(name)
-	}
-	if err != nil || slices.Contains(own, target) {
+	inside, err := named(format).inside(path, opts)
+	if err != nil || slices.Contains(inside, target) {
 		return false, err
 	}
 	name, _ := SplitArray(target)
@@ -75,7 +64,7 @@ func OwnTarget(path string, opts Options) (string, error) {
 	case own:
 		return opts.Target[0], nil
 	}
-	if format, err := Format(path, opts.Format); err != nil || format != "npz" {
+	if format, err := Format(path, opts.Format); err != nil || named(format).arrays == nil {
 		return "", err
 	}
 	archive, _ := SplitArray(path)
@@ -110,17 +99,11 @@ func unpacked(path string) string {
 
 // suffixFormat is the format that a file's name claims, "" for none.
 func suffixFormat(path string) string {
-	switch filepath.Ext(unpacked(path)) {
-	case ".npy":
-		return "npy"
-	case ".npz":
-		return "npz"
-	case ".csv", ".tsv":
-		return "csv"
-	case ".parquet":
-		return "parquet"
-	case ".svm", ".svmlight", ".libsvm":
-		return "svmlight"
+	suffix := filepath.Ext(unpacked(path))
+	for _, f := range formats() {
+		if slices.Contains(f.suffixes, suffix) {
+			return f.name
+		}
 	}
 	return ""
 }
@@ -128,7 +111,7 @@ func suffixFormat(path string) string {
 // SplitArray splits FILE.npz:NAME, as [Open] takes it, into the file and the name of the
 // array, "" where none is said. What exists by the whole name is a file.
 func SplitArray(path string) (name, array string) {
-	if i := strings.LastIndexByte(path, ':'); i >= 0 && !exists(path) && (exists(path[:i]) || suffixFormat(path[:i]) == "npz") {
+	if i := strings.LastIndexByte(path, ':'); i >= 0 && !exists(path) && (exists(path[:i]) || named(suffixFormat(path[:i])).arrays != nil) {
 		return path[:i], path[i+1:]
 	}
 	return path, ""
@@ -142,15 +125,15 @@ func Format(path, asked string) (string, error) {
 	}
 	name, array := SplitArray(path)
 	format, err := detect(name)
-	if err == nil && array != "" && format != "npz" {
+	if err == nil && array != "" && named(format).arrays == nil {
 		return "", &dataset.InputError{File: name, Msg: "is " + format + ", which has no arrays such as " + strconv.Quote(excerpt.Of(array))}
 	}
 	return format, err
 }
 
-// detect tells a format by the first bytes: the magic of npy, zip and Parquet; a
-// field index:value after the first field makes it svmlight. Where neither is there
-// the file's suffix counts, and else it is csv.
+// detect tells a format by the first bytes, where all its files begin with the same. Text is
+// told by its lines: a field index:value after the first field makes it svmlight, a delimiter
+// csv. Where there is neither the file's suffix counts, and else it is csv.
 func detect(path string) (string, error) {
 	f, err := rawfile.Open(path)
 	if err != nil {
@@ -164,9 +147,9 @@ func detect(path string) (string, error) {
 		}
 		return "", &dataset.InputError{File: path, Msg: "is empty"}
 	}
-	for magic, format := range map[string]string{"\x93NUMPY": "npy", "PK\x03\x04": "npz", "PK\x05\x06": "npz", "PAR1": "parquet"} {
-		if bytes.HasPrefix(head, []byte(magic)) {
-			return format, nil
+	for _, f := range formats() {
+		if slices.ContainsFunc(f.magic, func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }) {
+			return f.name, nil
 		}
 	}
 	for line := range bytes.Lines(head) {

@@ -5,18 +5,11 @@ package file
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/npy"
-	"github.com/fdridge/fdridge/dataset/parquet"
-	"github.com/fdridge/fdridge/dataset/svmlight"
-	"github.com/fdridge/fdridge/internal/excerpt"
 )
-
-// Formats are the names that Options.Format takes.
-var Formats = []string{"auto", "npy", "npz", "csv", "parquet", "svmlight"}
 
 // Options says how to read.
 type Options struct {
@@ -107,11 +100,11 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		return nil, err
 	}
 	for _, p := range files {
-		s, format, err := out.one(p, inner)
+		s, f, err := out.one(p, inner)
 		if err != nil {
 			return nil, err
 		}
-		if err := out.follow(p, s, format, inner); err != nil {
+		if err := out.follow(p, s, f, inner); err != nil {
 			return nil, err
 		}
 		sources = append(sources, s)
@@ -142,74 +135,35 @@ func Open(paths []string, opts Options) (*Opened, error) {
 }
 
 // one opens a single file.
-func (o *Opened) one(p part, opts Options) (dataset.Source, string, error) {
-	path := p.path
-	format, err := Format(path, opts.Format)
+func (o *Opened) one(p part, opts Options) (dataset.Source, format, error) {
+	name, err := Format(p.path, opts.Format)
 	if err != nil {
-		return nil, "", err
+		return nil, format{}, err
 	}
-	if err := fits(path, format, opts); err != nil {
-		return nil, "", err
+	f := named(name)
+	if f.open == nil {
+		return nil, f, errUnknown(name)
 	}
-	var s *dataset.Stream
-	switch format {
-	case "npy":
-		s, err = npy.Open(path, npy.Options{Targets: opts.Target, Columns: opts.Columns})
-	case "npz":
-		src, err := o.archive(p, opts)
-		if err != nil {
-			return nil, "", err
-		}
+	if err := f.fits(p.path, opts); err != nil {
+		return nil, f, err
+	}
+	src, err := f.open(o, p, opts)
+	if err == nil && f.numbered {
 		src, err = p.rows(src)
-		return src, format, err
-	case "csv":
-		text := csvOptions(opts)
-		text.Range = p.bytes()
-		s, err = csv.Open(path, text)
-	case "parquet":
-		s, err = parquet.Open(path, parquet.Options{Targets: opts.Target, Columns: opts.Columns})
-	case "svmlight":
-		if opts.Features == 0 {
-			o.Scans = 1
-		}
-		s, err = svmlight.Open(path, svmlight.Options{Features: opts.Features, Targets: min(opts.Targets, 1), Range: p.bytes()})
-	default:
-		return nil, "", fmt.Errorf("dataset: unknown format %q, must be one of %s", excerpt.Of(format), strings.Join(Formats, ", "))
+	}
+	return src, f, err
+}
+
+// keep takes a stream of a part that was opened, or the error of opening it.
+func (o *Opened) keep(p part, s *dataset.Stream, err error) (dataset.Source, error) {
+	if err == nil {
+		err = p.check(s)
 	}
 	if err != nil {
-		return nil, "", err
-	}
-	if err := p.check(s); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	o.streams = append(o.streams, s)
-	if !Numbered(format) {
-		return s, format, nil
-	}
-	src, err := p.rows(s)
-	return src, format, err
-}
-
-func csvOptions(opts Options) csv.Options {
-	return csv.Options{Targets: opts.Target, Columns: opts.Columns, Delimiter: opts.Delimiter, Header: opts.Header}
-}
-
-// fits refuses options that a format has no use for.
-func fits(path, format string, opts Options) error {
-	var msg string
-	switch {
-	case format == "svmlight" && len(opts.Target) > 0:
-		msg = fmt.Sprintf("the target of a svmlight file is its label; it has no column %q", excerpt.Of(opts.Target[0]))
-	case format == "svmlight" && len(opts.Columns) > 0:
-		msg = fmt.Sprintf("a svmlight file has no columns to choose, such as %q", excerpt.Of(opts.Columns[0]))
-	case format != "csv" && opts.Delimiter != 0:
-		msg = fmt.Sprintf("is %s, which has no delimiter; only csv has", format)
-	case format != "csv" && opts.Header != csv.Auto:
-		msg = fmt.Sprintf("is %s, which has no header line; only csv has", format)
-	default:
-		return nil
-	}
-	return &dataset.InputError{File: path, Msg: msg}
+	return s, nil
 }
 
 // archive opens the array of the features of a .npz archive and, where the target
@@ -224,35 +178,26 @@ func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
 	if inside {
 		choice.Targets = nil
 	}
-	x, err := npy.OpenMember(name, array, choice)
+	s, err := npy.OpenMember(name, array, choice)
+	x, err := o.keep(p, s, err)
+	if err != nil || !inside {
+		return x, err
+	}
+	s, err = npy.OpenMember(name, opts.Target[0], npy.Options{})
+	y, err := o.keep(p, s, err)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.check(x); err != nil {
-		return nil, err
-	}
-	o.streams = append(o.streams, x)
-	if !inside {
-		return x, nil
-	}
-	y, err := npy.OpenMember(name, opts.Target[0], npy.Options{})
-	if err != nil {
-		return nil, err
-	}
-	if err := p.check(y); err != nil {
-		return nil, err
-	}
-	o.streams = append(o.streams, y)
 	return dataset.Zip(x, y)
 }
 
 // follow checks that a file may follow those before it, and keeps the layout of the first
 // file or of the first with names.
-func (o *Opened) follow(p part, s dataset.Source, format string, opts Options) error {
-	l := Layout{File: p.path, Number: p.number, Format: format}
+func (o *Opened) follow(p part, s dataset.Source, f format, opts Options) error {
+	l := Layout{File: p.path, Number: p.number, Format: f.name}
 	_, l.Features, l.Targets = s.Dims()
 	var err error
-	if l.Names, l.TargetNames, err = names(p.path, format, opts); err != nil {
+	if l.Names, l.TargetNames, err = f.names(p.path, opts); err != nil {
 		return err
 	}
 	if o.Number > 0 {
@@ -266,9 +211,10 @@ func (o *Opened) follow(p part, s dataset.Source, format string, opts Options) e
 	return nil
 }
 
-// sameWidth gives svmlight files the number of features of the widest of them.
+// sameWidth gives labelled rows the number of features of the widest file.
 func (o *Opened) sameWidth(files []part, sources []dataset.Source, opts Options) error {
-	if o.Format != "svmlight" {
+	f := named(o.Format)
+	if !f.labelled {
 		return nil
 	}
 	widest := 0
@@ -285,9 +231,10 @@ func (o *Opened) sameWidth(files []part, sources []dataset.Source, opts Options)
 	if widest == 0 {
 		return &dataset.InputError{File: files[0].path, Msg: "has no features: every row is a label alone"}
 	}
+	opts.Features = widest
 	for i, s := range sources {
 		if n, di, _ := s.Dims(); di != widest {
-			wide, err := svmlight.Open(files[i].path, svmlight.Options{Features: widest, Targets: min(opts.Targets, 1), Rows: max(n, 0), Range: files[i].bytes(), Stamp: o.streams[i].Stamp})
+			wide, err := f.widen(files[i], opts, n, o.streams[i].Stamp)
 			if err != nil {
 				return err
 			}
@@ -297,28 +244,18 @@ func (o *Opened) sameWidth(files []part, sources []dataset.Source, opts Options)
 	return nil
 }
 
-func names(path, format string, opts Options) (features, targets []string, err error) {
-	switch format {
-	case "csv":
-		return csv.Names(path, csvOptions(opts))
-	case "parquet":
-		return parquet.Names(path, parquet.Options{Targets: opts.Target, Columns: opts.Columns})
-	}
-	return nil, nil, nil
-}
-
 // zip adds targets from a file of their own.
 func (o *Opened) zip(x dataset.Source, opts Options) (dataset.Source, error) {
 	own := opts.Target[0]
 	name, _ := SplitArray(own)
-	y, format, err := o.one(part{path: own, stamp: opts.Was[name]}, Options{})
+	y, f, err := o.one(part{path: own, stamp: opts.Was[name]}, Options{})
 	if err != nil {
 		return nil, err
 	}
-	if format == "svmlight" {
-		return nil, &dataset.InputError{File: own, Msg: "targets cannot come from a svmlight file"}
+	if f.labelled {
+		return nil, &dataset.InputError{File: own, Msg: "targets cannot come from a " + f.name + " file"}
 	}
-	if o.TargetNames, _, err = names(own, format, Options{}); err != nil {
+	if o.TargetNames, _, err = f.names(own, Options{}); err != nil {
 		return nil, err
 	}
 	return dataset.Zip(x, y)

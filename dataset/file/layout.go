@@ -21,13 +21,13 @@ type Layout struct {
 
 // Agrees returns nil where the rows of l may follow those of first, and otherwise an
 // *[dataset.InputError] that says of both files what differs: the format, the number of
-// targets or, but for svmlight, of features, or the names of columns, where both have any.
+// targets or, but for labelled rows ([Labelled]), of features, or the names of columns, where both have any.
 func (l Layout) Agrees(first Layout) error {
 	var msg string
 	switch {
 	case l.Format != first.Format:
 		msg = fmt.Sprintf("is %s where %s is %s", l.Format, first.File, first.Format)
-	case l.Targets != first.Targets, l.Features != first.Features && l.Format != "svmlight":
+	case l.Targets != first.Targets, l.Features != first.Features && !Labelled(l.Format):
 		msg = fmt.Sprintf("has %d features and %d targets, %s has %d and %d", l.Features, l.Targets, first.File, first.Features, first.Targets)
 	case l.Names == nil || first.Names == nil:
 		return nil

@@ -129,7 +129,7 @@ func split(all []part, total int64, opts Options) ([]part, error) {
 // undivided reports whether a file can only be read from its start.
 func undivided(path string, opts Options) (bool, error) {
 	format, err := Format(path, opts.Format)
-	if err != nil || (format != "csv" && format != "svmlight") {
+	if err != nil || Numbered(format) {
 		return false, err
 	}
 	f, err := rawfile.Open(path)
@@ -138,10 +138,6 @@ func undivided(path string, opts Options) (bool, error) {
 	}
 	return f.Packed() != "", f.Close()
 }
-
-// Numbered reports whether a row of a format can be found by its number, so that rows can
-// be divided by their numbers.
-func Numbered(format string) bool { return format == "npy" || format == "npz" || format == "parquet" }
 
 // divideRows keeps a share of the rows, where features and targets are in different files.
 func (o *Opened) divideRows(path string, s dataset.Share) error {

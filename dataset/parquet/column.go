@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
+	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -30,7 +31,8 @@ func (f *opened) column(j int) (column, error) {
 	leaf := f.MetaData().Schema.Column(f.leaf[j])
 	c := column{index: j, name: excerpt.Of(f.names[j]), leaf: f.leaf[j], optional: leaf.MaxDefinitionLevel() > 0, convert: signed}
 	refuse := func(holds, hint string) (column, error) {
-		return c, f.fail("column %s holds %s; %s, or leave it out (--columns)", c.name, holds, hint)
+		msg := fmt.Sprintf("column %s holds %s; %s, or leave it out", c.name, holds, hint)
+		return c, &dataset.InputError{File: f.name, Msg: msg, Omittable: true}
 	}
 	if root := f.MetaData().Schema.ColumnRoot(f.leaf[j]); root.Type() == schema.Group || leaf.MaxRepetitionLevel() > 0 {
 		return refuse("nested values", "make columns of its fields")

@@ -57,7 +57,7 @@ func TestChangedColumn(t *testing.T) {
 	if err := os.WriteFile(path, encode(t, 1, []column{text}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{": column a holds text or categories; encode it as numbers, or leave it out (--columns)", ": no such file"} {
+	for _, want := range []string{": column a holds text or categories; encode it as numbers, or leave it out", ": no such file"} {
 		_, err := contents(s)
 		if e, ok := errors.AsType[*dataset.InputError](err); !ok || e.Error() != path+want {
 			t.Errorf("%v, want %q", err, want)

@@ -173,14 +173,16 @@ func (r *reader) endGroup() error {
 // fill reads the next values of a column.
 func (r *reader) fill(values []float64, c *column) error {
 	got, null, err := c.read(values, &r.scratch)
-	at := func(msg string, cause error) error {
+	at := func(msg string, cause error) *dataset.InputError {
 		return &dataset.InputError{File: r.name, Line: int(r.row) + got + 1, Column: c.index + 1, Msg: "column " + c.name + " " + msg, Err: cause}
 	}
 	switch {
 	case err != nil:
 		return at("cannot be read", err)
 	case null:
-		return at("has no value (null); fill in what is missing, or leave the column out (--columns)", nil)
+		missing := at("has no value (null); fill in what is missing, or leave the column out", nil)
+		missing.Omittable = true
+		return missing
 	case got < len(values):
 		return at("ends before its row group", nil)
 	}

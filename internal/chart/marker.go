@@ -16,12 +16,11 @@ type marker struct {
 	hollow  bool
 }
 
-// polygon has n corners, the first of them at angle (of the full turn) 1, all at
-// distance r.
-func polygon(n int, angle, r float64) *marker {
+// polygon has n corners at distance r; turn, a part of the full turn, is where the first is.
+func polygon(n int, turn, r float64) *marker {
 	m := &marker{}
 	for i := range n {
-		sin, cos := math.Sincos(2 * math.Pi * (angle + float64(i)/float64(n)))
+		sin, cos := math.Sincos(2 * math.Pi * (turn + float64(i)/float64(n)))
 		m.corners = append(m.corners, vg.Point{X: vg.Length(r * cos), Y: vg.Length(r * sin)})
 	}
 	return m

@@ -1,5 +1,5 @@
-// Package wire is the frame of the messages that packages fd and ridge store their
-// state in:
+// Package wire is the frame of the messages that packages fd, ridge and checkpoint
+// store their state in:
 //
 //	offset  bytes
 //	0       8      magic: 89 'F' 'D' 'R' 0D 0A 1A 0A

@@ -82,9 +82,10 @@ func newIteration(kind Kind, s *System, h Hessian) (iteration, error) {
 		return newChebyshev(s.X, s.G, lo, hi), nil
 	case Newton:
 		return &newton{x: s.X, g: s.G}, nil
-	default:
+	case CG:
 		return newCG(s.X, s.G), nil
 	}
+	return nil, fmt.Errorf("ridge: method %d does not iterate on each system by itself", int(kind))
 }
 
 // Start sets every x to what was given, or to Ĥ⁻¹c.

@@ -141,7 +141,9 @@ func (j *Job) opened(ctx context.Context, err error) error {
 		return errors.Join(err, r.Barrier(ctx))
 	}
 	err = j.End(errors.New("another rank could not open its checkpoint"))
-	for range 2 { // the other one's end comes after the first
+	// The rank that failed comes to the first barrier and then ends the job, which the second
+	// waits for.
+	for range 2 {
 		if e := r.Barrier(ctx); e != nil {
 			return e
 		}

@@ -16,7 +16,7 @@ func (j *Job) catchUp(ctx context.Context) error {
 	if j.ranks == nil || j.checkpoint == nil {
 		return nil
 	}
-	own := &j.checkpoint.record
+	own := &j.checkpoint.header
 	row := []float64{0, float64(own.Size), 0}
 	if own.Scaling != nil {
 		row[0] = 1

@@ -70,18 +70,18 @@ func (c *Checkpoint) begin(run []Setting, be engine.Backend) error {
 			return badinput.Errorf("%s: %w", c.name, err)
 		}
 	}
-	if c.record.empty() {
-		c.record = record{Version: version, Run: run}
+	if c.header.empty() {
+		c.header = header{Version: version, Run: run}
 		return c.save()
 	}
 	same := run
-	if c.record.Version == 0 {
+	if c.header.Version == 0 {
 		same = slices.DeleteFunc(slices.Clone(run), func(s Setting) bool { return strings.HasSuffix(s.Name, digested) })
 	}
-	if d := differences(c.record.Run, same); len(d) > 0 {
+	if d := differences(c.header.Run, same); len(d) > 0 {
 		return badinput.Errorf("%s is of another run: %s; remove it to begin anew", c.name, strings.Join(d, "; "))
 	}
-	c.record.Version, c.record.Run, c.saved = version, run, c.record.At
+	c.header.Version, c.header.Run, c.saved = version, run, c.header.At
 	c.postpone(0)
 	c.tell(slog.LevelInfo, fmt.Sprintf("going on from checkpoint %s, %v", c.name, c.saved))
 	return nil
@@ -90,16 +90,16 @@ func (c *Checkpoint) begin(run []Setting, be engine.Backend) error {
 // attach notes the rows that the state is of, which go on to be counted from where it was.
 func (c *Checkpoint) attach(rows *Counter, scaling *dataset.Scaling) {
 	c.count = rows
-	rows.goOn(c.record.Nonzeros)
-	if c.record.Scaling == nil && scaling != nil {
-		c.record.Scaling, c.dirty = scaling, true
+	rows.goOn(c.header.Nonzeros)
+	if c.header.Scaling == nil && scaling != nil {
+		c.header.Scaling, c.dirty = scaling, true
 	}
 }
 
 // sized notes the size that was chosen for the sketch.
 func (c *Checkpoint) sized(m int) {
-	if c.record.Size == 0 {
-		c.record.Size, c.dirty = m, true
+	if c.header.Size == 0 {
+		c.header.Size, c.dirty = m, true
 	}
 }
 
@@ -117,14 +117,14 @@ func (c *Checkpoint) sketch(ctx context.Context, src dataset.Source, cfg ridge.S
 		if tell != nil {
 			tell(rows)
 		}
-		c.record.At = Position{0, rows}
+		c.header.At = Position{0, rows}
 		c.saveIfDue()
 	})
 }
 
 // beforeMerging saves the summary of this rank's own rows, which merging uses up.
 func (c *Checkpoint) beforeMerging() {
-	c.record.Rows = c.sum.Rows()
+	c.header.Rows = c.sum.Rows()
 	c.saveOrTell()
 	c.dirty = false
 }
@@ -134,9 +134,9 @@ func (c *Checkpoint) sketched(sum *ridge.Summary, err error) (*ridge.Summary, er
 	if err != nil {
 		return nil, err
 	}
-	if !c.record.Sketched {
-		c.record.Sketched, c.record.At, c.dirty = true, Position{1, 0}, true
-		c.record.Nonzeros = nonzeros{All: true, Count: c.count.Nonzeros()}
+	if !c.header.Sketched {
+		c.header.Sketched, c.header.At, c.dirty = true, Position{1, 0}, true
+		c.header.Nonzeros = nonzeros{All: true, Count: c.count.Nonzeros()}
 	}
 	c.sum = sum
 	return sum, nil
@@ -149,7 +149,7 @@ func (c *Checkpoint) follow(tell func(ridge.Stage, ridge.Progress)) func(ridge.S
 			tell(s, p)
 		}
 		if s == ridge.Refining {
-			c.record.At = Position{p.Pass, p.Rows}
+			c.header.At = Position{p.Pass, p.Rows}
 		}
 	}
 }
@@ -193,15 +193,15 @@ func (c *Checkpoint) saveOrTell() {
 // save writes the state as it is.
 func (c *Checkpoint) save() error {
 	begin := time.Now()
-	if !c.record.Sketched && c.count != nil {
-		c.record.Nonzeros = c.count.before(c.record.At.Rows)
+	if !c.header.Sketched && c.count != nil {
+		c.header.Nonzeros = c.count.before(c.header.At.Rows)
 	}
 	err := c.state.save(c.file)
 	c.postpone(time.Since(begin))
 	if err != nil {
 		return err
 	}
-	c.dirty, c.saved = false, c.record.At
+	c.dirty, c.saved = false, c.header.At
 	c.log.Saved(c.saved)
 	return nil
 }
@@ -223,13 +223,13 @@ func (c *Checkpoint) end(err error) error {
 			return fmt.Errorf("--checkpoint: the run is done, but %w", err)
 		}
 		return nil
-	case c.record.empty() && !c.dirty:
+	case c.header.empty() && !c.dirty:
 		return errors.Join(err, c.state.close(), c.file.Remove())
 	}
 	interrupted := errors.Is(err, context.Canceled)
 	var unsaved error
 	// What failed while sketching may have left half a block in the summary.
-	if c.dirty && (interrupted || c.record.Sketched) {
+	if c.dirty && (interrupted || c.header.Sketched) {
 		unsaved = c.save()
 	}
 	if interrupted { // which is said here, with how to go on

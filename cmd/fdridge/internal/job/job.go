@@ -62,7 +62,7 @@ func (j *Job) open(ctx context.Context, c Config) error {
 	if j.ranks != nil {
 		c.Checkpoint = RankName(name, j.ranks.Rank(), j.ranks.Size())
 	}
-	if err := refuseOthers(name, j.ranks.size()); err != nil {
+	if err := refuseOthers(name, j.ranks.count()); err != nil {
 		return err
 	}
 	var err error
@@ -75,7 +75,7 @@ func (j *Job) Scaling() *dataset.Scaling {
 	if j.checkpoint == nil {
 		return nil
 	}
-	return j.checkpoint.record.Scaling
+	return j.checkpoint.header.Scaling
 }
 
 // Size is that of the sketch which an earlier run has chosen, 0 for none.
@@ -83,7 +83,7 @@ func (j *Job) Size() int {
 	if j.checkpoint == nil {
 		return 0
 	}
-	return j.checkpoint.record.Size
+	return j.checkpoint.header.Size
 }
 
 // Attach tells what the rows are that the state is of: prepared by a scaling, nil for none,
@@ -104,18 +104,18 @@ func (j *Job) Fit(ctx context.Context, src dataset.Source, opts ridge.Options) (
 		opts.Reducer = j.ranks
 	}
 	if opts.Folds == 0 {
-		chosen := opts.Error > 0
+		sizeByPilot := opts.Error > 0
 		opts.Summarize = func(ctx context.Context, s ridge.Stage, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) (*ridge.Summary, error) {
-			return j.summarize(ctx, s, src, cfg, chosen, tell)
+			return j.summarize(ctx, s, src, cfg, sizeByPilot, tell)
 		}
 	}
 	return ridge.Fit(ctx, src, opts)
 }
 
-// summarize makes the summary of all ranks' rows, or of a pilot, which is not kept. chosen
-// says that the size was chosen by a pilot.
-func (j *Job) summarize(ctx context.Context, s ridge.Stage, src dataset.Source, cfg ridge.SummaryConfig, chosen bool, tell func(int64)) (*ridge.Summary, error) {
-	if s == ridge.Sketching && chosen && j.checkpoint != nil {
+// summarize makes the summary of all ranks' rows, or of a pilot, which is not kept.
+// sizeByPilot says that a pilot has found the size.
+func (j *Job) summarize(ctx context.Context, s ridge.Stage, src dataset.Source, cfg ridge.SummaryConfig, sizeByPilot bool, tell func(int64)) (*ridge.Summary, error) {
+	if s == ridge.Sketching && sizeByPilot && j.checkpoint != nil {
 		j.checkpoint.sized(cfg.Size)
 	}
 	_, d, t := src.Dims()
@@ -140,8 +140,8 @@ func (j *Job) summarize(ctx context.Context, s ridge.Stage, src dataset.Source, 
 // sketch makes the summary of all ranks' rows, or goes on with what the checkpoint has of it.
 func (j *Job) sketch(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) (*ridge.Summary, error) {
 	c := j.checkpoint
-	if c.record.Sketched {
-		j.rows = c.record.Rows
+	if c.header.Sketched {
+		j.rows = c.header.Rows
 		return c.sketched(j.union(ctx, c.sum))
 	}
 	if err := c.sketch(ctx, src, cfg, tell); err != nil {

@@ -56,8 +56,8 @@ func (r *Ranks) Share() dataset.Share {
 	return dataset.Share{Rank: r.Rank(), Size: r.Size()}
 }
 
-// size is the number of ranks, 0 of a process alone.
-func (r *Ranks) size() int {
+// count is the number of ranks, 0 of a process alone.
+func (r *Ranks) count() int {
 	if r == nil {
 		return 0
 	}

@@ -17,11 +17,11 @@ import (
 // A state is how far a fit has come. A checkpoint's content is
 //
 //	8    length of the next, little-endian
-//	…    a record, JSON
+//	…    a header, JSON
 //	…    the summary, a message of package ridge, where there is one
 //	…    what the passes of the solver have found, each as a ridge.Journal has it
 type state struct {
-	record record
+	header header
 	sum    *ridge.Summary
 	passes []part
 	last   *checkpoint.State // the last that was written, nil for none; what isn't in memory is read from it
@@ -30,8 +30,8 @@ type state struct {
 // version is what this program writes. Version 0 has no digests of the files.
 const version = 1
 
-// A record is what a state tells of itself.
-type record struct {
+// A header is what a state tells of itself.
+type header struct {
 	Version  int              `json:"version,omitempty"`
 	Run      []Setting        `json:"run"`
 	At       Position         `json:"at"`
@@ -45,7 +45,7 @@ type record struct {
 }
 
 // empty tells that there is nothing yet to go on from.
-func (r *record) empty() bool { return r.Scaling == nil && r.Size == 0 && r.Summary == 0 }
+func (r *header) empty() bool { return r.Scaling == nil && r.Size == 0 && r.Summary == 0 }
 
 // A Position is how far a run has come.
 type Position struct {
@@ -66,8 +66,8 @@ type part struct {
 	at, size int64
 }
 
-// maxRecord bounds the record in a file, which is held in memory.
-const maxRecord = 1 << 30
+// maxHeader bounds the header in a file, which is held in memory.
+const maxHeader = 1 << 30
 
 // read takes in the last state. What the passes have found stays in the file.
 func (s *state) read(be engine.Backend) error {
@@ -75,21 +75,21 @@ func (s *state) read(be engine.Backend) error {
 	if err := binary.Read(s.last, binary.LittleEndian, &size); err != nil {
 		return err
 	}
-	if size < 0 || size > min(maxRecord, s.last.Size()-8) {
+	if size < 0 || size > min(maxHeader, s.last.Size()-8) {
 		return fmt.Errorf("says that it has %d bytes about itself", size)
 	}
 	text := make([]byte, size)
 	if _, err := io.ReadFull(s.last, text); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(text, &s.record); err != nil {
+	if err := json.Unmarshal(text, &s.header); err != nil {
 		return err
 	}
-	if v := s.record.Version; v < 0 || v > version {
+	if v := s.header.Version; v < 0 || v > version {
 		return fmt.Errorf("is a checkpoint of version %d, of which this program knows none above %d: go on with the one that wrote it", v, version)
 	}
 	at := 8 + size
-	if n := s.record.Summary; n > 0 {
+	if n := s.header.Summary; n > 0 {
 		var err error
 		if s.sum, err = ridge.ReadSummary(io.NewSectionReader(s.last, at, n), be); err != nil {
 			return err
@@ -102,7 +102,7 @@ func (s *state) read(be engine.Backend) error {
 // place finds the passes in the last state, where they begin at byte at.
 func (s *state) place(at int64) error {
 	s.passes = s.passes[:0]
-	for _, n := range s.record.Passes {
+	for _, n := range s.header.Passes {
 		if n < 0 || n > s.last.Size()-at {
 			return fmt.Errorf("says that it has a pass of %d bytes", n)
 		}
@@ -117,20 +117,20 @@ func (s *state) place(at int64) error {
 
 // save writes the state to a file, of which it is then the last.
 func (s *state) save(file *checkpoint.File) error {
-	s.record.Summary, s.record.Passes = 0, nil
+	s.header.Summary, s.header.Passes = 0, nil
 	if s.sum != nil {
-		s.record.Summary = s.sum.BinarySize()
+		s.header.Summary = s.sum.BinarySize()
 	}
 	size := int64(0)
 	for _, p := range s.passes {
-		s.record.Passes = append(s.record.Passes, p.size)
+		s.header.Passes = append(s.header.Passes, p.size)
 		size += p.size
 	}
-	text, err := json.Marshal(&s.record)
+	text, err := json.Marshal(&s.header)
 	if err != nil {
 		return err
 	}
-	passes := 8 + int64(len(text)) + s.record.Summary
+	passes := 8 + int64(len(text)) + s.header.Summary
 	written, err := file.Save(passes+size, func(w io.Writer) error { return s.write(w, text) })
 	if err != nil {
 		return err

@@ -55,12 +55,13 @@ func OfSummary(name string, sum *ridge.Summary) (*Drawable, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.path, err = pathIn(name, &record{Choice: describe(choice)})
+	d.path, err = pathIn(name, &fitRecord{Choice: describe(choice)})
 	return d, err
 }
 
-// pathIn is the path that OfText finds in a record.
-func pathIn(name string, rec *record) (*gammaPath, error) {
+// pathIn is the path of a record. It is read from the JSON that the record is written as, so that
+// a page shows what plot draws of the same report: what is not finite, and so null, is infinite.
+func pathIn(name string, rec *fitRecord) (*gammaPath, error) {
 	text, err := json.Marshal(rec)
 	if err != nil {
 		return nil, err
@@ -181,7 +182,11 @@ func (d *Drawable) kinds() []string {
 func (d *Drawable) panels(kind string) ([]chart.Panel, error) {
 	switch kind {
 	case "path":
-		return d.path.panels(), nil
+		var out []chart.Panel
+		for _, p := range d.path.panels() {
+			out = append(out, p.Panel)
+		}
+		return out, nil
 	case "spectrum":
 		return []chart.Panel{spectrumPanel(d.spectrum, nil)}, nil
 	case "convergence":

@@ -60,7 +60,7 @@ func (f *Fit) WritePage(w io.Writer) error {
 }
 
 // ran says what ran.
-func (f *Fit) ran(rec *record) ([]fact, error) {
+func (f *Fit) ran(rec *fitRecord) ([]fact, error) {
 	machine, err := engine.NewReport()
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (f *Fit) ran(rec *record) ([]fact, error) {
 		out = append(out, fact{name, fmt.Sprintf(format, args...)})
 	}
 	add("Data", "%s (%s)", f.Data.Name, rec.Format)
-	add("Size", "%d rows × %d features, %d %s", rec.N, rec.D, rec.Targets, plural(rec.Targets, "target"))
+	add("Size", "%d rows × %d features, %d %s", rec.N, rec.D, rec.Targets, plural(rec.Targets, "target", "targets"))
 	add("Intercept", "%s", f.intercept())
 	method := rec.Method
 	if rec.MethodReason != "" {
@@ -84,7 +84,7 @@ func (f *Fit) ran(rec *record) ([]fact, error) {
 		}
 		add("Sketch", "%d rows, %s", rec.Size, kind)
 	}
-	add("Data read", "%d %s", rec.Reads, plural(rec.Reads, "time"))
+	add("Data read", "%d %s", rec.Reads, plural(rec.Reads, "time", "times"))
 	if n := len(rec.Ranks); n > 0 {
 		most, bytes := 0.0, int64(0)
 		for _, k := range rec.Ranks {
@@ -94,7 +94,7 @@ func (f *Fit) ran(rec *record) ([]fact, error) {
 	}
 	add("Time", "%s", secondsOf(float64(rec.TotalTime)))
 	add("Memory", "%s at most", bytesOf(uint64(rec.PeakRSS)))
-	add("Computed by", "%s (%s), %d %s of %s", rec.Backend, rec.Kernel, machine.GoMaxProcs, plural(machine.GoMaxProcs, "thread"), machine.CPU)
+	add("Computed by", "%s (%s), %d %s of %s", rec.Backend, rec.Kernel, machine.GoMaxProcs, plural(machine.GoMaxProcs, "thread", "threads"), machine.CPU)
 	return out, nil
 }
 

@@ -17,19 +17,19 @@ type picture struct {
 }
 
 // draw makes a picture of each panel, which so may stand side by side or not.
-func draw(panels []chart.Panel, captions ...string) ([]picture, error) {
+func draw(panels ...captioned) ([]picture, error) {
 	var out []picture
-	for i, panel := range panels {
+	for _, panel := range panels {
 		title := panel.Title
 		panel.Title = ""
-		f := chart.Figure{Columns: 1, Looks: looks, Panels: []chart.Panel{panel}}
+		f := chart.Figure{Columns: 1, Looks: looks, Panels: []chart.Panel{panel.Panel}}
 		svg, err := f.Inline(title + ": " + panel.Y + " against " + panel.X)
 		if err != nil {
 			return nil, err
 		}
 		caption := strings.ToUpper(title[:1]) + title[1:] + "."
-		if captions[i] != "" {
-			caption += " " + captions[i]
+		if panel.caption != "" {
+			caption += " " + panel.caption
 		}
 		if n := len(f.LeftOut()); n > 0 {
 			caption += fmt.Sprintf(" %d values that are zero or not finite are not drawn.", n)
@@ -52,7 +52,7 @@ type pathRow struct {
 	Chosen                     bool
 }
 
-func (f *Fit) path(rec *record) (pathSection, error) {
+func (f *Fit) path(rec *fitRecord) (pathSection, error) {
 	out := pathSection{Choice: fmt.Sprintf("γ = %s was asked for; --gamma auto would choose one.", chart.Digits(f.Found.Solutions[0].Gamma, 4))}
 	if rec.Choice != nil {
 		out.Choice = rec.Choice.sentence() + " GCV is generalised cross-validation, n·RSS/(n − df)², an estimate of the squared error on new rows."
@@ -63,11 +63,7 @@ func (f *Fit) path(rec *record) (pathSection, error) {
 	if err != nil || path == nil {
 		return out, err
 	}
-	captions := []string{"The area is where the value is proved to be at each γ; where it leaves the picture it goes on.", "Of the fits at hand.", "How many free parameters the penalty leaves."}
-	if path.cv != nil {
-		captions = append([]string{"Each row by the fit without its fold."}, captions...)
-	}
-	if out.Pictures, err = draw(path.panels(), captions...); err != nil {
+	if out.Pictures, err = draw(path.panels()...); err != nil {
 		return out, err
 	}
 	for i, g := range path.gamma {
@@ -106,7 +102,7 @@ func (f *Fit) spectrum() (spectrumSection, error) {
 		}
 	}
 	out := spectrumSection{Text: fmt.Sprintf("Of the %d directions that the sketch keeps, %d have a σ² above η. What lies well above η is seen for sure; a γ well above η makes the rest not matter.", len(s.Sigma2), above)}
-	out.Pictures, err = draw([]chart.Panel{spectrumPanel(s, gammas)}, "")
+	out.Pictures, err = draw(captioned{Panel: spectrumPanel(s, gammas)})
 	return out, err
 }
 
@@ -121,7 +117,7 @@ func (f *Fit) convergence() (convergenceSection, error) {
 		return convergenceSection{Text: "The method makes no refining passes."}, nil
 	}
 	slowest := slices.MaxFunc(f.Traces, func(a, b *Trace) int { return len(a.Points) - len(b.Points) })
-	text := fmt.Sprintf("The slowest, γ = %s, took %d %s.", chart.Digits(float64(slowest.Gamma), 4), len(slowest.Points), passesOf(len(slowest.Points)))
+	text := fmt.Sprintf("The slowest, γ = %s, took %d %s.", chart.Digits(float64(slowest.Gamma), 4), len(slowest.Points), plural(len(slowest.Points), "pass", "passes"))
 	switch {
 	case slowest.Predicted > 0:
 		text += fmt.Sprintf(" The sketch's bound predicted %d at most, and one more to verify.", slowest.Predicted)
@@ -134,13 +130,6 @@ func (f *Fit) convergence() (convergenceSection, error) {
 	if !slices.ContainsFunc(f.Traces, func(t *Trace) bool { return slices.ContainsFunc(t.Points, bounded) }) {
 		return convergenceSection{Text: text + " After no pass there was a bound on the relative error."}, nil
 	}
-	pictures, err := draw([]chart.Panel{convergencePanel(f.Traces)}, "Certified after each pass over the rows; at first there may be no finite bound.")
+	pictures, err := draw(captioned{convergencePanel(f.Traces), "Certified after each pass over the rows; at first there may be no finite bound."})
 	return convergenceSection{text, pictures}, err
-}
-
-func passesOf(n int) string {
-	if n == 1 {
-		return "pass"
-	}
-	return "passes"
 }

@@ -32,41 +32,49 @@ var looks = map[string]chart.Look{
 // fewPoints is the most points of a line that has room for markers.
 const fewPoints = 25
 
+// A captioned panel has what a page says below it; plot draws the panel alone.
+type captioned struct {
+	chart.Panel
+	caption string
+}
+
 // panels are the cross-validated error where there is one, GCV, training error and effective dimension against γ.
-func (p *gammaPath) panels() []chart.Panel {
+func (p *gammaPath) panels() []captioned {
 	of := ""
 	if p.targets > 1 {
 		of = fmt.Sprintf(", sum of %d targets", p.targets)
 	}
-	out := []chart.Panel{
-		{Title: "GCV" + of, Y: "n·RSS / (n − df)²", LogY: true},
-		{Title: "training error" + of, Y: "RSS, sum of squared residuals", LogY: true},
-		{Title: "effective dimension", Y: "df, degrees of freedom"},
+	var out []captioned
+	add := func(values []ridge.Interval, title, y string, logY bool, caption string) {
+		panel := chart.Panel{Title: title, X: "γ", Y: y, LogX: 10, LogY: logY}
+		p.drawBrackets(&panel, values)
+		out = append(out, captioned{panel, caption})
 	}
-	series := [][]ridge.Interval{p.gcv, p.rss, p.dim}
 	if p.cv != nil {
-		out = append([]chart.Panel{{Title: "cross-validated error" + of, Y: "squared error of a row held out", LogY: true}}, out...)
-		series = append([][]ridge.Interval{p.cv}, series...)
+		add(p.cv, "cross-validated error"+of, "squared error of a row held out", true, "Each row by the fit without its fold.")
 	}
-	for i, values := range series {
-		panel := &out[i]
-		panel.X, panel.LogX = "γ", 10
-		if panel.LogY {
-			panel.YMin, panel.YMax = window(values)
-		}
-		line := chart.Line{Method: "bracket", Label: "proved bracket", X: p.gamma}
-		for _, v := range values {
-			line.Y, line.High = append(line.Y, cut(v.Lo, panel)), append(line.High, cut(v.Hi, panel))
-		}
-		panel.Lines = []chart.Line{line}
-		if c := p.choice; c != nil {
-			if c.Possible[0] < c.Possible[1] {
-				panel.Marks = append(panel.Marks, chart.Mark{Method: "possible", Lo: c.Possible[0], Hi: c.Possible[1], Label: "γ that may have the least score"})
-			}
-			panel.Marks = append(panel.Marks, chart.Mark{Method: "chosen", Lo: c.Gamma, Hi: c.Gamma, Label: "γ chosen"})
-		}
-	}
+	add(p.gcv, "GCV"+of, "n·RSS / (n − df)²", true, "The area is where the value is proved to be at each γ; where it leaves the picture it goes on.")
+	add(p.rss, "training error"+of, "RSS, sum of squared residuals", true, "Of the fits at hand.")
+	add(p.dim, "effective dimension", "df, degrees of freedom", false, "How many free parameters the penalty leaves.")
 	return out
+}
+
+// drawBrackets draws proved values against γ, and the γ that was chosen.
+func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
+	if panel.LogY {
+		panel.YMin, panel.YMax = window(values)
+	}
+	line := chart.Line{Method: "bracket", Label: "proved bracket", X: p.gamma}
+	for _, v := range values {
+		line.Y, line.High = append(line.Y, cut(v.Lo, panel)), append(line.High, cut(v.Hi, panel))
+	}
+	panel.Lines = []chart.Line{line}
+	if c := p.choice; c != nil {
+		if c.Possible[0] < c.Possible[1] {
+			panel.Marks = append(panel.Marks, chart.Mark{Method: "possible", Lo: c.Possible[0], Hi: c.Possible[1], Label: "γ that may have the least score"})
+		}
+		panel.Marks = append(panel.Marks, chart.Mark{Method: "chosen", Lo: c.Gamma, Hi: c.Gamma, Label: "γ chosen"})
+	}
 }
 
 // window is the range of a logarithmic axis for brackets, some of which may reach

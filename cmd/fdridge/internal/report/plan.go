@@ -34,7 +34,7 @@ func (p *Plan) WriteText(w io.Writer) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "\tmethod\tm\tη about\tη ≤\tpasses\tone-shot error ≤\tmemory\ttime\treaches --tol")
 	for i, o := range p.Options {
-		if i != p.Best && (o.Method == "chebyshev" || o.Method == "newton") {
+		if i != p.Best && o.ByName {
 			continue // never fewer passes than cg; --json has them
 		}
 		mark := ""

@@ -16,9 +16,9 @@ type (
 	perTarget[T any] = model.PerTarget[T]
 )
 
-// A record is the object that fit --json prints. With one γ the fields of its fit stand at
+// A fitRecord is the object that fit --json prints. With one γ the fields of its fit stand at
 // the top level too.
-type record struct {
+type fitRecord struct {
 	N            int64          `json:"n"`
 	D            int            `json:"d"`
 	Targets      int            `json:"targets"`
@@ -59,10 +59,10 @@ func NewRank(rank int, rows int64, seconds, communicating float64, sent, receive
 }
 
 // record is the fit for a program.
-func (f *Fit) record() *record {
+func (f *Fit) record() *fitRecord {
 	found, cost := f.Found, &f.Cost
 	t, d := found.Solutions[0].Dims()
-	out := &record{
+	out := &fitRecord{
 		N: found.Solutions[0].Rows, D: d, Targets: t, Size: f.Size(), NNZ: f.Data.Nonzeros, Format: f.Data.Format,
 		Backend: cost.Backend, Kernel: cost.Kernel, Method: found.Method, MethodReason: found.Reason, Reads: cost.Reads,
 		SketchTime: number(cost.Sketched.Seconds()), TotalTime: number(cost.Total.Seconds()), PeakRSS: rss.Peak(),
@@ -94,7 +94,7 @@ func (f *Fit) WriteJSON(w io.Writer) error {
 	}
 	// Of fields by the same name the outer ones are printed: method, converged.
 	return WriteJSON(w, struct {
-		*record
+		*fitRecord
 		oneFit
 	}{rec, oneFit{rec.Fits[0]}})
 }

@@ -88,9 +88,10 @@ func secondsOf(s float64) string {
 	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
 }
 
-func plural(n int, what string) string {
+// plural is the word for n things.
+func plural(n int, one, many string) string {
 	if n == 1 {
-		return what
+		return one
 	}
-	return what + "s"
+	return many
 }
