@@ -12,8 +12,8 @@ import (
 var (
 	// ErrInput is what every error answers to, by errors.Is, for which what was given is at
 	// fault: shapes, values, files. [ErrShape] does, and so does each type of error that
-	// says so in its package. What else fails, as an iteration that does not converge or a
-	// disk that is full, does not.
+	// says so in its package. What else fails does not: an iteration that does not converge,
+	// a disk that is full, numbers too large or too small for float64 to certify anything.
 	ErrInput = badinput.Err
 	// ErrShape reports arguments whose dimensions disagree. Nothing was changed.
 	ErrShape = badinput.Errorf("dimensions disagree")

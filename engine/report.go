@@ -2,9 +2,7 @@ package engine
 
 import (
 	"cmp"
-	"context"
 	"runtime"
-	"time"
 
 	"github.com/klauspost/cpuid/v2"
 )
@@ -38,59 +36,4 @@ func NewReport() (*Report, error) {
 		Go: runtime.Version(), GoMaxProcs: runtime.GOMAXPROCS(0),
 		Backend: be.Name(), Backends: Names(), Capabilities: be.Capabilities(), Tuning: t,
 	}, nil
-}
-
-// A Measurement is what the machine reaches, on all threads.
-type Measurement struct {
-	Peak      float64 `json:"peak_gflops"`               // purego's micro-kernel alone, on data in L1
-	Gemm      float64 `json:"gemm_gflops"`               // the backend's matrix product of order 512
-	Bandwidth float64 `json:"read_gigabytes_per_second"` // from memory
-}
-
-// Measure runs the micro-kernel, a matrix product and a read of memory for a third
-// of d each.
-func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, error) {
-	t, err := DefaultTuning()
-	if err != nil {
-		return Measurement{}, err
-	}
-	pure, err := newPureGo(t)
-	if err != nil {
-		return Measurement{}, err
-	}
-	m := Measurement{Peak: pure.Peak(ctx, d/3) / 1e9}
-	const n = 512
-	a, b, c := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
-	for i := range a {
-		a[i], b[i] = float64(i%7), float64(i%5)
-	}
-	seconds, runs, err := repeat(ctx, d/3, func() { be.Gemm(false, false, 1, View(n, n, a), View(n, n, b), 0, View(n, n, c)) })
-	if err != nil {
-		return m, err
-	}
-	m.Gemm = 2 * n * n * n * float64(runs) / seconds / 1e9
-
-	// A matrix times a vector reads and does little else.
-	const rows, cols = 1 << 15, 1 << 10 // 256 MiB
-	a, b, c = make([]float64, rows*cols), make([]float64, cols), make([]float64, rows)
-	for i := range a {
-		a[i] = 1 // memory that was never written need not be there
-	}
-	seconds, runs, err = repeat(ctx, d/3, func() { pure.Gemv(false, 1, View(rows, cols, a), b, 0, c) })
-	m.Bandwidth = 8 * rows * cols * float64(runs) / seconds / 1e9
-	return m, err
-}
-
-// repeat runs f until d has passed, and at least twice; the first run warms up.
-func repeat(ctx context.Context, d time.Duration, f func()) (seconds float64, runs int, err error) {
-	f()
-	start := time.Now()
-	for runs == 0 || time.Since(start) < d {
-		if err := ctx.Err(); err != nil {
-			return 1, 0, err
-		}
-		f()
-		runs++
-	}
-	return time.Since(start).Seconds(), runs, nil
 }

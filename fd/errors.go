@@ -9,7 +9,8 @@ import (
 )
 
 // ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files. All
-// errors here but [ErrNoConvergence] are. It is [engine.ErrInput].
+// errors here but [ErrNoConvergence] are; [ErrVersion] is by the *[FormatError] around it. It
+// is [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
 // ErrShape reports arguments whose dimensions disagree, and a sketch merged with

@@ -2,7 +2,6 @@ package fd
 
 import (
 	"fmt"
-	"math"
 )
 
 // Merge adds the rows that o has seen to s, which may have been made on another
@@ -49,33 +48,5 @@ func (s *Sketch) Merge(o *Sketch) error {
 	s.eta += o.eta
 	s.roundOff += o.roundOff
 	s.frob, s.count, s.shrinks = total, s.count+o.count, s.shrinks+o.shrinks
-	return nil
-}
-
-// Decay forgets: it multiplies AᵀA by beta, 0 < beta <= 1, so that rows seen k
-// decays ago count betaᵏ times. B ← √β·B and η ← βη; the bound stays exact for
-// the decayed covariance.
-func (s *Sketch) Decay(beta float64) error {
-	if !(beta > 0 && beta <= 1) {
-		return fmt.Errorf("fd: decay by %v, must be in (0, 1]", beta)
-	}
-	if s.bad != nil {
-		return s.bad
-	}
-	f := math.Sqrt(beta)
-	for i := range s.rows {
-		row := s.row(i)
-		for j := range row {
-			row[j] *= f
-		}
-	}
-	for i := range s.kept {
-		s.norm2[i] *= beta
-	}
-	// Two roundings for each entry, four for its square: 2·eps. What becomes denormal, of
-	// entries, η or this pad, loses less than a unit 2⁻¹⁰⁷⁴ each time, see underflow.
-	s.roundOff = beta * (s.roundOff + padDecay*eps*s.frob.Value())
-	s.eta *= beta
-	s.frob.Scale(beta)
 	return nil
 }

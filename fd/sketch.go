@@ -21,10 +21,10 @@ package fd
 import (
 	"fmt"
 	"math"
-	"math/bits"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/shape"
 )
 
 // Driver is the factorisation a shrink uses.
@@ -165,14 +165,12 @@ func (s *Sketch) reserve() {
 	s.ws = newWorkspace(s.cfg, s.m, s.m+s.p)
 }
 
-// addressable reports whether (m+p)·max(d, m+p) float64 fit in the address
-// space that Go's slices can have: 2⁴⁷ bytes on any 64-bit machine.
+// addressable reports whether (m+p)·max(d, m+p) float64 can be addressed.
 func addressable(m, p, d int) bool {
 	if p > math.MaxInt-m || d > math.MaxInt-8 {
 		return false
 	}
-	hi, lo := bits.Mul64(uint64(m+p), uint64(max(stride(d), m+p)))
-	return hi == 0 && lo < min(1<<44, math.MaxInt/8)
+	return shape.Addressable(uint64(m+p), uint64(max(stride(d), m+p)))
 }
 
 // stride is the leading dimension of B: d, and a cache line more where rows

@@ -14,9 +14,13 @@ import (
 type Spectrum struct {
 	Dim    int
 	Sigma2 []float64 // σᵢ², descending, all positive, r ≤ m of them
-	V      []float64 // r×Dim, row-major, orthonormal to round-off
+	V      []float64 // r×Dim, row-major, orthonormal but for [SkewV]
 	Bound  Bound     // what BᵀB guarantees about AᵀA
 }
+
+// SkewV times 2⁻⁵² bounds how far the rows of V are from orthonormal. It is calibrated:
+// docs/math.md §14.
+const SkewV = 32
 
 // Matrix returns B = diag(σ)·V, r×Dim; nil where the sketch is empty.
 func (p *Spectrum) Matrix() *mat.Dense {
@@ -195,7 +199,7 @@ func (p *Spectrum) orthonormalise(be engine.Backend) {
 func firstSkew(g []float64, r int) int {
 	for i := range r {
 		for _, v := range g[i*r : i*r+i] {
-			if !(math.Abs(v) <= 32*eps) {
+			if !(math.Abs(v) <= SkewV*eps) {
 				return i
 			}
 		}

@@ -13,13 +13,12 @@ package randsketch
 
 import (
 	"fmt"
-	"math"
-	"math/bits"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/shape"
 )
 
 // ErrShape reports arguments whose dimensions disagree. Nothing was changed. It is
@@ -159,15 +158,13 @@ func backend(be engine.Backend) (engine.Backend, error) {
 	return engine.Default()
 }
 
-// addressable reports whether (m+256)·(m+d+t) float64 fit in the address space
-// that Go's slices can have on any 64-bit machine (2⁴⁷ bytes).
+// addressable reports whether (m+256)·(m+d+t) float64 can be addressed.
 func addressable(m, d, t int) bool {
-	const most = 1 << 44
+	const most = 1 << 44 // of each, so that their sum is none too large
 	if uint64(m) > most || uint64(d) > most || uint64(t) > most {
 		return false
 	}
-	hi, lo := bits.Mul64(uint64(m)+panelRows, uint64(m)+uint64(d)+uint64(t))
-	return hi == 0 && lo < most && lo <= math.MaxInt
+	return shape.Addressable(uint64(m)+panelRows, uint64(m)+uint64(d)+uint64(t))
 }
 
 // width is that of [A Y].

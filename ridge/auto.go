@@ -32,14 +32,14 @@ func ChooseMethod(n int64, d, t int, opts Options) (method, reason string) {
 		return method, why
 	}
 	if slices.Contains(opts.Gammas, 0) {
-		return exactly, "gamma = 0 is least squares, which nothing else solves"
+		return exactName, "gamma = 0 is least squares, which nothing else solves"
 	}
 	exact := readFlops + exactFlops(n, d, k)
 	switch {
 	case !exactFits(d):
 		return method, fmt.Sprintf("d² for d = %d takes more than %d MiB", d, exactBudget>>20)
 	case prefersExact(exact, least):
-		return exactly, fmt.Sprintf("d² fits, and %.0f·d flops a row, reading included, are no more than twice the %.0f·d of %s, if that makes about a dozen passes", exact, least, method)
+		return exactName, fmt.Sprintf("d² fits, and %.0f·d flops a row, reading included, are no more than twice the %.0f·d of %s, if that makes about a dozen passes", exact, least, method)
 	}
 	return method, fmt.Sprintf("%.0f·d flops a row, reading included, are less than half of exact's %.0f·d, if it makes about a dozen passes", least, exact)
 }

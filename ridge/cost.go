@@ -9,10 +9,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// What each method takes, for [ChooseMethod] and [Summary.Plan]. Flops are for each of the n·d numbers of A:
+// What each method takes, for [ChooseMethod] and [Summary.Plan]. Flops are for each of the n·d
+// numbers of A:
 //
 //	exact      d for K, and d²/(3n) for each γ
-//	sketch     2m + p + 2m(m+p)/p for p rows between two shrinks, which is 7m where p = m
+//	sketch     2m + p + 2m(m+p)/p for p rows between two shrinks, which is 7m where p = m;
+//	           Plan: d + d²/p where m = d
 //	a pass     4 for each vector that is multiplied: one for each γ and target
 //	galerkin   4m more for the sketch's vectors, and no more than 32 vectors a pass
 //

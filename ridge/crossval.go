@@ -155,7 +155,7 @@ type validation struct {
 // A fold is what is known of the fits that were made without it, for each γ and target.
 type fold struct {
 	missed []interval.Interval // squared error on the rows held out
-	move   []float64           // bounds how far, in norm, the residuals of x* are from these
+	shift  []float64           // bounds how far, in norm, the residuals of x* are from these
 	round  []float64           // bounds, in norm, the round-off of evaluating the residuals row by row
 	scorer *scorer             // the fits, where they are to be evaluated
 }
@@ -170,7 +170,7 @@ func (v *validation) room(n int64) error {
 	}
 	limit := v.cv.MaxBytes
 	if limit == 0 {
-		limit = 8 << 30
+		limit = defaultMaxBytes
 	}
 	m, p, err := fd.Config{Dim: v.cfg.Dim, Size: v.cfg.Size, Shrink: v.cfg.Shrink, ShrinkRows: v.cfg.ShrinkRows}.Buffer()
 	if err != nil {
@@ -258,11 +258,11 @@ func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f
 	if err != nil {
 		return f, err
 	}
-	others, err := rest.known(oneShot, 1, gammas...)
+	others, err := rest.known(oneShotName, 1, gammas...)
 	if err != nil {
 		return f, err
 	}
-	held, err := v.held[k].known(oneShot, 1)
+	held, err := v.held[k].known(oneShotName, 1)
 	if err != nil {
 		return f, err
 	}
@@ -276,7 +276,7 @@ func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f
 		f.scorer.x = x
 	}
 	for i, gamma := range gammas {
-		reach, ok := out.Reach(gamma)
+		gain, ok := out.Gain(gamma)
 		if !ok {
 			return f, fmt.Errorf("ridge: %w", ErrNoConvergence)
 		}
@@ -286,7 +286,7 @@ func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f
 			xj := x[row*d : (row+1)*d]
 			xn := vec.Norm(xj)
 			f.missed = append(f.missed, out.Missed(j, xj, xn, bx[row]))
-			f.move = append(f.move, reach*out.Energy(o, j, xj, xn, own[row]))
+			f.shift = append(f.shift, gain*out.Energy(o, j, xj, xn, own[row]))
 			intercept := rest.interceptOf(xj, j)
 			f.round = append(f.round, out.RoundOff(j, xn, intercept))
 			if v.cv.Exact {
@@ -311,7 +311,7 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []f
 		return err
 	}
 	for k, h := range v.held {
-		if w := h.stage.Weight.Value(); rows[k] != h.Rows() || !(math.Abs(weight[k].Value()-w) <= certify.SameRows*w) {
+		if w := h.stage.Weight.Value(); rows[k] != h.Rows() || !(math.Abs(weight[k].Value()-w) <= roundoff.SameRows*w) {
 			return unfit("fold %d has %d rows of weight %g in the second pass, in the first it had %d of %g", k+1, rows[k], weight[k].Value(), h.Rows(), w)
 		}
 	}

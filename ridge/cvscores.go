@@ -29,7 +29,7 @@ func scores(gammas []float64, folds []fold, all *Summary) cvScores {
 			var missed, moved []interval.Interval
 			for _, f := range folds {
 				missed = append(missed, f.missed[i*t+j])
-				moved = append(moved, interval.WidenRoot(f.missed[i*t+j], f.move[i*t+j]))
+				moved = append(moved, interval.WidenRoot(f.missed[i*t+j], f.shift[i*t+j]))
 			}
 			fitted[j], ridge[j] = mean(interval.Total(missed)), mean(interval.Total(moved))
 		}

@@ -29,17 +29,6 @@ var errNoSource = fmt.Errorf("%w: no source of rows", errShape)
 // ErrEmpty reports a fit asked of no rows at all, or of rows that all have weight 0.
 var ErrEmpty = badinput.Errorf("ridge: no rows")
 
-// checkRows refuses n rows of which none counts.
-func checkRows(n int64, weight float64) error {
-	switch {
-	case n == 0:
-		return ErrEmpty
-	case !(weight > 0):
-		return fmt.Errorf("%w that count: all %d have weight 0", ErrEmpty, n)
-	}
-	return nil
-}
-
 // ErrNoConvergence reports that an eigenvalue iteration failed, which finite data
 // are not known to cause. It is [engine.ErrNoConvergence].
 var ErrNoConvergence = engine.ErrNoConvergence

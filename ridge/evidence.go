@@ -1,6 +1,7 @@
 package ridge
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/fdridge/fdridge/fd"
@@ -67,6 +68,17 @@ func (s *Summary) known(method string, workers int, gammas ...float64) (*certify
 func checkGamma(g float64, method string) error {
 	if !(g > 0) || math.IsInf(g, 0) {
 		return &GammaError{Gamma: g, Method: method}
+	}
+	return nil
+}
+
+// checkRows refuses n rows of which none counts.
+func checkRows(n int64, weight float64) error {
+	switch {
+	case n == 0:
+		return ErrEmpty
+	case !(weight > 0):
+		return fmt.Errorf("%w that count: all %d have weight 0", ErrEmpty, n)
 	}
 	return nil
 }

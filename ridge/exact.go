@@ -155,7 +155,7 @@ func newExact(src dataset.Source, opts ExactOptions) (*exact, error) {
 		return nil, fmt.Errorf("%w: %d features and %d targets", errShape, d, t)
 	}
 	if opts.MaxBytes == 0 {
-		opts.MaxBytes = 8 << 30
+		opts.MaxBytes = defaultMaxBytes
 	}
 	if need := direct.Bytes(d, t); need > opts.MaxBytes {
 		return nil, &SizeError{d, need, opts.MaxBytes}

@@ -100,7 +100,7 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 	}
 	r := &Result{Method: opts.Method, Summary: sum}
 	if r.Method == "" {
-		if r.Method, r.Reason = oneShot, "there are no rows, but a sketch"; src != nil {
+		if r.Method, r.Reason = oneShotName, "there are no rows, but a sketch"; src != nil {
 			r.Method, _ = iterative(sum.cfg.Dim, min(sum.cfg.Size, sum.cfg.Dim), opts.solved()*sum.cfg.Targets)
 			r.Reason = "there is a sketch, and the rows to refine by"
 		}
@@ -115,7 +115,7 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 	switch {
 	case factors(r.Method) || opts.Folds != 0:
 		return nil, fmt.Errorf("ridge: a summary has no rows for %s or folds", r.Method)
-	case src == nil && r.Method != oneShot:
+	case src == nil && r.Method != oneShotName:
 		return nil, fmt.Errorf("ridge: %s needs the rows, and there is no source", r.Method)
 	}
 	if err := opts.checkGammas(r.Method); err != nil {
@@ -127,7 +127,7 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 // exact makes a direct fit.
 func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) error {
 	factor := Cholesky
-	if r.Method == QR.String() || r.Method == exactly && slices.Contains(opts.Gammas, 0) {
+	if r.Method == QR.String() || r.Method == exactName && slices.Contains(opts.Gammas, 0) {
 		factor = QR
 	}
 	solve := func() (err error) {
@@ -142,7 +142,7 @@ func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) e
 		return err
 	}
 	err := solve()
-	if e, singular := errors.AsType[*SingularError](err); singular && r.Method == exactly && factor == Cholesky {
+	if e, singular := errors.AsType[*SingularError](err); singular && r.Method == exactName && factor == Cholesky {
 		r.Tried = append(r.Tried, Attempt{factor.String(), err})
 		why := fmt.Sprintf("to %s the system is numerically singular at gamma = %v, so QR has read the rows once more", factor, e.Gamma)
 		if r.Reason != "" {
@@ -223,7 +223,7 @@ func (r *Result) finish(ctx context.Context, src dataset.Source, cv *CVResult, o
 	if opts.chooses() {
 		var err error
 		if cv != nil {
-			r.Choice, err = cv.ChooseGamma(r.Method == oneShot)
+			r.Choice, err = cv.ChooseGamma(r.Method == oneShotName)
 		} else {
 			r.Choice, err = r.Summary.ChooseGamma(opts.Candidates)
 		}
@@ -235,7 +235,7 @@ func (r *Result) finish(ctx context.Context, src dataset.Source, cv *CVResult, o
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if r.Method == oneShot {
+	if r.Method == oneShotName {
 		if err := r.oneShot(gammas, opts.PlainFD); err != nil {
 			return nil, err
 		}

@@ -10,8 +10,8 @@ import (
 // The methods of a [Fit] that are no [Method]: that of [Summary.Path], and what [Exact] is
 // called where it may factor either way.
 const (
-	oneShot = "one-shot"
-	exactly = "exact"
+	oneShotName = "one-shot"
+	exactName   = "exact"
 )
 
 // An iteration is what this package knows of a [Method].
@@ -73,10 +73,10 @@ func Iterations() []string {
 
 // factors says that a method is direct: it keeps no sketch.
 func factors(method string) bool {
-	return method == exactly || method == Cholesky.String() || method == QR.String()
+	return method == exactName || method == Cholesky.String() || method == QR.String()
 }
 
 // isMethod says that there is a method of that name.
 func isMethod(name string) bool {
-	return name == oneShot || factors(name) || slices.Contains(Iterations(), name)
+	return name == oneShotName || factors(name) || slices.Contains(Iterations(), name)
 }

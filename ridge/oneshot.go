@@ -1,9 +1,5 @@
 package ridge
 
-import (
-	"github.com/fdridge/fdridge/ridge/internal/certify"
-)
-
 // Fit returns the one-shot solution at γ by Robust Frequent Directions (RFDRR),
 //
 //	x̂ = (BᵀB + (γ+ρ)I)⁻¹c,  ρ = η/2,  ‖x̂ − x*‖ ≤ ρ/(γ+ρ)·‖x*‖,
@@ -23,13 +19,4 @@ func (s *Summary) fit(gamma float64, robust bool) (*Solution, error) {
 		return nil, err
 	}
 	return fits[0], nil
-}
-
-// newSolution is one at γ, without its targets.
-func (s *Summary) newSolution(gamma float64, method string, k *certify.Known) *Solution {
-	return &Solution{
-		Gamma: gamma, Targets: make([]Target, 0, s.cfg.Targets),
-		Shrinkage: k.Bound().FD(), EffectiveDimension: Interval(k.At(gamma).EffectiveDimension()),
-		Method: method, Backend: s.cfg.Backend.Name(), Rows: s.Rows(),
-	}
 }

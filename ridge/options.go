@@ -85,7 +85,13 @@ func (o *Options) chooses() bool { return len(o.Gammas) == 0 }
 // solved is how many γ there are to solve for.
 func (o *Options) solved() int { return max(1, len(o.Gammas)) }
 
-const defaultSize = 256
+// The defaults of these options, and of those of the functions that Fit stands for.
+const (
+	defaultSize     = 256
+	defaultTol      = 1e-8
+	defaultPasses   = 500
+	defaultMaxBytes = 8 << 30
+)
 
 func (o *Options) size() int {
 	if o.Size == 0 {

@@ -36,7 +36,7 @@ func (s *Summary) SizeFor(relErr, gamma float64) (proved, estimated int, err err
 			return (rho+o.roundOff)/(gamma+rho) <= relErr
 		})
 	}
-	return least(o.spectrum.bound), least(o.spectrum.estimate), nil
+	return least(o.eta.bound), least(o.eta.estimate), nil
 }
 
 // An outlook is what a summary says of sketches of other sizes.
@@ -47,12 +47,12 @@ type outlook struct {
 	rows     int64
 	mean     float64 // eigenvalue of K
 	roundOff float64 // of the bound on ‖K − BᵀB‖
-	spectrum spectrum
+	eta      etaForecast
 }
 
-// A spectrum is what a sketch tells of the eigenvalues λ₁ ≥ λ₂ ≥ … of K, and so of η for
-// sketches of other sizes.
-type spectrum struct {
+// An etaForecast is what a sketch tells of η for sketches of other sizes, by way of the
+// eigenvalues λ₁ ≥ λ₂ ≥ … of K.
+type etaForecast struct {
 	d      int
 	total  float64   // ‖A‖²_F
 	proved []float64 // lower bounds on λ₁ + … + λ_k, for k = 0 … r
@@ -67,14 +67,14 @@ func (s *Summary) outlook() (*outlook, error) {
 	}
 	return &outlook{
 		known: k, be: s.cfg.Backend, d: s.cfg.Dim, t: s.cfg.Targets, rows: k.Rows,
-		mean: s.Grid(1)[0], roundOff: k.Bound().RoundOff, spectrum: newSpectrum(k, s.cfg.Size),
+		mean: s.Grid(1)[0], roundOff: k.Bound().RoundOff, eta: newEtaForecast(k, s.cfg.Size),
 	}, nil
 }
 
-// newSpectrum is that of a sketch of size m.
-func newSpectrum(k *certify.Known, m int) spectrum {
+// newEtaForecast is that of a sketch of size m.
+func newEtaForecast(k *certify.Known, m int) etaForecast {
 	b, sigma2 := k.Bound(), k.Sketch.Sigma2
-	s := spectrum{d: k.Sketch.Dim, total: b.Frobenius2, proved: []float64{0}, likely: []float64{0}, share: 1}
+	s := etaForecast{d: k.Sketch.Dim, total: b.Frobenius2, proved: []float64{0}, likely: []float64{0}, share: 1}
 	for i, v := range sigma2 {
 		s.proved = append(s.proved, s.proved[i]+math.Max(0, v-b.RoundOff))
 		s.likely = append(s.likely, math.Min(s.total, s.likely[i]+v+b.Shrinkage))
@@ -93,7 +93,7 @@ func newSpectrum(k *certify.Known, m int) spectrum {
 }
 
 // least is min_{k≤m} (‖A‖²_F − Σ_{i≤k}λᵢ)/(m+1−k), given the sums of the largest λᵢ.
-func (s *spectrum) least(sums []float64, m int) float64 {
+func (s *etaForecast) least(sums []float64, m int) float64 {
 	best := math.Inf(1)
 	for k := 0; k < len(sums) && k <= m; k++ {
 		best = math.Min(best, math.Max(0, s.total-sums[k])/float64(m+1-k))
@@ -102,7 +102,7 @@ func (s *spectrum) least(sums []float64, m int) float64 {
 }
 
 // bound is proved of η at size m, for the rows seen.
-func (s *spectrum) bound(m int) float64 {
+func (s *etaForecast) bound(m int) float64 {
 	if m >= s.d {
 		return 0
 	}
@@ -110,7 +110,7 @@ func (s *spectrum) bound(m int) float64 {
 }
 
 // estimate is what η is expected to be at size m.
-func (s *spectrum) estimate(m int) float64 {
+func (s *etaForecast) estimate(m int) float64 {
 	if m >= s.d {
 		return 0
 	}

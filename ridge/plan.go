@@ -72,8 +72,9 @@ type Plan struct {
 // The best option is what [Fit] runs by itself for these rows and γ, see [ChooseMethod]: exact
 // where it chooses that, else, of the sizes considered, the soonest of the iterations that it
 // chooses for a sketch of that size. Where none of these reaches Tol within MaxBytes it is
-// the soonest of the others but those of ByName; it is to be asked for by its name. As Fit, before the first pass, has to guess spectrum and machine, another option may
-// be sooner: Reason then names it. To run an option give Fit its Size and, where it is not the
+// the soonest of the others but those of ByName; it is to be asked for by its
+// name. As Fit, before the first pass, has to guess spectrum and machine, another option may be
+// sooner: Reason then names it. To run an option give Fit its Size and, where it is not the
 // best, its Method.
 //
 // Errors: [ErrEmpty]; *[GammaError]; [ErrShape] for a size or a number of rows that
@@ -129,10 +130,10 @@ func (c *PlanConfig) complete(o *outlook) error {
 		}
 	}
 	if c.Tol == 0 {
-		c.Tol = 1e-8
+		c.Tol = defaultTol
 	}
 	if c.MaxBytes == 0 {
-		c.MaxBytes = 8 << 30
+		c.MaxBytes = defaultMaxBytes
 	}
 	if c.FlopRate == 0 {
 		c.FlopRate = 5e10
@@ -179,10 +180,10 @@ func (p *Plan) byItself(o *outlook) int {
 		method, _ := ChooseMethod(p.Rows, o.d, o.t, Options{Gammas: p.Gammas, Size: size})
 		return method
 	}
-	if run(0) == exactly && p.Options[0].Reaches {
+	if run(0) == exactName && p.Options[0].Reaches {
 		return 0
 	}
-	return p.soonest(func(c PlanOption) bool { return c.Method != exactly && c.Method == run(c.Size) })
+	return p.soonest(func(c PlanOption) bool { return c.Method != exactName && c.Method == run(c.Size) })
 }
 
 // soonest is the option that reaches the tolerance in the least time of those that may
@@ -212,7 +213,7 @@ func (o PlanOption) describe() string {
 // exact is the direct solution.
 func (o *outlook) exact(cfg PlanConfig) PlanOption {
 	k := len(cfg.Gammas)
-	p := PlanOption{Method: exactly, Contraction: make([]float64, k), Passes: make([]int, k), Reaches: true}
+	p := PlanOption{Method: exactName, Contraction: make([]float64, k), Passes: make([]int, k), Reaches: true}
 	for i := range p.Passes {
 		p.Passes[i] = 1
 	}
@@ -231,7 +232,7 @@ func (p *PlanOption) take(cfg PlanConfig, total cost) {
 func (o *outlook) sketched(cfg PlanConfig, m int, method string) PlanOption {
 	p := PlanOption{
 		Method: method, Size: m, Reaches: true,
-		ShrinkageBound: o.spectrum.bound(m) * o.grown(cfg), Shrinkage: o.spectrum.estimate(m) * o.grown(cfg),
+		ShrinkageBound: o.eta.bound(m) * o.grown(cfg), Shrinkage: o.eta.estimate(m) * o.grown(cfg),
 	}
 	rho, round := p.Shrinkage/2, o.roundOff*o.grown(cfg)
 	for _, gamma := range cfg.Gammas {
@@ -245,7 +246,7 @@ func (o *outlook) grown(cfg PlanConfig) float64 { return float64(cfg.Rows) / flo
 
 // oneShot is the one-shot solution by a sketch of m rows, which costs so much a row.
 func (o *outlook) oneShot(cfg PlanConfig, m int, sketch cost) PlanOption {
-	p := o.sketched(cfg, m, oneShot)
+	p := o.sketched(cfg, m, oneShotName)
 	for _, q := range p.Contraction {
 		p.Passes = append(p.Passes, 1)
 		p.Reaches = p.Reaches && q <= cfg.Tol

@@ -8,6 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/shape"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
@@ -35,8 +36,8 @@ type Predictor struct {
 	form  *certify.Prediction
 	basis basis
 
-	centres []certify.Centre // near x* of each target, and behind them those of a fit
-	weights []float64        // of the centres, each a row
+	anchors []certify.Anchor // weights near x* of each target, and behind them those of a fit
+	weights []float64        // of the anchors, each a row
 
 	work predictorWork
 }
@@ -59,7 +60,7 @@ type predictorWork struct {
 // Predictor returns the [Predictor] at γ, in O(md). γ must be positive
 // (*[GammaError]); a summary of no rows is [ErrEmpty].
 func (s *Summary) Predictor(gamma float64) (*Predictor, error) {
-	k, err := s.known(oneShot, 1, gamma)
+	k, err := s.known(oneShotName, 1, gamma)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (s *Summary) Predictor(gamma float64) (*Predictor, error) {
 		s.cfg.Backend.Gemv(false, 1, engine.View(len(p.basis.meanAlong), p.d, p.basis.v), p.basis.mean, 0, p.basis.meanAlong)
 	}
 	for j := range p.t {
-		p.centres = append(p.centres, at.Near(j, p.weights[j*p.d:(j+1)*p.d]))
+		p.anchors = append(p.anchors, at.Near(j, p.weights[j*p.d:(j+1)*p.d]))
 	}
 	return p, nil
 }
@@ -113,9 +114,9 @@ func (p *Predictor) Narrow(f *Solution) error {
 			return err
 		}
 	}
-	p.centres, p.weights = p.centres[:t], p.weights[:t*d]
+	p.anchors, p.weights = p.anchors[:t], p.weights[:t*d]
 	for j, o := range f.Targets {
-		p.centres = append(p.centres, p.at.Measured(j, o.Coef, bounded(o.ErrorBound), bounded(o.EnergyBound)))
+		p.anchors = append(p.anchors, p.at.Measured(j, o.Coef, bounded(o.ErrorBound), bounded(o.EnergyBound)))
 		p.weights = append(p.weights, o.Coef...)
 	}
 	return nil
@@ -177,7 +178,7 @@ func (f *Solution) Predictor() (*Predictor, error) {
 		return nil, err
 	}
 	for _, o := range f.Targets {
-		p.centres = append(p.centres, certify.Alone(o.Coef, bounded(o.ErrorBound)))
+		p.anchors = append(p.anchors, certify.Alone(o.Coef, bounded(o.ErrorBound)))
 		p.weights = append(p.weights, o.Coef...)
 	}
 	return p, nil
@@ -193,7 +194,7 @@ func (f *Solution) Predictor() (*Predictor, error) {
 // than 2⁹⁹⁸ *[fd.RangeError]; a row for which the summary and a fit that narrows prove
 // what cannot both be is [ErrOtherRows]. dst is then partly written.
 func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
-	if s := b.Sparse; b.N < 0 || !rows.IsProduct(len(dst), b.N, p.t) || (s == nil && !rows.IsProduct(len(b.X), b.N, p.d)) || (s != nil && (s.Rows != b.N || s.Cols != p.d || len(s.RowPtr) != b.N+1)) {
+	if s := b.Sparse; b.N < 0 || !shape.IsProduct(len(dst), b.N, p.t) || (s == nil && !shape.IsProduct(len(b.X), b.N, p.d)) || (s != nil && (s.Rows != b.N || s.Cols != p.d || len(s.RowPtr) != b.N+1)) {
 		return fmt.Errorf("%w: %d intervals for a block of %d rows, %d features and %d targets", errShape, len(dst), b.N, p.d, p.t)
 	}
 	for lo := 0; lo < b.N; lo += p.block {
@@ -228,7 +229,7 @@ func (p *Predictor) predict(dst []Interval, b dataset.Block, first int) error {
 	if err := p.check(b, first); err != nil {
 		return err
 	}
-	t, r, q, w := p.t, len(p.basis.v)/p.d, len(p.centres), &p.work
+	t, r, q, w := p.t, len(p.basis.v)/p.d, len(p.anchors), &p.work
 	w.along, w.product, w.size = vec.Grow(w.along, b.N*r), vec.Grow(w.product, b.N*q), vec.Grow(w.size, 2*b.N)
 	if b.Sparse == nil {
 		p.dense(b)
@@ -243,9 +244,9 @@ func (p *Predictor) predict(dst []Interval, b dataset.Block, first int) error {
 		}
 		f := p.form.Forms(w.along[i*r:(i+1)*r], w.size[2*i], w.size[2*i+1], nnz)
 		for j := range t {
-			v := p.centres[j].Interval(w.product[i*q+j], f)
+			v := p.anchors[j].Interval(w.product[i*q+j], f)
 			if q > t {
-				fitted := p.centres[t+j].Interval(w.product[i*q+t+j], f)
+				fitted := p.anchors[t+j].Interval(w.product[i*q+t+j], f)
 				if interval.Apart(v, fitted) {
 					return fmt.Errorf("%w: for row %d of those predicted together it proves %v, and they prove %v", ErrOtherRows, first+i+1, fitted, v)
 				}
@@ -276,7 +277,7 @@ func (p *Predictor) check(b dataset.Block, first int) error {
 
 // dense fills along, product and size for dense rows, which are centred first.
 func (p *Predictor) dense(b dataset.Block) {
-	d, r, q, w := p.d, len(p.basis.v)/p.d, len(p.centres), &p.work
+	d, r, q, w := p.d, len(p.basis.v)/p.d, len(p.anchors), &p.work
 	a := b.X
 	if p.basis.mean != nil {
 		w.a = vec.Grow(w.a, b.N*d)
@@ -297,7 +298,7 @@ func (p *Predictor) dense(b dataset.Block) {
 
 // sparse is dense for sparse rows s, of which a = s − μ is never formed.
 func (p *Predictor) sparse(b dataset.Block) {
-	d, r, q, w := p.d, len(p.basis.v)/p.d, len(p.centres), &p.work
+	d, r, q, w := p.d, len(p.basis.v)/p.d, len(p.anchors), &p.work
 	var meanNorm float64
 	if p.basis.mean != nil {
 		meanNorm = vec.Norm(p.basis.mean)
@@ -311,7 +312,7 @@ func (p *Predictor) sparse(b dataset.Block) {
 			}
 		}
 		for l := range q {
-			w.product[i*q+l] = vec.SparseDot(idx, val, p.weights[l*d:(l+1)*d]) - p.centres[l].Mean
+			w.product[i*q+l] = vec.SparseDot(idx, val, p.weights[l*d:(l+1)*d]) - p.anchors[l].Mean
 		}
 		n := vec.Norm(val)
 		n2 := n * n

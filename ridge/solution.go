@@ -1,24 +1,6 @@
-// Package ridge solves ridge regression,
-//
-//	x*(γ) = argmin_x ½‖Ax − b‖² + γ/2·‖x‖²,   A n×d (each row is a sample), γ > 0,
-//
-// from one pass over the rows ([Summary]), to any accuracy with further passes
-// ([Solve]), or exactly where d² numbers fit in memory ([Exact]). Every answer, a
-// [Solution], carries for each target a [Certificate] that bounds its distance from x*,
-// round-off included.
-//
-// γ multiplies ‖x‖² against the sum, not the mean, of squares: it is
-// scikit-learn's alpha and n times glmnet's lambda. Intercepts are never
-// penalised.
-//
-// Notation in the code follows C. Dickens, "Ridge Regression with Frequent
-// Directions" (2020), with its errors corrected: K = AᵀA, H = K + γI, c = AᵀY,
-// B the sketch with singular values σ and right singular vectors V,
-// η = Σδ its shrinkage, ρ = η/2.
 package ridge
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -29,9 +11,12 @@ import (
 )
 
 // A Certificate bounds how far the solution for one target is from the exact one. All
-// bounds hold for the x* of exact arithmetic on the data that were read. The zero value
-// promises that there is no error at all: a [Target] made by hand, of which nothing is known,
-// must not have it, but bounds of +Inf and intervals from -Inf to +Inf.
+// bounds hold for the x* of exact arithmetic on the data that were read.
+//
+// A bound of zero promises that there is no error at all. In a [Target] made by hand, what is
+// not known is +Inf or the interval from -Inf to +Inf. Only what a [Predictor] does not look at
+// may be left out: it looks at ErrorBound, EnergyBound, InterceptBound and Objective, and where
+// TSS is zero takes the computed one for exact.
 //
 // Round-off is included. What it may do is proved, from the longest chain of additions
 // that an entry goes through, for everything that is summed over rows: AᵀY, ‖Y‖²,
@@ -98,6 +83,15 @@ type Target struct {
 	Certificate
 }
 
+// newSolution is one at γ, without its targets.
+func (s *Summary) newSolution(gamma float64, method string, k *certify.Known) *Solution {
+	return &Solution{
+		Gamma: gamma, Targets: make([]Target, 0, s.cfg.Targets),
+		Shrinkage: k.Bound().FD(), EffectiveDimension: Interval(k.At(gamma).EffectiveDimension()),
+		Method: method, Backend: s.cfg.Backend.Name(), Rows: s.Rows(),
+	}
+}
+
 // newTarget is the solution x of one target, which it keeps, with its bounds.
 func newTarget(x []float64, intercept, tss float64, w certify.Weights) Target {
 	return Target{Coef: x, Intercept: intercept, ComputedTSS: tss, GradientNorm: math.NaN(), Certificate: newCertificate(w)}
@@ -153,47 +147,4 @@ func (s *Solution) Coef() *mat.Dense {
 		copy(out.RawRowView(j), s.Targets[j].Coef)
 	}
 	return out
-}
-
-// Predict returns the predictions for the samples in x (n×d, each row is one): X·Coefᵀ,
-// and the intercepts, n×t. An x of other dimensions, or nil, is [ErrShape].
-func (s *Solution) Predict(x mat.Matrix) (*mat.Dense, error) {
-	t, d := s.Dims()
-	if isNil(x) {
-		return nil, fmt.Errorf("%w: no matrix", errShape)
-	}
-	n, cols := x.Dims()
-	if cols != d || d == 0 || !s.hasShape(t, d) {
-		return nil, fmt.Errorf("%w: samples of %d features, the solution has %d and %d targets", errShape, cols, d, t)
-	}
-	if n == 0 {
-		return &mat.Dense{}, nil
-	}
-	out, row := mat.NewDense(n, t, nil), make([]float64, d)
-	for i := range n {
-		if err := s.PredictRow(out.RawRowView(i), mat.Row(row, i, x)); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// PredictRow is [Solution.Predict] for one sample x (length d): it overwrites yhat (length
-// t), and allocates nothing. Other lengths are [ErrShape].
-func (s *Solution) PredictRow(yhat, x []float64) error {
-	if t, d := s.Dims(); len(x) != d || len(yhat) != t {
-		return errShape
-	}
-	for j := range s.Targets {
-		t := &s.Targets[j]
-		if len(t.Coef) != len(x) {
-			return errShape
-		}
-		y := t.Intercept
-		for k, w := range t.Coef {
-			y += w * x[k]
-		}
-		yhat[j] = y
-	}
-	return nil
 }

@@ -114,10 +114,10 @@ func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64,
 // the rows of all workers together.
 func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) ([]*Solution, error) {
 	if opts.Tol == 0 {
-		opts.Tol = 1e-8
+		opts.Tol = defaultTol
 	}
 	if opts.MaxPasses == 0 {
-		opts.MaxPasses = 500
+		opts.MaxPasses = defaultPasses
 	}
 	if err := checkSolve(src, sum, gammas, opts); err != nil {
 		return nil, err

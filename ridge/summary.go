@@ -10,6 +10,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/shape"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
@@ -70,9 +71,7 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	vectors := cfg.Targets + 1
-	td := vectors * cfg.Dim
-	if vectors < 0 || td/vectors != cfg.Dim || uint64(td) > 1<<44 {
+	if !shape.Addressable(uint64(cfg.Targets)+1, uint64(cfg.Dim)) {
 		return nil, fmt.Errorf("%w: t·d = %d·%d", fd.ErrSize, cfg.Targets, cfg.Dim)
 	}
 	return &Summary{
@@ -97,6 +96,33 @@ func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progr
 		return nil, err
 	}
 	return s, nil
+}
+
+// Continue makes the rest of a pass over src, whose first Rows() rows s has seen. A summary
+// that was written while [Summarize] made it, in a call of progress, becomes what Summarize
+// would have made, bit for bit. After a cancelled Continue, s is the summary of the blocks
+// read until then.
+func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress func(rows int64)) error {
+	if _, d, t := src.Dims(); d != s.cfg.Dim || t != s.cfg.Targets {
+		return fmt.Errorf("%w: the source has %d features and %d targets, the summary %d and %d", errShape, d, t, s.cfg.Dim, s.cfg.Targets)
+	}
+	from := s.Rows()
+	for b, err := range dataset.From(ctx, src, from) {
+		if err == nil {
+			err = ctx.Err() // a source need not notice
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.AppendBlock(rows.Since(from, b, s.cfg.Dim, s.cfg.Targets)); err != nil {
+			return err
+		}
+		from = 0
+		if progress != nil {
+			progress(s.Rows())
+		}
+	}
+	return nil
 }
 
 // Rows is n, the number of rows seen.

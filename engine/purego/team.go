@@ -137,36 +137,6 @@ func (b *board) join() *team {
 	return t
 }
 
-// A pool keeps values for reuse, up to 64. The last one put back is the first one
-// taken, so that few are in use and grow to the size that is needed.
-type pool[T any] struct {
-	mu   sync.Mutex
-	free []*T
-}
-
-func (p *pool[T]) get() *T {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	last := len(p.free) - 1
-	if last < 0 {
-		return new(T)
-	}
-	x := p.free[last]
-	p.free = p.free[:last]
-	return x
-}
-
-func (p *pool[T]) put(x *T) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.free == nil {
-		p.free = make([]*T, 0, 64)
-	}
-	if len(p.free) < cap(p.free) {
-		p.free = append(p.free, x)
-	}
-}
-
 // scratch is what one goroutine needs beside the operands.
 type scratch struct {
 	a, b []float64 // packed panels

@@ -1,6 +1,7 @@
 package certify
 
 import (
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
@@ -28,7 +29,7 @@ func newFactors(e *Evidence) factors {
 	f := factors{
 		sum:     roundoff.Sum + long + 4*float64(e.Decays),
 		workers: float64(max(e.Workers, 1) - 1),
-		onto:    2*roundoff.DenseDot(accuracy.Dot(d)) + roundoff.SkewV,
+		onto:    2*roundoff.DenseDot(accuracy.Dot(d)) + fd.SkewV,
 		dense:   roundoff.DenseDot(accuracy.Dot(d)),
 		along:   float64(len(e.Sketch.Sigma2))/2 + few,
 	}

@@ -10,22 +10,17 @@ import (
 )
 
 // A HeldOut is about rows that were held out of a fit, given a summary of them and one
-// of the others. With B, c, ‖b‖², n and the means x̄, ȳ of the rows held out, μ and ν those
-// of the others, what weights x miss them by is
-//
-//	‖b‖² − 2cᵀx + xᵀKx + n(ȳ − ν − (x̄ − μ)ᵀx)²,   xᵀKx ∈ ‖Bx‖² + [0, η]‖x‖²,
-//
-// without the last term where no intercept is fitted.
+// of the others. The formulas are those of ridge.CrossValidate.
 type HeldOut struct {
 	held, rest *Known // of the rows held out, and of the others
 	apart      meanGap
-	reach      reach
+	gain       heldOutGain
 }
 
 // NewHeldOut prepares the bounds.
 func NewHeldOut(held, rest *Known) *HeldOut {
 	h := &HeldOut{held: held, rest: rest, apart: newMeanGap(held, rest)}
-	h.reach = newReach(held, rest, &h.apart)
+	h.gain = newHeldOutGain(held, rest, &h.apart)
 	return h
 }
 
@@ -46,7 +41,7 @@ func (h *HeldOut) RoundOff(j int, x, intercept float64) float64 {
 // Energy bounds ‖H^{½}(x̂ − x*)‖ of one-shot weights x̂ of the others, of norm xn and with
 // bx = ‖Bx̂‖² for their sketch: it is at most ρ‖x̂‖/√γ and, squared, 2(f(x̂) − f*).
 func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 {
-	return math.Min(2*o.Move(j, xn), o.excess(xn, h.rest.RSS(j, x, xn, bx), o.Objective(j)))
+	return math.Min(2*o.ResidualShift(j, xn), o.excess(xn, h.rest.RSS(j, x, xn, bx), o.Objective(j)))
 }
 
 // A meanGap is how far the means of the rows held out are from those of the others, which
@@ -104,11 +99,11 @@ func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 	return interval.WidenRoot(interval.Interval{Lo: square, Hi: square}, g.root*pad*(1+16*eps))
 }
 
-// A reach bounds ‖AH⁻¹Aᵀ‖ for rows A that were held out of H and are centred by
+// A heldOutGain bounds ‖AH⁻¹Aᵀ‖ for rows A that were held out of H and are centred by
 // the others' means: AᵀA ⪯ B_hᵀB_h + η_hI + n(x̄ − μ)(x̄ − μ)ᵀ with the sketch B_h of
 // the rows held out. For the exact solution x* in place of x̂, the residuals of these rows
 // move by no more than ‖A(x̂ − x*)‖ ≤ ‖AH⁻¹Aᵀ‖^{½}·‖H^{½}(x̂ − x*)‖.
-type reach struct {
+type heldOutGain struct {
 	along      []float64            // B_hVᵀ, r_h×r
 	gram       []float64            // the Gram matrix of the parts of B_h's rows orthogonal to V, r_h×r_h
 	shift      resolvent.Projection // of √n(x̄ − μ)
@@ -116,9 +111,9 @@ type reach struct {
 	rank       int                  // r_h
 }
 
-func newReach(held, rest *Known, gap *meanGap) reach {
+func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
 	d, r, rh := rest.eigen.Dim, len(rest.eigen.Values), len(held.eigen.Values)
-	u := reach{gram: make([]float64, rh*rh), shiftError: gap.root * gap.xError, rank: rh}
+	u := heldOutGain{gram: make([]float64, rh*rh), shiftError: gap.root * gap.xError, rank: rh}
 	m := resolvent.New(&rest.eigen, rest.Backend)
 	if b := held.Sketch.Matrix(); b != nil {
 		off := make([]float64, rh*d)
@@ -136,9 +131,9 @@ func newReach(held, rest *Known, gap *meanGap) reach {
 	return u
 }
 
-// Reach bounds ‖AH⁻¹Aᵀ‖^{½} at γ. ok is false where an eigenvalue iteration failed.
-func (h *HeldOut) Reach(gamma float64) (reach float64, ok bool) {
-	u, a := &h.reach, h.rest.At(gamma)
+// Gain bounds ‖AH⁻¹Aᵀ‖^{½} at γ. ok is false where an eigenvalue iteration failed.
+func (h *HeldOut) Gain(gamma float64) (gain float64, ok bool) {
+	u, a := &h.gain, h.rest.At(gamma)
 	be, s2 := a.Backend, a.eigen.Values
 	r, rh := len(s2), u.rank
 	scaled, m, w := make([]float64, rh*r), make([]float64, rh*rh), make([]float64, rh)

@@ -29,7 +29,7 @@ func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 	xn := vec.Norm(x)
 	w := Weights{TSS: o.TotalSquares(j), RSS: o.RSS(j, x, xn, bx), Objective: o.Objective(j)}
 	w.Error, w.Relative = o.errors(j, xn)
-	return o.complete(w, j, xn, o.energy(j, xn), o.Move(j, xn))
+	return o.complete(w, j, xn, o.energy(j, xn), o.ResidualShift(j, xn))
 }
 
 // errors bounds ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for target j, given ‖x̂‖. From
@@ -66,8 +66,8 @@ func (o OneShot) gradient(j int, x float64) float64 {
 	return o.apart*x + o.CrossError(j) + o.factor.onto*eps*o.CNorm(j) + o.factor.along*eps*(o.norm.largest2+o.Gamma+o.shift)*x
 }
 
-// Move bounds ‖A(x̂ − x*)‖ = ‖AH⁻¹g‖ for an x̂ of norm x.
-func (o OneShot) Move(j int, x float64) float64 { return o.gradient(j, x) * o.timesInverse() }
+// ResidualShift bounds ‖A(x̂ − x*)‖ = ‖AH⁻¹g‖ for an x̂ of norm x.
+func (o OneShot) ResidualShift(j int, x float64) float64 { return o.gradient(j, x) * o.timesInverse() }
 
 // energy bounds ‖H^{½}(x̂ − x*)‖ = ‖H^{-½}g‖.
 func (o OneShot) energy(j int, x float64) float64 {

@@ -4,18 +4,14 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // A Prediction brackets aᵀx* for rows a, less the mean of the features where an intercept
-// is fitted. With Ĥ_F = BᵀB + γI ⪯ H ⪯ Ĥ_u = Ĥ_F + ηI, D = Ĥ_F⁻¹ − Ĥ_u⁻¹ and
-// x_mid = ½(Ĥ_F⁻¹ + Ĥ_u⁻¹)c,
-//
-//	aᵀx* ∈ aᵀx_mid ± ½√(aᵀDa · cᵀDc),
-//
-// widened by round-off: that of c, of the means and of the evaluation.
+// is fitted. The formula, with what D and x_mid are, is that of ridge.Predictor.
 type Prediction struct {
 	gap, inverse       []float64 // eigenvalues of D, and of a bound on H⁻¹, along V
 	gapOff, inverseOff float64   // and orthogonal to V
@@ -23,13 +19,13 @@ type Prediction struct {
 	lost               float64   // what such a product, and the bounds, lose to underflow
 }
 
-// A Centre is weights x near x* of one target, and what is known of the distance: for a
+// An Anchor is weights x near x* of one target, and what is known of the distance: for a
 // row a
 //
 //	|aᵀ(x − x*)| ≤ min(√(aᵀDa)·gap + √(aᵀH⁻¹a)·energy, ‖a‖·distance) + ‖a‖·(round + chain·eps·size) + fixed,
 //
 // chain·eps‖a‖‖x‖ being the round-off of a product.
-type Centre struct {
+type Anchor struct {
 	Base     float64 // the target's mean
 	Mean     float64 // the product of x and the features' means
 	gap      float64
@@ -62,29 +58,29 @@ func lostProduct(d int) float64 { return float64(d+16) * roundoff.Underflow }
 // Middle returns x_mid of each target (t×d).
 func (a At) Middle() []float64 { return a.Apply(a.middle) }
 
-// Near is the centre x_mid of target j.
-func (a At) Near(j int, x []float64) Centre {
+// Near is the anchor x_mid of target j.
+func (a At) Near(j int, x []float64) Anchor {
 	c := &a.targets[j].c
 	// What evaluating x_mid adds: the complement of V carries 1/γ.
 	round := a.factor.onto * eps * c.Norm
-	out := a.centre(j, x, a.middleDistance(j)+(round+a.CrossError(j))*a.inverse())
+	out := a.anchor(j, x, a.middleDistance(j)+(round+a.CrossError(j))*a.inverse())
 	out.gap = math.Sqrt(a.eigen.Form(c, a.gap))/2*(1+16*eps) + round*math.Sqrt(a.widestGap())
 	out.energy = a.CrossError(j) * math.Sqrt(a.inverse())
 	out.round += round * a.inverse()
 	return out
 }
 
-// Measured is the centre that is the weights x of a fit, given bounds on ‖x − x*‖ and
+// Measured is the anchor that is the weights x of a fit, given bounds on ‖x − x*‖ and
 // ‖H^{½}(x − x*)‖.
-func (a At) Measured(j int, x []float64, distance, energy float64) Centre {
-	c := a.centre(j, x, math.Min(distance, energy*math.Sqrt(a.inverse())*(1+16*eps)))
+func (a At) Measured(j int, x []float64, distance, energy float64) Anchor {
+	c := a.anchor(j, x, math.Min(distance, energy*math.Sqrt(a.inverse())*(1+16*eps)))
 	c.energy = energy
 	return c
 }
 
-// centre prepares weights of which it is known that ‖x − x*‖ ≤ radius.
-func (a At) centre(j int, x []float64, radius float64) Centre {
-	c := Centre{distance: radius, size: vec.Norm(x)}
+// anchor prepares weights of which it is known that ‖x − x*‖ ≤ radius.
+func (a At) anchor(j int, x []float64, radius float64) Anchor {
+	c := Anchor{distance: radius, size: vec.Norm(x)}
 	if a.Intercept {
 		d := a.eigen.Dim
 		c.Base, c.Mean = a.Means[d+j], vec.Dot(a.Means[:d], x)
@@ -93,10 +89,10 @@ func (a At) centre(j int, x []float64, radius float64) Centre {
 	return c
 }
 
-// Alone is the centre that is weights x of a fit without intercept, of which
+// Alone is the anchor that is weights x of a fit without intercept, of which
 // ‖x − x*‖ ≤ radius is all that is known.
-func Alone(x []float64, radius float64) Centre {
-	return Centre{distance: radius, energy: radius, size: vec.Norm(x)}
+func Alone(x []float64, radius float64) Anchor {
+	return Anchor{distance: radius, energy: radius, size: vec.Norm(x)}
 }
 
 // Forms are the quadratic forms of a row a, and what the round-off of its products follows
@@ -132,7 +128,7 @@ func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms 
 		gap += v * p.gap[l]
 		inverse += v * p.inverse[l]
 	}
-	off := math.Max(0, norm2-inV) + (4*chain+2*roundoff.SkewV)*eps*size*size
+	off := math.Max(0, norm2-inV) + (4*chain+2*fd.SkewV)*eps*size*size
 	gap += off * p.gapOff
 	inverse += off * p.inverseOff
 	out.gap, out.inverse = math.Sqrt(gap)*(1+16*eps), math.Sqrt(inverse)*(1+16*eps)
@@ -150,7 +146,7 @@ func most(x []float64) float64 {
 
 // Interval brackets the prediction for a row of the given forms whose product with
 // the weights is known.
-func (c *Centre) Interval(product float64, f Forms) interval.Interval {
+func (c *Anchor) Interval(product float64, f Forms) interval.Interval {
 	y := c.Base + product
 	radius := math.Min(f.gap*c.gap+f.inverse*c.energy, f.norm*c.distance)
 	radius += f.norm*(c.round+f.chain*eps*c.size) + c.fixed + 4*eps*math.Abs(y) + f.lost

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // A Witness tells the rows of a pass from other rows, whatever the targets are: the
@@ -31,11 +32,6 @@ func Probe(d int) []float64 {
 	return h
 }
 
-// SameRows is how far, relative to ‖A‖² or ‖A‖·‖Y‖, the products of a pass may be from
-// those of the summary. Other rows differ by more; the same rows in another order differ by
-// round-off only.
-const SameRows = 1e-9
-
 // ProductDiffers compares a product of a pass, out = Kx, or Kx − c of target j where that
 // is affine, with the witness. It returns how far they are apart, and whether the rows of
 // the summary cannot be so far. Where an iteration has diverged there is nothing to
@@ -47,7 +43,7 @@ func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (off float6
 	n := &k.norm
 	witness := k.factor.sum*eps*n.size*n.size + n.displaced*(2*math.Sqrt(n.staged2)+n.displaced)*inflate // what Kh is off by
 	got, want := vec.Dot(k.Probe, out), vec.Dot(k.Product, x)
-	slack := (SameRows*n.read*n.read + witness + n.root*n.meanOff*n.root*n.meanOff) * vec.Norm(x)
+	slack := (roundoff.SameRows*n.read*n.read + witness + n.root*n.meanOff*n.root*n.meanOff) * vec.Norm(x)
 	if affine {
 		want -= vec.Dot(k.Probe, k.C(j))
 		slack += k.crossSlack(j)
@@ -58,7 +54,7 @@ func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (off float6
 // crossSlack is how far apart AᵀY of target j may be where a summary and a pass have made it
 // of the same rows. The errors of the means count in both.
 func (k *Known) crossSlack(j int) float64 {
-	return SameRows*k.norm.read*k.targetNorm(j) + k.CrossError(j) + k.centring(j, 0)
+	return roundoff.SameRows*k.norm.read*k.targetNorm(j) + k.CrossError(j) + k.centring(j, 0)
 }
 
 // ResidualDiffers compares a residual of a pass, rss = ‖Ax − b‖² for target j, with what
@@ -71,7 +67,7 @@ func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want floa
 	want = k.TSS[j] - vec.Dot(k.C(j), x) + vec.Dot(x, out)
 	xn := vec.Norm(x)
 	size := k.norm.read*xn + k.targetNorm(j)
-	slack := SameRows*size*size + k.SquaresError(j) + 2*k.CrossError(j)*xn + math.Pow(k.MeanShift(j, xn), 2)
+	slack := roundoff.SameRows*size*size + k.SquaresError(j) + 2*k.CrossError(j)*xn + math.Pow(k.MeanShift(j, xn), 2)
 	_, differs = apart(rss, want, slack)
 	return want, differs
 }
@@ -90,7 +86,7 @@ func (k *Known) CrossDiffers(j int, out []float64, rss float64) (off float64, di
 	copy(d, out)
 	vec.Axpy(1, k.C(j), d)
 	b := k.targetNorm(j)
-	squares := SameRows*b*b + k.SquaresError(j) + math.Pow(k.norm.root*k.targets[j].meanOff, 2)
+	squares := roundoff.SameRows*b*b + k.SquaresError(j) + math.Pow(k.norm.root*k.targets[j].meanOff, 2)
 	off = vec.Norm(d)
 	return off, !(off <= k.crossSlack(j)) || !(math.Abs(rss-k.TSS[j]) <= squares)
 }

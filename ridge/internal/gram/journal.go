@@ -69,7 +69,7 @@ func question(qs []Query, v []float64) (out [sha256.Size]byte) {
 }
 
 // record hands the pass under way to the journal. Little-endian, in the frame of all
-// messages (see [Summary.MarshalBinary]), of kind 4:
+// messages (see package wire), of kind 4:
 //
 //	offset  bytes
 //	24      8       1 where the pass has ended, plus 2 where rows were sparse

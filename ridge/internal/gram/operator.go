@@ -11,6 +11,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
@@ -139,7 +140,7 @@ func (o *Operator) total(out, rss []float64) error {
 	switch {
 	case int64(t.rows) != o.rows.Count:
 		return rows.Unfit("this pass read %d rows, the summary %d", int64(t.rows), o.rows.Count)
-	case !(math.Abs(t.weight-o.rows.Weight) <= 1e-9*o.rows.Weight):
+	case !(math.Abs(t.weight-o.rows.Weight) <= roundoff.SameRows*o.rows.Weight):
 		return rows.Unfit("the rows of this pass weigh %g, those of the summary %g", t.weight, o.rows.Weight)
 	}
 	o.sums.sparse = o.sums.sparse || t.sparse

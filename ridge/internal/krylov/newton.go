@@ -7,7 +7,7 @@ import "github.com/fdridge/fdridge/internal/vec"
 //
 //	x ← x − Ĥ⁻¹(Aᵀ(Ax − b) + γx).
 //
-// The error shrinks by ridge.Certificate.Contraction or better each time. With RFD
+// The error shrinks by ridge.Solution.Contraction or better each time. With RFD
 // that is ρ/(γ+ρ) < 1 for every γ > 0; with FD η/γ, which may be 1 or more.
 type newton struct{ x, g []float64 }
 

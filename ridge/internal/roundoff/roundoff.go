@@ -1,13 +1,15 @@
-// Package roundoff has all the constants that the round-off terms of certificates are made
-// of, each with what it follows from. Those of a backend are in engine.Accuracy: it promises
-// them.
+// Package roundoff has the constants that the round-off terms of certificates are made of and
+// that are more than a few operations, each with what it follows from. Those of a backend are
+// in engine.Accuracy: it promises them. Those of a sketch's own arithmetic are in package fd
+// (bound.go, SkewV).
 //
 // A sum of n products, in whatever order, is off by at most n·eps/2 of the sum of their
 // magnitudes, and rows that are repeated come close to that: all their roundings go the
 // same way. So a factor, in units of eps, is half the longest chain of additions that an
 // entry is the end of, and a little for the operations around it. The factors of
 // factorisations are in units of Unit = eps/2, so that the chain counts in full. The few
-// operations of evaluating a bound are counted where the bound is.
+// operations of evaluating a bound are counted there, as in (1+16·eps), and so are those of
+// GCV, R² and predictions.
 package roundoff
 
 const (
@@ -56,9 +58,10 @@ const (
 	LostResidual = 0x1p-511
 )
 
-// SkewV·Eps bounds how far the rows of V are from orthonormal. It is calibrated: docs/math.md
-// §14.
-const SkewV = 32
+// SameRows is how far, relative to what they are sums of, numbers that two passes have found may
+// be apart and still be of the same rows: ‖A‖² or ‖A‖·‖Y‖ for products, Σw for a weight. Other
+// rows differ by more; the same rows in another order differ by round-off only.
+const SameRows = 1e-9
 
 // Of passes. What a call of the backend sums is its own promise, engine.Accuracy.
 const (

@@ -56,8 +56,8 @@ func (s *Stage) centre(n int, w []float64) int {
 	}
 	var total neumaier.Sum
 	s.reserve()
-	clear(s.block)
-	clear(s.spread)
+	clear(s.block.mean)
+	clear(s.block.spread)
 	// The rows are summed in parts, as the error of a sum grows with the longest chain of
 	// additions; the memory of the joining row has the sum of a part.
 	sumX, sumY := s.x[n*s.d:(n+1)*s.d], s.y[n*s.t:(n+1)*s.t]
@@ -70,25 +70,33 @@ func (s *Stage) centre(n int, w []float64) int {
 				v = w[i]
 			}
 			total.Add(v)
-			relocate(v, s.Origin[:s.d], s.x[i*s.d:], sumX, s.spread[:s.d])
-			relocate(v, s.Origin[s.d:], s.y[i*s.t:], sumY, s.spread[s.d:])
+			relocate(v, s.Origin[:s.d], s.x[i*s.d:], sumX, s.block.spread[:s.d])
+			relocate(v, s.Origin[s.d:], s.y[i*s.t:], sumY, s.block.spread[s.d:])
 		}
-		vec.Axpy(1, sumX, s.block[:s.d])
-		vec.Axpy(1, sumY, s.block[s.d:])
+		vec.Axpy(1, sumX, s.block.mean[:s.d])
+		vec.Axpy(1, sumY, s.block.mean[s.d:])
 	}
 	weight := total.Value()
-	for j, v := range s.block {
-		s.block[j] = v / weight // a reciprocal may overflow
+	for j, v := range s.block.mean {
+		s.block.mean[j] = v / weight // a reciprocal may overflow
 	}
 	for i := range n {
-		vec.Axpy(-1, s.block[:s.d], s.x[i*s.d:(i+1)*s.d])
-		vec.Axpy(-1, s.block[s.d:], s.y[i*s.t:(i+1)*s.t])
+		vec.Axpy(-1, s.block.mean[:s.d], s.x[i*s.d:(i+1)*s.d])
+		vec.Axpy(-1, s.block.mean[s.d:], s.y[i*s.t:(i+1)*s.t])
 	}
 	s.count(n, weight)
-	added := s.join(weight, 0, s.block, s.spread, n)
+	added := s.join(weight, 0, n)
 	s.Weight.Merge(total)
 	s.average()
 	return added
+}
+
+// average sets the mean to what sum and weight make it.
+func (s *Stage) average() {
+	w := s.Weight.Value()
+	for j := range s.mean {
+		s.mean[j] = s.Sum[j].Value() / w
+	}
 }
 
 // relocate overwrites the first len(sum) numbers of x with x − origin, and adds them,
@@ -119,22 +127,23 @@ func heaviest(n int, w []float64) int {
 }
 
 // count adds to Moved what rounding has done to the n rows of a block of some weight, and
-// leaves bounds on the error of its mean in spread.
+// bounds the error of its mean.
 func (s *Stage) count(n int, weight float64) {
 	root, rows := math.Sqrt(weight), float64(n)
-	for j, v := range s.spread {
+	for j, v := range s.block.spread {
 		far := math.Sqrt(v+rows*roundoff.LostSpread) * roundoff.Inflate
 		lost := rows * roundoff.LostSum
 		off := roundoff.RowOfBlock*roundoff.Unit*far + lost/root
 		s.Moved[j] = math.Hypot(s.Moved[j], off)
-		s.spread[j] = (roundoff.MeanOfBlock*roundoff.Unit*far + lost/root) / root
+		s.block.meanError[j] = (roundoff.MeanOfBlock*roundoff.Unit*far + lost/root) / root
 	}
 }
 
-// join adds to the running sums rows of weight w2 > 0, which is off by weightError, whose mean
-// less the origin is mu, off by muError. Where there was weight before it stages the joining
-// row at index n. It returns how many rows that added. The caller adds to the weight.
-func (s *Stage) join(w2, weightError float64, mu, muError []float64, n int) int {
+// join adds to the running sums the rows of block, of weight w2 > 0, which is off by
+// weightError. Where there was weight before it stages the joining row at index n. It returns
+// how many rows that added. The caller adds to the weight.
+func (s *Stage) join(w2, weightError float64, n int) int {
+	mu, muError := s.block.mean, s.block.meanError
 	w1 := s.Weight.Value()
 	added := 0
 	if w1 > 0 {

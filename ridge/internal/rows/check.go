@@ -3,11 +3,11 @@ package rows
 import (
 	"fmt"
 	"math"
-	"math/bits"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/shape"
 )
 
 // ErrShape is [engine.ErrShape] in the words of package ridge.
@@ -66,8 +66,8 @@ func CheckBlock(b dataset.Block, d, t int, first int, raw float64) (float64, err
 // not all there.
 func CheckShape(b dataset.Block, d, t, first int) error {
 	dense, sparse := b.Sparse == nil, b.Sparse
-	if b.N < 0 || !IsProduct(len(b.Y), b.N, t) || (b.W != nil && len(b.W) != b.N) ||
-		(dense && !IsProduct(len(b.X), b.N, d)) ||
+	if b.N < 0 || !shape.IsProduct(len(b.Y), b.N, t) || (b.W != nil && len(b.W) != b.N) ||
+		(dense && !shape.IsProduct(len(b.X), b.N, d)) ||
 		(!dense && (sparse.Rows != b.N || sparse.Cols != d || len(sparse.RowPtr) != b.N+1)) {
 		return fmt.Errorf("%w: block of %d rows at row %d, with %d weights, is not of %d features and %d targets", ErrShape, b.N, first+1, len(b.W), d, t)
 	}
@@ -108,12 +108,6 @@ func CheckFinite(b dataset.Block, i, d, t, row int) error {
 		_, err = fd.SquaredNorm(row, 0, idx, val)
 	}
 	return err
-}
-
-// IsProduct reports n = a·b for a, b >= 0, whatever their size.
-func IsProduct(n, a, b int) bool {
-	hi, lo := bits.Mul64(uint64(a), uint64(b))
-	return hi == 0 && lo == uint64(n)
 }
 
 // Since cuts off the rows before row first.

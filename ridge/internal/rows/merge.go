@@ -7,31 +7,6 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Decay multiplies all weights by beta.
-func (s *Stage) Decay(beta float64) {
-	s.Weighted = true
-	s.Decays++
-	s.WeightError = beta*(s.WeightError+4*roundoff.Unit*s.Weight.Value()) + roundoff.LostSum
-	s.Weight.Scale(beta)
-	root := math.Sqrt(beta) * (1 + 4*roundoff.Unit)
-	for j := range s.Sum {
-		s.SumError[j] = beta*(s.SumError[j]+4*roundoff.Unit*math.Abs(s.Sum[j].Value())) + 2*roundoff.LostSum
-		s.Sum[j].Scale(beta)
-		s.Moved[j] *= root
-	}
-	if s.intercept && s.Weight.Value() > 0 {
-		s.average()
-	}
-}
-
-// average sets the mean to what sum and weight make it.
-func (s *Stage) average() {
-	w := s.Weight.Value()
-	for j := range s.mean {
-		s.mean[j] = s.Sum[j].Value() / w
-	}
-}
-
 // Merge adds the rows that o has seen and returns what joins the two scatters:
 // one row or none.
 func (s *Stage) Merge(o *Stage) Staged {
@@ -44,11 +19,11 @@ func (s *Stage) Merge(o *Stage) Staged {
 		}
 		for j, v := range o.mean {
 			apart := o.Origin[j] - s.Origin[j]
-			s.block[j] = apart + v
-			s.spread[j] = o.meanError(j) + roundoff.Unit*(math.Abs(apart)+math.Abs(s.block[j]))
+			s.block.mean[j] = apart + v
+			s.block.meanError[j] = o.meanError(j) + roundoff.Unit*(math.Abs(apart)+math.Abs(s.block.mean[j]))
 			s.Moved[j] = math.Hypot(s.Moved[j], o.Moved[j])
 		}
-		n = s.join(w2, o.RelativeWeight(w2)*w2, s.block, s.spread, 0)
+		n = s.join(w2, o.RelativeWeight(w2)*w2, 0)
 	}
 	s.Rows += o.Rows
 	s.Weighted = s.Weighted || o.Weighted

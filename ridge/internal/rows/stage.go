@@ -37,12 +37,18 @@ type Stage struct {
 	intercept bool
 	mean      []float64 // Sum/Weight
 
-	x, y   []float64  // staged rows, n×d and n×t
-	block  []float64  // mean of the block at hand, less the origin, d+t
-	spread []float64  // Σw·(row − origin)² of the block at hand, d+t; later the error of its mean
-	root   []float64  // √w of the block at hand
-	view   engine.CSR // the sparse rows at hand
-	own    engine.CSR // sparse rows times √w
+	x, y  []float64  // staged rows, n×d and n×t
+	block moments    // of the block at hand, or of the rows that are merged
+	root  []float64  // √w of the block at hand
+	view  engine.CSR // the sparse rows at hand
+	own   engine.CSR // sparse rows times √w
+}
+
+// moments are what centring knows of some rows, each of length d+t.
+type moments struct {
+	mean      []float64 // less the origin
+	meanError []float64 // bounds the round-off of these
+	spread    []float64 // Σw·(row − origin)²
 }
 
 // A State is what a stage knows of the rows seen: all of it that a message keeps.
@@ -84,7 +90,8 @@ func ResumeStage(d, t int, intercept bool, state State) *Stage {
 
 // reserve makes room for the means of a block.
 func (s *Stage) reserve() {
-	s.block, s.spread = vec.Grow(s.block, s.d+s.t), vec.Grow(s.spread, s.d+s.t)
+	b, n := &s.block, s.d+s.t
+	b.mean, b.meanError, b.spread = vec.Grow(b.mean, n), vec.Grow(b.meanError, n), vec.Grow(b.spread, n)
 }
 
 // Means returns the weighted means of the features and targets seen, d+t.

@@ -1,0 +1,34 @@
+package fd
+
+import (
+	"fmt"
+	"math"
+)
+
+// Decay forgets: it multiplies AᵀA by beta, 0 < beta <= 1, so that rows seen k
+// decays ago count betaᵏ times. B ← √β·B and η ← βη; the bound stays exact for
+// the decayed covariance.
+func (s *Sketch) Decay(beta float64) error {
+	if !(beta > 0 && beta <= 1) {
+		return fmt.Errorf("fd: decay by %v, must be in (0, 1]", beta)
+	}
+	if s.bad != nil {
+		return s.bad
+	}
+	f := math.Sqrt(beta)
+	for i := range s.rows {
+		row := s.row(i)
+		for j := range row {
+			row[j] *= f
+		}
+	}
+	for i := range s.kept {
+		s.norm2[i] *= beta
+	}
+	// Two roundings for each entry, four for its square: 2·eps. What becomes denormal, of
+	// entries, η or this pad, loses less than a unit 2⁻¹⁰⁷⁴ each time, see underflow.
+	s.roundOff = beta * (s.roundOff + padDecay*eps*s.frob.Value())
+	s.eta *= beta
+	s.frob.Scale(beta)
+	return nil
+}

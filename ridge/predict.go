@@ -1,0 +1,50 @@
+package ridge
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Predict returns the predictions for the samples in x (n×d, each row is one): X·Coefᵀ,
+// and the intercepts, n×t. An x of other dimensions, or nil, is [ErrShape].
+func (s *Solution) Predict(x mat.Matrix) (*mat.Dense, error) {
+	t, d := s.Dims()
+	if isNil(x) {
+		return nil, fmt.Errorf("%w: no matrix", errShape)
+	}
+	n, cols := x.Dims()
+	if cols != d || d == 0 || !s.hasShape(t, d) {
+		return nil, fmt.Errorf("%w: samples of %d features, the solution has %d and %d targets", errShape, cols, d, t)
+	}
+	if n == 0 {
+		return &mat.Dense{}, nil
+	}
+	out, row := mat.NewDense(n, t, nil), make([]float64, d)
+	for i := range n {
+		if err := s.PredictRow(out.RawRowView(i), mat.Row(row, i, x)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// PredictRow is [Solution.Predict] for one sample x (length d): it overwrites yhat (length
+// t), and allocates nothing. Other lengths are [ErrShape].
+func (s *Solution) PredictRow(yhat, x []float64) error {
+	if t, d := s.Dims(); len(x) != d || len(yhat) != t {
+		return errShape
+	}
+	for j := range s.Targets {
+		t := &s.Targets[j]
+		if len(t.Coef) != len(x) {
+			return errShape
+		}
+		y := t.Intercept
+		for k, w := range t.Coef {
+			y += w * x[k]
+		}
+		yhat[j] = y
+	}
+	return nil
+}
