@@ -227,7 +227,7 @@ var mutants = []mutant{
 		"!(off <= slack)", "off < 0", "ridge", "^TestRowsChange$"},
 	{"witness: rows are the same to the last bit", "ridge/internal/certify/witness.go",
 		"+ witness + n.root*n.meanOff*n.root*n.meanOff) *", "+ 0*witness) *", "ridge", "^TestConstantRows$"},
-	{"galerkin: the residual without γ‖x‖²", "ridge/internal/krylov/galerkin.go",
+	{"galerkin: the residual without γ‖x‖²", "ridge/internal/krylov/base.go",
 		"vec.Dot(s.X, s.G)-s.Gamma()*x*x))", "vec.Dot(s.X, s.G)-0*x))", "ridge/internal/krylov", "^TestGalerkin"},
 	{"solve: sparse rows are certified as dense ones", "ridge/internal/krylov/krylov.go",
 		"if b.Operator.Sparse() && !k.Sparse {", "if b.Operator == nil {", "ridge", "^TestDenseThenSparse$"},

@@ -39,8 +39,9 @@ func Refined(e *Streamed, f *Factored, j int, c *Corrected) (w Weights, off floa
 	half, step := vec.Norm(c.Half)*round, vec.Norm(c.Step)*round
 	lost := math.Min(vec.Norm(c.Bounds)/s.sigma, vec.AbsDot(s.inverse, c.Bounds)) * round
 	exact := half * (1 + n.transposed)
-	energy := (exact/n.lower + lost) * round
-	bound := (step*(1+n.solved)+n.inverse*half*n.transposed+omega/(1-omega)*n.inverse*exact+lost/s.sigma)*round + d*roundoff.Underflow
+	tiny := (d + 8) * roundoff.Underflow
+	energy := (exact/n.lower+lost)*round + tiny
+	bound := (step*(1+n.solved)+n.inverse*half*n.transposed+omega/(1-omega)*n.inverse*exact+lost/s.sigma)*round + tiny
 	return Weights{
 		Error: bound, Relative: Relative(bound, xn*(1-(d+2)*eps)), Energy: energy,
 		Intercept: e.interceptError(j, xn, bound),
