@@ -64,6 +64,7 @@ func main() {
 		v.dots(u)
 		v.axpys(u)
 	}
+	v.twofold()
 	Generate()
 }
 

@@ -82,6 +82,40 @@ func BenchmarkGradient(b *testing.B) {
 	}
 }
 
+// BenchmarkGradientTwofold is the same with twice the digits, counted as the plain one: in
+// calls of as many rows as a pass makes, next to the plain one.
+func BenchmarkGradientTwofold(b *testing.B) {
+	for _, s := range []struct{ n, d, t int }{{40000, 1024, 1}, {40000, 1024, 4}, {8192, 4096, 1}, {8192, 4096, 16}, {8192, 4096, 48}} {
+		n, d, t := s.n, s.d, s.t
+		a, x, y := engine.View(n, d, Numbers(n*d)), engine.View(t, d, Numbers(t*d)), engine.View(n, t, Numbers(n*t))
+		zeros := func(r, c int) engine.Matrix { return engine.View(r, c, make([]float64, r*c)) }
+		twofold := func(r, c int) engine.Twofold {
+			return engine.Twofold{Hi: zeros(r, c), Lo: zeros(r, c), Err: zeros(r, c)}
+		}
+		g, r := twofold(t, d), twofold(n, t)
+		pass := func(b *testing.B, call func(a, y engine.Matrix, r engine.Twofold)) {
+			for b.Loop() {
+				for lo := 0; lo < n; lo += engine.MaxGradientRows {
+					hi := min(n, lo+engine.MaxGradientRows)
+					call(a.Slice(lo, hi, 0, d), y.Slice(lo, hi, 0, t), engine.Twofold{Hi: r.Hi.Slice(lo, hi, 0, t), Lo: r.Lo.Slice(lo, hi, 0, t), Err: r.Err.Slice(lo, hi, 0, t)})
+				}
+			}
+			readRate(b, 8*float64(n)*float64(d))
+			flopRate(b, 4*float64(n)*float64(d)*float64(t))
+		}
+		b.Run(fmt.Sprintf("%d×%d/t=%d", n, d, t), func(b *testing.B) {
+			onEachBackend(b, func(b *testing.B, be engine.Backend) {
+				b.Run("plain", func(b *testing.B) {
+					pass(b, func(a, y engine.Matrix, r engine.Twofold) { be.Gradient(a, x, y, g.Hi, r.Hi) })
+				})
+				b.Run("twofold", func(b *testing.B) {
+					pass(b, func(a, y engine.Matrix, r engine.Twofold) { be.GradientTwofold(a, x, y, nil, g, r) })
+				})
+			})
+		})
+	}
+}
+
 // BenchmarkSymEig is counted as the reduction, 4n³/3, divide and conquer without
 // deflation, 4n³/3 (J. Demmel, "Applied Numerical Linear Algebra", 1997, §5.3.3), and
 // the k vectors brought back, 2n²k.

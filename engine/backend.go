@@ -70,6 +70,15 @@ type Backend interface {
 	// X·AᵀA, which is the operator product of conjugate gradients.
 	Gradient(a, x, b, g, r Matrix)
 
+	// GradientTwofold computes, like Gradient but with about twice the digits,
+	//
+	//	R = A·Xᵀ − B          (n×t, overwritten)
+	//	G = G + (W·R)ᵀ·A      (t×d)
+	//
+	// W is diagonal, with the weights w; a w without elements is the identity. The
+	// bounds of both results hold, see [Twofold].
+	GradientTwofold(a, x, b Matrix, w []float64, g, r Twofold)
+
 	// SymEig computes the eigenvalues of the symmetric n×n matrix A, of which
 	// only the lower triangle is read, in descending order into w (length n),
 	// and orthonormal eigenvectors of the k leading ones, 0 <= k <= n, as the

@@ -1,6 +1,11 @@
 package engine
 
-import "github.com/fdridge/fdridge/engine/internal/matrix"
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine/internal/matrix"
+	"github.com/fdridge/fdridge/internal/twofold"
+)
 
 // CSR is a block of sparse rows in compressed sparse row form. Row i has its
 // nonzeros in ColIdx[RowPtr[i]:RowPtr[i+1]] and Val[RowPtr[i]:RowPtr[i+1]],
@@ -63,5 +68,67 @@ func (s *CSR) Gradient(x, b, g, r Matrix) {
 				gq[j] += sum * val[k]
 			}
 		}
+	}
+}
+
+// GradientTwofold is [Backend.GradientTwofold] for sparse rows.
+func (s *CSR) GradientTwofold(x, b Matrix, w []float64, g, r Twofold) {
+	t := x.Rows
+	matrix.Is(&x, t, s.Cols)
+	matrix.IsTwofold(&g, t, s.Cols)
+	matrix.IsTwofold(&r, s.Rows, t)
+	if b.Data != nil {
+		matrix.Is(&b, s.Rows, t)
+	}
+	if w != nil {
+		matrix.Vector(s.Rows, len(w))
+	}
+	for i := range s.Rows {
+		idx, val := s.Row(i)
+		for q := range t {
+			rhs, weight := 0.0, 1.0
+			if b.Data != nil {
+				rhs = b.Data[i*b.Stride+q]
+			}
+			if w != nil {
+				weight = w[i]
+			}
+			hi, lo, off := sparseResidual(idx, val, x.Row(q), rhs)
+			r.Hi.Row(i)[q], r.Lo.Row(i)[q], r.Err.Row(i)[q] = hi, lo, off
+			addSparse(idx, val, hi, lo, off, weight, g.Hi.Row(q), g.Lo.Row(q), g.Err.Row(q))
+		}
+	}
+}
+
+// underflown is more than what a product's low part, or a few of these, lose where they
+// underflow.
+const underflown = 0x1p-1070
+
+// sparseResidual is a·x − b as a sum of two numbers, and the bound of its error.
+func sparseResidual(idx []int32, val, x []float64, b float64) (hi, lo, off float64) {
+	hi = -b
+	var lows float64 // the magnitudes in lo
+	for k, j := range idx {
+		p, e := twofold.Product(val[k], x[j])
+		var missing float64
+		hi, missing = twofold.Sum(hi, p)
+		lo += missing + e
+		lows += math.Abs(missing) + math.Abs(e)
+	}
+	n := float64(len(idx) + 1)
+	hi, lo = twofold.Sum(hi, lo)
+	return hi, lo, n*(twofold.Lost*lows+underflown) + (hi - hi) // which is 0, or NaN as hi is not finite
+}
+
+// addSparse adds weight·(hi + lo)·a, with hi + lo known up to off, to sums.
+func addSparse(idx []int32, val []float64, hi, lo, off, weight float64, gh, gl, ge []float64) {
+	ch, cl := twofold.Product(weight, hi)
+	cl = math.FMA(weight, lo, cl)
+	off = off*math.Abs(weight) + twofold.Lost*math.Abs(cl) + underflown
+	for k, j := range idx {
+		v := val[k]
+		p, e := twofold.Product(v, ch)
+		l := math.FMA(v, cl, e)
+		twofold.Add(p, l, math.Abs(v)*off+twofold.Lost*math.Abs(l)+underflown, &gh[j], &gl[j], &ge[j])
 	}
 }

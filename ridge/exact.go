@@ -43,11 +43,15 @@ func (f Factor) String() string {
 
 // ExactOptions are the options of [Exact]; the zero value is the default.
 type ExactOptions struct {
-	Factor    Factor           // default Cholesky
-	Intercept bool             // fit an intercept for each target, unpenalised
-	Backend   engine.Backend   // nil is engine.Default()
-	MaxBytes  uint64           // refuse to allocate more; 0 means 8 GiB
-	Progress  func(rows int64) // if not nil, is told the rows read so far
+	Factor    Factor         // default Cholesky
+	Intercept bool           // fit an intercept for each target, unpenalised
+	Backend   engine.Backend // nil is engine.Default()
+	MaxBytes  uint64         // refuse to allocate more; 0 means 8 GiB
+	// Tol is the relative error to be certified where that is possible: fits that are known
+	// to less are corrected by one more pass, or a few, that measure gradients with twice the
+	// digits. 0 is what one pass certifies.
+	Tol      float64
+	Progress func(rows int64) // if not nil, is told the rows read so far
 }
 
 // A SizeError reports an exact fit that needs more memory than it may take.
@@ -132,6 +136,11 @@ func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 			return nil, err
 		}
 		fits = append(fits, f)
+	}
+	if opts.Tol > 0 {
+		if err := e.refine(ctx, src, system, fits); err != nil {
+			return nil, err
+		}
 	}
 	return fits, nil
 }
@@ -231,11 +240,16 @@ func (e *exact) fit(system *direct.System, gamma float64) (*Solution, error) {
 		Status: Factorized,
 	}
 	for j, w := range weights {
-		x, intercept := found.X[j*e.d:][:e.d:e.d], 0.0
-		if mean := rows.Means; mean != nil {
-			intercept = mean[e.d+j] - vec.Dot(x, mean[:e.d])
-		}
-		f.Targets = append(f.Targets, newTarget(x, intercept, rows.TSS[j], w))
+		f.Targets = append(f.Targets, e.target(rows, j, found.X[j*e.d:][:e.d:e.d], w))
 	}
 	return f, nil
+}
+
+// target is the solution x of target j.
+func (e *exact) target(rows *certify.Streamed, j int, x []float64, w certify.Weights) Target {
+	intercept := 0.0
+	if mean := rows.Means; mean != nil {
+		intercept = mean[e.d+j] - vec.Dot(x, mean[:e.d])
+	}
+	return newTarget(x, intercept, rows.TSS[j], w)
 }

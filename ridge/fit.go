@@ -136,10 +136,14 @@ func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) e
 		factor = QR
 	}
 	solve := func() (err error) {
-		r.Passes++
 		r.Solutions, err = Exact(ctx, src, opts.Gammas, ExactOptions{
-			Factor: factor, Intercept: opts.Intercept, Backend: opts.Backend, MaxBytes: opts.MaxBytes, Progress: opts.progress(Reading),
+			Factor: factor, Intercept: opts.Intercept, Backend: opts.Backend, MaxBytes: opts.MaxBytes, Progress: opts.progress(Reading), Tol: opts.Tol,
 		})
+		passes := 1
+		for _, f := range r.Solutions {
+			passes = max(passes, f.Passes)
+		}
+		r.Passes += passes
 		return err
 	}
 	err := solve()

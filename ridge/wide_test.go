@@ -31,7 +31,7 @@ func newAlignment(d int, entry float64) alignment {
 	for i, s := range p.s {
 		row := make([]float64, d)
 		for j, v := range p.a {
-			row[j] = math.Float64frombits(math.Float64bits(v)&^7) * s // exactly: s has three bits
+			row[j] = math.Float64frombits(math.Float64bits(v)&^15) * s // exactly: s has four bits
 		}
 		p.x, p.y = append(p.x, row), append(p.y, []float64{p.b[i]})
 	}

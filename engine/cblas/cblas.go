@@ -12,15 +12,17 @@ import (
 	"gonum.org/v1/netlib/blas/netlib"
 
 	"github.com/fdridge/fdridge/engine/internal/matrix"
+	"github.com/fdridge/fdridge/engine/purego"
 )
 
 // Backend implements engine.Backend.
 type Backend struct {
 	blas    netlib.Implementation
 	core    core
-	asked   int           // threads that New was asked for
-	threads int           // that OpenBLAS has for a call
-	slots   chan struct{} // one for each call inside OpenBLAS
+	asked   int             // threads that New was asked for
+	threads int             // that OpenBLAS has for a call
+	slots   chan struct{}   // one for each call inside OpenBLAS
+	own     *purego.Backend // for what BLAS lacks
 
 	now  int  // threads that OpenBLAS is set to; changes only where there is one slot
 	team team // of the call inside, where there is one slot
@@ -64,9 +66,13 @@ func start(n int) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
+	own, err := purego.New(purego.Config{})
+	if err != nil {
+		return nil, err
+	}
 	setThreads(min(n, math.MaxInt32))
 	have := threads()
-	return &Backend{core: c, asked: n, threads: have, now: have, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/have))}, nil
+	return &Backend{core: c, asked: n, threads: have, now: have, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/have)), own: own}, nil
 }
 
 // Name is "openblas".

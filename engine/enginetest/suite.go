@@ -43,6 +43,7 @@ func Run(t *testing.T, be engine.Backend) {
 	t.Run("LeftMul", func(t *testing.T) { leftMul(t, be, few) })
 	t.Run("Gemv", func(t *testing.T) { gemv(t, be, few) })
 	t.Run("Gradient", func(t *testing.T) { gradient(t, be) })
+	t.Run("GradientTwofold", func(t *testing.T) { gradientTwofold(t, be) })
 	t.Run("Promises", func(t *testing.T) { promises(t, be) })
 	t.Run("SymEig", func(t *testing.T) { symEig(t, be) })
 	t.Run("SVD", func(t *testing.T) { svd(t, be) })

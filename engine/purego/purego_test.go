@@ -76,6 +76,15 @@ func TestRepeatable(t *testing.T) {
 			be.Gradient(matrix.View(m, k, a), matrix.Strided(3, k, b, n), matrix.Strided(m, 3, c, n), matrix.View(3, k, g), matrix.View(m, 3, r))
 			return append(g, r...)
 		}},
+		{"GradientTwofold", func() []float64 {
+			sums := func(rows int) matrix.Twofold {
+				return matrix.Twofold{Hi: matrix.View(rows, 3, make([]float64, rows*3)), Lo: matrix.View(rows, 3, make([]float64, rows*3)), Err: matrix.View(rows, 3, make([]float64, rows*3))}
+			}
+			turned := func(m matrix.Matrix) matrix.Matrix { return matrix.View(3, 500, m.Data) }
+			g, r := sums(500), sums(1000)
+			be.GradientTwofold(matrix.Strided(1000, 500, tall, 1000), matrix.Strided(3, 500, tall, 1000), matrix.Strided(1000, 3, tall, 1000), nil, matrix.Twofold{Hi: turned(g.Hi), Lo: turned(g.Lo), Err: turned(g.Err)}, r)
+			return slices.Concat(g.Hi.Data, g.Lo.Data, g.Err.Data, r.Hi.Data, r.Lo.Data, r.Err.Data)
+		}},
 		{"SymEig", func() []float64 {
 			a, w, v := slices.Clone(sym), work(m), work(n*m)
 			if !be.SymEig(matrix.View(m, m, a), w, matrix.View(n, m, v), work(be.SymEigWork(m, n))) {

@@ -140,6 +140,7 @@ func (b *board) join() *team {
 // scratch is what one goroutine needs beside the operands.
 type scratch struct {
 	a, b []float64 // packed panels
+	four []fourSums
 	tile [8 * 24]float64
 }
 

@@ -53,29 +53,38 @@ func (e *evaluation) relative(name string, x []float64, j int, bound float64) {
 
 // exact is both factorizations, at γ and for least squares.
 func (e *evaluation) exact() {
-	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
-		name := factor.String()
-		opts := ridge.ExactOptions{Factor: factor, Intercept: e.p.g.Intercept}
-		fits, err := ridge.Exact(context.Background(), e.p.source, []float64{e.p.gamma}, opts)
-		if !e.refused(name, err) {
-			e.certificate(name, fits[0], e.truth)
-			e.fits = append(e.fits, fits[0])
-		}
-		if e.p.g.cycles() > 1 {
-			continue
-		}
-		fits, err = ridge.Exact(context.Background(), e.p.source, []float64{0}, opts)
-		if e.refused(name+" at 0", err) {
-			continue
-		}
-		if truth, err := e.p.moments.Solve(0); err == nil {
-			e.certificate(name+" at 0", fits[0], truth)
-			continue
-		}
-		for _, o := range fits[0].Targets { // nothing may be promised
-			if !math.IsInf(o.ErrorBound, 1) {
-				e.worst(name+" at 0: weights", math.Inf(1))
-			}
+	for _, tol := range []float64{0, 1e-15} {
+		e.exactTo(ridge.Cholesky, tol)
+		e.exactTo(ridge.QR, tol)
+	}
+}
+
+// exactTo is a factorization that is refined where tol is positive.
+func (e *evaluation) exactTo(factor ridge.Factor, tol float64) {
+	name := factor.String()
+	if tol > 0 {
+		name += ", refined"
+	}
+	opts := ridge.ExactOptions{Factor: factor, Intercept: e.p.g.Intercept, Tol: tol}
+	fits, err := ridge.Exact(context.Background(), e.p.source, []float64{e.p.gamma}, opts)
+	if !e.refused(name, err) {
+		e.certificate(name, fits[0], e.truth)
+		e.fits = append(e.fits, fits[0])
+	}
+	if e.p.g.cycles() > 1 {
+		return
+	}
+	fits, err = ridge.Exact(context.Background(), e.p.source, []float64{0}, opts)
+	if e.refused(name+" at 0", err) {
+		return
+	}
+	if truth, err := e.p.moments.Solve(0); err == nil {
+		e.certificate(name+" at 0", fits[0], truth)
+		return
+	}
+	for _, o := range fits[0].Targets { // nothing may be promised
+		if !math.IsInf(o.ErrorBound, 1) {
+			e.worst(name+" at 0: weights", math.Inf(1))
 		}
 	}
 }

@@ -52,21 +52,28 @@ type Factored struct {
 // (Higham, section 20.1); the error itself is at most 1/σ times that. The sum over the
 // columns doesn't depend on their units, as ‖v‖/σ does.
 func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
+	off, s := e.moved(f)
+	for j := range e.TSS {
+		weights = append(weights, e.weights(f, s, off, e.lost(), j))
+	}
+	return weights, s.df
+}
+
+// lost is what a sum of squares over the rows loses to underflow.
+func (e *Streamed) lost() float64 { return (float64(e.Rows) + float64(e.Dim)) * roundoff.Underflow }
+
+// moved is how far, in norm, each column of [A Y] is off, and what follows of H.
+func (e *Streamed) moved(f *Factored) (off []float64, s spectrum) {
 	d, t := e.Dim, len(e.TSS)
-	lost := (float64(e.Rows) + float64(d)) * roundoff.Underflow
-	off := make([]float64, d+t) // E
+	off = make([]float64, d+t) // E
 	for j := range off {
-		off[j] = inflate*(f.Data[j]+e.Displaced[j]) + float64(d+t)*lost
+		off[j] = inflate*(f.Data[j]+e.Displaced[j]) + float64(d+t)*e.lost()
 	}
 	inR := slices.Clone(off[:d])
 	for j, v := range f.Stacked {
 		inR[j] += inflate * v
 	}
-	s := e.spectrum(f, inR)
-	for j := range t {
-		weights = append(weights, e.weights(f, s, off, lost, j))
-	}
-	return weights, s.df
+	return off, e.spectrum(f, inR)
 }
 
 // weights bounds target j. off is how far, in norm, each column of [A Y] is off, and lost
@@ -118,6 +125,15 @@ type spectrum struct {
 	sigma   float64           // sigma² ≤ λ_min(H): √γ at least
 	inverse []float64         // bounds on the √(H⁻¹)ⱼⱼ
 	df      interval.Interval // brackets the effective dimension d − γ·tr H⁻¹
+	factor  nearness
+}
+
+// A nearness says how near RᵀR is to H, and how well R can be solved with.
+type nearness struct {
+	lower, upper float64 // ‖H^{½}z‖ is between these times ‖Rz‖; 0 where nothing is known
+	transposed   float64 // relative error of a computed R⁻ᵀg
+	solved       float64 // relative error of a computed R⁻¹y
+	inverse      float64 // bounds ‖R⁻¹‖
 }
 
 // spectrum follows from norms of R⁻¹ alone: R's least singular value is at least
@@ -138,7 +154,7 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	least := math.Max((1-d*eps*frobenius*rnorm*frobenius/two)/two, math.Max((1-slack)/(frobenius*(1+d*eps)),
 		math.Sqrt(math.Max(0, math.Pow(math.Max(0, root-offNorm), 2)-gram))))
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
-	s := spectrum{root, make([]float64, e.Dim), interval.Interval{Lo: 0, Hi: limit}}
+	s := spectrum{root, make([]float64, e.Dim), interval.Interval{Lo: 0, Hi: limit}, nearness{}}
 	for j := range s.inverse {
 		s.inverse[j] = math.Inf(1)
 	}
@@ -152,6 +168,7 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 		return s
 	}
 	s.sigma = math.Max(root, least*lower)
+	s.factor = nearness{lower, upper, slack, d * eps * frobenius * rnorm, two}
 	for j, h := range rows {
 		s.inverse[j] = h * scaled / lower
 		if root > 0 {

@@ -25,7 +25,17 @@ type Measured struct {
 	Gradient resolvent.Projection
 	RSS      float64 // ‖Ax − b‖²
 	Error    float64 // a bound on ‖x − x*‖
+	Exact    *Exact  // where it was measured with twice the digits
 }
+
+// Exact is what was found with twice the digits.
+type Exact struct {
+	RSS      interval.Interval // ‖Ax − b‖²
+	Gradient float64           // a bound on the norm of the gradient's error
+}
+
+// ExactRoundOff bounds ‖H⁻¹δ‖ for the error δ of a gradient that was found so.
+func (g *Judge) ExactRoundOff(e *Exact) float64 { return e.Gradient * g.inverse() }
 
 // Judge prepares the bounds at γ > 0. For |δ_j| ≤ ‖a_j‖, with L = BᵀB + lower·I,
 //
@@ -104,6 +114,9 @@ func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
 		RSS: g.rssMeasured(j, m.RSS, x), TSS: g.TotalSquares(j),
 	}
 	_, energy := g.RoundOff(j, x, math.Sqrt(m.RSS))
+	if m.Exact != nil {
+		w.RSS, energy = m.Exact.RSS, m.Exact.Gradient*math.Sqrt(g.inverse())
+	}
 	off := g.energies(&m.Gradient, energy/math.Sqrt(g.inverse())) // ‖H^{½}(x − x*)‖ = ‖H^{-½}g‖
 	w.Objective = interval.Intersect(g.Objective(j), objectiveMeasured(g.Gamma, xn, w.RSS, interval.Squared(off.Lo, off.Hi)))
 	return g.complete(w, j, xn, off.Hi, math.Inf(1))
@@ -112,7 +125,7 @@ func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
 // objectiveMeasured brackets f* from the gap 2(f(x) − f*), with ‖Ax − b‖² and ‖x‖.
 func objectiveMeasured(gamma, x float64, rss, gap interval.Interval) interval.Interval {
 	f := gamma * x * x
-	pad := few * eps * f
+	pad := few * eps * (f + rss.Hi)
 	return interval.Interval{
 		Lo: math.Max(0, (rss.Lo+f-gap.Hi-pad)/2),
 		Hi: math.Max(0, (rss.Hi+f-gap.Lo+pad)/2),

@@ -30,7 +30,7 @@ func (a At) complete(w Weights, j int, xn, energy, move float64) Weights {
 
 // excess bounds ‖H^{½}(x − x*)‖ by √(2(f(x) − f*)), given ‖x‖, ‖Ax − b‖² and f*.
 func (a At) excess(x float64, rss, objective interval.Interval) float64 {
-	return math.Sqrt(math.Max(0, rss.Hi+a.Gamma*x*x*(1+few*eps)-2*objective.Lo)) * (1 + 16*eps)
+	return math.Sqrt(math.Max(0, rss.Hi+a.Gamma*x*x*(1+few*eps)-2*objective.Lo)+4*eps*rss.Hi) * (1 + 16*eps)
 }
 
 // rssAtOptimum brackets RSS(x*) = 2f* − γ‖x*‖², with ‖x*‖ ∈ ‖x‖ ± e and
@@ -43,7 +43,7 @@ func (a At) rssAtOptimum(j int, x, e, move float64, f, rss interval.Interval) in
 	move = math.Min(move, math.Sqrt(a.norm.largest2)*e)
 	lo := math.Max(0, math.Sqrt(rss.Lo)-move)
 	hi := math.Sqrt(rss.Hi) + move
-	return interval.Intersect(a.rssFromEnvelope(j), interval.Intersect(byObjective, interval.Interval{Lo: lo * lo, Hi: hi * hi}))
+	return interval.Intersect(a.rssFromEnvelope(j), interval.Intersect(byObjective, interval.Interval{Lo: lo * lo * (1 - 8*eps), Hi: hi * hi * (1 + 8*eps)}))
 }
 
 // rssFromEnvelope brackets RSS(x*) = ‖b‖² − cᵀH⁻¹c − γ‖H⁻¹c‖² without weights at

@@ -2,6 +2,7 @@ package direct
 
 import (
 	"math"
+	"slices"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/vec"
@@ -170,6 +171,16 @@ func (e *tsqr) refine(s *certify.Factored) {
 	for j := range d {
 		s.Data[j] = e.backward() * e.col[j]
 	}
+}
+
+// Correct solves RᵀR·step = g with the factor of f; half is R⁻ᵀg.
+func Correct(f *certify.Factored, g []float64) (half, step []float64) {
+	d := len(g)
+	half = slices.Clone(g)
+	forwardSubstitute(d, f.R, f.Ld, half)
+	step = slices.Clone(half)
+	backSubstitute(d, f.R, f.Ld, step)
+	return half, step
 }
 
 // backSubstitute overwrites x with the solution of Rx = b, b on entry, R upper

@@ -92,6 +92,9 @@ func question(qs []Query, v []float64) (out [sha256.Size]byte) {
 //	        16·q    ‖Av − b‖²
 //	        16·q    1ᵀ(Av − b)
 func (o *Operator) record() error {
+	if o.precise != nil { // which begins anew
+		return nil
+	}
 	return o.write(0, func(m *wire.Writer) {
 		m.Sums(o.sums.products)
 		m.Float64s(o.sums.plain)

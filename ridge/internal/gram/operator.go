@@ -20,6 +20,9 @@ import (
 type Query struct {
 	Target int
 	Affine bool
+	// Precise asks, of an affine query, for a Measurement at γ too.
+	Precise bool
+	Gamma   float64
 }
 
 // Rows says which rows an operator is made of.
@@ -47,8 +50,9 @@ type Operator struct {
 	product product
 	sums    sums
 	shared  sharing
-	journal Journal // nil: it is kept nowhere
-	number  int     // of the pass, from 1
+	journal Journal    // nil: it is kept nowhere
+	precise *measuring // nil where the pass measures nothing
+	number  int        // of the pass, from 1
 	run     run
 	visit   func(dataset.Block, error) bool // run.block, bound once: ranging over the source would allocate a closure in every pass
 }
@@ -85,36 +89,46 @@ func (o *Operator) Sparse() bool { return o.sums.sparse }
 
 // Apply makes a pass: it overwrites row i of out (q×d) with the product for row i of v
 // (q×d) and rss[i] with ‖Av − b‖² (or ‖Av‖²). progress, if not nil, is told the rows read
-// after every block.
-func (o *Operator) Apply(ctx context.Context, qs []Query, v, out, rss []float64, progress func(rows int64)) error {
+// after every block. found has, at the place of each precise query, what was measured.
+func (o *Operator) Apply(ctx context.Context, qs []Query, v, out, rss []float64, progress func(rows int64)) (found []*Measurement, err error) {
 	o.number++
 	o.sums.reset(len(qs))
 	o.product.prepare(qs, v)
+	o.precise = newMeasuring(o, qs, v)
 	o.run = run{o: o, ctx: ctx, queries: qs, v: v, finite: true, progress: progress}
-	finished, err := o.recall(out, rss)
-	if err == nil {
-		finished, err = o.shared.unanimous(ctx, finished)
-	}
-	if finished || err != nil {
-		return err
+	if o.precise == nil { // of which the journal has nothing
+		finished, err := o.recall(out, rss)
+		if err == nil {
+			finished, err = o.shared.unanimous(ctx, finished)
+		}
+		if finished || err != nil {
+			return nil, err
+		}
 	}
 	dataset.From(ctx, o.rows.Source, o.sums.rows)(o.visit)
 	if err := o.run.err; err != nil {
 		if ctx.Err() != nil {
 			if err := o.record(); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		return err
+		return nil, err
 	}
 	o.sums.fold()
 	if err := o.shared.add(ctx, &o.sums); err != nil {
-		return errors.Join(err, o.record())
+		return nil, errors.Join(err, o.record())
 	}
 	if err := o.total(out, rss); err != nil {
-		return err
+		return nil, err
 	}
-	return o.recordEnd(out, rss)
+	if o.precise != nil {
+		sums := o.precise.numbers()
+		if err := o.shared.addNumbers(ctx, sums); err != nil {
+			return nil, err
+		}
+		found = o.precise.results(len(qs), sums)
+	}
+	return found, o.recordEnd(out, rss)
 }
 
 // total turns the sums of all workers into what the pass has found.
@@ -161,6 +175,9 @@ func (r *run) take(b dataset.Block) error {
 		hi := lo + o.product.stride(b.N-lo, b.Sparse != nil, len(r.queries))
 		part := b.Cut(lo, hi, o.d, o.t, &o.product.view)
 		o.product.add(&o.sums, part, r.queries, r.v)
+		if o.precise != nil {
+			o.precise.add(part)
+		}
 		if err := r.checkResiduals(part, int(o.sums.rows)+lo); err != nil {
 			return err
 		}

@@ -5,6 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math"
+
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 // A Reducer adds up what several workers find, see ridge.Reducer.
@@ -49,6 +52,56 @@ func (s *sharing) add(ctx context.Context, sums *sums) error {
 	}
 	s.found = found
 	return nil
+}
+
+// addNumbers adds up numbers over the workers, with the digits they have: where plain sums
+// round, these are of three pieces, of which the first two are multiples, of up to 2⁴⁰, of
+// units that all workers know.
+func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
+	if s.reducer == nil || s.reducer.Size() == 1 {
+		return nil
+	}
+	n, w := len(ns), float64(s.reducer.Size())
+	sizes := make([]float64, 0, 2*n)
+	for _, v := range ns {
+		sizes = append(sizes, math.Abs(v.Hi))
+	}
+	for _, v := range ns {
+		sizes = append(sizes, v.Err)
+	}
+	if err := s.reducer.Allreduce(ctx, sizes); err != nil {
+		return err
+	}
+	pieces := make([]float64, 3*n)
+	for i, v := range ns {
+		pieces[i], pieces[n+i], pieces[2*n+i] = split(v, unit(sizes[i]))
+	}
+	if err := s.reducer.Allreduce(ctx, pieces); err != nil {
+		return err
+	}
+	for i := range ns {
+		lost := twofold.Number{Err: sizes[n+i]*(1+w*0x1p-50) + (w+1)*(w+1)*0x1p-52*unit(unit(sizes[i]))}
+		ns[i] = lost.Plus(twofold.Of(pieces[i])).Plus(twofold.Of(pieces[n+i])).Plus(twofold.Of(pieces[2*n+i]))
+	}
+	return nil
+}
+
+// unit is a power of two, less than 2⁻³⁸ of size and not less than 2⁻⁴⁰.
+func unit(size float64) float64 {
+	_, e := math.Frexp(size)
+	return math.Ldexp(1, e-40)
+}
+
+// split is v in pieces: multiples of a unit, of the unit's unit, and what is left.
+func split(v twofold.Number, unit1 float64) (a, b, c float64) {
+	round := func(x, unit float64) float64 {
+		large := 0x1.8p52 * unit
+		return (x + large) - large
+	}
+	a = round(v.Hi, unit1)
+	rest, low := twofold.Sum(v.Hi-a, v.Lo)
+	b = round(rest, unit(unit1))
+	return a, b, (rest - b) + low
 }
 
 // agreed refuses sums of workers that did not ask the same.

@@ -14,6 +14,11 @@ type Interval struct{ Lo, Hi float64 }
 // Around is what is known of a number that is not negative and known to some error.
 func Around(x, off float64) Interval { return Interval{math.Max(0, x-off), x + off} }
 
+// Outward is Around, rounded outward.
+func Outward(x, off float64) Interval {
+	return Interval{math.Max(0, math.Nextafter(x-off, math.Inf(-1))), math.Nextafter(x+off, math.Inf(1))}
+}
+
 // Nonnegative is what is known of a number that is not negative.
 func Nonnegative() Interval { return Interval{0, math.Inf(1)} }
 

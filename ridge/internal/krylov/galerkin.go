@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
@@ -42,13 +43,6 @@ type galerkin struct {
 	cg        *separate // conjugate gradients, once there is no more room; nil before
 }
 
-// A base is where a system moves from with the subspace.
-type base struct {
-	x, g      []float64 // x₀ and g₀
-	moved     bool      // u is not yet that of g₀
-	unchanged float64   // the system's bound when it was last solved again in an unchanged subspace
-}
-
 // galerkinWork is for the systems together.
 type galerkinWork struct {
 	g0        []float64 // all g₀, q×d
@@ -80,14 +74,6 @@ func newGalerkin(b *Batch) *galerkin {
 		m.bases = append(m.bases, base{x: make([]float64, d), g: m.work.g0[i*d : (i+1)*d], unchanged: math.Inf(1)})
 	}
 	return m
-}
-
-// rebase has a system move from where it is.
-func (m *galerkin) rebase(s *System) {
-	b := &m.bases[s.index]
-	copy(b.x, s.X)
-	copy(b.g, s.G)
-	b.moved = true
 }
 
 // Start puts the first vectors behind the empty subspace.
@@ -129,7 +115,7 @@ func (m *galerkin) Start(ctx context.Context) error {
 }
 
 // Ask asks for products of the fresh vectors, and for the gradients of some systems.
-func (m *galerkin) Ask(last bool) Request {
+func (m *galerkin) Ask(last bool) *Request {
 	if m.cg != nil {
 		return m.cg.Ask(last)
 	}
@@ -144,9 +130,9 @@ func (m *galerkin) Ask(last bool) Request {
 	for i, s := range m.asked {
 		row := m.fresh + i
 		copy(r.V[row*d:(row+1)*d], s.X)
-		r.Queries = append(r.Queries, gram.Query{Target: s.Target, Affine: true})
+		r.Queries = append(r.Queries, s.query(true))
 	}
-	return *r
+	return r
 }
 
 // Absorb takes in the products, and moves the systems that were not measured to where
@@ -156,14 +142,14 @@ func (m *galerkin) Absorb() error {
 		return m.cg.Absorb()
 	}
 	for _, s := range m.Active {
-		s.Measured = false
+		s.Measured, s.exact = false, nil
 	}
 	k, d, r := m.space.k, m.Dim(), &m.request
 	for i, s := range m.asked {
 		row := m.fresh + i
 		copy(s.G, r.Out[row*d:(row+1)*d])
-		vec.Axpy(s.Gamma(), s.X, s.G)
-		s.measured(r.RSS[row])
+		s.shift(s.G, s.X, r.at(row))
+		s.measured(r.RSS[row], r.at(row))
 		m.rebase(s)
 	}
 	if err := m.space.grow(m.fresh); err != nil {
@@ -214,22 +200,6 @@ func (m *galerkin) move() error {
 	return nil
 }
 
-// advance sets x to x₀ − v and g to the gradient there, given Kv.
-func (b *base) advance(s *System, v, kv []float64) {
-	gamma := s.Gamma()
-	for i, w := range v {
-		s.X[i] = b.x[i] - w
-		s.G[i] = b.g[i] - (kv[i] + gamma*w)
-	}
-}
-
-// carriedResidual is ‖Ax − b‖ as the gradient carried along has it, given ‖b‖² and c:
-// ‖b‖² − cᵀx + xᵀ(g − γx).
-func carriedResidual(s *System, tss float64, c []float64) float64 {
-	x := vec.Norm(s.X)
-	return math.Sqrt(math.Max(0, tss-vec.Dot(c, s.X)+vec.Dot(s.X, s.G)-s.Gamma()*x*x))
-}
-
 // Gradients projects those of the active systems onto V. A gradient that was carried along is
 // orthogonal to Q, which starts with V where Deflate is set: its projection is zero.
 func (m *galerkin) Gradients() []Projection {
@@ -266,6 +236,9 @@ func (m *galerkin) Step(ctx context.Context) error {
 	if len(m.Active) == 0 {
 		return nil
 	}
+	if err := m.correct(); err != nil {
+		return err
+	}
 	full, err := m.extend(ctx)
 	if err == nil && full {
 		r := m.request
@@ -273,6 +246,31 @@ func (m *galerkin) Step(ctx context.Context) error {
 		m.cg, err = newSeparateIn(m.Batch, CG, m.work.workspace, r)
 	}
 	return err
+}
+
+// correct moves the systems whose gradients were just measured with twice the digits to where
+// they are best in the subspace that there is, which takes no pass. Where that promises the
+// tolerance they are measured again at once.
+func (m *galerkin) correct() error {
+	found := false
+	for _, s := range m.Active {
+		if s.exact != nil {
+			s.Measured, s.exact, found = false, nil, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	m.coefficients(m.space.k)
+	if err := m.move(); err != nil {
+		return err
+	}
+	for i, g := range m.Gradients() {
+		if s := m.Active[i]; s.precise && !s.Measured {
+			s.checking = certify.Relative(s.judged.Error(&g, 0), vec.Norm(s.X)) <= m.Tol
+		}
+	}
+	return nil
 }
 
 // fewest is how many vectors of the next pass the subspace must have room for, if there are

@@ -42,7 +42,7 @@ type Method interface {
 	Start(ctx context.Context) error
 	// Ask returns the vectors to be multiplied. In the last pass all active systems are to
 	// be measured.
-	Ask(last bool) Request
+	Ask(last bool) *Request
 	// Absorb takes the answer to what was asked for.
 	Absorb() error
 	// Gradients returns the projections of those of the active systems, valid until the
@@ -53,10 +53,20 @@ type Method interface {
 }
 
 // A Request asks for the products of K with the rows of V, to be written to Out, and their
-// squared residuals, to RSS. All have room for one more vector for each target.
+// squared residuals, to RSS. All have room for one more vector for each target. Found has
+// what was measured where a query is precise.
 type Request struct {
 	Queries     []gram.Query
 	V, Out, RSS []float64
+	Found       []*gram.Measurement
+}
+
+// at is what was measured for query i, nil for nothing.
+func (r *Request) at(i int) *gram.Measurement {
+	if r.Found == nil {
+		return nil
+	}
+	return r.Found[i]
 }
 
 // A Kind is one of the methods.
@@ -152,7 +162,7 @@ func (b *Batch) pass(ctx context.Context, m Method, pass int) error {
 
 // read answers a request, and sees to it that the rows read are those of the summary. The
 // first one asks for AᵀY too.
-func (b *Batch) read(ctx context.Context, pass int, r Request) error {
+func (b *Batch) read(ctx context.Context, pass int, r *Request) error {
 	q, d, k := len(r.Queries), b.Dim(), b.Known
 	qs := r.Queries
 	if pass == 1 { // the gradients at zero, −AᵀY
@@ -161,13 +171,15 @@ func (b *Batch) read(ctx context.Context, pass int, r Request) error {
 			qs = append(qs, gram.Query{Target: j, Affine: true})
 		}
 	}
-	if err := b.Operator.Apply(ctx, qs, r.V, r.Out, r.RSS, b.progress(pass)); err != nil {
+	found, err := b.Operator.Apply(ctx, qs, r.V, r.Out, r.RSS, b.progress(pass))
+	if err != nil {
 		return err
 	}
+	r.Found = found
 	if b.Operator.Sparse() && !k.Sparse {
 		b.rejudge(k.ReadSparse())
 	}
-	return b.compare(qs, q, r)
+	return b.compare(qs, q, *r)
 }
 
 // rejudge replaces what is known, and with it the judges of all systems.

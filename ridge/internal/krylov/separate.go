@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/fdridge/fdridge/internal/resolvent"
-	"github.com/fdridge/fdridge/internal/vec"
-	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
 // An iteration is one solver on one system. It owns the iterate x and the gradient g
@@ -114,7 +112,7 @@ func (m *separate) Start(ctx context.Context) error {
 	return nil
 }
 
-func (m *separate) Ask(last bool) Request {
+func (m *separate) Ask(last bool) *Request {
 	d, r := m.Dim(), &m.request
 	r.Queries = r.Queries[:0]
 	for i, s := range m.Active {
@@ -122,18 +120,19 @@ func (m *separate) Ask(last bool) Request {
 		if last {
 			it.verify()
 		}
-		r.Queries = append(r.Queries, gram.Query{Target: s.Target, Affine: it.query(r.V[i*d : (i+1)*d])})
+		r.Queries = append(r.Queries, s.query(it.query(r.V[i*d:(i+1)*d])))
 	}
-	return *r
+	return r
 }
 
 func (m *separate) Absorb() error {
 	d, r := m.Dim(), &m.request
 	for i, s := range m.Active {
 		v, kv := r.V[i*d:(i+1)*d], r.Out[i*d:(i+1)*d]
-		vec.Axpy(s.Gamma(), v, kv)
+		s.exact = nil
+		s.shift(kv, v, r.at(i))
 		if s.Measured = m.iterations[s.index].absorb(kv); s.Measured {
-			s.measured(r.RSS[i])
+			s.measured(r.RSS[i], r.at(i))
 		}
 	}
 	return nil

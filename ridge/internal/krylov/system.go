@@ -6,6 +6,8 @@ import (
 	"github.com/fdridge/fdridge/internal/resolvent"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
+	"github.com/fdridge/fdridge/ridge/internal/gram"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
 // A Projection is that of a gradient.
@@ -34,6 +36,7 @@ type System struct {
 	index    int // among all systems
 	judged   *certify.Judge
 	checking bool // its next query is to be the gradient at X, with no step before
+	precise  bool // gradients are measured with twice the digits: those of plain passes certify no more
 	passes   int
 	bound    float64 // on ‖x − x*‖
 	best     best
@@ -41,9 +44,10 @@ type System struct {
 
 // An Iterate is where a system stands.
 type Iterate struct {
-	X, G     []float64 // the weights and the gradient there
-	Residual float64   // ‖Ax − b‖ when last measured, or as carried along
-	Measured bool      // G was measured at X by the last pass, not carried along
+	X, G     []float64      // the weights and the gradient there
+	Residual float64        // ‖Ax − b‖ when last measured, or as carried along
+	Measured bool           // G was measured at X by the last pass, not carried along
+	exact    *certify.Exact // where it was measured with twice the digits
 }
 
 // best is the iterate of the least certified error.
@@ -84,7 +88,7 @@ func (s *System) Weights() certify.Weights {
 // judge bounds the error at the iterate, whose gradient is g, and keeps it when it is the
 // best. Then it decides whether the system stops, or its gradient is to be measured.
 func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
-	round, _ := s.judged.RoundOff(s.Target, s.X, s.Residual)
+	round := s.roundOff()
 	s.bound = s.judged.Error(g, round)
 	s.Relative = certify.Relative(s.bound, vec.Norm(s.X))
 	reached, exhausted := s.Relative <= tol, round > s.bound/2
@@ -117,11 +121,26 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 		s.Status = Reached
 	case exhausted && s.judged.CNorm(s.Target) <= s.judged.CrossError(s.Target):
 		s.Status = Zero
+	case (exhausted || s.best.vain >= mostVain) && !s.precise:
+		s.precise, s.checking, s.best.vain = true, true, 0
 	case exhausted || s.best.vain >= mostVain:
 		s.Status = RoundOff
 	case !(s.bound <= 1e6*s.best.first):
 		s.Status = Diverged
 	}
+}
+
+// roundOff bounds ‖H⁻¹δ‖ for what the gradient is off by. What is carried along from a precise
+// one is off by little of what has changed since: it is not counted, nothing is certified by it.
+func (s *System) roundOff() float64 {
+	switch {
+	case s.exact != nil:
+		return s.judged.ExactRoundOff(s.exact)
+	case s.precise:
+		return 0
+	}
+	round, _ := s.judged.RoundOff(s.Target, s.X, s.Residual)
+	return round
 }
 
 // record keeps the iterate as the best so far.
@@ -133,11 +152,31 @@ func (s *System) record(g *Projection) {
 		Gradient: Projection{Along: along, Off2: g.Off2, Norm: g.Norm},
 		RSS:      s.Residual * s.Residual,
 		Error:    s.bound,
+		Exact:    s.exact,
 	}
 	b.relative, b.known = s.Relative, true
 }
 
+// query asks for the gradient at X where it is affine, else for a product.
+func (s *System) query(affine bool) gram.Query {
+	return gram.Query{Target: s.Target, Affine: affine, Precise: affine && s.precise, Gamma: s.Gamma()}
+}
+
+// shift makes Hv of Kv, less c where that was asked for, or takes what was measured.
+func (s *System) shift(kv, v []float64, found *gram.Measurement) {
+	if found != nil {
+		copy(kv, found.Gradient)
+		return
+	}
+	vec.Axpy(s.Gamma(), v, kv)
+}
+
 // measured takes note of ‖Ax − b‖² at X, where G was measured.
-func (s *System) measured(rss float64) {
+func (s *System) measured(rss float64, found *gram.Measurement) {
 	s.Measured, s.Residual = true, math.Sqrt(rss)
+	if found != nil {
+		v, off := found.RSS.Round()
+		s.exact = &certify.Exact{RSS: interval.Outward(v, off), Gradient: vec.Norm(found.Bounds) * (1 + 0x1p-30)}
+		s.Residual = math.Sqrt(math.Max(0, v))
+	}
 }

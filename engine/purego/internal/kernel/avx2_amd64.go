@@ -122,3 +122,38 @@ func dot4x3AVX2(n int, a *float64, lda int, x *float64, ldx int, s *float64, lds
 //
 //go:noescape
 func axpy4x3AVX2(n int, c *float64, ldc int, a *float64, lda int, y *float64, ldy int)
+
+// rowMaxAVX2 writes the largest magnitude of each of four rows of A (4×n).
+//
+//go:noescape
+func rowMaxAVX2(n int, a *float64, lda int, m *float64)
+
+// colMaxAVX2 computes c_j = max(c_j, f_i·|a_ij|) for A (4×n).
+//
+//go:noescape
+func colMaxAVX2(n int, f *float64, a *float64, lda int, c *float64)
+
+// dotsTwofoldAVX2 computes s + l = A·x for A (4×n), s in s[0:4] and l in s[4:8].
+//
+//go:noescape
+func dotsTwofoldAVX2(n int, base *float64, a *float64, lda int, x *float64, s *float64)
+
+// openAVX2 begins n sums: h_j = Base(sigma·c_j), l_j = 0.
+//
+//go:noescape
+func openAVX2(n int, sigma float64, c *float64, h *float64, l *float64)
+
+// axpysTwofoldAVX2 computes h + l += cᵀ·A for A (4×n), the parts of c in c[0:4] and c[4:8].
+//
+//go:noescape
+func axpysTwofoldAVX2(n int, c *float64, a *float64, lda int, h *float64, l *float64)
+
+// closeSumsAVX2 adds n sums, less their bases, to g, each with the bound eps·c_j of its error.
+//
+//go:noescape
+func closeSumsAVX2(n int, sigma float64, eps float64, c *float64, h *float64, l *float64, gh *float64, gl *float64, ge *float64)
+
+// addSumsAVX2 adds n sums to others.
+//
+//go:noescape
+func addSumsAVX2(n int, h *float64, l *float64, e *float64, gh *float64, gl *float64, ge *float64)

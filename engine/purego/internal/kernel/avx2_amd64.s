@@ -2987,3 +2987,729 @@ one:
 oneDone:
 	VZEROUPPER
 	RET
+
+DATA magnitudeAVX2<>+0(SB)/8, $0x7fffffffffffffff
+DATA magnitudeAVX2<>+8(SB)/8, $0x7fffffffffffffff
+DATA magnitudeAVX2<>+16(SB)/8, $0x7fffffffffffffff
+DATA magnitudeAVX2<>+24(SB)/8, $0x7fffffffffffffff
+GLOBL magnitudeAVX2<>(SB), RODATA|NOPTR, $32
+
+DATA exponentAVX2<>+0(SB)/8, $0x7ff0000000000000
+DATA exponentAVX2<>+8(SB)/8, $0x7ff0000000000000
+DATA exponentAVX2<>+16(SB)/8, $0x7ff0000000000000
+DATA exponentAVX2<>+24(SB)/8, $0x7ff0000000000000
+GLOBL exponentAVX2<>(SB), RODATA|NOPTR, $32
+
+DATA sixAVX2<>+0(SB)/8, $0x4018000000000000
+DATA sixAVX2<>+8(SB)/8, $0x4018000000000000
+DATA sixAVX2<>+16(SB)/8, $0x4018000000000000
+DATA sixAVX2<>+24(SB)/8, $0x4018000000000000
+GLOBL sixAVX2<>(SB), RODATA|NOPTR, $32
+
+DATA lostAVX2<>+0(SB)/8, $0x3cc0000000000000
+DATA lostAVX2<>+8(SB)/8, $0x3cc0000000000000
+DATA lostAVX2<>+16(SB)/8, $0x3cc0000000000000
+DATA lostAVX2<>+24(SB)/8, $0x3cc0000000000000
+GLOBL lostAVX2<>(SB), RODATA|NOPTR, $32
+
+// func rowMaxAVX2(n int, a *float64, lda int, m *float64)
+// Requires: AVX
+TEXT ·rowMaxAVX2(SB), NOSPLIT, $0-32
+	MOVQ   n+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   lda+16(FP), DX
+	SHLQ   $0x03, DX
+	LEAQ   (DX)(DX*2), BX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	CMPQ   AX, $0x00000004
+	JLT    vectorDone
+
+vector:
+	VMOVUPD (CX), Y4
+	VANDPD  magnitudeAVX2<>+0(SB), Y4, Y4
+	VMAXPD  Y0, Y4, Y0
+	VMOVUPD (CX)(DX*1), Y4
+	VANDPD  magnitudeAVX2<>+0(SB), Y4, Y4
+	VMAXPD  Y1, Y4, Y1
+	VMOVUPD (CX)(DX*2), Y4
+	VANDPD  magnitudeAVX2<>+0(SB), Y4, Y4
+	VMAXPD  Y2, Y4, Y2
+	VMOVUPD (CX)(BX*1), Y4
+	VANDPD  magnitudeAVX2<>+0(SB), Y4, Y4
+	VMAXPD  Y3, Y4, Y3
+	ADDQ    $0x20, CX
+	SUBQ    $0x00000004, AX
+	CMPQ    AX, $0x00000004
+	JGE     vector
+
+vectorDone:
+	VEXTRACTF128 $0x01, Y0, X4
+	VMAXPD       X4, X0, X0
+	VPERMILPD    $0x01, X0, X4
+	VMAXPD       X4, X0, X0
+	VEXTRACTF128 $0x01, Y1, X4
+	VMAXPD       X4, X1, X1
+	VPERMILPD    $0x01, X1, X4
+	VMAXPD       X4, X1, X1
+	VEXTRACTF128 $0x01, Y2, X4
+	VMAXPD       X4, X2, X2
+	VPERMILPD    $0x01, X2, X4
+	VMAXPD       X4, X2, X2
+	VEXTRACTF128 $0x01, Y3, X4
+	VMAXPD       X4, X3, X3
+	VPERMILPD    $0x01, X3, X4
+	VMAXPD       X4, X3, X3
+	CMPQ         AX, $0x00000001
+	JLT          oneDone
+
+one:
+	VMOVSD (CX), X4
+	VANDPD magnitudeAVX2<>+0(SB), X4, X4
+	VMAXPD X0, X4, X0
+	VMOVSD (CX)(DX*1), X4
+	VANDPD magnitudeAVX2<>+0(SB), X4, X4
+	VMAXPD X1, X4, X1
+	VMOVSD (CX)(DX*2), X4
+	VANDPD magnitudeAVX2<>+0(SB), X4, X4
+	VMAXPD X2, X4, X2
+	VMOVSD (CX)(BX*1), X4
+	VANDPD magnitudeAVX2<>+0(SB), X4, X4
+	VMAXPD X3, X4, X3
+	ADDQ   $0x08, CX
+	SUBQ   $0x00000001, AX
+	CMPQ   AX, $0x00000001
+	JGE    one
+
+oneDone:
+	MOVQ   m+24(FP), AX
+	VMOVSD X0, (AX)
+	VMOVSD X1, 8(AX)
+	VMOVSD X2, 16(AX)
+	VMOVSD X3, 24(AX)
+	VZEROUPPER
+	RET
+
+// func colMaxAVX2(n int, f *float64, a *float64, lda int, c *float64)
+// Requires: AVX
+TEXT ·colMaxAVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         lda+24(FP), DX
+	SHLQ         $0x03, DX
+	LEAQ         (DX)(DX*2), BX
+	MOVQ         f+8(FP), SI
+	MOVQ         c+32(FP), DI
+	VBROADCASTSD (SI), Y0
+	VBROADCASTSD 8(SI), Y1
+	VBROADCASTSD 16(SI), Y2
+	VBROADCASTSD 24(SI), Y3
+	CMPQ         AX, $0x00000004
+	JLT          vectorDone
+
+vector:
+	VMOVUPD (DI), Y4
+	VMOVUPD (CX), Y5
+	VANDPD  magnitudeAVX2<>+0(SB), Y5, Y5
+	VMULPD  Y0, Y5, Y5
+	VMAXPD  Y4, Y5, Y4
+	VMOVUPD (CX)(DX*1), Y5
+	VANDPD  magnitudeAVX2<>+0(SB), Y5, Y5
+	VMULPD  Y1, Y5, Y5
+	VMAXPD  Y4, Y5, Y4
+	VMOVUPD (CX)(DX*2), Y5
+	VANDPD  magnitudeAVX2<>+0(SB), Y5, Y5
+	VMULPD  Y2, Y5, Y5
+	VMAXPD  Y4, Y5, Y4
+	VMOVUPD (CX)(BX*1), Y5
+	VANDPD  magnitudeAVX2<>+0(SB), Y5, Y5
+	VMULPD  Y3, Y5, Y5
+	VMAXPD  Y4, Y5, Y4
+	VMOVUPD Y4, (DI)
+	ADDQ    $0x20, DI
+	ADDQ    $0x20, CX
+	SUBQ    $0x00000004, AX
+	CMPQ    AX, $0x00000004
+	JGE     vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVSD (DI), X4
+	VMOVSD (CX), X5
+	VANDPD magnitudeAVX2<>+0(SB), X5, X5
+	VMULPD X0, X5, X5
+	VMAXPD X4, X5, X4
+	VMOVSD (CX)(DX*1), X5
+	VANDPD magnitudeAVX2<>+0(SB), X5, X5
+	VMULPD X1, X5, X5
+	VMAXPD X4, X5, X4
+	VMOVSD (CX)(DX*2), X5
+	VANDPD magnitudeAVX2<>+0(SB), X5, X5
+	VMULPD X2, X5, X5
+	VMAXPD X4, X5, X4
+	VMOVSD (CX)(BX*1), X5
+	VANDPD magnitudeAVX2<>+0(SB), X5, X5
+	VMULPD X3, X5, X5
+	VMAXPD X4, X5, X4
+	VMOVSD X4, (DI)
+	ADDQ   $0x08, DI
+	ADDQ   $0x08, CX
+	SUBQ   $0x00000001, AX
+	CMPQ   AX, $0x00000001
+	JGE    one
+
+oneDone:
+	VZEROUPPER
+	RET
+
+// func dotsTwofoldAVX2(n int, base *float64, a *float64, lda int, x *float64, s *float64)
+// Requires: AVX, FMA3
+TEXT ·dotsTwofoldAVX2(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         lda+24(FP), DX
+	SHLQ         $0x03, DX
+	LEAQ         (DX)(DX*2), BX
+	MOVQ         x+32(FP), SI
+	MOVQ         base+8(FP), DI
+	MOVQ         s+40(FP), R8
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VXORPD       Y6, Y6, Y6
+	VXORPD       Y7, Y7, Y7
+	VBROADCASTSD (DI), Y0
+	VBROADCASTSD 8(DI), Y1
+	VBROADCASTSD 16(DI), Y2
+	VBROADCASTSD 24(DI), Y3
+	CMPQ         AX, $0x00000004
+	JLT          vectorDone
+
+vector:
+	VMOVUPD     (SI), Y8
+	VMOVUPD     (CX), Y9
+	VMOVAPD     Y0, Y10
+	VFMADD231PD Y8, Y9, Y0
+	VSUBPD      Y0, Y10, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VADDPD      Y10, Y4, Y4
+	VMOVUPD     (CX)(DX*1), Y9
+	VMOVAPD     Y1, Y10
+	VFMADD231PD Y8, Y9, Y1
+	VSUBPD      Y1, Y10, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VADDPD      Y10, Y5, Y5
+	VMOVUPD     (CX)(DX*2), Y9
+	VMOVAPD     Y2, Y10
+	VFMADD231PD Y8, Y9, Y2
+	VSUBPD      Y2, Y10, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VADDPD      Y10, Y6, Y6
+	VMOVUPD     (CX)(BX*1), Y9
+	VMOVAPD     Y3, Y10
+	VFMADD231PD Y8, Y9, Y3
+	VSUBPD      Y3, Y10, Y10
+	VFMADD231PD Y8, Y9, Y10
+	VADDPD      Y10, Y7, Y7
+	ADDQ        $0x20, SI
+	ADDQ        $0x20, CX
+	SUBQ        $0x00000004, AX
+	CMPQ        AX, $0x00000004
+	JGE         vector
+
+vectorDone:
+	VBROADCASTSD (DI), Y8
+	VSUBPD       Y8, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X8
+	VADDPD       X8, X0, X0
+	VPERMILPD    $0x01, X0, X8
+	VADDPD       X8, X0, X0
+	VMOVSD       X0, (R8)
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPD       X0, X4, X4
+	VPERMILPD    $0x01, X4, X0
+	VADDPD       X0, X4, X4
+	VMOVSD       X4, 32(R8)
+	VBROADCASTSD 8(DI), Y0
+	VSUBPD       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X1
+	VPERMILPD    $0x01, X1, X0
+	VADDPD       X0, X1, X1
+	VMOVSD       X1, 8(R8)
+	VEXTRACTF128 $0x01, Y5, X0
+	VADDPD       X0, X5, X5
+	VPERMILPD    $0x01, X5, X0
+	VADDPD       X0, X5, X5
+	VMOVSD       X5, 40(R8)
+	VBROADCASTSD 16(DI), Y0
+	VSUBPD       Y0, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X2
+	VPERMILPD    $0x01, X2, X0
+	VADDPD       X0, X2, X2
+	VMOVSD       X2, 16(R8)
+	VEXTRACTF128 $0x01, Y6, X0
+	VADDPD       X0, X6, X6
+	VPERMILPD    $0x01, X6, X0
+	VADDPD       X0, X6, X6
+	VMOVSD       X6, 48(R8)
+	VBROADCASTSD 24(DI), Y0
+	VSUBPD       Y0, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPD       X0, X3, X3
+	VPERMILPD    $0x01, X3, X0
+	VADDPD       X0, X3, X3
+	VMOVSD       X3, 24(R8)
+	VEXTRACTF128 $0x01, Y7, X0
+	VADDPD       X0, X7, X7
+	VPERMILPD    $0x01, X7, X0
+	VADDPD       X0, X7, X7
+	VMOVSD       X7, 56(R8)
+	VMOVSD       (DI), X0
+	VXORPD       X1, X1, X1
+	VMOVSD       8(DI), X2
+	VXORPD       X3, X3, X3
+	VMOVSD       16(DI), X4
+	VXORPD       X5, X5, X5
+	VMOVSD       24(DI), X6
+	VXORPD       X7, X7, X7
+	CMPQ         AX, $0x00000001
+	JLT          oneDone
+
+one:
+	VMOVSD      (SI), X8
+	VMOVSD      (CX), X9
+	VMOVAPD     X0, X10
+	VFMADD231PD X8, X9, X0
+	VSUBPD      X0, X10, X10
+	VFMADD231PD X8, X9, X10
+	VADDPD      X10, X1, X1
+	VMOVSD      (CX)(DX*1), X9
+	VMOVAPD     X2, X10
+	VFMADD231PD X8, X9, X2
+	VSUBPD      X2, X10, X10
+	VFMADD231PD X8, X9, X10
+	VADDPD      X10, X3, X3
+	VMOVSD      (CX)(DX*2), X9
+	VMOVAPD     X4, X10
+	VFMADD231PD X8, X9, X4
+	VSUBPD      X4, X10, X10
+	VFMADD231PD X8, X9, X10
+	VADDPD      X10, X5, X5
+	VMOVSD      (CX)(BX*1), X9
+	VMOVAPD     X6, X10
+	VFMADD231PD X8, X9, X6
+	VSUBPD      X6, X10, X10
+	VFMADD231PD X8, X9, X10
+	VADDPD      X10, X7, X7
+	ADDQ        $0x08, SI
+	ADDQ        $0x08, CX
+	SUBQ        $0x00000001, AX
+	CMPQ        AX, $0x00000001
+	JGE         one
+
+oneDone:
+	VSUBSD (DI), X0, X0
+	VADDSD (R8), X0, X0
+	VMOVSD X0, (R8)
+	VADDSD 32(R8), X1, X1
+	VMOVSD X1, 32(R8)
+	VSUBSD 8(DI), X2, X2
+	VADDSD 8(R8), X2, X2
+	VMOVSD X2, 8(R8)
+	VADDSD 40(R8), X3, X3
+	VMOVSD X3, 40(R8)
+	VSUBSD 16(DI), X4, X4
+	VADDSD 16(R8), X4, X4
+	VMOVSD X4, 16(R8)
+	VADDSD 48(R8), X5, X5
+	VMOVSD X5, 48(R8)
+	VSUBSD 24(DI), X6, X6
+	VADDSD 24(R8), X6, X6
+	VMOVSD X6, 24(R8)
+	VADDSD 56(R8), X7, X7
+	VMOVSD X7, 56(R8)
+	VZEROUPPER
+	RET
+
+// func openAVX2(n int, sigma float64, c *float64, h *float64, l *float64)
+// Requires: AVX
+TEXT ·openAVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	VBROADCASTSD sigma+8(FP), Y0
+	MOVQ         c+16(FP), CX
+	MOVQ         h+24(FP), DX
+	MOVQ         l+32(FP), BX
+	CMPQ         AX, $0x00000004
+	JLT          vectorDone
+
+vector:
+	VMOVUPD (CX), Y1
+	VMULPD  Y0, Y1, Y1
+	VANDPD  exponentAVX2<>+0(SB), Y1, Y1
+	VMULPD  sixAVX2<>+0(SB), Y1, Y1
+	VMOVUPD Y1, (DX)
+	VXORPD  Y1, Y1, Y1
+	VMOVUPD Y1, (BX)
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, BX
+	SUBQ    $0x00000004, AX
+	CMPQ    AX, $0x00000004
+	JGE     vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVSD (CX), X1
+	VMULPD X0, X1, X1
+	VANDPD exponentAVX2<>+0(SB), X1, X1
+	VMULPD sixAVX2<>+0(SB), X1, X1
+	VMOVSD X1, (DX)
+	VXORPD X1, X1, X1
+	VMOVSD X1, (BX)
+	ADDQ   $0x08, CX
+	ADDQ   $0x08, DX
+	ADDQ   $0x08, BX
+	SUBQ   $0x00000001, AX
+	CMPQ   AX, $0x00000001
+	JGE    one
+
+oneDone:
+	VZEROUPPER
+	RET
+
+// func axpysTwofoldAVX2(n int, c *float64, a *float64, lda int, h *float64, l *float64)
+// Requires: AVX, FMA3
+TEXT ·axpysTwofoldAVX2(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         lda+24(FP), DX
+	SHLQ         $0x03, DX
+	LEAQ         (DX)(DX*2), BX
+	MOVQ         c+8(FP), SI
+	MOVQ         h+32(FP), DI
+	MOVQ         l+40(FP), R8
+	VBROADCASTSD (SI), Y0
+	VBROADCASTSD 8(SI), Y1
+	VBROADCASTSD 16(SI), Y2
+	VBROADCASTSD 24(SI), Y3
+	VBROADCASTSD 32(SI), Y4
+	VBROADCASTSD 40(SI), Y5
+	VBROADCASTSD 48(SI), Y6
+	VBROADCASTSD 56(SI), Y7
+	CMPQ         AX, $0x00000004
+	JLT          vectorDone
+
+vector:
+	VMOVUPD     (DI), Y8
+	VMOVUPD     (R8), Y9
+	VMOVUPD     (CX), Y10
+	VMOVAPD     Y8, Y11
+	VFMADD231PD Y0, Y10, Y8
+	VSUBPD      Y8, Y11, Y11
+	VFMADD231PD Y0, Y10, Y11
+	VADDPD      Y11, Y9, Y9
+	VFMADD231PD Y4, Y10, Y9
+	VMOVUPD     (CX)(DX*1), Y10
+	VMOVAPD     Y8, Y11
+	VFMADD231PD Y1, Y10, Y8
+	VSUBPD      Y8, Y11, Y11
+	VFMADD231PD Y1, Y10, Y11
+	VADDPD      Y11, Y9, Y9
+	VFMADD231PD Y5, Y10, Y9
+	VMOVUPD     (CX)(DX*2), Y10
+	VMOVAPD     Y8, Y11
+	VFMADD231PD Y2, Y10, Y8
+	VSUBPD      Y8, Y11, Y11
+	VFMADD231PD Y2, Y10, Y11
+	VADDPD      Y11, Y9, Y9
+	VFMADD231PD Y6, Y10, Y9
+	VMOVUPD     (CX)(BX*1), Y10
+	VMOVAPD     Y8, Y11
+	VFMADD231PD Y3, Y10, Y8
+	VSUBPD      Y8, Y11, Y11
+	VFMADD231PD Y3, Y10, Y11
+	VADDPD      Y11, Y9, Y9
+	VFMADD231PD Y7, Y10, Y9
+	VMOVUPD     Y8, (DI)
+	VMOVUPD     Y9, (R8)
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, CX
+	SUBQ        $0x00000004, AX
+	CMPQ        AX, $0x00000004
+	JGE         vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVSD      (DI), X8
+	VMOVSD      (R8), X9
+	VMOVSD      (CX), X10
+	VMOVAPD     X8, X11
+	VFMADD231PD X0, X10, X8
+	VSUBPD      X8, X11, X11
+	VFMADD231PD X0, X10, X11
+	VADDPD      X11, X9, X9
+	VFMADD231PD X4, X10, X9
+	VMOVSD      (CX)(DX*1), X10
+	VMOVAPD     X8, X11
+	VFMADD231PD X1, X10, X8
+	VSUBPD      X8, X11, X11
+	VFMADD231PD X1, X10, X11
+	VADDPD      X11, X9, X9
+	VFMADD231PD X5, X10, X9
+	VMOVSD      (CX)(DX*2), X10
+	VMOVAPD     X8, X11
+	VFMADD231PD X2, X10, X8
+	VSUBPD      X8, X11, X11
+	VFMADD231PD X2, X10, X11
+	VADDPD      X11, X9, X9
+	VFMADD231PD X6, X10, X9
+	VMOVSD      (CX)(BX*1), X10
+	VMOVAPD     X8, X11
+	VFMADD231PD X3, X10, X8
+	VSUBPD      X8, X11, X11
+	VFMADD231PD X3, X10, X11
+	VADDPD      X11, X9, X9
+	VFMADD231PD X7, X10, X9
+	VMOVSD      X8, (DI)
+	VMOVSD      X9, (R8)
+	ADDQ        $0x08, DI
+	ADDQ        $0x08, R8
+	ADDQ        $0x08, CX
+	SUBQ        $0x00000001, AX
+	CMPQ        AX, $0x00000001
+	JGE         one
+
+oneDone:
+	VZEROUPPER
+	RET
+
+// func closeSumsAVX2(n int, sigma float64, eps float64, c *float64, h *float64, l *float64, gh *float64, gl *float64, ge *float64)
+// Requires: AVX, FMA3
+TEXT ·closeSumsAVX2(SB), NOSPLIT, $0-72
+	MOVQ         n+0(FP), AX
+	VBROADCASTSD sigma+8(FP), Y0
+	VBROADCASTSD eps+16(FP), Y1
+	MOVQ         c+24(FP), CX
+	MOVQ         h+32(FP), DX
+	MOVQ         l+40(FP), BX
+	MOVQ         gh+48(FP), SI
+	MOVQ         gl+56(FP), DI
+	MOVQ         ge+64(FP), R8
+	CMPQ         AX, $0x00000004
+	JLT          vectorDone
+
+vector:
+	VMOVUPD     (CX), Y2
+	VMOVUPD     (DX), Y3
+	VMULPD      Y0, Y2, Y4
+	VANDPD      exponentAVX2<>+0(SB), Y4, Y4
+	VMULPD      sixAVX2<>+0(SB), Y4, Y4
+	VSUBPD      Y4, Y3, Y3
+	VMULPD      Y1, Y2, Y2
+	VMOVUPD     (BX), Y4
+	VMOVUPD     (SI), Y5
+	VADDPD      Y3, Y5, Y6
+	VSUBPD      Y5, Y6, Y7
+	VSUBPD      Y7, Y6, Y8
+	VSUBPD      Y8, Y5, Y8
+	VSUBPD      Y7, Y3, Y7
+	VADDPD      Y7, Y8, Y8
+	VMOVUPD     (DI), Y3
+	VANDPD      magnitudeAVX2<>+0(SB), Y4, Y5
+	VANDPD      magnitudeAVX2<>+0(SB), Y8, Y7
+	VADDPD      Y7, Y5, Y5
+	VANDPD      magnitudeAVX2<>+0(SB), Y3, Y7
+	VADDPD      Y7, Y5, Y5
+	VFMADD231PD lostAVX2<>+0(SB), Y5, Y2
+	VMOVUPD     (R8), Y5
+	VADDPD      Y2, Y5, Y5
+	VMOVUPD     Y5, (R8)
+	VADDPD      Y8, Y4, Y4
+	VADDPD      Y4, Y3, Y3
+	VADDPD      Y3, Y6, Y2
+	VSUBPD      Y6, Y2, Y4
+	VSUBPD      Y4, Y2, Y5
+	VSUBPD      Y5, Y6, Y5
+	VSUBPD      Y4, Y3, Y4
+	VADDPD      Y4, Y5, Y5
+	VMOVUPD     Y2, (SI)
+	VMOVUPD     Y5, (DI)
+	ADDQ        $0x20, SI
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, CX
+	ADDQ        $0x20, DX
+	ADDQ        $0x20, BX
+	SUBQ        $0x00000004, AX
+	CMPQ        AX, $0x00000004
+	JGE         vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVSD      (CX), X2
+	VMOVSD      (DX), X3
+	VMULPD      X0, X2, X4
+	VANDPD      exponentAVX2<>+0(SB), X4, X4
+	VMULPD      sixAVX2<>+0(SB), X4, X4
+	VSUBPD      X4, X3, X3
+	VMULPD      X1, X2, X2
+	VMOVSD      (BX), X4
+	VMOVSD      (SI), X5
+	VADDPD      X3, X5, X6
+	VSUBPD      X5, X6, X7
+	VSUBPD      X7, X6, X8
+	VSUBPD      X8, X5, X8
+	VSUBPD      X7, X3, X7
+	VADDPD      X7, X8, X8
+	VMOVSD      (DI), X3
+	VANDPD      magnitudeAVX2<>+0(SB), X4, X5
+	VANDPD      magnitudeAVX2<>+0(SB), X8, X7
+	VADDPD      X7, X5, X5
+	VANDPD      magnitudeAVX2<>+0(SB), X3, X7
+	VADDPD      X7, X5, X5
+	VFMADD231PD lostAVX2<>+0(SB), X5, X2
+	VMOVSD      (R8), X5
+	VADDPD      X2, X5, X5
+	VMOVSD      X5, (R8)
+	VADDPD      X8, X4, X4
+	VADDPD      X4, X3, X3
+	VADDPD      X3, X6, X2
+	VSUBPD      X6, X2, X4
+	VSUBPD      X4, X2, X5
+	VSUBPD      X5, X6, X5
+	VSUBPD      X4, X3, X4
+	VADDPD      X4, X5, X5
+	VMOVSD      X2, (SI)
+	VMOVSD      X5, (DI)
+	ADDQ        $0x08, SI
+	ADDQ        $0x08, DI
+	ADDQ        $0x08, R8
+	ADDQ        $0x08, CX
+	ADDQ        $0x08, DX
+	ADDQ        $0x08, BX
+	SUBQ        $0x00000001, AX
+	CMPQ        AX, $0x00000001
+	JGE         one
+
+oneDone:
+	VZEROUPPER
+	RET
+
+// func addSumsAVX2(n int, h *float64, l *float64, e *float64, gh *float64, gl *float64, ge *float64)
+// Requires: AVX, FMA3
+TEXT ·addSumsAVX2(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ h+8(FP), CX
+	MOVQ l+16(FP), DX
+	MOVQ e+24(FP), BX
+	MOVQ gh+32(FP), SI
+	MOVQ gl+40(FP), DI
+	MOVQ ge+48(FP), R8
+	CMPQ AX, $0x00000004
+	JLT  vectorDone
+
+vector:
+	VMOVUPD     (CX), Y0
+	VMOVUPD     (DX), Y1
+	VMOVUPD     (BX), Y2
+	VMOVUPD     (SI), Y3
+	VADDPD      Y0, Y3, Y4
+	VSUBPD      Y3, Y4, Y5
+	VSUBPD      Y5, Y4, Y6
+	VSUBPD      Y6, Y3, Y6
+	VSUBPD      Y5, Y0, Y5
+	VADDPD      Y5, Y6, Y6
+	VMOVUPD     (DI), Y0
+	VANDPD      magnitudeAVX2<>+0(SB), Y1, Y3
+	VANDPD      magnitudeAVX2<>+0(SB), Y6, Y5
+	VADDPD      Y5, Y3, Y3
+	VANDPD      magnitudeAVX2<>+0(SB), Y0, Y5
+	VADDPD      Y5, Y3, Y3
+	VFMADD231PD lostAVX2<>+0(SB), Y3, Y2
+	VMOVUPD     (R8), Y3
+	VADDPD      Y2, Y3, Y3
+	VMOVUPD     Y3, (R8)
+	VADDPD      Y6, Y1, Y1
+	VADDPD      Y1, Y0, Y0
+	VADDPD      Y0, Y4, Y1
+	VSUBPD      Y4, Y1, Y2
+	VSUBPD      Y2, Y1, Y3
+	VSUBPD      Y3, Y4, Y3
+	VSUBPD      Y2, Y0, Y2
+	VADDPD      Y2, Y3, Y3
+	VMOVUPD     Y1, (SI)
+	VMOVUPD     Y3, (DI)
+	ADDQ        $0x20, SI
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, CX
+	ADDQ        $0x20, DX
+	ADDQ        $0x20, BX
+	SUBQ        $0x00000004, AX
+	CMPQ        AX, $0x00000004
+	JGE         vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVSD      (CX), X0
+	VMOVSD      (DX), X1
+	VMOVSD      (BX), X2
+	VMOVSD      (SI), X3
+	VADDPD      X0, X3, X4
+	VSUBPD      X3, X4, X5
+	VSUBPD      X5, X4, X6
+	VSUBPD      X6, X3, X6
+	VSUBPD      X5, X0, X5
+	VADDPD      X5, X6, X6
+	VMOVSD      (DI), X0
+	VANDPD      magnitudeAVX2<>+0(SB), X1, X3
+	VANDPD      magnitudeAVX2<>+0(SB), X6, X5
+	VADDPD      X5, X3, X3
+	VANDPD      magnitudeAVX2<>+0(SB), X0, X5
+	VADDPD      X5, X3, X3
+	VFMADD231PD lostAVX2<>+0(SB), X3, X2
+	VMOVSD      (R8), X3
+	VADDPD      X2, X3, X3
+	VMOVSD      X3, (R8)
+	VADDPD      X6, X1, X1
+	VADDPD      X1, X0, X0
+	VADDPD      X0, X4, X1
+	VSUBPD      X4, X1, X2
+	VSUBPD      X2, X1, X3
+	VSUBPD      X3, X4, X3
+	VSUBPD      X2, X0, X2
+	VADDPD      X2, X3, X3
+	VMOVSD      X1, (SI)
+	VMOVSD      X3, (DI)
+	ADDQ        $0x08, SI
+	ADDQ        $0x08, DI
+	ADDQ        $0x08, R8
+	ADDQ        $0x08, CX
+	ADDQ        $0x08, DX
+	ADDQ        $0x08, BX
+	SUBQ        $0x00000001, AX
+	CMPQ        AX, $0x00000001
+	JGE         one
+
+oneDone:
+	VZEROUPPER
+	RET

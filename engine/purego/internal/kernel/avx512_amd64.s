@@ -4143,3 +4143,781 @@ one:
 oneDone:
 	VZEROUPPER
 	RET
+
+DATA magnitudeAVX512<>+0(SB)/8, $0x7fffffffffffffff
+DATA magnitudeAVX512<>+8(SB)/8, $0x7fffffffffffffff
+DATA magnitudeAVX512<>+16(SB)/8, $0x7fffffffffffffff
+DATA magnitudeAVX512<>+24(SB)/8, $0x7fffffffffffffff
+DATA magnitudeAVX512<>+32(SB)/8, $0x7fffffffffffffff
+DATA magnitudeAVX512<>+40(SB)/8, $0x7fffffffffffffff
+DATA magnitudeAVX512<>+48(SB)/8, $0x7fffffffffffffff
+DATA magnitudeAVX512<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL magnitudeAVX512<>(SB), RODATA|NOPTR, $64
+
+DATA exponentAVX512<>+0(SB)/8, $0x7ff0000000000000
+DATA exponentAVX512<>+8(SB)/8, $0x7ff0000000000000
+DATA exponentAVX512<>+16(SB)/8, $0x7ff0000000000000
+DATA exponentAVX512<>+24(SB)/8, $0x7ff0000000000000
+DATA exponentAVX512<>+32(SB)/8, $0x7ff0000000000000
+DATA exponentAVX512<>+40(SB)/8, $0x7ff0000000000000
+DATA exponentAVX512<>+48(SB)/8, $0x7ff0000000000000
+DATA exponentAVX512<>+56(SB)/8, $0x7ff0000000000000
+GLOBL exponentAVX512<>(SB), RODATA|NOPTR, $64
+
+DATA sixAVX512<>+0(SB)/8, $0x4018000000000000
+DATA sixAVX512<>+8(SB)/8, $0x4018000000000000
+DATA sixAVX512<>+16(SB)/8, $0x4018000000000000
+DATA sixAVX512<>+24(SB)/8, $0x4018000000000000
+DATA sixAVX512<>+32(SB)/8, $0x4018000000000000
+DATA sixAVX512<>+40(SB)/8, $0x4018000000000000
+DATA sixAVX512<>+48(SB)/8, $0x4018000000000000
+DATA sixAVX512<>+56(SB)/8, $0x4018000000000000
+GLOBL sixAVX512<>(SB), RODATA|NOPTR, $64
+
+DATA lostAVX512<>+0(SB)/8, $0x3cc0000000000000
+DATA lostAVX512<>+8(SB)/8, $0x3cc0000000000000
+DATA lostAVX512<>+16(SB)/8, $0x3cc0000000000000
+DATA lostAVX512<>+24(SB)/8, $0x3cc0000000000000
+DATA lostAVX512<>+32(SB)/8, $0x3cc0000000000000
+DATA lostAVX512<>+40(SB)/8, $0x3cc0000000000000
+DATA lostAVX512<>+48(SB)/8, $0x3cc0000000000000
+DATA lostAVX512<>+56(SB)/8, $0x3cc0000000000000
+GLOBL lostAVX512<>(SB), RODATA|NOPTR, $64
+
+// func rowMaxAVX512(n int, a *float64, lda int, m *float64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·rowMaxAVX512(SB), NOSPLIT, $0-32
+	MOVQ   n+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   lda+16(FP), DX
+	SHLQ   $0x03, DX
+	LEAQ   (DX)(DX*2), BX
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	VXORPD Z2, Z2, Z2
+	VXORPD Z3, Z3, Z3
+	CMPQ   AX, $0x00000008
+	JLT    vectorDone
+
+vector:
+	VMOVUPD (CX), Z4
+	VANDPD  magnitudeAVX512<>+0(SB), Z4, Z4
+	VMAXPD  Z0, Z4, Z0
+	VMOVUPD (CX)(DX*1), Z4
+	VANDPD  magnitudeAVX512<>+0(SB), Z4, Z4
+	VMAXPD  Z1, Z4, Z1
+	VMOVUPD (CX)(DX*2), Z4
+	VANDPD  magnitudeAVX512<>+0(SB), Z4, Z4
+	VMAXPD  Z2, Z4, Z2
+	VMOVUPD (CX)(BX*1), Z4
+	VANDPD  magnitudeAVX512<>+0(SB), Z4, Z4
+	VMAXPD  Z3, Z4, Z3
+	ADDQ    $0x40, CX
+	SUBQ    $0x00000008, AX
+	CMPQ    AX, $0x00000008
+	JGE     vector
+
+vectorDone:
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VMOVAPD       Y0, Y0
+	VMAXPD        Y4, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X4
+	VMAXPD        X4, X0, X0
+	VPERMILPD     $0x01, X0, X4
+	VMAXPD        X4, X0, X0
+	VEXTRACTF64X4 $0x01, Z1, Y4
+	VMOVAPD       Y1, Y1
+	VMAXPD        Y4, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X4
+	VMAXPD        X4, X1, X1
+	VPERMILPD     $0x01, X1, X4
+	VMAXPD        X4, X1, X1
+	VEXTRACTF64X4 $0x01, Z2, Y4
+	VMOVAPD       Y2, Y2
+	VMAXPD        Y4, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X4
+	VMAXPD        X4, X2, X2
+	VPERMILPD     $0x01, X2, X4
+	VMAXPD        X4, X2, X2
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMOVAPD       Y3, Y3
+	VMAXPD        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMAXPD        X4, X3, X3
+	VPERMILPD     $0x01, X3, X4
+	VMAXPD        X4, X3, X3
+	CMPQ          AX, $0x00000001
+	JLT           oneDone
+
+one:
+	VMOVSD (CX), X4
+	VANDPD magnitudeAVX512<>+0(SB), X4, X4
+	VMAXPD X0, X4, X0
+	VMOVSD (CX)(DX*1), X4
+	VANDPD magnitudeAVX512<>+0(SB), X4, X4
+	VMAXPD X1, X4, X1
+	VMOVSD (CX)(DX*2), X4
+	VANDPD magnitudeAVX512<>+0(SB), X4, X4
+	VMAXPD X2, X4, X2
+	VMOVSD (CX)(BX*1), X4
+	VANDPD magnitudeAVX512<>+0(SB), X4, X4
+	VMAXPD X3, X4, X3
+	ADDQ   $0x08, CX
+	SUBQ   $0x00000001, AX
+	CMPQ   AX, $0x00000001
+	JGE    one
+
+oneDone:
+	MOVQ   m+24(FP), AX
+	VMOVSD X0, (AX)
+	VMOVSD X1, 8(AX)
+	VMOVSD X2, 16(AX)
+	VMOVSD X3, 24(AX)
+	VZEROUPPER
+	RET
+
+// func colMaxAVX512(n int, f *float64, a *float64, lda int, c *float64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·colMaxAVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         lda+24(FP), DX
+	SHLQ         $0x03, DX
+	LEAQ         (DX)(DX*2), BX
+	MOVQ         f+8(FP), SI
+	MOVQ         c+32(FP), DI
+	VBROADCASTSD (SI), Z0
+	VBROADCASTSD 8(SI), Z1
+	VBROADCASTSD 16(SI), Z2
+	VBROADCASTSD 24(SI), Z3
+	CMPQ         AX, $0x00000008
+	JLT          vectorDone
+
+vector:
+	VMOVUPD (DI), Z4
+	VMOVUPD (CX), Z5
+	VANDPD  magnitudeAVX512<>+0(SB), Z5, Z5
+	VMULPD  Z0, Z5, Z5
+	VMAXPD  Z4, Z5, Z4
+	VMOVUPD (CX)(DX*1), Z5
+	VANDPD  magnitudeAVX512<>+0(SB), Z5, Z5
+	VMULPD  Z1, Z5, Z5
+	VMAXPD  Z4, Z5, Z4
+	VMOVUPD (CX)(DX*2), Z5
+	VANDPD  magnitudeAVX512<>+0(SB), Z5, Z5
+	VMULPD  Z2, Z5, Z5
+	VMAXPD  Z4, Z5, Z4
+	VMOVUPD (CX)(BX*1), Z5
+	VANDPD  magnitudeAVX512<>+0(SB), Z5, Z5
+	VMULPD  Z3, Z5, Z5
+	VMAXPD  Z4, Z5, Z4
+	VMOVUPD Z4, (DI)
+	ADDQ    $0x40, DI
+	ADDQ    $0x40, CX
+	SUBQ    $0x00000008, AX
+	CMPQ    AX, $0x00000008
+	JGE     vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVSD (DI), X4
+	VMOVSD (CX), X5
+	VANDPD magnitudeAVX512<>+0(SB), X5, X5
+	VMULPD X0, X5, X5
+	VMAXPD X4, X5, X4
+	VMOVSD (CX)(DX*1), X5
+	VANDPD magnitudeAVX512<>+0(SB), X5, X5
+	VMULPD X1, X5, X5
+	VMAXPD X4, X5, X4
+	VMOVSD (CX)(DX*2), X5
+	VANDPD magnitudeAVX512<>+0(SB), X5, X5
+	VMULPD X2, X5, X5
+	VMAXPD X4, X5, X4
+	VMOVSD (CX)(BX*1), X5
+	VANDPD magnitudeAVX512<>+0(SB), X5, X5
+	VMULPD X3, X5, X5
+	VMAXPD X4, X5, X4
+	VMOVSD X4, (DI)
+	ADDQ   $0x08, DI
+	ADDQ   $0x08, CX
+	SUBQ   $0x00000001, AX
+	CMPQ   AX, $0x00000001
+	JGE    one
+
+oneDone:
+	VZEROUPPER
+	RET
+
+// func dotsTwofoldAVX512(n int, base *float64, a *float64, lda int, x *float64, s *float64)
+// Requires: AVX, AVX512DQ, AVX512F, FMA3
+TEXT ·dotsTwofoldAVX512(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         lda+24(FP), DX
+	SHLQ         $0x03, DX
+	LEAQ         (DX)(DX*2), BX
+	MOVQ         x+32(FP), SI
+	MOVQ         base+8(FP), DI
+	MOVQ         s+40(FP), R8
+	VXORPD       Z4, Z4, Z4
+	VXORPD       Z5, Z5, Z5
+	VXORPD       Z6, Z6, Z6
+	VXORPD       Z7, Z7, Z7
+	VBROADCASTSD (DI), Z0
+	VBROADCASTSD 8(DI), Z1
+	VBROADCASTSD 16(DI), Z2
+	VBROADCASTSD 24(DI), Z3
+	CMPQ         AX, $0x00000008
+	JLT          vectorDone
+
+vector:
+	VMOVUPD     (SI), Z8
+	VMOVUPD     (CX), Z9
+	VMOVAPD     Z0, Z10
+	VFMADD231PD Z8, Z9, Z0
+	VSUBPD      Z0, Z10, Z10
+	VFMADD231PD Z8, Z9, Z10
+	VADDPD      Z10, Z4, Z4
+	VMOVUPD     (CX)(DX*1), Z9
+	VMOVAPD     Z1, Z10
+	VFMADD231PD Z8, Z9, Z1
+	VSUBPD      Z1, Z10, Z10
+	VFMADD231PD Z8, Z9, Z10
+	VADDPD      Z10, Z5, Z5
+	VMOVUPD     (CX)(DX*2), Z9
+	VMOVAPD     Z2, Z10
+	VFMADD231PD Z8, Z9, Z2
+	VSUBPD      Z2, Z10, Z10
+	VFMADD231PD Z8, Z9, Z10
+	VADDPD      Z10, Z6, Z6
+	VMOVUPD     (CX)(BX*1), Z9
+	VMOVAPD     Z3, Z10
+	VFMADD231PD Z8, Z9, Z3
+	VSUBPD      Z3, Z10, Z10
+	VFMADD231PD Z8, Z9, Z10
+	VADDPD      Z10, Z7, Z7
+	ADDQ        $0x40, SI
+	ADDQ        $0x40, CX
+	SUBQ        $0x00000008, AX
+	CMPQ        AX, $0x00000008
+	JGE         vector
+
+vectorDone:
+	VBROADCASTSD  (DI), Z8
+	VSUBPD        Z8, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VMOVAPD       Y0, Y0
+	VADDPD        Y8, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X8
+	VADDPD        X8, X0, X0
+	VPERMILPD     $0x01, X0, X8
+	VADDPD        X8, X0, X0
+	VMOVSD        X0, (R8)
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VMOVAPD       Y4, Y4
+	VADDPD        Y0, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X0
+	VADDPD        X0, X4, X4
+	VPERMILPD     $0x01, X4, X0
+	VADDPD        X0, X4, X4
+	VMOVSD        X4, 32(R8)
+	VBROADCASTSD  8(DI), Z0
+	VSUBPD        Z0, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VMOVAPD       Y1, Y1
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X1
+	VPERMILPD     $0x01, X1, X0
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, 8(R8)
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VMOVAPD       Y5, Y1
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X5
+	VPERMILPD     $0x01, X5, X0
+	VADDPD        X0, X5, X5
+	VMOVSD        X5, 40(R8)
+	VBROADCASTSD  16(DI), Z0
+	VSUBPD        Z0, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VMOVAPD       Y2, Y1
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X2
+	VPERMILPD     $0x01, X2, X0
+	VADDPD        X0, X2, X2
+	VMOVSD        X2, 16(R8)
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VMOVAPD       Y6, Y1
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X6
+	VPERMILPD     $0x01, X6, X0
+	VADDPD        X0, X6, X6
+	VMOVSD        X6, 48(R8)
+	VBROADCASTSD  24(DI), Z0
+	VSUBPD        Z0, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VMOVAPD       Y3, Y1
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X3
+	VPERMILPD     $0x01, X3, X0
+	VADDPD        X0, X3, X3
+	VMOVSD        X3, 24(R8)
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VMOVAPD       Y7, Y1
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X7
+	VPERMILPD     $0x01, X7, X0
+	VADDPD        X0, X7, X7
+	VMOVSD        X7, 56(R8)
+	VMOVSD        (DI), X0
+	VXORPD        X1, X1, X1
+	VMOVSD        8(DI), X2
+	VXORPD        X3, X3, X3
+	VMOVSD        16(DI), X4
+	VXORPD        X5, X5, X5
+	VMOVSD        24(DI), X6
+	VXORPD        X7, X7, X7
+	CMPQ          AX, $0x00000001
+	JLT           oneDone
+
+one:
+	VMOVSD      (SI), X8
+	VMOVSD      (CX), X9
+	VMOVAPD     X0, X10
+	VFMADD231PD X8, X9, X0
+	VSUBPD      X0, X10, X10
+	VFMADD231PD X8, X9, X10
+	VADDPD      X10, X1, X1
+	VMOVSD      (CX)(DX*1), X9
+	VMOVAPD     X2, X10
+	VFMADD231PD X8, X9, X2
+	VSUBPD      X2, X10, X10
+	VFMADD231PD X8, X9, X10
+	VADDPD      X10, X3, X3
+	VMOVSD      (CX)(DX*2), X9
+	VMOVAPD     X4, X10
+	VFMADD231PD X8, X9, X4
+	VSUBPD      X4, X10, X10
+	VFMADD231PD X8, X9, X10
+	VADDPD      X10, X5, X5
+	VMOVSD      (CX)(BX*1), X9
+	VMOVAPD     X6, X10
+	VFMADD231PD X8, X9, X6
+	VSUBPD      X6, X10, X10
+	VFMADD231PD X8, X9, X10
+	VADDPD      X10, X7, X7
+	ADDQ        $0x08, SI
+	ADDQ        $0x08, CX
+	SUBQ        $0x00000001, AX
+	CMPQ        AX, $0x00000001
+	JGE         one
+
+oneDone:
+	VSUBSD (DI), X0, X0
+	VADDSD (R8), X0, X0
+	VMOVSD X0, (R8)
+	VADDSD 32(R8), X1, X1
+	VMOVSD X1, 32(R8)
+	VSUBSD 8(DI), X2, X2
+	VADDSD 8(R8), X2, X2
+	VMOVSD X2, 8(R8)
+	VADDSD 40(R8), X3, X3
+	VMOVSD X3, 40(R8)
+	VSUBSD 16(DI), X4, X4
+	VADDSD 16(R8), X4, X4
+	VMOVSD X4, 16(R8)
+	VADDSD 48(R8), X5, X5
+	VMOVSD X5, 48(R8)
+	VSUBSD 24(DI), X6, X6
+	VADDSD 24(R8), X6, X6
+	VMOVSD X6, 24(R8)
+	VADDSD 56(R8), X7, X7
+	VMOVSD X7, 56(R8)
+	VZEROUPPER
+	RET
+
+// func openAVX512(n int, sigma float64, c *float64, h *float64, l *float64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·openAVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	VBROADCASTSD sigma+8(FP), Z0
+	MOVQ         c+16(FP), CX
+	MOVQ         h+24(FP), DX
+	MOVQ         l+32(FP), BX
+	CMPQ         AX, $0x00000008
+	JLT          vectorDone
+
+vector:
+	VMOVUPD (CX), Z1
+	VMULPD  Z0, Z1, Z1
+	VANDPD  exponentAVX512<>+0(SB), Z1, Z1
+	VMULPD  sixAVX512<>+0(SB), Z1, Z1
+	VMOVUPD Z1, (DX)
+	VXORPD  Z1, Z1, Z1
+	VMOVUPD Z1, (BX)
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	SUBQ    $0x00000008, AX
+	CMPQ    AX, $0x00000008
+	JGE     vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVSD (CX), X1
+	VMULPD X0, X1, X1
+	VANDPD exponentAVX512<>+0(SB), X1, X1
+	VMULPD sixAVX512<>+0(SB), X1, X1
+	VMOVSD X1, (DX)
+	VXORPD X1, X1, X1
+	VMOVSD X1, (BX)
+	ADDQ   $0x08, CX
+	ADDQ   $0x08, DX
+	ADDQ   $0x08, BX
+	SUBQ   $0x00000001, AX
+	CMPQ   AX, $0x00000001
+	JGE    one
+
+oneDone:
+	VZEROUPPER
+	RET
+
+// func axpysTwofoldAVX512(n int, c *float64, a *float64, lda int, h *float64, l *float64)
+// Requires: AVX, AVX512F, FMA3
+TEXT ·axpysTwofoldAVX512(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         a+16(FP), CX
+	MOVQ         lda+24(FP), DX
+	SHLQ         $0x03, DX
+	LEAQ         (DX)(DX*2), BX
+	MOVQ         c+8(FP), SI
+	MOVQ         h+32(FP), DI
+	MOVQ         l+40(FP), R8
+	VBROADCASTSD (SI), Z0
+	VBROADCASTSD 8(SI), Z1
+	VBROADCASTSD 16(SI), Z2
+	VBROADCASTSD 24(SI), Z3
+	VBROADCASTSD 32(SI), Z4
+	VBROADCASTSD 40(SI), Z5
+	VBROADCASTSD 48(SI), Z6
+	VBROADCASTSD 56(SI), Z7
+	CMPQ         AX, $0x00000008
+	JLT          vectorDone
+
+vector:
+	VMOVUPD     (DI), Z8
+	VMOVUPD     (R8), Z9
+	VMOVUPD     (CX), Z10
+	VMOVAPD     Z8, Z11
+	VFMADD231PD Z0, Z10, Z8
+	VSUBPD      Z8, Z11, Z11
+	VFMADD231PD Z0, Z10, Z11
+	VADDPD      Z11, Z9, Z9
+	VFMADD231PD Z4, Z10, Z9
+	VMOVUPD     (CX)(DX*1), Z10
+	VMOVAPD     Z8, Z11
+	VFMADD231PD Z1, Z10, Z8
+	VSUBPD      Z8, Z11, Z11
+	VFMADD231PD Z1, Z10, Z11
+	VADDPD      Z11, Z9, Z9
+	VFMADD231PD Z5, Z10, Z9
+	VMOVUPD     (CX)(DX*2), Z10
+	VMOVAPD     Z8, Z11
+	VFMADD231PD Z2, Z10, Z8
+	VSUBPD      Z8, Z11, Z11
+	VFMADD231PD Z2, Z10, Z11
+	VADDPD      Z11, Z9, Z9
+	VFMADD231PD Z6, Z10, Z9
+	VMOVUPD     (CX)(BX*1), Z10
+	VMOVAPD     Z8, Z11
+	VFMADD231PD Z3, Z10, Z8
+	VSUBPD      Z8, Z11, Z11
+	VFMADD231PD Z3, Z10, Z11
+	VADDPD      Z11, Z9, Z9
+	VFMADD231PD Z7, Z10, Z9
+	VMOVUPD     Z8, (DI)
+	VMOVUPD     Z9, (R8)
+	ADDQ        $0x40, DI
+	ADDQ        $0x40, R8
+	ADDQ        $0x40, CX
+	SUBQ        $0x00000008, AX
+	CMPQ        AX, $0x00000008
+	JGE         vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVSD      (DI), X8
+	VMOVSD      (R8), X9
+	VMOVSD      (CX), X10
+	VMOVAPD     X8, X11
+	VFMADD231PD X0, X10, X8
+	VSUBPD      X8, X11, X11
+	VFMADD231PD X0, X10, X11
+	VADDPD      X11, X9, X9
+	VFMADD231PD X4, X10, X9
+	VMOVSD      (CX)(DX*1), X10
+	VMOVAPD     X8, X11
+	VFMADD231PD X1, X10, X8
+	VSUBPD      X8, X11, X11
+	VFMADD231PD X1, X10, X11
+	VADDPD      X11, X9, X9
+	VFMADD231PD X5, X10, X9
+	VMOVSD      (CX)(DX*2), X10
+	VMOVAPD     X8, X11
+	VFMADD231PD X2, X10, X8
+	VSUBPD      X8, X11, X11
+	VFMADD231PD X2, X10, X11
+	VADDPD      X11, X9, X9
+	VFMADD231PD X6, X10, X9
+	VMOVSD      (CX)(BX*1), X10
+	VMOVAPD     X8, X11
+	VFMADD231PD X3, X10, X8
+	VSUBPD      X8, X11, X11
+	VFMADD231PD X3, X10, X11
+	VADDPD      X11, X9, X9
+	VFMADD231PD X7, X10, X9
+	VMOVSD      X8, (DI)
+	VMOVSD      X9, (R8)
+	ADDQ        $0x08, DI
+	ADDQ        $0x08, R8
+	ADDQ        $0x08, CX
+	SUBQ        $0x00000001, AX
+	CMPQ        AX, $0x00000001
+	JGE         one
+
+oneDone:
+	VZEROUPPER
+	RET
+
+// func closeSumsAVX512(n int, sigma float64, eps float64, c *float64, h *float64, l *float64, gh *float64, gl *float64, ge *float64)
+// Requires: AVX, AVX512DQ, AVX512F, FMA3
+TEXT ·closeSumsAVX512(SB), NOSPLIT, $0-72
+	MOVQ         n+0(FP), AX
+	VBROADCASTSD sigma+8(FP), Z0
+	VBROADCASTSD eps+16(FP), Z1
+	MOVQ         c+24(FP), CX
+	MOVQ         h+32(FP), DX
+	MOVQ         l+40(FP), BX
+	MOVQ         gh+48(FP), SI
+	MOVQ         gl+56(FP), DI
+	MOVQ         ge+64(FP), R8
+	CMPQ         AX, $0x00000008
+	JLT          vectorDone
+
+vector:
+	VMOVUPD     (CX), Z2
+	VMOVUPD     (DX), Z3
+	VMULPD      Z0, Z2, Z4
+	VANDPD      exponentAVX512<>+0(SB), Z4, Z4
+	VMULPD      sixAVX512<>+0(SB), Z4, Z4
+	VSUBPD      Z4, Z3, Z3
+	VMULPD      Z1, Z2, Z2
+	VMOVUPD     (BX), Z4
+	VMOVUPD     (SI), Z5
+	VADDPD      Z3, Z5, Z6
+	VSUBPD      Z5, Z6, Z7
+	VSUBPD      Z7, Z6, Z8
+	VSUBPD      Z8, Z5, Z8
+	VSUBPD      Z7, Z3, Z7
+	VADDPD      Z7, Z8, Z8
+	VMOVUPD     (DI), Z3
+	VANDPD      magnitudeAVX512<>+0(SB), Z4, Z5
+	VANDPD      magnitudeAVX512<>+0(SB), Z8, Z7
+	VADDPD      Z7, Z5, Z5
+	VANDPD      magnitudeAVX512<>+0(SB), Z3, Z7
+	VADDPD      Z7, Z5, Z5
+	VFMADD231PD lostAVX512<>+0(SB), Z5, Z2
+	VMOVUPD     (R8), Z5
+	VADDPD      Z2, Z5, Z5
+	VMOVUPD     Z5, (R8)
+	VADDPD      Z8, Z4, Z4
+	VADDPD      Z4, Z3, Z3
+	VADDPD      Z3, Z6, Z2
+	VSUBPD      Z6, Z2, Z4
+	VSUBPD      Z4, Z2, Z5
+	VSUBPD      Z5, Z6, Z5
+	VSUBPD      Z4, Z3, Z4
+	VADDPD      Z4, Z5, Z5
+	VMOVUPD     Z2, (SI)
+	VMOVUPD     Z5, (DI)
+	ADDQ        $0x40, SI
+	ADDQ        $0x40, DI
+	ADDQ        $0x40, R8
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, DX
+	ADDQ        $0x40, BX
+	SUBQ        $0x00000008, AX
+	CMPQ        AX, $0x00000008
+	JGE         vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVSD      (CX), X2
+	VMOVSD      (DX), X3
+	VMULPD      X0, X2, X4
+	VANDPD      exponentAVX512<>+0(SB), X4, X4
+	VMULPD      sixAVX512<>+0(SB), X4, X4
+	VSUBPD      X4, X3, X3
+	VMULPD      X1, X2, X2
+	VMOVSD      (BX), X4
+	VMOVSD      (SI), X5
+	VADDPD      X3, X5, X6
+	VSUBPD      X5, X6, X7
+	VSUBPD      X7, X6, X8
+	VSUBPD      X8, X5, X8
+	VSUBPD      X7, X3, X7
+	VADDPD      X7, X8, X8
+	VMOVSD      (DI), X3
+	VANDPD      magnitudeAVX512<>+0(SB), X4, X5
+	VANDPD      magnitudeAVX512<>+0(SB), X8, X7
+	VADDPD      X7, X5, X5
+	VANDPD      magnitudeAVX512<>+0(SB), X3, X7
+	VADDPD      X7, X5, X5
+	VFMADD231PD lostAVX512<>+0(SB), X5, X2
+	VMOVSD      (R8), X5
+	VADDPD      X2, X5, X5
+	VMOVSD      X5, (R8)
+	VADDPD      X8, X4, X4
+	VADDPD      X4, X3, X3
+	VADDPD      X3, X6, X2
+	VSUBPD      X6, X2, X4
+	VSUBPD      X4, X2, X5
+	VSUBPD      X5, X6, X5
+	VSUBPD      X4, X3, X4
+	VADDPD      X4, X5, X5
+	VMOVSD      X2, (SI)
+	VMOVSD      X5, (DI)
+	ADDQ        $0x08, SI
+	ADDQ        $0x08, DI
+	ADDQ        $0x08, R8
+	ADDQ        $0x08, CX
+	ADDQ        $0x08, DX
+	ADDQ        $0x08, BX
+	SUBQ        $0x00000001, AX
+	CMPQ        AX, $0x00000001
+	JGE         one
+
+oneDone:
+	VZEROUPPER
+	RET
+
+// func addSumsAVX512(n int, h *float64, l *float64, e *float64, gh *float64, gl *float64, ge *float64)
+// Requires: AVX, AVX512DQ, AVX512F, FMA3
+TEXT ·addSumsAVX512(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ h+8(FP), CX
+	MOVQ l+16(FP), DX
+	MOVQ e+24(FP), BX
+	MOVQ gh+32(FP), SI
+	MOVQ gl+40(FP), DI
+	MOVQ ge+48(FP), R8
+	CMPQ AX, $0x00000008
+	JLT  vectorDone
+
+vector:
+	VMOVUPD     (CX), Z0
+	VMOVUPD     (DX), Z1
+	VMOVUPD     (BX), Z2
+	VMOVUPD     (SI), Z3
+	VADDPD      Z0, Z3, Z4
+	VSUBPD      Z3, Z4, Z5
+	VSUBPD      Z5, Z4, Z6
+	VSUBPD      Z6, Z3, Z6
+	VSUBPD      Z5, Z0, Z5
+	VADDPD      Z5, Z6, Z6
+	VMOVUPD     (DI), Z0
+	VANDPD      magnitudeAVX512<>+0(SB), Z1, Z3
+	VANDPD      magnitudeAVX512<>+0(SB), Z6, Z5
+	VADDPD      Z5, Z3, Z3
+	VANDPD      magnitudeAVX512<>+0(SB), Z0, Z5
+	VADDPD      Z5, Z3, Z3
+	VFMADD231PD lostAVX512<>+0(SB), Z3, Z2
+	VMOVUPD     (R8), Z3
+	VADDPD      Z2, Z3, Z3
+	VMOVUPD     Z3, (R8)
+	VADDPD      Z6, Z1, Z1
+	VADDPD      Z1, Z0, Z0
+	VADDPD      Z0, Z4, Z1
+	VSUBPD      Z4, Z1, Z2
+	VSUBPD      Z2, Z1, Z3
+	VSUBPD      Z3, Z4, Z3
+	VSUBPD      Z2, Z0, Z2
+	VADDPD      Z2, Z3, Z3
+	VMOVUPD     Z1, (SI)
+	VMOVUPD     Z3, (DI)
+	ADDQ        $0x40, SI
+	ADDQ        $0x40, DI
+	ADDQ        $0x40, R8
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, DX
+	ADDQ        $0x40, BX
+	SUBQ        $0x00000008, AX
+	CMPQ        AX, $0x00000008
+	JGE         vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVSD      (CX), X0
+	VMOVSD      (DX), X1
+	VMOVSD      (BX), X2
+	VMOVSD      (SI), X3
+	VADDPD      X0, X3, X4
+	VSUBPD      X3, X4, X5
+	VSUBPD      X5, X4, X6
+	VSUBPD      X6, X3, X6
+	VSUBPD      X5, X0, X5
+	VADDPD      X5, X6, X6
+	VMOVSD      (DI), X0
+	VANDPD      magnitudeAVX512<>+0(SB), X1, X3
+	VANDPD      magnitudeAVX512<>+0(SB), X6, X5
+	VADDPD      X5, X3, X3
+	VANDPD      magnitudeAVX512<>+0(SB), X0, X5
+	VADDPD      X5, X3, X3
+	VFMADD231PD lostAVX512<>+0(SB), X3, X2
+	VMOVSD      (R8), X3
+	VADDPD      X2, X3, X3
+	VMOVSD      X3, (R8)
+	VADDPD      X6, X1, X1
+	VADDPD      X1, X0, X0
+	VADDPD      X0, X4, X1
+	VSUBPD      X4, X1, X2
+	VSUBPD      X2, X1, X3
+	VSUBPD      X3, X4, X3
+	VSUBPD      X2, X0, X2
+	VADDPD      X2, X3, X3
+	VMOVSD      X1, (SI)
+	VMOVSD      X3, (DI)
+	ADDQ        $0x08, SI
+	ADDQ        $0x08, DI
+	ADDQ        $0x08, R8
+	ADDQ        $0x08, CX
+	ADDQ        $0x08, DX
+	ADDQ        $0x08, BX
+	SUBQ        $0x00000001, AX
+	CMPQ        AX, $0x00000001
+	JGE         one
+
+oneDone:
+	VZEROUPPER
+	RET

@@ -9,8 +9,9 @@ var generic = Kernel{
 	TileRowsB: []tileRowsB{tileRowsBGo},
 	Pack:      packGo, PackT: packTGo,
 	Dot1: dot1Go, Dot4: dot4Go, Axpy1: axpy1Go, Axpy4: axpy4Go, Symv4: symv4Go,
-	Dots:  []dots{dotsGo},
-	Axpys: []axpys{axpysGo},
+	Dots:    []dots{dotsGo},
+	Axpys:   []axpys{axpysGo},
+	Twofold: twofoldGo,
 }
 
 // at is the i-th element behind p, slice the n from there on.

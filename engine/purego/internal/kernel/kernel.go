@@ -51,6 +51,8 @@ type Kernel struct {
 	// as many of the one as of the other.
 	Dots  []dots
 	Axpys []axpys
+
+	Twofold Twofold
 }
 
 type (

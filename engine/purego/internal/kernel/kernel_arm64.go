@@ -9,8 +9,9 @@ var neon = Kernel{
 	TileRowsB: []tileRowsB{tileRowsB1NEON, tileRowsB2NEON, tileRowsB3NEON},
 	Pack:      packNEON, PackT: packTNEON,
 	Dot1: dot1NEON, Dot4: dot4NEON, Axpy1: axpy1NEON, Axpy4: axpy4NEON, Symv4: symv4NEON,
-	Dots:  []dots{dot4x1NEON, dot4x2NEON, dot4x3NEON},
-	Axpys: []axpys{axpy4x1NEON, axpy4x2NEON, axpy4x3NEON},
+	Dots:    []dots{dot4x1NEON, dot4x2NEON, dot4x3NEON},
+	Axpys:   []axpys{axpy4x1NEON, axpy4x2NEON, axpy4x3NEON},
+	Twofold: Twofold{rowMaxNEON, colMaxNEON, dotsTwofoldNEON, openNEON, axpysTwofoldNEON, closeSumsNEON, addSumsNEON},
 }
 
 // Every arm64 that Go runs on has NEON.

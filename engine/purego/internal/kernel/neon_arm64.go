@@ -122,3 +122,38 @@ func dot4x3NEON(n int, a *float64, lda int, x *float64, ldx int, s *float64, lds
 //
 //go:noescape
 func axpy4x3NEON(n int, c *float64, ldc int, a *float64, lda int, y *float64, ldy int)
+
+// rowMaxNEON writes the largest magnitude of each of four rows of A (4×n).
+//
+//go:noescape
+func rowMaxNEON(n int, a *float64, lda int, m *float64)
+
+// colMaxNEON computes c_j = max(c_j, f_i·|a_ij|) for A (4×n).
+//
+//go:noescape
+func colMaxNEON(n int, f, a *float64, lda int, c *float64)
+
+// dotsTwofoldNEON computes s + l = A·x for A (4×n), s in s[0:4] and l in s[4:8].
+//
+//go:noescape
+func dotsTwofoldNEON(n int, base, a *float64, lda int, x, s *float64)
+
+// openNEON begins n sums: h_j = Base(sigma·c_j), l_j = 0.
+//
+//go:noescape
+func openNEON(n int, sigma float64, c, h, l *float64)
+
+// axpysTwofoldNEON computes h + l += cᵀ·A for A (4×n), the parts of c in c[0:4] and c[4:8].
+//
+//go:noescape
+func axpysTwofoldNEON(n int, c, a *float64, lda int, h, l *float64)
+
+// closeSumsNEON adds n sums, less their bases, to g, each with the bound eps·c_j of its error.
+//
+//go:noescape
+func closeSumsNEON(n int, sigma, eps float64, c, h, l, gh, gl, ge *float64)
+
+// addSumsNEON adds n sums to others.
+//
+//go:noescape
+func addSumsNEON(n int, h, l, e, gh, gl, ge *float64)

@@ -1,0 +1,316 @@
+package enginetest
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+// A twofoldCase is the operands of one call of GradientTwofold.
+type twofoldCase struct {
+	name       string
+	n, d, t    int
+	a, x, b, w func(i, j int) float64 // b and w may be nil; w is of a column
+	g          func(i, j int) float64 // what G is added to
+	rough      bool                   // no scales of rows and columns are near the magnitudes of entries
+}
+
+// gradientTwofold holds both results to their own bounds, and these to what twice the
+// digits come to, against sums of some thousand bits.
+func gradientTwofold(t *testing.T, be engine.Backend) {
+	dense, sparse := 0.0, 0.0
+	for _, c := range twofoldCases() {
+		dense = max(dense, c.hold(t, func(a, x, b engine.Matrix, w []float64, g, r engine.Twofold) { be.GradientTwofold(a, x, b, w, g, r) }))
+		sparse = max(sparse, c.hold(t, func(a, x, b engine.Matrix, w []float64, g, r engine.Twofold) {
+			s := compressed(a)
+			s.GradientTwofold(x, b, w, g, r)
+		}))
+	}
+	t.Logf("at most %.2g of a bound is used, %.2g of one of sparse rows", dense, sparse)
+	t.Run("OutOfRange", func(t *testing.T) { twofoldOutOfRange(t, be) })
+	t.Run("Allocations", func(t *testing.T) { twofoldAllocations(t, be) })
+	t.Run("Panics", func(t *testing.T) { twofoldPanics(t, be) })
+}
+
+// newTwofold is zeros in three matrices.
+func newTwofold(rows, cols int) engine.Twofold {
+	zeros := func() engine.Matrix { return engine.View(rows, cols, make([]float64, rows*cols)) }
+	return engine.Twofold{Hi: zeros(), Lo: zeros(), Err: zeros()}
+}
+
+// twofoldOutOfRange has an entry with which sums overflow, or are none. No bound of what
+// it is in may be finite.
+func twofoldOutOfRange(t *testing.T, be engine.Backend) {
+	const n, d, q = 70, 9, 2
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.MaxFloat64} {
+		a := newMatrix(n, d, normal(random(1)))
+		a.data[40*a.ld+3] = v
+		x := newMatrix(q, d, func(int, int) float64 { return 1e10 })
+		g, r := newTwofold(q, d), newTwofold(n, q)
+		be.GradientTwofold(a.view(), x.view(), engine.Matrix{}, nil, g, r)
+		s := compressed(a.view())
+		gs, rs := newTwofold(q, d), newTwofold(n, q)
+		s.GradientTwofold(x.view(), engine.Matrix{}, nil, gs, rs)
+		for name, bounds := range map[string][]float64{"R": r.Err.Row(40), "sparse R": rs.Err.Row(40), "G": g.Err.Row(1)[3:4], "sparse G": gs.Err.Row(1)[3:4]} {
+			for _, e := range bounds {
+				if !math.IsNaN(e) && !math.IsInf(e, 0) {
+					t.Errorf("%v: the bound of an element of %s is %v", v, name, e)
+				}
+			}
+		}
+	}
+}
+
+func twofoldAllocations(t *testing.T, be engine.Backend) {
+	const n, d, q = 500, 130, 3
+	a, x, g, r := newMatrix(n, d, normal(random(2))), newMatrix(q, d, normal(random(3))), newTwofold(q, d), newTwofold(n, q)
+	f := func() { be.GradientTwofold(a.view(), x.view(), engine.Matrix{}, nil, g, r) }
+	f()
+	if got := testing.AllocsPerRun(10, f); !(got == 0) {
+		t.Errorf("%v allocations a call", got)
+	}
+	if got := allocationsInParallel(20, f); !(got == 0) {
+		t.Errorf("%v allocations a call on all processors", got)
+	}
+}
+
+func twofoldPanics(t *testing.T, be engine.Backend) {
+	a, x, b := engine.View(3, 2, make([]float64, 6)), engine.View(1, 2, make([]float64, 2)), engine.View(3, 1, make([]float64, 3))
+	g, r := newTwofold(1, 2), newTwofold(3, 1)
+	short := g
+	short.Err = engine.View(1, 1, make([]float64, 1))
+	for name, f := range map[string]func(){
+		"other x":       func() { be.GradientTwofold(a, engine.View(1, 3, make([]float64, 3)), b, nil, g, r) },
+		"other b":       func() { be.GradientTwofold(a, x, engine.View(2, 1, make([]float64, 2)), nil, g, r) },
+		"short weights": func() { be.GradientTwofold(a, x, b, make([]float64, 2), g, r) },
+		"other g":       func() { be.GradientTwofold(a, x, b, nil, r, r) },
+		"short bounds":  func() { be.GradientTwofold(a, x, b, nil, short, r) },
+		"other r":       func() { be.GradientTwofold(a, x, b, nil, g, g) },
+	} {
+		func() {
+			defer func() {
+				if _, ok := recover().(string); !ok {
+					t.Errorf("%s: no panic with a string", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+// twofoldCases are of every kind, in shapes that have edges.
+func twofoldCases() []twofoldCase {
+	var cases []twofoldCase
+	shapes := [][3]int{{3, 0, 1}, {1, 1, 1}, {3, 2, 1}, {4, 7, 2}, {5, 8, 1}, {7, 17, 3}, {33, 5, 1}, {64, 31, 2}, {130, 70, 1}, {40, 520, 1}, {9, 1100, 2}, {300, 12, 5}}
+	for i, s := range shapes {
+		for _, kind := range []func(rng *rand.Rand, c *twofoldCase){ordinary, scaled, cancelling, outliers, graded, small, large} {
+			c := twofoldCase{n: s[0], d: s[1], t: s[2]}
+			kind(random(uint64(i)), &c)
+			c.name = fmt.Sprintf("%s, n = %d, d = %d, t = %d", c.name, c.n, c.d, c.t)
+			cases = append(cases, c)
+		}
+	}
+	return cases
+}
+
+// table is drawn once, so that an element is the same whenever it is asked for.
+func table(rows, cols int, f func(i, j int) float64) func(i, j int) float64 {
+	x := make([]float64, rows*cols)
+	for i := range x {
+		x[i] = f(i/max(1, cols), i%max(1, cols))
+	}
+	return func(i, j int) float64 { return x[i*cols+j] }
+}
+
+func ordinary(rng *rand.Rand, c *twofoldCase) {
+	c.name = "normal"
+	c.a, c.x, c.b = table(c.n, c.d, normal(rng)), table(c.t, c.d, normal(rng)), table(c.n, c.t, normal(rng))
+	c.g = table(c.t, c.d, normal(rng))
+}
+
+// scaled has rows, columns and weights of different size.
+func scaled(rng *rand.Rand, c *twofoldCase) {
+	c.name = "scales of rows and columns, weights"
+	power := func() float64 { return math.Exp2(float64(rng.IntN(200) - 100)) }
+	row, col := table(c.n, 1, func(int, int) float64 { return power() }), table(c.d, 1, func(int, int) float64 { return power() })
+	c.a = table(c.n, c.d, func(i, j int) float64 { return rng.NormFloat64() * row(i, 0) * col(j, 0) })
+	c.x = table(c.t, c.d, func(_, j int) float64 { return rng.NormFloat64() / col(j, 0) })
+	c.b = table(c.n, c.t, func(i, _ int) float64 { return rng.NormFloat64() * row(i, 0) })
+	c.w = table(c.n, 1, func(i, _ int) float64 { return 1 / row(i, 0) / row(i, 0) * rng.Float64() })
+}
+
+// cancelling has a B that differs from A·Xᵀ by a rounding.
+func cancelling(rng *rand.Rand, c *twofoldCase) {
+	ordinary(rng, c)
+	c.name = "residuals of a rounding"
+	a, x := c.a, c.x
+	c.b = table(c.n, c.t, func(i, q int) float64 {
+		var s sum
+		for j := range c.d {
+			s.add(a(i, j), x(q, j))
+		}
+		return s.value()
+	})
+	c.g = nil
+}
+
+// outliers has a few rows, and entries, that are far larger than all others.
+func outliers(rng *rand.Rand, c *twofoldCase) {
+	ordinary(rng, c)
+	c.name, c.rough = "outliers", true
+	c.a = table(c.n, c.d, func(i, j int) float64 {
+		switch {
+		case i%7 == 0:
+			return 1e18 * rng.NormFloat64()
+		case (i+j)%11 == 0:
+			return 1e9
+		case j%5 == 0:
+			return 0
+		}
+		return rng.NormFloat64()
+	})
+	c.w = table(c.n, 1, func(i, _ int) float64 {
+		if i%7 == 0 {
+			return 1e-30
+		}
+		return 1
+	})
+}
+
+// graded has products of sums that cancel to a part in 10³⁰.
+func graded(rng *rand.Rand, c *twofoldCase) {
+	ordinary(rng, c)
+	c.name, c.rough = "condition 1e30", true
+	x := c.x
+	c.a = func() func(i, j int) float64 {
+		a := make([][]float64, c.n)
+		for i := range a {
+			a[i] = make([]float64, c.d)
+			s := exactly(0)
+			for j := range a[i] {
+				size := math.Exp2(float64(-100*j) / float64(c.d))
+				a[i][j] = rng.NormFloat64() * size
+				if j > c.d/2 { // take back most of what there is
+					v, _ := s.Float64()
+					a[i][j] = -v / x(0, j)
+				}
+				s.Add(s, times(a[i][j], x(0, j)))
+			}
+		}
+		return func(i, j int) float64 { return a[i][j] }
+	}()
+	c.b, c.g = nil, nil
+}
+
+func small(rng *rand.Rand, c *twofoldCase) {
+	ordinary(rng, c)
+	c.name = "near underflow"
+	a, b := c.a, c.b
+	c.a = func(i, j int) float64 { return a(i, j) * 0x1p-530 }
+	c.b = func(i, j int) float64 { return b(i, j) * 0x1p-520 }
+	c.g = nil
+}
+
+func large(rng *rand.Rand, c *twofoldCase) {
+	ordinary(rng, c)
+	c.name = "near overflow"
+	a := c.a
+	c.a = func(i, j int) float64 { return a(i, j) * 0x1p500 }
+}
+
+// exactly is a number of so many bits that no sum here rounds.
+func exactly(v float64) *big.Float { return new(big.Float).SetPrec(1200).SetFloat64(v) }
+
+func times(x, y float64) *big.Float { return exactly(0).Mul(exactly(x), exactly(y)) }
+
+// compressed leaves out what is zero.
+func compressed(a engine.Matrix) engine.CSR {
+	s := engine.CSR{Rows: a.Rows, Cols: a.Cols, RowPtr: []int{0}}
+	for i := range a.Rows {
+		for j, v := range a.Row(i) {
+			if v != 0 {
+				s.ColIdx, s.Val = append(s.ColIdx, int32(j)), append(s.Val, v)
+			}
+		}
+		s.RowPtr = append(s.RowPtr, len(s.Val))
+	}
+	return s
+}
+
+// hold returns how much of a bound is used, at most.
+func (c twofoldCase) hold(t *testing.T, compute func(a, x, b engine.Matrix, w []float64, g, r engine.Twofold)) float64 {
+	t.Helper()
+	if c.g == nil {
+		c.g = func(int, int) float64 { return 0 }
+	}
+	a, x := newMatrix(c.n, c.d, c.a), newMatrix(c.t, c.d, c.x)
+	var b engine.Matrix
+	if c.b != nil {
+		b = newMatrix(c.n, c.t, c.b).view()
+	}
+	var w []float64
+	for i := 0; c.w != nil && i < c.n; i++ {
+		w = append(w, c.w(i, 0))
+	}
+	zero := func(int, int) float64 { return 0 }
+	gh, gl, ge := newOutput(c.t, c.d, c.g), newOutput(c.t, c.d, zero), newOutput(c.t, c.d, zero)
+	rh, rl, re := newOutput(c.n, c.t, nan), newOutput(c.n, c.t, nan), newOutput(c.n, c.t, nan)
+	compute(a.view(), x.view(), b, w, engine.Twofold{Hi: gh.view(), Lo: gl.view(), Err: ge.view()}, engine.Twofold{Hi: rh.view(), Lo: rl.view(), Err: re.view()})
+	for i, m := range []*matrix{gh, gl, ge, rh, rl, re} {
+		m.guarded(t, fmt.Sprint(c.name, ", output ", i), anywhere)
+	}
+	a.unchanged(t, c.name)
+	x.unchanged(t, c.name)
+	worst := 0.0
+	check := func(what string, i, j int, hi, lo, err *matrix, want *big.Float, size float64) {
+		got := exactly(0).Add(exactly(hi.at(i, j)), exactly(lo.at(i, j)))
+		off, _ := got.Sub(got, want).Float64()
+		bound := err.at(i, j)
+		if !(math.Abs(off) <= bound) {
+			t.Fatalf("%s: %s of (%d, %d) is off by %.3g, its bound is %.3g", c.name, what, i, j, off, bound)
+		}
+		if bound > 0 {
+			worst = max(worst, math.Abs(off)/bound)
+		}
+		if !c.rough && !(bound <= 0x1p-70*size+0x1p-1000) {
+			t.Fatalf("%s: the bound of %s of (%d, %d) is %.3g for terms that add up to %.3g", c.name, what, i, j, bound, size)
+		}
+		if !(math.Abs(lo.at(i, j)) <= 0x1p-53*math.Abs(hi.at(i, j))) {
+			t.Fatalf("%s: %s of (%d, %d) is %.17g and %g beside", c.name, what, i, j, hi.at(i, j), lo.at(i, j))
+		}
+	}
+	g, sizes := make([]*big.Float, c.t*c.d), make([]float64, c.t*c.d)
+	for i := range g {
+		g[i] = exactly(c.g(i/c.d, i%c.d))
+	}
+	for i := range c.n {
+		for q := range c.t {
+			r, size := exactly(0), 0.0
+			for j := range c.d {
+				r.Add(r, times(c.a(i, j), c.x(q, j)))
+				size += math.Abs(c.a(i, j) * c.x(q, j))
+			}
+			if c.b != nil {
+				r.Sub(r, exactly(c.b(i, q)))
+				size += math.Abs(c.b(i, q))
+			}
+			check("R", i, q, rh, rl, re, r, size)
+			if w != nil {
+				r.Mul(r, exactly(w[i]))
+				size *= w[i]
+			}
+			for j := range c.d {
+				sizes[q*c.d+j] += size * math.Abs(c.a(i, j))
+				g[q*c.d+j].Add(g[q*c.d+j], exactly(0).Mul(r, exactly(c.a(i, j))))
+			}
+		}
+	}
+	for i, want := range g {
+		check("G", i/c.d, i%c.d, gh, gl, ge, want, sizes[i]+math.Abs(c.g(i/c.d, i%c.d)))
+	}
+	return worst
+}

@@ -1,0 +1,117 @@
+package purego
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine/internal/matrix"
+	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
+)
+
+// GradientTwofold computes R = A·Xᵀ − B and G += (W·R)ᵀ·A as sums of two numbers, for
+// rows that are divided among parts by their shape alone. Each part takes strips of rows
+// that stay in the second-level cache.
+func (b *Backend) GradientTwofold(a, x, rhs matrix.Matrix, w []float64, g, r matrix.Twofold) {
+	matrix.GradientTwofold(&a, &x, &rhs, w, &g, &r)
+	n, d, t := a.Rows, a.Cols, x.Rows
+	if n == 0 || t == 0 {
+		return
+	}
+	team := twofolds.get()
+	v := twofoldGradient{k: b.kernel, a: a, x: x, b: rhs, w: w, r: r, parts: twofoldParts(n, d, t)}
+	v.absX = matrix.View(t, d, grow(&team.absX, t*d))
+	for q := range t {
+		abs := v.absX.Row(q)
+		for j, x := range x.Row(q) {
+			abs[j] = math.Abs(x)
+		}
+	}
+	v.sums = grow(&team.sums, 3*v.parts*t*d)
+	team.twofoldGradient = v
+	team.run(&team.twofoldGradient, v.parts)
+	for step := 1; step < v.parts; step *= 2 {
+		for i := 0; i < v.parts; i += 2 * step {
+			v.add(v.part3(i+step), v.part3(i))
+		}
+	}
+	v.add(v.part3(0), g)
+	team.twofoldGradient = twofoldGradient{}
+	twofolds.put(team)
+}
+
+type twofoldTeam struct {
+	team
+	twofoldGradient
+	absX, sums []float64
+}
+
+var twofolds pool[twofoldTeam]
+
+// A twofoldGradient is one call of GradientTwofold.
+type twofoldGradient struct {
+	k       *kernel.Kernel
+	a, x, b matrix.Matrix
+	w       []float64
+	r       matrix.Twofold
+	absX    matrix.Matrix // |X|
+	parts   int           // a power of two
+	sums    []float64     // of each part
+}
+
+// Rows of a part at least, columns taken at a time, and elements of a strip of rows.
+const (
+	twofoldRows    = 128
+	twofoldColumns = 512
+	twofoldArea    = 1 << 15
+)
+
+// twofoldParts is how many parts n rows are divided into: enough to share out.
+func twofoldParts(n, d, t int) int {
+	parts := 1
+	for n*d*t >= 1<<14 && parts < mostParts && parts*twofoldRows < n {
+		parts *= 2
+	}
+	return parts
+}
+
+// part3 is the sums of part i.
+func (v *twofoldGradient) part3(i int) matrix.Twofold {
+	t, d := v.x.Rows, v.x.Cols
+	at := func(k int) matrix.Matrix {
+		lo := (3*i + k) * t * d
+		return matrix.View(t, d, v.sums[lo:lo+t*d])
+	}
+	return matrix.Twofold{Hi: at(0), Lo: at(1), Err: at(2)}
+}
+
+// add adds the sums h to g.
+func (v *twofoldGradient) add(h, g matrix.Twofold) {
+	d := g.Hi.Cols
+	for q := range g.Hi.Rows {
+		if d > 0 {
+			v.k.Twofold.Add(d, &h.Hi.Row(q)[0], &h.Lo.Row(q)[0], &h.Err.Row(q)[0], &g.Hi.Row(q)[0], &g.Lo.Row(q)[0], &g.Err.Row(q)[0])
+		}
+	}
+}
+
+// part does the rows of one part.
+func (v *twofoldGradient) part(i int, s *scratch) {
+	g := v.part3(i)
+	clear(g.Hi.Data)
+	clear(g.Lo.Data)
+	for j := range g.Err.Data {
+		g.Err.Data[j] = tiny * float64(v.a.Rows)
+	}
+	rows := 32
+	if v.x.Rows == 1 { // what is opened and closed for each strip costs less than reading A twice
+		rows = min(rows, max(4, twofoldArea/max(1, v.a.Cols)&^3))
+	}
+	lo, hi := share(v.a.Rows, i, v.parts, 4), share(v.a.Rows, i+1, v.parts, 4)
+	for ; lo < hi; lo += rows {
+		strip := newStrip(v, s, lo, min(lo+rows, hi))
+		strip.majorise()
+		for group := range strip.groups() {
+			strip.residuals(group)
+		}
+		strip.gradient(g)
+	}
+}

@@ -1,0 +1,155 @@
+package gram
+
+import (
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/twofold"
+)
+
+// A point is where a gradient is measured: the weights x of a target, at a γ.
+type point struct {
+	query int // its number among all of a pass
+	Query
+	x []float64
+}
+
+// A Measurement is what was found at weights x with about twice the digits of float64, of
+// the rows as they are: weights and means are exact, nothing was rounded before. With
+// r = w·(Xx − y) for the rows X, targets y and weights w as they come, s = 1ᵀr and a = Xᵀw,
+//
+//	g = Xᵀr − a·s/Σw + γx
+//
+// where an intercept is fitted, without the middle term otherwise.
+type Measurement struct {
+	Gradient []float64 // H·x − c, rounded once
+	Bounds   []float64 // of the error of each component
+	RSS      twofold.Number
+}
+
+// A measuring is a pass under way that measures at some points.
+type measuring struct {
+	o      *Operator
+	points []point
+	x      []float64      // of all points; with an intercept zeros behind them, whose residuals are 1
+	rhs    []float64      // of the rows at hand
+	r      engine.Twofold // of the rows at hand
+	g      engine.Twofold // Xᵀr of all points, and a behind them
+	sums   []measured
+	weight twofold.Number
+}
+
+// measured is what is summed at a point beside the gradient.
+type measured struct {
+	ones    twofold.Number // Σwr
+	squares twofold.Number // Σwr²
+}
+
+// newMeasuring is nil where no query is precise.
+func newMeasuring(o *Operator, qs []Query, v []float64) *measuring {
+	var points []point
+	for i, s := range qs {
+		if s.Precise {
+			points = append(points, point{i, s, v[i*o.d : (i+1)*o.d]})
+		}
+	}
+	q := len(points)
+	if q == 0 {
+		return nil
+	}
+	if o.product.reader.Mean() != nil {
+		q++
+	}
+	m := &measuring{o: o, points: points, sums: make([]measured, len(points)), x: make([]float64, q*o.d), rhs: make([]float64, q*engine.MaxGradientRows)}
+	for i, p := range points {
+		copy(m.x[i*o.d:], p.x)
+	}
+	m.g, m.r = newTwofold(q, o.d), newTwofold(engine.MaxGradientRows, q)
+	return m
+}
+
+func newTwofold(rows, cols int) engine.Twofold {
+	zeros := func() engine.Matrix { return engine.View(rows, cols, make([]float64, rows*cols)) }
+	return engine.Twofold{Hi: zeros(), Lo: zeros(), Err: zeros()}
+}
+
+// add adds what some rows contribute, no more than are taken at a time.
+func (m *measuring) add(b dataset.Block) {
+	o, q := m.o, len(m.x)/m.o.d
+	for i := range b.N {
+		row := m.rhs[i*q : (i+1)*q]
+		for j, p := range m.points {
+			row[j] = b.Y[i*o.t+p.Target]
+		}
+		if q > len(m.points) {
+			row[q-1] = -1
+		}
+	}
+	x, rhs, r := engine.View(q, o.d, m.x), engine.View(b.N, q, m.rhs), firstRows(m.r, b.N)
+	if b.Sparse != nil {
+		b.Sparse.GradientTwofold(x, rhs, b.W, m.g, r)
+	} else {
+		o.product.be.GradientTwofold(engine.View(b.N, o.d, b.X), x, rhs, b.W, m.g, r)
+	}
+	for i := range b.N {
+		w := twofold.Of(1)
+		if b.W != nil {
+			w.Hi = b.W[i]
+		}
+		m.weight = m.weight.Plus(w)
+		for j := range m.points {
+			v := twofold.Number{Hi: r.Hi.Row(i)[j], Lo: r.Lo.Row(i)[j], Err: r.Err.Row(i)[j]}
+			s, weighted := &m.sums[j], v
+			if b.W != nil {
+				weighted = v.Times(w)
+			}
+			s.ones = s.ones.Plus(weighted)
+			s.squares = s.squares.Plus(weighted.Times(v))
+		}
+	}
+}
+
+// numbers are all sums over the rows: the weight, of each point Σwr and Σwr², and the
+// gradients, in this order.
+func (m *measuring) numbers() []twofold.Number {
+	out := []twofold.Number{m.weight}
+	for _, s := range m.sums {
+		out = append(out, s.ones, s.squares)
+	}
+	for i := range m.g.Hi.Rows {
+		for j := range m.o.d {
+			out = append(out, twofold.Number{Hi: m.g.Hi.Row(i)[j], Lo: m.g.Lo.Row(i)[j], Err: m.g.Err.Row(i)[j]})
+		}
+	}
+	return out
+}
+
+// firstRows are so many of m.
+func firstRows(m engine.Twofold, n int) engine.Twofold {
+	cut := func(m engine.Matrix) engine.Matrix { return m.Slice(0, n, 0, m.Cols) }
+	return engine.Twofold{Hi: cut(m.Hi), Lo: cut(m.Lo), Err: cut(m.Err)}
+}
+
+// results are what the sums over the rows of all workers, as numbers has them, make of each
+// query; nil where it was not precise.
+func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
+	o, centred := m.o, m.o.product.reader.Mean() != nil
+	q, out := len(m.points), make([]*Measurement, queries)
+	weight, g := sums[0], sums[1+2*q:]
+	for i, p := range m.points {
+		ones, found := sums[1+2*i], &Measurement{Gradient: make([]float64, o.d), Bounds: make([]float64, o.d), RSS: sums[2+2*i]}
+		var shift twofold.Number // s/Σw
+		if centred {
+			shift = ones.Over(weight)
+			found.RSS = found.RSS.Minus(ones.Times(shift))
+		}
+		for j, x := range p.x {
+			v := g[i*o.d+j]
+			if centred {
+				v = v.Minus(g[q*o.d+j].Times(shift))
+			}
+			found.Gradient[j], found.Bounds[j] = v.Plus(twofold.Times(p.Gamma, x)).Round()
+		}
+		out[p.query] = found
+	}
+	return out
+}
