@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -70,7 +71,7 @@ func execute(ctx context.Context, args []string, joiner job.Joiner, stdout, stde
 		return failed
 	}
 	fmt.Fprintln(stderr, "fdridge: "+message(err))
-	if !begun { // no such command, or no such flag
+	if _, unwritten := errors.AsType[*fs.PathError](err); !begun && !unwritten { // no such command, or no such flag
 		return usage
 	}
 	return exitCode(err)
@@ -117,6 +118,9 @@ func badInput(format string, args ...any) error { return badinput.Errorf(format,
 // nameData names the data in an error that is about them and doesn't name them. Shapes that
 // ridge or fd find to disagree need not be those of the data.
 func nameData(data string, err error) error {
+	if data == "" {
+		return err
+	}
 	_, source := errors.AsType[*dataset.SourceError](err)
 	_, large := errors.AsType[*fd.RangeError](err)
 	scaled, ok := errors.AsType[*dataset.InputError](err)

@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -147,5 +149,31 @@ func TestOnlyDimensionsDisagree(t *testing.T) {
 		if code, _, errs := call(args...); code != usage || !strings.Contains(errs, want) || strings.Contains(errs, "dimensions") {
 			t.Errorf("%v: exit %d, %q", args, code, errs)
 		}
+	}
+}
+
+// TestFlatTarget: the GCV of a constant target is zero but for what underflows, of which a
+// logarithmic axis has nothing to show: the page is written all the same.
+func TestFlatTarget(t *testing.T) {
+	for name, rows := range map[string]string{"constant": "a,y\n1,3\n2,3\n5,3\n", "zero": "a,y\n1,0\n2,0\n5,0\n"} {
+		data, page := write(t, name+".csv", rows), filepath.Join(t.TempDir(), "page.html")
+		for _, gamma := range []string{"auto", "1,2"} {
+			must(t, "fit", "--data", data, "--target", "y", "--gamma", gamma, "--report", page)
+			if _, err := os.Stat(page); err != nil {
+				t.Errorf("%s target, --gamma %s: %v", name, gamma, err)
+			}
+		}
+	}
+}
+
+// TestUnwritten: what could not be written is no bad usage, of the version either.
+func TestUnwritten(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no /dev/full: ", err)
+	}
+	defer full.Close()
+	if code := run(t.Context(), []string{"--version"}, full, io.Discard); code != failed {
+		t.Errorf("--version: exit %d", code)
 	}
 }

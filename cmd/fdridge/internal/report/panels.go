@@ -80,14 +80,14 @@ func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 // window is the range of a logarithmic axis for brackets, some of which may reach
 // down to zero or up to infinity: it has the least upper end, three powers of ten
 // below it and three above the largest lower end at most. 0, 0 says that there is
-// nothing to go by.
+// nothing to go by: what has underflowed is zero there.
 func window(values []ridge.Interval) (lo, hi float64) {
 	leastLo, mostLo, leastHi, mostHi := math.Inf(1), 0.0, math.Inf(1), 0.0
 	for _, v := range values {
-		if v.Lo > 0 {
+		if v.Lo > leastShown {
 			leastLo, mostLo = min(leastLo, v.Lo), max(mostLo, v.Lo)
 		}
-		if v.Hi > 0 && !math.IsInf(v.Hi, 1) {
+		if v.Hi > leastShown && !math.IsInf(v.Hi, 1) {
 			leastHi, mostHi = min(leastHi, v.Hi), max(mostHi, v.Hi)
 		}
 	}
@@ -103,8 +103,15 @@ func window(values []ridge.Interval) (lo, hi float64) {
 	return max(leastLo, leastHi/beyond) / room, max(leastHi, min(mostHi, mostLo*beyond)) * room
 }
 
+// leastShown is what a logarithmic axis shows at least: what is not more is the underflow that
+// brackets of zero are widened by.
+const leastShown = 0x1p-1000
+
 // cut moves an end of a bracket that is far beyond the axis to a little beyond it.
 func cut(v float64, p *chart.Panel) float64 {
+	if p.LogY && v <= leastShown {
+		v = 0
+	}
 	if p.YMin == 0 && p.YMax == 0 {
 		return v
 	}
