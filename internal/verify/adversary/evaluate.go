@@ -165,7 +165,11 @@ func (e *evaluation) certificate(name string, f *ridge.Solution, truth *refbig.S
 				e.worst(name+"GCV", math.Inf(1))
 			}
 		} else {
-			e.within(name+"GCV", c.GCV, truth.GCV[j], truth.GCV[j], 0, math.Inf(1))
+			scale := p.YY[j] // times n/(n − df)², of what the reference's RSS cancels from
+			if rss := truth.RSS[j]; rss.Sign() > 0 {
+				scale = new(big.Float).Mul(scale, new(big.Float).Quo(truth.GCV[j], rss))
+			}
+			e.within(name+"GCV", c.GCV, truth.GCV[j], scale, 0, math.Inf(1))
 		}
 	}
 }

@@ -193,7 +193,7 @@ func objectiveNear(gamma, xn, energy, d float64, rss interval.Interval) interval
 	f := gamma * xn * xn
 	round := (d + 4) * eps
 	out := interval.Interval{
-		Lo: math.Max(0, (rss.Lo+f*(1-round)-energy*energy-lost)/2),
+		Lo: math.Max(0, (rss.Lo*(1-4*eps)+f*(1-round-4*eps)-energy*energy*(1+4*eps)-lost)/2),
 		Hi: (rss.Hi+f*(1+round)+lost)/2*(1+4*eps) + lost,
 	}
 	if out.IsNaN() || math.IsInf(out.Lo, 1) { // ‖x̂‖, or its square, is beyond range
@@ -208,6 +208,7 @@ func rssNear(gamma, energy float64, rss interval.Interval) interval.Interval {
 	lo := math.Max(0, math.Sqrt(rss.Lo)-energy)
 	hi := math.Sqrt(rss.Hi) + energy
 	near := interval.Squared(lo, hi)
+	near.Lo, near.Hi = near.Lo*(1-8*eps), near.Hi*(1+8*eps)
 	if gamma == 0 {
 		near.Hi = rss.Hi
 	}

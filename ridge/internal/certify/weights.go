@@ -39,7 +39,7 @@ func (a At) excess(x float64, rss, objective interval.Interval) float64 {
 func (a At) rssAtOptimum(j int, x, e, move float64, f, rss interval.Interval) interval.Interval {
 	far, near := x+e, math.Max(0, x-e)
 	most := math.Min(a.Gamma*far*far, math.Max(0, a.TSS[j]+a.SquaresError(j)-2*f.Lo))
-	byObjective := interval.Interval{Lo: math.Max(0, 2*f.Lo-most), Hi: 2*f.Hi - a.Gamma*near*near}
+	byObjective := interval.Interval{Lo: math.Max(0, 2*f.Lo*(1-4*eps)-most*(1+4*eps)), Hi: 2*f.Hi*(1+4*eps) - a.Gamma*near*near*(1-4*eps)}
 	move = math.Min(move, math.Sqrt(a.norm.largest2)*e)
 	lo := math.Max(0, math.Sqrt(rss.Lo)-move)
 	hi := math.Sqrt(rss.Hi) + move
