@@ -24,14 +24,15 @@ type Corrected struct {
 //	‖x − x*‖ ≤ ‖(RᵀR)⁻¹g‖ + ω/(1−ω)·‖R⁻¹‖·‖R⁻ᵀg‖ + min(‖δ‖/σ², Σδᵢ√(H⁻¹)ᵢᵢ/σ),
 //	‖H^{½}(x − x*)‖ ≤ ‖R⁻ᵀg‖/lower + min(‖δ‖/σ, Σδᵢ√(H⁻¹)ᵢᵢ),
 //
-// from H⁻¹ = R⁻¹(I + E)⁻¹R⁻ᵀ with ‖E‖ ≤ ω. known is false where the factor says too little of H. off is a lower bound on
+// from H⁻¹ = R⁻¹(I + E)⁻¹R⁻ᵀ with ‖E‖ ≤ ω. known is false where the factor says too little of H,
+// or squares have left the range of float64. off is a lower bound on
 // ‖H^{½}(x − x*)‖.
 func Refined(e *Streamed, f *Factored, j int, c *Corrected) (w Weights, off float64, known bool) {
 	_, s := e.moved(f)
 	n := s.factor
 	omega := math.Max(1-n.lower*n.lower, n.upper*n.upper-1)
 	xn := vec.Norm(c.X)
-	if !(n.lower > 0) || !(omega < 0.5) || !(n.solved < 0.1) || !(xn <= math.MaxFloat64) {
+	if !(n.lower > 0) || !(omega < 0.5) || !(n.solved < 0.1) || !(xn <= math.MaxFloat64) || math.IsInf(c.RSS.Hi, 1) {
 		return w, 0, false
 	}
 	d := float64(e.Dim)

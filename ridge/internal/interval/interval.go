@@ -14,8 +14,12 @@ type Interval struct{ Lo, Hi float64 }
 // Around is what is known of a number that is not negative and known to some error.
 func Around(x, off float64) Interval { return Interval{math.Max(0, x-off), x + off} }
 
-// Outward is Around, rounded outward.
+// Outward is Around, rounded outward. Of an x that is none, or whose error is not finite, it
+// says nothing.
 func Outward(x, off float64) Interval {
+	if !(math.Abs(x)+off <= math.MaxFloat64) {
+		return Nonnegative()
+	}
 	return Interval{math.Max(0, math.Nextafter(x-off, math.Inf(-1))), math.Nextafter(x+off, math.Inf(1))}
 }
 

@@ -177,6 +177,8 @@ func (s *System) measured(rss float64, found *gram.Measurement) {
 	if found != nil {
 		v, off := found.RSS.Round()
 		s.exact = &certify.Exact{RSS: interval.Outward(v, off), Gradient: vec.Norm(found.Bounds) * (1 + 0x1p-30)}
-		s.Residual = math.Sqrt(math.Max(0, v))
+		if v >= 0 && !math.IsInf(s.exact.RSS.Hi, 1) {
+			s.Residual = math.Sqrt(v)
+		}
 	}
 }
