@@ -190,7 +190,7 @@ func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64)
 		return hi, lo
 	}
 	w := p.w[i]
-	ch = w * hi
+	ch, _ = twofold.Product(w, hi)
 	return ch, math.FMA(w, lo, math.FMA(w, hi, -ch))
 }
 

@@ -11,9 +11,10 @@ func Sum(a, b float64) (s, e float64) {
 	return s, (a - (s - z)) + (b - z)
 }
 
-// Product is a·b = p + e, p = fl(a·b), where nothing overflows and e does not underflow.
+// Product is a·b = p + e, p = fl(a·b), where nothing overflows and e does not underflow. The
+// conversion keeps the compiler from fusing the product with a sum that p goes into.
 func Product(a, b float64) (p, e float64) {
-	p = a * b
+	p = float64(a * b)
 	return p, math.FMA(a, b, -p)
 }
 
