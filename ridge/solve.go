@@ -207,7 +207,7 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	}
 	if observe := opts.Observe; observe != nil {
 		p.Observe = func(s *krylov.System) {
-			observe(Iterate{Gamma: s.Gamma(), Target: s.Target, Pass: s.Passes(), Coef: s.X, RelativeError: s.Relative, Measured: s.Measured})
+			observe(Iterate{Gamma: s.Gamma(), Target: s.Target, Pass: s.Passes(), Coef: s.Coef(), RelativeError: s.Relative, Measured: s.Measured})
 		}
 	}
 	if progress := opts.Progress; progress != nil {
