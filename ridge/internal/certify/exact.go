@@ -81,5 +81,7 @@ func (g *Judge) exactWeights(j int, x []float64, m *Measured) Weights {
 	apart := g.Gamma * low * (2*xn + low) * (1 + few*eps)
 	rss.Lo, rss.Hi = math.Max(0, rss.Lo-apart), rss.Hi+apart
 	w.Objective = interval.Intersect(g.Objective(j), objectiveMeasured(g.Gamma, xn, rss, interval.Squared(off.Lo, off.Hi)))
-	return g.complete(w, j, xn, (off.Hi+math.Hypot(lowA, math.Sqrt(g.Gamma)*low))*(1+few*eps), math.Inf(1))
+	energy := (off.Hi + math.Hypot(lowA, math.Sqrt(g.Gamma)*low)) * (1 + few*eps)
+	w.RSS = interval.Intersect(w.RSS, rssAbove(w.Objective, g.Gamma, xn, energy, few))
+	return g.complete(w, j, xn, energy, math.Inf(1))
 }
