@@ -1,6 +1,7 @@
 package ridge_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -75,6 +76,36 @@ func TestPrecise(t *testing.T) {
 	if !(median <= 10) || !(high <= 100) {
 		t.Errorf("bound/error: median %.3g, 95th percentile %.3g", median, high)
 	}
+}
+
+// TestPreciseLeast: asked for more than float64 holds, every method ends at weights that are
+// x* but for their last rounding, and is certified to that, whatever Ĥ is worth.
+func TestPreciseLeast(t *testing.T) {
+	passes := 0
+	for name, p := range preciseProblems() {
+		ref := refbig.New(p.x, p.y, p.w, p.intercept)
+		sum := summarize(t, p, ridge.SummaryConfig{Size: 4, Intercept: p.intercept})
+		for _, gamma := range []float64{p.gamma, 1e-3 * p.gamma} {
+			want := must(ref.Solve(gamma))(t)
+			for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
+				_, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Method: method, Tol: 1e-18})
+				short, ok := errors.AsType[*ridge.NotConvergedError](err)
+				if !ok || short.Status != ridge.RoundOff {
+					t.Fatalf("%s, %v: %v", name, method, err)
+				}
+				f := short.Solutions[0]
+				ridgetest.Certificate(t, ref, f)
+				passes = max(passes, f.Passes)
+				for j, c := range f.Targets {
+					off := refbig.Distance(c.Coef, want.Coef[j])
+					if !(c.RelativeErrorBound <= 0x1p-53) || !(c.ErrorBound <= 1.25*off) {
+						t.Errorf("%s, %v, γ = %g: certified %.3g relative, %.3g of the error", name, method, gamma, c.RelativeErrorBound, c.ErrorBound/off)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d passes at most", passes)
 }
 
 // TestPreciseWorkers: what several workers add up keeps its digits.

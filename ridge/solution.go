@@ -76,8 +76,9 @@ type Target struct {
 	// ComputedTSS is ‖b‖² as computed, of the centred target where an intercept was
 	// fitted; NaN where it is unknown.
 	ComputedTSS float64
-	// GradientNorm is ‖Aᵀ(Ax̂ − b) + γx̂‖₂ as computed in the last pass; NaN for a method
-	// that made none at x̂.
+	// GradientNorm is ‖Aᵀ(Ax̂ − b) + γx̂‖₂ as computed in the last pass, before the last
+	// rounding of x̂ where it was refined beyond that of plain gradients; NaN for a method that
+	// made no pass at x̂.
 	GradientNorm float64
 
 	Certificate

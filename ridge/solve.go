@@ -41,8 +41,8 @@ type SolveOptions struct {
 	Method Method
 	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to be certified for every γ and
 	// target. Default 1e-8. Where the round-off of plain gradients allows no such
-	// certificate, they are measured with twice the digits: down to some 1e-15 where η is
-	// not much larger than γ, see [Certificate].
+	// certificate, one is measured with twice the digits: down to the rounding of the weights
+	// to float64, which is between 1e-17 and 1.1e-16.
 	Tol float64
 	// MaxPasses bounds the reads of the data after the summary's. Default 500.
 	MaxPasses int

@@ -2,6 +2,9 @@ package purego
 
 import (
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
@@ -21,6 +24,7 @@ type twofoldStrip struct {
 	last   []float64  // the rows behind the last four, filled up with zeros
 	s      []float64  // of rows
 	c      []float64  // of columns
+	even   []float64  // of columns, were all rows of scale 1
 	size   []float64  // Σ c·|x| of each strip of columns, for each right-hand side
 	sums   []fourSums // of each right-hand side, of one group of rows
 	coef   []float64  // w·r of each group and right-hand side: four high, four low parts
@@ -35,13 +39,13 @@ type fourSums struct{ hi, lo, size [4]float64 }
 func newStrip(v *twofoldGradient, s *scratch, lo, hi int) twofoldStrip {
 	d, t := v.a.Cols, v.x.Rows
 	p := twofoldStrip{twofoldGradient: v, lo: lo, hi: hi}
-	work := grow(&s.a, 5*d+2*twofoldColumns+8*p.groups()*t+p.strips()*t+4*p.groups()+12)
+	work := grow(&s.a, 6*d+2*twofoldColumns+8*p.groups()*t+p.strips()*t+4*p.groups()+12)
 	cut := func(n int) []float64 {
 		x := work[:n:n]
 		work = work[n:]
 		return x
 	}
-	p.c, p.h, p.l, p.coef = cut(d), cut(twofoldColumns), cut(twofoldColumns), cut(8*p.groups()*t)
+	p.c, p.even, p.h, p.l, p.coef = cut(d), cut(d), cut(twofoldColumns), cut(twofoldColumns), cut(8*p.groups()*t)
 	p.size, p.s, p.small = cut(p.strips()*t), cut(4*p.groups()), cut(12)
 	if len(s.four) < t {
 		s.four = make([]fourSums, t)
@@ -107,11 +111,45 @@ func (p *twofoldStrip) majorise() {
 		}
 		p.k.Twofold.ColMax(d, &inverse[0], a, lda, &p.c[0])
 	}
+	if s := p.s[:p.hi-p.lo]; slices.Max(s) > uneven*slices.Min(s) {
+		p.considerEven(floats.Sum(s) / float64(len(s)))
+	}
 	for strip := range p.strips() {
 		j, n := p.columns(strip)
 		for q := range p.x.Rows {
 			p.size[strip*p.x.Rows+q] = raise * p.k.Dot1(n, &p.c[j], &p.absX.Data[q*p.absX.Stride+j])
 		}
+	}
+}
+
+// uneven is how many times the scales of some rows may be those of others before it is asked
+// whether columns alone tell more of the entries. In x, x², x³, … they do.
+const uneven = 8
+
+// considerEven gives all rows the scale 1 where that bounds the entries better: where the bounds
+// of the columns' largest entries, s_i·c_j for a row of mean scale, are on average above these.
+func (p *twofoldStrip) considerEven(mean float64) {
+	for j := range p.even {
+		p.even[j] = least
+	}
+	ones := p.small[:4]
+	for i := range ones {
+		ones[i] = 1
+	}
+	for group := range p.groups() {
+		a, lda := p.four(group, 0)
+		p.k.Twofold.ColMax(len(p.even), &ones[0], a, lda, &p.even[0])
+	}
+	var above float64
+	for j, c := range p.c {
+		above += c / p.even[j]
+	}
+	if !(mean*above > float64(len(p.c))) {
+		return
+	}
+	copy(p.c, p.even)
+	for i := range p.s {
+		p.s[i] = 1
 	}
 }
 

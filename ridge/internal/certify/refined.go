@@ -41,7 +41,7 @@ func NewRefiner(e *Streamed, f *Factored) *Refiner {
 	_, s := e.moved(f)
 	n := s.factor
 	omega := math.Max(1-n.lower*n.lower, n.upper*n.upper-1) * (1 + few*eps)
-	if !(n.lower > 0) || !(omega < 0.5) || !(n.solved < 0.1) {
+	if !(n.lower > 0) || !(omega < 0.5) {
 		return nil
 	}
 	return &Refiner{e, f.Gamma, s, omega}
