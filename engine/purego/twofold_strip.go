@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 	"github.com/fdridge/fdridge/internal/twofold"
@@ -112,7 +110,7 @@ func (p *twofoldStrip) majorise() {
 		p.k.Twofold.ColMax(d, &inverse[0], a, lda, &p.c[0])
 	}
 	if s := p.s[:p.hi-p.lo]; slices.Max(s) > uneven*slices.Min(s) {
-		p.considerEven(floats.Sum(s) / float64(len(s)))
+		p.considerEven()
 	}
 	for strip := range p.strips() {
 		j, n := p.columns(strip)
@@ -126,9 +124,10 @@ func (p *twofoldStrip) majorise() {
 // whether columns alone tell more of the entries. In x, x², x³, … they do.
 const uneven = 8
 
-// considerEven gives all rows the scale 1 where that bounds the entries better: where the bounds
-// of the columns' largest entries, s_i·c_j for a row of mean scale, are on average above these.
-func (p *twofoldStrip) considerEven(mean float64) {
+// considerEven gives all rows the scale 1 where that bounds the entries better. With C_j the
+// largest entries of the columns, it makes elements of G smaller by max s_i·c_j/C_j, and those of
+// R larger by C_j/(s_i·c_j): the one is held against the other, as powers of two and on average.
+func (p *twofoldStrip) considerEven() {
 	for j := range p.even {
 		p.even[j] = least
 	}
@@ -140,11 +139,18 @@ func (p *twofoldStrip) considerEven(mean float64) {
 		a, lda := p.four(group, 0)
 		p.k.Twofold.ColMax(len(p.even), &ones[0], a, lda, &p.even[0])
 	}
-	var above float64
-	for j, c := range p.c {
-		above += c / p.even[j]
+	var n, rows, columns int // rows and columns: sums of exponents
+	largest := math.Ilogb(least)
+	for _, s := range p.s[:p.hi-p.lo] {
+		if s > least { // else it is a row of zeros, but for what is hardly more
+			e := math.Ilogb(s)
+			n, rows, largest = n+1, rows+e, max(largest, e)
+		}
 	}
-	if !(mean*above > float64(len(p.c))) {
+	for j, c := range p.c {
+		columns += math.Ilogb(c) - math.Ilogb(p.even[j])
+	}
+	if !(float64(largest)+float64(rows)/float64(max(1, n))+2*float64(columns)/float64(len(p.c)) > 0) {
 		return
 	}
 	copy(p.c, p.even)
