@@ -9,7 +9,6 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
@@ -240,16 +239,7 @@ func (e *exact) fit(system *direct.System, gamma float64) (*Solution, error) {
 		Status: Factorized,
 	}
 	for j, w := range weights {
-		f.Targets = append(f.Targets, e.target(rows, j, found.X[j*e.d:][:e.d:e.d], w))
+		f.Targets = append(f.Targets, newTarget(found.X[j*e.d:][:e.d:e.d], rows.TSS[j], w))
 	}
 	return f, nil
-}
-
-// target is the solution x of target j.
-func (e *exact) target(rows *certify.Streamed, j int, x []float64, w certify.Weights) Target {
-	intercept := 0.0
-	if mean := rows.Means; mean != nil {
-		intercept = mean[e.d+j] - vec.Dot(x, mean[:e.d])
-	}
-	return newTarget(x, intercept, rows.TSS[j], w)
 }

@@ -229,7 +229,7 @@ func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.
 		f.Status = Converged
 		for j, sys := range found.Systems[i*t : (i+1)*t] {
 			x, measured := sys.Best()
-			target := newTarget(slices.Clone(x), s.interceptOf(x, j), found.Known.TSS[j], sys.Weights())
+			target := newTarget(slices.Clone(x), found.Known.TSS[j], sys.Weights())
 			target.GradientNorm = measured.Gradient.Norm
 			f.Targets = append(f.Targets, target)
 			f.Passes = max(f.Passes, 1+sys.Passes())
