@@ -71,7 +71,7 @@ type Solution struct {
 
 // A Target is the solution for one target.
 type Target struct {
-	Coef      []float64 // x̂, length d
+	Coef []float64 // x̂, length d
 	// Intercept is ȳ − x̂ᵀx̄, of the weights before their last rounding where a gradient was
 	// measured with twice the digits; zero where none was fitted, NaN where it is unknown.
 	Intercept float64
