@@ -112,14 +112,12 @@ func tables(t *testing.T, dir string) {
 		}
 		fmt.Fprintf(&text, "%v,%v\n", float32(y), rng.Float32())
 	}
-	head := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", n, d+2)
-	head += strings.Repeat(" ", 63-(10+len(head))%64) + "\n"
 	put := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	put("rows.npy", "\x93NUMPY\x01\x00"+string([]byte{byte(len(head)), byte(len(head) >> 8)})+head+string(data))
+	put("rows.npy", npyHead("<f4", n, d+2)+string(data))
 	put("pairs.svm", pairs.String())
 	put("penalty.csv", strings.Repeat("2\n", d))
 	var packed bytes.Buffer
