@@ -76,7 +76,7 @@ func unfinished(t *testing.T) (dir string, args []string) {
 func TestCheckpointMorePasses(t *testing.T) {
 	_, args := unfinished(t)
 	code, out, errs := call(args...)
-	if code != done || !strings.Contains(errs, "going on from checkpoint ck, row 10000 of pass 2") {
+	if code != done || !strings.Contains(errs, "going on from checkpoint ck, row 5000 of pass 2") {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	got := contents(t, "model.json")
