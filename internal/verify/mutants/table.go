@@ -93,7 +93,7 @@ var mutants = []mutant{
 	{"measure: low parts of other workers are dropped", "ridge/internal/gram/sharing.go",
 		"return a, b, (rest - b) + low", "return a, 0 * b, 0 * ((rest - b) + low)", "ridge", "^TestPrecise"},
 	{"gradient: what bases lose is dropped", "engine/purego/internal/kernel/twofold_generic.go",
-		"lo[j%sides] += e", "lo[j%sides] += 0 * e", "engine/enginetest", "^TestBackends$/GradientTwofold"},
+		"lo[j%sides] += e", "lo[j%sides] += 0 * e", "engine/purego", "^TestKernels$/^generic$/^GradientTwofold$"},
 	{"solve: Ĥ without the shift of RFD", "ridge/internal/krylov/hessian.go",
 		"s.shifts[i] = gamma + s.Shift", "s.shifts[i] = gamma + 0*s.Shift", "ridge", "^TestContraction$"},
 	{"cg: steepest descent", "ridge/internal/krylov/cg.go",
