@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report/reporttest"
 )
 
 // A parsedPage is what a test asks of a page.
@@ -234,8 +236,8 @@ func TestReportBounds(t *testing.T) {
 	signs := map[string]int{}
 	for _, row := range rows {
 		w := want[int(parse(t, row[1]))-1]
-		x, b := parse(t, plain(row[2])), parse(t, plain(row[3]))
-		scaled, whole := parse(t, plain(row[4])), parse(t, plain(row[5]))
+		x, b := parse(t, reporttest.Plain(row[2])), parse(t, reporttest.Plain(row[3]))
+		scaled, whole := parse(t, reporttest.Plain(row[4])), parse(t, reporttest.Plain(row[5]))
 		if !(x-1.01*b <= w && w <= x+1.01*b) {
 			t.Errorf("weight %s is %v, the page says %v ± %v", row[1], w, x, b)
 		}
@@ -250,21 +252,6 @@ func TestReportBounds(t *testing.T) {
 	if signs["proved"] == 0 || signs["open"] == 0 {
 		t.Errorf("signs %v: the test sees but one kind", signs)
 	}
-}
-
-// plain is a number with its power of ten as a program writes it.
-func plain(text string) string {
-	mantissa, power, ok := strings.Cut(text, "·10")
-	if !ok {
-		if power, ok = strings.CutPrefix(text, "10"); !ok || strings.Trim(power, "⁻⁰¹²³⁴⁵⁶⁷⁸⁹") != "" || power == "" {
-			return text
-		}
-		mantissa = "1"
-	}
-	for i, raised := range strings.Split("⁰¹²³⁴⁵⁶⁷⁸⁹", "") {
-		power = strings.ReplaceAll(power, raised, fmt.Sprint(i))
-	}
-	return mantissa + "e" + strings.ReplaceAll(power, "⁻", "-")
 }
 
 // TestReportRefuses: a page that could not be written is refused before the data are

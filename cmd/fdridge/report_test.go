@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,30 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report/reporttest"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
-
-// parseEnds reads what a report writes of a bracket.
-func parseEnds(text string) (lo, hi float64, err error) {
-	text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
-	low, high, two := strings.Cut(text, ", ")
-	if !two {
-		high = low
-	}
-	for i, end := range []string{low, high} {
-		v, err := strconv.ParseFloat(plain(end), 64)
-		if err != nil && !math.IsInf(v, 0) {
-			return 0, 0, err
-		}
-		if i == 0 {
-			lo = v
-		} else {
-			hi = v
-		}
-	}
-	return lo, hi, nil
-}
 
 // TestReportHolds: report and page hold the figures that --json has in full.
 func TestReportHolds(t *testing.T) {
@@ -116,7 +95,7 @@ func holdsBound(t *testing.T, what, text string, bound, part float64) {
 	if text == "none" {
 		text = "+Inf"
 	}
-	if v, err := strconv.ParseFloat(plain(text), 64); err != nil || !(v >= bound) || !(v <= (1+part)*bound) {
+	if v, err := strconv.ParseFloat(reporttest.Plain(text), 64); err != nil || !(v >= bound) || !(v <= (1+part)*bound) {
 		t.Errorf("%s: %s for a bound of %v", what, text, bound)
 	}
 }
@@ -124,7 +103,7 @@ func holdsBound(t *testing.T, what, text string, bound, part float64) {
 // holdsBracket checks that a text holds a bracket.
 func holdsBracket(t *testing.T, what, text string, v ridge.Interval) {
 	t.Helper()
-	lo, hi, err := parseEnds(text)
+	lo, hi, err := reporttest.Ends(text)
 	if err != nil || !(lo <= v.Lo && v.Hi <= hi) {
 		t.Errorf("%s: %s does not hold %v: %v", what, text, v, err)
 	}

@@ -51,7 +51,7 @@ func b2i(b bool) int {
 // seven interruptions of each run, or a fourth of FDRIDGE_KILLS.
 func TestRanksInterrupted(t *testing.T) {
 	t.Chdir(t.TempDir())
-	shared(t, 6000)
+	shared(t, 3000)
 	for i, c := range []string{
 		"--data pairs.svm --method cg --gamma 100 --size 3 --tol 1e-9 --intercept=false",
 		"--data rows.csv,rows.csv.gz,rows.csv,rows.csv --target 13 --weights 14 --standardize --method galerkin --gamma 10,30 --size 3",

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report/reporttest"
 	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -80,31 +81,10 @@ func TestOutward(t *testing.T) {
 		if v, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(v) >= 0x1p-1022 && (text != fmt.Sprintf("%.*g", n, v) || printed(typeset) != chart.Digits(v, n)) {
 			t.Fatalf("%v to %d digits: %s and %s look unlike %.*g", x, n, text, printed(typeset), n, v)
 		}
-		if p := plain(printed(typeset)); rational(t, p).Cmp(got) != 0 {
+		if p := reporttest.Plain(printed(typeset)); rational(t, p).Cmp(got) != 0 {
 			t.Fatalf("%v to %d digits: %s in a page, %s on a terminal", x, n, p, text)
 		}
 	})
-}
-
-// parseEnds reads what bracket and within write.
-func parseEnds(text string) (lo, hi float64, err error) {
-	text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
-	low, high, two := strings.Cut(text, ", ")
-	if !two {
-		high = low
-	}
-	for i, end := range []string{low, high} {
-		v, err := strconv.ParseFloat(plain(end), 64)
-		if err != nil && !math.IsInf(v, 0) {
-			return 0, 0, err
-		}
-		if i == 0 {
-			lo = v
-		} else {
-			hi = v
-		}
-	}
-	return lo, hi, nil
 }
 
 // TestBracket: a printed bracket holds the one it stands for, and is hardly wider: by a unit
@@ -121,7 +101,7 @@ func TestBracket(t *testing.T) {
 			v.Lo, v.Hi = v.Hi, v.Lo
 		}
 		for _, text := range []string{bracket(v), within(v)} {
-			lo, hi, err := parseEnds(text)
+			lo, hi, err := reporttest.Ends(text)
 			if err != nil {
 				t.Fatalf("%v is printed as %s: %v", v, text, err)
 			}
@@ -155,7 +135,7 @@ func TestPlusMinus(t *testing.T) {
 		x := rapid.Float64Range(-1e6, 1e6).Draw(t, "x")
 		e := math.Abs(x) * math.Pow(10, rapid.Float64Range(-15, 1).Draw(t, "log10 e"))
 		value, within := plusMinus(x, e)
-		shown, size := rational(t, plain(value)), rational(t, plain(within))
+		shown, size := rational(t, reporttest.Plain(value)), rational(t, reporttest.Plain(within))
 		shortest := func(v float64) *big.Rat { return rational(t, strconv.FormatFloat(v, 'e', -1, 64)) }
 		off := new(big.Rat).Sub(shortest(x), shown)
 		if off.Abs(off).Add(off, shortest(e)).Cmp(size) > 0 {
@@ -165,21 +145,6 @@ func TestPlusMinus(t *testing.T) {
 			t.Fatalf("%v ± %v is printed as %s ± %s", x, e, value, within)
 		}
 	})
-}
-
-// plain is a number with its power of ten as a program writes it.
-func plain(text string) string {
-	mantissa, power, ok := strings.Cut(text, "·10")
-	if !ok {
-		if power, ok = strings.CutPrefix(text, "10"); !ok || strings.Trim(power, "⁻⁰¹²³⁴⁵⁶⁷⁸⁹") != "" || power == "" {
-			return text
-		}
-		mantissa = "1"
-	}
-	for i, raised := range strings.Split("⁰¹²³⁴⁵⁶⁷⁸⁹", "") {
-		power = strings.ReplaceAll(power, raised, fmt.Sprint(i))
-	}
-	return mantissa + "e" + strings.ReplaceAll(power, "⁻", "-")
 }
 
 // TestChoiceHolds: the γ that a choice leaves open are within those printed, and so is the
