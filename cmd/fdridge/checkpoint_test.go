@@ -60,7 +60,7 @@ func unfinished(t *testing.T) (dir string, args []string) {
 	t.Chdir(dir)
 	args = strings.Fields("fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 2 --tol 1e-9 --standardize --json --out model.json --checkpoint ck")
 	code, _, errs := call(append(args, "--max-passes", "2")...)
-	if code != failed || !strings.Contains(errs, "tolerance not reached") {
+	if code != short || !strings.Contains(errs, "tolerance not reached") || !strings.Contains(errs, "goes on from checkpoint ck") {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	if _, err := os.Stat("ck"); err != nil {

@@ -48,7 +48,7 @@ func (o *checkpointFlags) outputs() []output {
 
 // freeFlags may differ between a run and the one whose checkpoint it goes on from: where to
 // put results, what to show, and how far to go.
-var freeFlags = []string{"out", "coef", "report", "json", "save-sketch", "log-format", "threads", "checkpoint", "checkpoint-every", "tol", "max-passes", "help"}
+var freeFlags = []string{"out", "coef", "report", "json", "save-sketch", "log-format", "threads", "checkpoint", "checkpoint-every", "tol", "max-passes", "strict", "help"}
 
 // settings are what two runs must have in common, and the files as they are now.
 func (o *fitOptions) settings(be engine.Backend) ([]job.Setting, map[string]dataset.Stamp, error) {

@@ -170,6 +170,7 @@ func (o *fitOptions) fit(ctx context.Context, j *job.Job, run session, be engine
 	}
 	f.Cost.Total = time.Since(start)
 	bar.finish()
+	o.resumes = o.kept.name
 	err = o.deliver(f, columns, o.target.value, stdout)
 	if _, short := errors.AsType[*ridge.NotConvergedError](err); err == nil || short {
 		err = firstError(j.Wait(ctx), err)

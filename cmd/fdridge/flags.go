@@ -59,8 +59,10 @@ type solveFlags struct {
 	out, coef string
 	report    string
 	json      bool
+	strict    bool
 
 	command string // how to run this again
+	resumes string // the checkpoint that a run that has come to its limit goes on from; "" for none
 	gammas  []float64
 	auto    bool // γ is to be chosen: of gammas, or of a grid where these are none
 }
@@ -80,6 +82,7 @@ func (o *solveFlags) register(f *pflag.FlagSet, method, methods string) {
 	f.StringVar(&o.report, "report", "", "write a page about the fit here, one HTML file")
 	f.StringVar(&o.coef, "coef", "", "write the weights here too, as .npy: a row [intercept, weights…] for each γ and target")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
+	f.BoolVar(&o.strict, "strict", false, "where --tol is not reached write no model and no weights, and exit with 1; otherwise the best found are written, with what is certified of them, and the exit code is 3")
 }
 
 func (o *solveFlags) check(methods ...string) error {
@@ -90,6 +93,8 @@ func (o *solveFlags) check(methods ...string) error {
 		return badInput("--tol: %v, must be between 0 and 1", o.tol)
 	case o.maxPasses < 1:
 		return badInput("--max-passes: %d, must be at least 1", o.maxPasses)
+	case o.strict && o.method == "one-shot":
+		return errNoTolerance
 	}
 	if err := oneOf("method", o.method, methods...); err != nil {
 		return err
@@ -106,6 +111,9 @@ func (o *solveFlags) check(methods ...string) error {
 	}
 	return firstError(checkOut(o.out), checkOutput("report", o.report), checkOutput("coef", o.coef))
 }
+
+// errNoTolerance refuses --strict where it would promise what nothing checks.
+var errNoTolerance = badInput("--strict: --method one-shot has no tolerance to reach")
 
 // outputs are the files that are written.
 func (o *solveFlags) outputs() []output {

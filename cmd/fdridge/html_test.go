@@ -173,11 +173,17 @@ func TestReportPage(t *testing.T) {
 		"features": {append(fit, "--gamma", "1e6", "--features", "poly:3", "--method", "cg"), done, 2, want{
 			"weights": {"poly:3 made of the 3 columns"},
 		}},
-		"not converged": {append(fit, "--gamma", "1e4", "--method", "newton", "--size", "1", "--max-passes", "2"), failed, 2, want{
+		"not converged": {append(fit, "--gamma", "1e4", "--method", "newton", "--size", "1", "--max-passes", "2"), short, 2, want{
 			"certificate": {"What to do", "--max-passes"},
 		}},
-		"no bound": {append(fit, "--gamma", "1e-3", "--method", "newton", "--size", "1", "--max-passes", "2"), failed, 1, want{
+		"no bound": {append(fit, "--gamma", "1e-3", "--method", "newton", "--size", "1", "--max-passes", "2"), short, 1, want{
 			"certificate": {"no bound on the relative error"}, "convergence": {"After no pass"},
+		}},
+		"round-off": {append(fit, "--gamma", "1e-3", "--method", "exact", "--tol", "1e-30"), short, 0, want{
+			"certificate": {"What to do", "round-off", "Round-off is the limit", "or a --tol of "},
+		}},
+		"diverged": {append(fit, "--gamma", "1e-3", "--method", "newton", "--size", "1", "--robust=false"), failed, 1, want{
+			"certificate": {"What to do", "--method cg", "diverged"},
 		}},
 		"plain": {append(fit, "--gamma", "1e4", "--method", "newton", "--size", "2", "--robust=false"), done, 2, want{
 			"convergence": {"Of plain Frequent Directions nothing is predicted"},
@@ -210,7 +216,7 @@ func TestReportPage(t *testing.T) {
 				t.Errorf("%d pictures, %d captions, want %d", p.elements["svg"], p.elements["figcaption"], c.pictures)
 			}
 			verdict := regexp.MustCompile(`class="verdict( good)?">([^<]*)<`).FindStringSubmatch(p.text)
-			if verdict == nil || (code == failed) != strings.HasPrefix(verdict[2], "Not converged: ") {
+			if verdict == nil || (code != done) != strings.HasPrefix(verdict[2], "Not converged: ") {
 				t.Errorf("verdict %q", verdict)
 			}
 		})

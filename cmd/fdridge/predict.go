@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/engine"
@@ -69,6 +70,9 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if m, err = chooseFit(m, o.gamma); err != nil {
 		return err
 	}
+	if e, ok := errors.AsType[*model.ShortfallError](m.Err()); ok {
+		fmt.Fprintf(stderr, "fdridge: warning: %s: %s\n", o.model, shortfallOf(e))
+	}
 	of, err := o.predictor(m)
 	if err != nil {
 		return err
@@ -98,6 +102,15 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		fmt.Fprintf(stderr, "target %d: R² = %s; RMSE = %.6g over %d rows\n", j+1, r2, s.RMSE(), s.Rows())
 	}
 	return nil
+}
+
+// shortfallOf says of a model's fit what is certified and what was asked for.
+func shortfallOf(e *model.ShortfallError) string {
+	certified := "no relative error of its weights is certified"
+	if !math.IsInf(e.Certified, 1) {
+		certified = fmt.Sprintf("its weights are certified to a relative error of %s", report.AtMost(e.Certified, 3))
+	}
+	return fmt.Sprintf("%s, %g was asked for; %v", certified, e.Tol, e.Status)
 }
 
 // open opens rows with the features of the model. Labels are a target to compare with.

@@ -63,6 +63,8 @@ func (o *solveOptions) check() error {
 		return badInput("--method: %s needs the rows, --data", o.method)
 	case o.in.data.set:
 		return o.in.check()
+	case o.strict:
+		return errNoTolerance
 	}
 	for _, name := range []string{"format", "delimiter", "header", "target", "weights", "rows"} {
 		if o.runs.cmd.Flags().Changed(name) {
