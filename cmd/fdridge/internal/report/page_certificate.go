@@ -93,7 +93,7 @@ func (f *Fit) certificate() certificateSection {
 			v := &s.Targets[j]
 			c.Fits = append(c.Fits, certificateRow{
 				Gamma: chart.Digits(s.Gamma, 4), Target: f.targetName(j), Relative: bound(v.RelativeErrorBound), Error: bound(v.ErrorBound),
-				R2: within(v.R2()), Dimension: within(s.EffectiveDimension), GCV: within(v.GCV), Stop: s.Status.String(), Passes: s.Passes + f.Cost.PreparingReads,
+				R2: figureInPage(v.R2()), Dimension: figureInPage(s.EffectiveDimension), GCV: figureInPage(v.GCV), Stop: s.Status.String(), Passes: s.Passes + f.Cost.PreparingReads,
 			})
 		}
 	}
