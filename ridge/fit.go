@@ -23,6 +23,10 @@ type Result struct {
 	Summary  *Summary     // nil for a direct method
 	SizedFor float64      // the error that a pilot chose the sketch's size for; 0: none did
 	Passes   int          // reads of the data
+	// Attainable is the relative error, at the worst γ, down to which the rounding of weights to
+	// float64 keeps no tolerance from being certified, see [Summary.Attainable]; 2⁻⁵³ for a direct
+	// method, 0 for the one-shot solutions.
+	Attainable float64
 }
 
 // An Attempt is a method that was tried, and why it was given up.
@@ -132,6 +136,9 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 
 // exact makes a direct fit.
 func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) error {
+	if err := r.foresee(nil, opts); err != nil {
+		return err
+	}
 	factor := Cholesky
 	if r.Method == QR.String() || r.Method == exactName && slices.Contains(opts.Gammas, 0) {
 		factor = QR
@@ -285,6 +292,9 @@ func (r *Result) oneShot(gammas []float64, plain bool) (err error) {
 func (r *Result) refine(ctx context.Context, src dataset.Source, gammas []float64, opts *Options) (*Result, error) {
 	method, err := ParseMethod(r.Method)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.foresee(gammas, opts); err != nil {
 		return nil, err
 	}
 	solve := SolveOptions{

@@ -54,6 +54,9 @@ type Options struct {
 	// Progress, if not nil, is called after every block that was read. In stages other than
 	// [Refining] only p.Rows says anything.
 	Progress func(s Stage, p Progress)
+	// Doubt, if not nil, is told that Tol is below what is attainable, [Result].Attainable, before
+	// a pass is spent on it: it may not be reached.
+	Doubt func(attainable float64)
 	// Summarize, if not nil, makes a summary in place of [Summarize], for [Piloting] or
 	// [Sketching]. With a Reducer it is needed, and makes that of all workers' rows.
 	Summarize func(ctx context.Context, s Stage, src dataset.Source, cfg SummaryConfig, progress func(rows int64)) (*Summary, error)

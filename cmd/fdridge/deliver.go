@@ -106,6 +106,17 @@ type shortError struct {
 func (e *shortError) Error() string { return e.message }
 func (e *shortError) Unwrap() error { return e.err }
 
+// doubt says that the tolerance may not be reached, before passes are spent on it.
+func (o *solveFlags) doubt(bar *progress, stderr io.Writer) func(attainable float64) {
+	return func(attainable float64) {
+		why := "rounding the weights to float64 alone may put them that far off"
+		if attainable > 2*0x1p-53 {
+			why = "as far as this sketch can tell, rounding the weights to float64 may put them that far off; a larger --size or --gamma lowers that"
+		}
+		bar.warn(stderr, fmt.Sprintf("--tol %g is below %s and may not be reached: %s", o.tol, report.AtMost(attainable, 2), why))
+	}
+}
+
 // shortfall says what is certified, what was asked for, why it is not reached, what can be done,
 // and what was written.
 func (o *solveFlags) shortfall(f *report.Fit, kept bool) string {

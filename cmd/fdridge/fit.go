@@ -140,18 +140,22 @@ func (o *fitOptions) run(ctx context.Context, ranks *job.Ranks, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	return j.End(nameColumns(o.fit(ctx, j, session{ranks, seen}, be, bar, stdout)))
+	return j.End(nameColumns(o.fit(ctx, j, session{ranks, seen}, be, bar, stdout, stderr)))
 }
 
 // fit reads the rows, fits, and delivers what was found.
-func (o *fitOptions) fit(ctx context.Context, j *job.Job, run session, be engine.Backend, bar *progress, stdout io.Writer) error {
+func (o *fitOptions) fit(ctx context.Context, j *job.Job, run session, be engine.Backend, bar *progress, stdout, stderr io.Writer) error {
 	start := time.Now()
 	d, err := openData(ctx, &o.inputFlags, run, j.Scaling(), be, bar)
 	if err != nil {
 		return err
 	}
 	j.Attach(d.counted, d.prep.Scaling)
-	f, err := o.fitRows(ctx, j, d, be, bar)
+	var doubt func(float64)
+	if run.ranks.Leads() {
+		doubt = o.doubt(bar, stderr)
+	}
+	f, err := o.fitRows(ctx, j, d, be, bar, doubt)
 	if err != nil {
 		return err
 	}
@@ -179,7 +183,7 @@ func (o *fitOptions) fit(ctx context.Context, j *job.Job, run session, be engine
 }
 
 // fitRows has the library choose and fit.
-func (o *fitOptions) fitRows(ctx context.Context, j *job.Job, d *data, be engine.Backend, bar *progress) (*report.Fit, error) {
+func (o *fitOptions) fitRows(ctx context.Context, j *job.Job, d *data, be engine.Backend, bar *progress, doubt func(attainable float64)) (*report.Fit, error) {
 	begin := time.Now()
 	f, traces, opts := o.begin(be, o.intercept)
 	var sum *ridge.Summary
@@ -189,6 +193,7 @@ func (o *fitOptions) fitRows(ctx context.Context, j *job.Job, d *data, be engine
 	if o.oneShotError > 0 {
 		opts.Size = j.Size()
 	}
+	opts.Doubt = doubt
 	opts.KeepSummary = o.save != ""
 	opts.Summarized = func(made *ridge.Summary) error {
 		sum, f.Cost.Sketched = made, time.Since(begin)

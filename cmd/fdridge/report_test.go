@@ -63,7 +63,7 @@ func TestReportHolds(t *testing.T) {
 				holdsBound(t, "η", η[1], want[0].shrinkage, 1e-3)
 				holdsBound(t, "η in the page", regexp.MustCompile(`η = (\S+) of`).FindStringSubmatch(parsePage(t, page).text)[1], want[0].shrinkage, 1e-2)
 			}
-			onTerminal := regexp.MustCompile(`(?m)^\S+ +\d +\S+ +\d+ +(\S+) +(\S+) +` + strings.Repeat(`(\[.*?\]|\(.*?\)\S+|\S+ ± \S+|\S+) +`, 3)).FindAllStringSubmatch(text, -1)
+			onTerminal := regexp.MustCompile(`(?m)^\S+ +\d +\S+ +\d+ +(\S+) +(\S+) +`+strings.Repeat(`(\[.*?\]|\(.*?\)\S+|\S+ ± \S+|\S+) +`, 3)).FindAllStringSubmatch(text, -1)
 			inPage := regexp.MustCompile(`<td>\d+</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td>`).FindAllStringSubmatch(parsePage(t, page).text, -1)
 			for _, rows := range [][][]string{onTerminal, inPage} {
 				if len(rows) != len(want) {

@@ -104,6 +104,7 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	if sum.Weight() != float64(sum.Rows()) && opened != nil && !o.in.weights.set {
 		return badInput("--weights: the sketch in %s is of weighted rows, %d that weigh %g: name their weights, as when it was made", name, sum.Rows(), sum.Weight())
 	}
+	opts.Doubt = o.doubt(bar, stderr)
 	found, err := ridge.FitSummary(ctx, src, sum, opts)
 	if err := o.end(f, traces, found, err); err != nil {
 		return nameData(o.in.data.value, err)
