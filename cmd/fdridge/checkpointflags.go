@@ -19,7 +19,7 @@ type checkpointFlags struct {
 }
 
 func (o *checkpointFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&o.name, "checkpoint", "", "keep the state of the run here: after a crash, or Ctrl-C, the same command goes on from it, to the same bits; removed when the run is done")
+	f.StringVar(&o.name, "checkpoint", "", "keep the state of the run here: after a crash, or Ctrl-C, the same command goes on from it, to the same bits; removed when the run ends with exit code 0")
 	f.DurationVar(&o.every, "checkpoint-every", 30*time.Second, "how often, at most; what a checkpoint takes to write is left ten times in between")
 }
 

@@ -648,6 +648,9 @@ func TestMan(t *testing.T) {
 		if err != nil || !strings.Contains(string(page), ".SH SYNOPSIS") {
 			t.Errorf("fdridge%s.1: %v", name, err)
 		}
+		if fits := name == "-fit" || name == "-solve"; strings.Contains(string(page), "Exit codes") != fits || strings.Contains(string(page), "strict") != fits {
+			t.Errorf("fdridge%s.1 does not tell of exit codes and --strict, or does for nothing", name)
+		}
 	}
 	if code, _, errs := call("man", "--out", filepath.Join(dir, "none")); code != usage || !strings.Contains(errs, "--out: there is no folder") {
 		t.Errorf("exit %d, %s", code, errs)

@@ -41,6 +41,7 @@ func fitCommand(joiner job.Joiner) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fit --data FILE[,FILE…] --gamma G[,G…]|auto",
 		Short: "Fit ridge regression and certify its error",
+		Long:  "Fit ridge regression and certify its error." + exitCodes,
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {

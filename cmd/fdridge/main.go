@@ -43,6 +43,14 @@ const (
 	short  = 3 // the tolerance was not reached: the best that could be had was written, with its certificate
 )
 
+// exitCodes is for the help of what fits.
+const exitCodes = `
+
+Exit codes: 0, what was asked for is done, and certified to --tol where the method has a
+tolerance (all but one-shot); 3, --tol was not reached, the best weights that were found are
+written with what is certified of them; 1, nothing is: the computation failed, diverged or
+was interrupted, or --strict was said and --tol not reached; 2, bad usage or input.`
+
 // run executes one command line and returns its exit code; an error is one line
 // on stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {

@@ -25,6 +25,7 @@ func solveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "solve SKETCH --gamma G[,G…]|auto",
 		Short: "Fit from a sketch; with --data refine by passes over its rows",
+		Long:  "Fit from a sketch; with --data refine by passes over its rows." + exitCodes,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return badInput("solve needs one sketch, %d are named; merge makes one of several", len(args))

@@ -148,10 +148,13 @@ func AtMost(x float64, n int) string { return atMost(x, n, general) }
 // bracket prints an interval on a terminal.
 func bracket(v ridge.Interval) string { return ends(v, general) }
 
+// noBound is what a page has in place of a bound that is infinite.
+const noBound = "none"
+
 // bound writes an upper bound in a page.
 func bound(x float64) string {
 	if math.IsInf(x, 1) {
-		return "none"
+		return noBound
 	}
 	return atMost(x, 3, typeset)
 }

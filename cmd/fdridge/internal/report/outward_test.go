@@ -167,8 +167,13 @@ func TestWeight(t *testing.T) {
 			t.Fatalf("%v ± %v over %v is printed as %s ± %s", x, e, scale, value, within)
 		}
 	})
-	if value, within := around(1.25, math.Inf(1)); value != "1.25" || within != "none" {
-		t.Errorf("%s ± %s", value, within)
+	for _, c := range []struct {
+		x, e          float64
+		value, within string
+	}{{1.2512, math.Inf(1), "1.25", "none"}, {-0.02735261, 1900, "-0.0274", "1910"}, {0, 0, "0", "0"}, {0.5, 0, "0.5", "0"}, {0.02735261, 0.027, "0.0274", "0.0271"}} {
+		if value, within := around(c.x, c.e); value != c.value || within != c.within {
+			t.Errorf("%v ± %v is printed as %s ± %s", c.x, c.e, value, within)
+		}
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fdridge/fdridge/internal/chart"
-	"github.com/fdridge/fdridge/internal/digits"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -95,9 +93,9 @@ func (f *Fit) weightsTable(s *ridge.Solution, j int, names []string) weightsTabl
 	_, intercept := f.Data.Preparation.Unscale(coef, s.Targets[j].Intercept)
 	t := weightsTable{Title: f.nameOf(s, j), Others: max(0, len(coef)-mostWeights)}
 	if f.Asked.Intercept || intercept != 0 {
-		t.Intercept = chart.Digits(intercept, 6)
-		if k, ok := digits.Around(intercept, f.Data.Preparation.InterceptBound(&s.Targets[j])); ok {
-			t.Intercept = k.Text(raised)
+		value, within := around(intercept, f.Data.Preparation.InterceptBound(&s.Targets[j]))
+		if t.Intercept = value; within != noBound {
+			t.Intercept += " ± " + within
 		}
 	}
 	for _, i := range order[:len(coef)-t.Others] {

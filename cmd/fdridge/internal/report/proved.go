@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/internal/digits"
@@ -40,12 +41,21 @@ func proved(v ridge.Interval, scale func(exp int) string, as look) string {
 	return k.Text(scale)
 }
 
-// around writes x, which is within e of what it stands for, and the bound, for two columns of a
-// page.
+// around writes x, which is within e of what it stands for, and a bound on the error of what is
+// written, for two columns of a page. Where no digit is proved it writes three of x itself.
 func around(x, e float64) (value, within string) {
-	k, ok := digits.Around(x, e)
-	if !ok {
-		return chart.Digits(x, 6), bound(e)
+	if k, ok := digits.Around(x, e); ok && e < math.Abs(x) {
+		return k.Value(raised), k.Bound(raised)
 	}
-	return k.Value(raised), k.Bound(raised)
+	const few = 3
+	return chart.Digits(x, few), bound(e + rounding(x, few))
+}
+
+// rounding bounds how far x in n digits is from x.
+func rounding(x float64, n int) float64 {
+	written, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', n-1, 64), 64) // beyond the range it is infinite
+	if written == x {
+		return 0
+	}
+	return math.Abs(written-x) + 0x1p-52*math.Abs(x) // written is itself rounded
 }
