@@ -49,6 +49,12 @@ func (o *sketchFlags) config(be engine.Backend) ridge.SummaryConfig {
 	return ridge.SummaryConfig{Size: o.size, Intercept: o.intercept, Shrink: shrink, Backend: be}
 }
 
+// resultFlags say where to put solutions, and whether to keep those that are short of the tolerance.
+type resultFlags struct {
+	out, coef, report string
+	json, strict      bool
+}
+
 // solveFlags say which solutions are wanted, how exact, and where to put them.
 type solveFlags struct {
 	gamma     once
@@ -56,10 +62,7 @@ type solveFlags struct {
 	robust    bool
 	tol       float64
 	maxPasses int
-	out, coef string
-	report    string
-	json      bool
-	strict    bool
+	resultFlags
 
 	command string // how to run this again
 	resumes string // the checkpoint that a run that has come to its limit goes on from; "" for none
@@ -116,7 +119,7 @@ func (o *solveFlags) check(methods ...string) error {
 var errNoTolerance = badInput("--strict: --method one-shot has no tolerance to reach")
 
 // outputs are the files that are written.
-func (o *solveFlags) outputs() []output {
+func (o *resultFlags) outputs() []output {
 	return []output{{"out", o.out}, {"report", o.report}, {"coef", o.coef}}
 }
 
