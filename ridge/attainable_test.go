@@ -67,6 +67,12 @@ func TestAttainable(t *testing.T) {
 			t.Errorf("%s to %v: %+v, told %d times", c.opts.Method, c.opts.Tol, res, told)
 		}
 	}
+	for tol, want := range map[float64]bool{1e-15: true, 1e-17: false} {
+		plan := must(summarize(t, src, ridge.SummaryConfig{Size: 2}).Plan(ridge.PlanConfig{Tol: tol}))(t)
+		if plan.Options[0].Reaches != want || (plan.Best >= 0) != want {
+			t.Errorf("a plan for %v marks %d: %s", tol, plan.Best, plan.Reason)
+		}
+	}
 	if _, err := summarize(t, src, ridge.SummaryConfig{Size: 2}).Attainable(-1); !errors.Is(err, ridge.ErrInput) {
 		t.Errorf("γ = −1: %v", err)
 	}

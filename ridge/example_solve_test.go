@@ -234,3 +234,22 @@ func ExampleFit_errors() {
 	// more memory than allowed for folds: 5
 	// more folds than rows
 }
+
+// A tolerance below what rounding the weights to float64 may cost is told before the passes.
+func ExampleSummary_Attainable() {
+	ctx, src := context.Background(), wide(500, 40)
+	for _, size := range []int{10, 40} {
+		sum, err := ridge.Summarize(ctx, src, ridge.SummaryConfig{Size: size}, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		least, err := sum.Attainable(1)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("m = %d: %.0e\n", size, least)
+	}
+	// Output:
+	// m = 10: 1e-13
+	// m = 40: 1e-16
+}

@@ -92,6 +92,28 @@ func TestCheckpointMorePasses(t *testing.T) {
 	}
 }
 
+// TestCheckpointLargerTol: a run that round-off has stopped goes on with a larger tolerance, to the
+// bits of a run that had it from the start, and reads nothing for that.
+func TestCheckpointLargerTol(t *testing.T) {
+	dir := t.TempDir()
+	tables(t, dir)
+	t.Chdir(dir)
+	args := strings.Fields("fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 12 --json --out model.json --checkpoint ck --tol 1e-40")
+	if code, _, errs := call(args...); code != short || !strings.Contains(errs, "the same command with a larger --tol goes on from checkpoint ck") {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	args[len(args)-1] = "1e-9"
+	out := must(t, args...)
+	got := contents(t, "model.json")
+	whole := must(t, append(args[:len(args)-4], "--tol", "1e-9")...)
+	if readsOf(t, out) != 0 || readsOf(t, whole) == 0 {
+		t.Errorf("%d reads, %d from the start", readsOf(t, out), readsOf(t, whole))
+	}
+	if want := contents(t, "model.json"); got != want {
+		t.Errorf("going on:\n%s\nfrom the start:\n%s", got, want)
+	}
+}
+
 // readsOf is how often the data were read, by a report.
 func readsOf(t *testing.T, report string) int {
 	t.Helper()

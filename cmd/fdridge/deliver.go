@@ -120,17 +120,18 @@ func (o *solveFlags) doubt(bar *progress, stderr io.Writer) func(attainable floa
 // shortfall says what is certified, what was asked for, why it is not reached, what can be done,
 // and what was written.
 func (o *solveFlags) shortfall(f *report.Fit, kept bool) string {
-	text := "tolerance not reached: " + f.Shortfall() + "; "
+	text, again := "tolerance not reached: "+f.Shortfall()+"; ", "a larger --tol"
 	switch f.Short() {
 	case ridge.RoundOff:
 		text += "round-off allows no smaller error for these data, but perhaps with --standardize or a larger --gamma"
 	case ridge.PassLimit:
 		text += fmt.Sprintf("stopped by --max-passes %d: allow more, or take a larger --size", o.maxPasses)
-		if o.resumes != "" {
-			text += "; the same command with more goes on from checkpoint " + o.resumes
-		}
+		again = "a larger --max-passes"
 	case ridge.Diverged:
 		text += "the iteration diverged, gamma is too small for this sketch: say --method cg, or take a larger --size"
+	}
+	if o.resumes != "" {
+		text += fmt.Sprintf("; the same command with %s goes on from checkpoint %s", again, o.resumes)
 	}
 	switch {
 	case kept && (o.out != "" || o.coef != ""):
