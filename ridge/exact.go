@@ -48,7 +48,8 @@ type ExactOptions struct {
 	MaxBytes  uint64         // refuse to allocate more; 0 means 8 GiB
 	// Tol is the relative error to be certified where that is possible: fits that are known
 	// to less are corrected by one more pass, or a few, that measure gradients with twice the
-	// digits. 0 is what one pass certifies.
+	// digits. Those that are not certified to it have the Status [RoundOff], which is no error
+	// of Exact. 0 is what one pass certifies.
 	Tol      float64
 	Progress func(rows int64) // if not nil, is told the rows read so far
 }
@@ -139,6 +140,9 @@ func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 	if opts.Tol > 0 {
 		if err := e.refine(ctx, src, system, fits); err != nil {
 			return nil, err
+		}
+		for _, f := range fits {
+			f.Status = f.directStatus(opts.Tol)
 		}
 	}
 	return fits, nil

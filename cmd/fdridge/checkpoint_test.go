@@ -60,7 +60,7 @@ func unfinished(t *testing.T) (dir string, args []string) {
 	t.Chdir(dir)
 	args = strings.Fields("fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 2 --tol 1e-9 --standardize --json --out model.json --checkpoint ck")
 	code, _, errs := call(append(args, "--max-passes", "2")...)
-	if code != failed || !strings.Contains(errs, "tolerance not reached") {
+	if code != short || !strings.Contains(errs, "tolerance not reached") || !strings.Contains(errs, "goes on from checkpoint ck") {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	if _, err := os.Stat("ck"); err != nil {
@@ -89,6 +89,28 @@ func TestCheckpointMorePasses(t *testing.T) {
 	}
 	if left, _ := filepath.Glob("ck*"); len(left) > 0 {
 		t.Errorf("a run that is done leaves %v", left)
+	}
+}
+
+// TestCheckpointLargerTol: a run that round-off has stopped goes on with a larger tolerance, to the
+// bits of a run that had it from the start, and reads nothing for that.
+func TestCheckpointLargerTol(t *testing.T) {
+	dir := t.TempDir()
+	tables(t, dir)
+	t.Chdir(dir)
+	args := strings.Fields("fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 12 --json --out model.json --checkpoint ck --tol 1e-40")
+	if code, _, errs := call(args...); code != short || !strings.Contains(errs, "the same command with a larger --tol goes on from checkpoint ck") {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	args[len(args)-1] = "1e-9"
+	out := must(t, args...)
+	got := contents(t, "model.json")
+	whole := must(t, append(args[:len(args)-4], "--tol", "1e-9")...)
+	if readsOf(t, out) != 0 || readsOf(t, whole) == 0 {
+		t.Errorf("%d reads, %d from the start", readsOf(t, out), readsOf(t, whole))
+	}
+	if want := contents(t, "model.json"); got != want {
+		t.Errorf("going on:\n%s\nfrom the start:\n%s", got, want)
 	}
 }
 

@@ -459,19 +459,6 @@ func TestSingular(t *testing.T) {
 	}
 }
 
-// TestNotConverged: exit 1, the report is still there, and an older model is kept.
-func TestNotConverged(t *testing.T) {
-	model := write(t, "m", "the old model")
-	code, out, errs := call("fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "1", "--size", "2", "--method", "newton", "--max-passes", "2", "--out", model, "--json")
-	var v map[string]any
-	if err := json.Unmarshal([]byte(out), &v); err != nil || code != failed || v["converged"] != false || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "tolerance not reached") {
-		t.Errorf("exit %d, %v, %s", code, err, errs)
-	}
-	if b, err := os.ReadFile(model); err != nil || string(b) != "the old model" {
-		t.Errorf("the model is now %q, %v", b, err)
-	}
-}
-
 func TestInterrupt(t *testing.T) {
 	model := write(t, "m", "the old model")
 	ctx, cancel := context.WithCancel(context.Background())

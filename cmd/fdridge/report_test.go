@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -41,7 +42,7 @@ func TestReportHolds(t *testing.T) {
 				holdsBound(t, "η", η[1], want[0].shrinkage, 1e-3)
 				holdsBound(t, "η in the page", regexp.MustCompile(`η = (\S+) of`).FindStringSubmatch(parsePage(t, page).text)[1], want[0].shrinkage, 1e-2)
 			}
-			onTerminal := regexp.MustCompile(`(?m)^\S+ +\d +\S+ +\d+ +(\S+) +(\S+) +(\[.*?\]|\S+) +(\[.*?\]|\S+) +(\[.*?\]|\S+) `).FindAllStringSubmatch(text, -1)
+			onTerminal := regexp.MustCompile(`(?m)^\S+ +\d +\S+ +\d+ +(\S+) +(\S+) +`+strings.Repeat(`(\[.*?\]|\(.*?\)\S+|\S+ ± \S+|\S+) +`, 3)).FindAllStringSubmatch(text, -1)
 			inPage := regexp.MustCompile(`<td>\d+</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td>`).FindAllStringSubmatch(parsePage(t, page).text, -1)
 			for _, rows := range [][][]string{onTerminal, inPage} {
 				if len(rows) != len(want) {
@@ -57,6 +58,26 @@ func TestReportHolds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// plusMinus reads what a report or predict --digits writes as value ± bound.
+func plusMinus(t *testing.T, text string) (lo, hi *big.Rat) {
+	t.Helper()
+	value, bound, ok := strings.Cut(text, " ± ")
+	scale := ""
+	if inner, power, scaled := strings.Cut(bound, ")"); scaled {
+		value, bound, scale = strings.TrimPrefix(value, "("), inner, power
+	}
+	number := func(text string) *big.Rat {
+		r, is := new(big.Rat).SetString(reporttest.Plain(text))
+		if !is || !ok {
+			t.Fatalf("%q is no value ± bound", text)
+		}
+		return r
+	}
+	v, b, by := number(value), number(bound), number("1"+scale)
+	lo, hi = new(big.Rat).Sub(v, b), new(big.Rat).Add(v, b)
+	return lo.Mul(lo, by), hi.Mul(hi, by)
 }
 
 // figures are those of one γ and target.
@@ -100,9 +121,16 @@ func holdsBound(t *testing.T, what, text string, bound, part float64) {
 	}
 }
 
-// holdsBracket checks that a text holds a bracket.
+// holdsBracket checks that a text holds a bracket: value ± bound, or two ends.
 func holdsBracket(t *testing.T, what, text string, v ridge.Interval) {
 	t.Helper()
+	if strings.Contains(text, " ± ") {
+		lo, hi := plusMinus(t, text)
+		if lo.Cmp(new(big.Rat).SetFloat64(v.Lo)) > 0 || hi.Cmp(new(big.Rat).SetFloat64(v.Hi)) < 0 {
+			t.Errorf("%s: %s does not hold %v", what, text, v)
+		}
+		return
+	}
 	lo, hi, err := reporttest.Ends(text)
 	if err != nil || !(lo <= v.Lo && v.Hi <= hi) {
 		t.Errorf("%s: %s does not hold %v: %v", what, text, v, err)

@@ -304,6 +304,29 @@ func TestRanksRefused(t *testing.T) {
 	}
 }
 
+// TestRanksShort: all ranks end alike where the tolerance is not reached, and rank 0 alone tells,
+// before the passes and after them, and writes.
+func TestRanksShort(t *testing.T) {
+	t.Chdir(t.TempDir())
+	shared(t, 200)
+	for flag, want := range map[string]int{"": short, "--strict": failed} {
+		args := strings.Fields("fit --mpi --data rows.csv --target 13 --gamma 1 --size 4 --method cg --tol 1e-40 --out model.json " + flag)
+		out := ranks(t, t.Context(), 3, func(int) []string { return args })
+		for rank, e := range out {
+			if e.code != want || (rank > 0) != (e.stderr == "") {
+				t.Errorf("%v: rank %d ends with %d and says %q", args, rank, e.code, e.stderr)
+			}
+		}
+		if lines := strings.Split(out[0].stderr, "\n"); len(lines) != 3 || !strings.Contains(lines[0], "may not be reached") || !strings.Contains(lines[1], "tolerance not reached") {
+			t.Errorf("rank 0 says %q", out[0].stderr)
+		}
+		if _, err := os.Stat("model.json"); (err == nil) != (want == short) {
+			t.Errorf("%v: the model: %v", args, err)
+		}
+		os.Remove("model.json")
+	}
+}
+
 // TestRanksNames: where the first file of a list alone has a header, as of what was
 // divided, the ranks have its names all the same, and where another has them those.
 func TestRanksNames(t *testing.T) {

@@ -17,6 +17,7 @@ type origin struct {
 	exact certify.Exact  // what was measured there
 	shift twofold.Number // the mean of Xx − y there
 	here  *certify.Exact // what was last measured at x + X
+	near  float64        // bounds how far x + X is from x*
 	asked bool           // of the pass under way: the product with X, for the gradient
 	renew bool           // the next gradient is to be measured with twice the digits again
 

@@ -39,7 +39,6 @@ type System struct {
 	precise  bool    // plain gradients certify no more: one is measured with twice the digits
 	origin   *origin // where that was; nil before
 	passes   int
-	near     float64 // bounds how far from x* the weights are, before they are rounded to float64
 	bound    float64 // on ‖x − x*‖
 	best     best
 }
@@ -100,7 +99,7 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	round := s.roundOff()
 	rounding := s.distance(g, round)
 	reached := s.Relative <= tol
-	exhausted := round > s.near/2 || s.bound < roundedAway*rounding
+	exhausted := round > (s.bound-rounding)/2 || s.bound < roundedAway*rounding
 	if s.Measured && s.checking {
 		if s.best.vain++; s.bound < s.best.found.Error/2 || !s.best.known {
 			s.best.vain = 0
@@ -151,8 +150,11 @@ func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	if s.origin != nil {
 		rounding = s.origin.add(s.X)
 	}
-	s.near = s.judged.Error(g, round)
-	s.bound = s.near + rounding
+	near := s.judged.Error(g, round)
+	if s.origin != nil {
+		s.origin.near = near
+	}
+	s.bound = near + rounding
 	s.Relative = certify.Relative(s.bound, vec.Norm(s.Coef()))
 	return rounding
 }
@@ -181,7 +183,7 @@ func (s *System) record(g *Projection) {
 		Error:    s.bound,
 	}
 	if o := s.origin; o != nil {
-		b.found.Exact, b.found.Near = o.here, s.near
+		b.found.Exact, b.found.Near = o.here, o.near
 		b.found.Landing = certify.Landing{Shift: o.shift, Step: negated(s.X), Low: slices.Clone(o.low)}
 	}
 	b.relative, b.known = s.Relative, true
