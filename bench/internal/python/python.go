@@ -53,6 +53,11 @@ func (p *Process) Ask(words ...any) (string, error) {
 	if _, err := fmt.Fprintln(p.in, words...); err != nil {
 		return "", err
 	}
+	return p.Answer()
+}
+
+// Answer returns the next line that the program prints.
+func (p *Process) Answer() (string, error) {
 	line, err := p.out.ReadString('\n')
 	if err != nil {
 		return "", fmt.Errorf("python stopped: %w", err)

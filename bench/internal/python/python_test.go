@@ -5,14 +5,17 @@ import (
 	"testing"
 )
 
-// TestAsk: each line is answered by one, and a program that ends is an error.
+// TestAsk: what it prints at first is an answer, each line is answered by one, and a program that ends is an error.
 func TestAsk(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("no python3 here")
 	}
-	p, err := Start("print(input()[::-1], flush=True)", "sys", 1)
+	p, err := Start("print('begun', flush=True); print(input()[::-1], flush=True)", "sys", 1)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got, err := p.Answer(); err != nil || got != "begun" {
+		t.Errorf("%q, %v", got, err)
 	}
 	if got, err := p.Ask("ab", 12); err != nil || got != "21 ba" {
 		t.Errorf("%q, %v", got, err)
