@@ -13,6 +13,7 @@ type answer struct {
 	coef      []float64
 	intercept float64
 	bound     float64 // proved of ‖x̂ − x*‖/‖x*‖; NaN: nothing
+	passes    int     // reads of the rows; 0: nobody counted
 	failed    string  // why there is none
 }
 
@@ -21,6 +22,7 @@ type grade struct {
 	weights   float64 // of ‖x̂ − x*‖/‖x*‖; +Inf where each weight is the float64 nearest to the exact one
 	least     float64 // of the worst of weights and intercept; +Inf where all are the nearest float64
 	certified float64 // of the bound on ‖x̂ − x*‖/‖x*‖; NaN: none
+	passes    int     // reads of the rows; 0: nobody counted
 	failed    string
 }
 
@@ -29,7 +31,7 @@ func (p *problem) grade(a answer) grade {
 	if a.failed != "" {
 		return grade{failed: a.failed}
 	}
-	g := grade{least: math.Inf(1), certified: digitsOf(a.bound)}
+	g := grade{least: math.Inf(1), certified: digitsOf(a.bound), passes: a.passes}
 	g.weights = digitsOf(refbig.Distance(a.coef, p.coef) / refbig.Norm(p.coef))
 	all := true
 	for j, v := range a.coef {

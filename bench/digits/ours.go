@@ -57,7 +57,7 @@ func fit(p *problem, method string, tol float64) (answer, error) {
 	if err := p.holds(t); err != nil {
 		return answer{}, fmt.Errorf("%s by %s: %w", p.name, method, err)
 	}
-	return answer{coef: t.Coef, intercept: t.Intercept, bound: t.RelativeErrorBound}, nil
+	return answer{coef: t.Coef, intercept: t.Intercept, bound: t.RelativeErrorBound, passes: res.Passes}, nil
 }
 
 // holds reports a certificate that is false.

@@ -69,7 +69,8 @@ func hold(problems []*problem, solvers []solver) (*contest, error) {
 	return c, nil
 }
 
-// table has a column for each problem; cell is what to say of a grade.
+// table has a column for each problem; cell is what to say of a grade. Solvers of which there
+// is nothing to say are left out.
 func (c *contest) table(caption string, cell func(grade) string) table {
 	header, kappa := []string{""}, []string{"condition number of A"}
 	for _, p := range c.problems {
@@ -85,7 +86,9 @@ func (c *contest) table(caption string, cell func(grade) string) table {
 				row = append(row, cell(g))
 			}
 		}
-		t.rows = append(t.rows, row)
+		if strings.Join(row[1:], "") != "" {
+			t.rows = append(t.rows, row)
+		}
 	}
 	return t
 }
@@ -96,6 +99,14 @@ func weights(g grade) string {
 		return text(g.weights)
 	}
 	return text(g.weights) + " (" + text(g.certified) + ")"
+}
+
+// passes are the reads of the rows, nothing where they were not counted.
+func passes(g grade) string {
+	if g.passes == 0 {
+		return ""
+	}
+	return strconv.Itoa(g.passes)
 }
 
 // least are the digits of the worst coefficient.
