@@ -62,8 +62,9 @@ func (r *Result) Err() error {
 // They are, to the bit, those of the functions named.
 //
 // Where the tolerance was not reached the Result comes with its Err(), a
-// *[NotConvergedError], and its certificates hold. With any other error, that of a
-// cancelled ctx among them, there is none. Errors are those of the functions named; what
+// *[NotConvergedError], and its certificates hold: whoever can do with less than was asked for
+// goes on with the Result. Direct methods have a tolerance where opts.Tol is given. With any
+// other error, that of a cancelled ctx among them, there is no Result. Errors are those of the functions named; what
 // opts has that makes no sense ([ErrInput]), and a γ that the method cannot take
 // (*[GammaError]), is refused before any row is read.
 func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error) {
@@ -83,7 +84,7 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 		if err := r.exact(ctx, src, &opts); err != nil {
 			return nil, err
 		}
-		return r, nil
+		return r, r.Err()
 	}
 	cv, err := r.summarize(ctx, src, &opts)
 	if err != nil {
@@ -156,7 +157,9 @@ func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) e
 		r.Reason, factor = why, QR
 		err = solve()
 	}
-	r.Status = Factorized
+	for _, f := range r.Solutions {
+		r.Status = r.Status.worse(f.Status)
+	}
 	return err
 }
 
@@ -293,16 +296,14 @@ func (r *Result) refine(ctx context.Context, src dataset.Source, gammas []float6
 	}
 	r.Solutions, err = SolvePath(ctx, src, r.Summary, gammas, solve)
 	if short, ok := errors.AsType[*NotConvergedError](err); ok {
-		r.Solutions, r.Status = short.Solutions, short.Status
+		r.Solutions = short.Solutions
 	} else if err != nil {
 		return nil, err
 	}
 	passes := 0
 	for _, f := range r.Solutions {
 		passes = max(passes, f.Iterations)
-		if err == nil && (r.Status == NotTerminated || f.Status != Converged) {
-			r.Status = f.Status
-		}
+		r.Status = r.Status.worse(f.Status)
 	}
 	r.Passes += passes
 	return r, r.Err()

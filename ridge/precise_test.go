@@ -124,3 +124,30 @@ func TestPreciseWorkers(t *testing.T) {
 		}
 	}
 }
+
+// TestLeastTol: the least tolerance is reached by every iteration, whatever the sketch is worth, and
+// a plan counts on no smaller one.
+func TestLeastTol(t *testing.T) {
+	rng := rand.New(rand.NewPCG(17, 5))
+	for i := range 8 {
+		kind := []string{"gaussian", "decaying"}[i%2]
+		src := problem(rng, kind, 200, 20, 1, 1)
+		sum := summarize(t, src, ridge.SummaryConfig{Size: 3 + i})
+		for _, method := range methods {
+			gammas := []float64{1e9, []float64{0.1, 1, 10, 1e4}[i%4]}
+			if method == ridge.Newton || method == ridge.Chebyshev { // which need many passes where η is far above γ
+				gammas[1] = 1e3
+			}
+			if _, err := ridge.SolvePath(t.Context(), src, sum, gammas, ridge.SolveOptions{Method: method, Tol: ridge.LeastTol}); err != nil {
+				t.Errorf("%s, %v, m = %d, γ = %v: %v", kind, method, 3+i, gammas, err)
+			}
+		}
+	}
+	sum := summarize(t, problem(rng, "gaussian", 50, 5, 1, 1), ridge.SummaryConfig{Size: 2})
+	for tol, want := range map[float64]bool{1e-15: true, 1e-17: false} {
+		plan := must(sum.Plan(ridge.PlanConfig{Tol: tol}))(t)
+		if plan.Options[0].Reaches != want || (plan.Best >= 0) != want {
+			t.Errorf("a plan for %v marks %d: %s", tol, plan.Best, plan.Reason)
+		}
+	}
+}

@@ -81,7 +81,7 @@ func (e *exact) correct(system *direct.System, open []correction, found []*gram.
 		}
 		m := found[i]
 		v, off := m.RSS.Round()
-		at := certify.Corrected{X: c.x, Bounds: m.Bounds, RSS: interval.Outward(v, off)}
+		at := certify.Corrected{X: c.x, Bounds: m.Bounds, RSS: interval.Outward(v, off), Shift: m.Shift}
 		at.Half, at.Step = direct.Correct(factored, m.Gradient)
 		r, known := refiner.Next(c.target, &at)
 		if !known {
@@ -93,7 +93,7 @@ func (e *exact) correct(system *direct.System, open []correction, found []*gram.
 		}
 		c.fit.Passes = pass
 		if r.Weights.Error < target.ErrorBound {
-			*target = e.target(system.Evidence(), c.target, r.X, r.Weights)
+			*target = newTarget(r.X, system.Evidence().TSS[c.target], r.Weights)
 		}
 		if !(r.Weights.Relative <= e.opts.Tol) && (pass == 2 || r.Error < c.error/2) {
 			c.x, c.error = r.X, r.Error

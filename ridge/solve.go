@@ -226,21 +226,15 @@ func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.
 	for i, gamma := range gammas {
 		f := s.newSolution(gamma, opts.Method.String(), found.Known)
 		f.Contraction = opts.contraction(found.Known, gamma)
-		f.Status = Converged
 		for j, sys := range found.Systems[i*t : (i+1)*t] {
 			x, measured := sys.Best()
-			target := newTarget(slices.Clone(x), s.interceptOf(x, j), found.Known.TSS[j], sys.Weights())
+			target := newTarget(slices.Clone(x), found.Known.TSS[j], sys.Weights())
 			target.GradientNorm = measured.Gradient.Norm
 			f.Targets = append(f.Targets, target)
 			f.Passes = max(f.Passes, 1+sys.Passes())
-			status := statusOf[sys.Status]
-			if status != Converged {
-				f.Status = status
-			}
-			if status.Err() != nil {
-				failed = status
-			}
+			f.Status = f.Status.worse(statusOf[sys.Status])
 		}
+		failed = failed.worse(f.Status)
 		f.Iterations = f.Passes - 1
 		out[i] = f
 	}

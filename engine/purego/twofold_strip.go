@@ -22,12 +22,11 @@ type twofoldStrip struct {
 	last   []float64  // the rows behind the last four, filled up with zeros
 	s      []float64  // of rows
 	c      []float64  // of columns
-	even   []float64  // of columns, were all rows of scale 1
 	size   []float64  // Σ c·|x| of each strip of columns, for each right-hand side
 	sums   []fourSums // of each right-hand side, of one group of rows
 	coef   []float64  // w·r of each group and right-hand side: four high, four low parts
 	h, l   []float64  // elements of G that have a base
-	small  []float64  // for calls of kernels: twelve numbers
+	small  []float64  // for calls of kernels: twelve numbers, and one for each column
 }
 
 // fourSums are a·x of four rows as far as strips of columns have been added, and the
@@ -43,8 +42,8 @@ func newStrip(v *twofoldGradient, s *scratch, lo, hi int) twofoldStrip {
 		work = work[n:]
 		return x
 	}
-	p.c, p.even, p.h, p.l, p.coef = cut(d), cut(d), cut(twofoldColumns), cut(twofoldColumns), cut(8*p.groups()*t)
-	p.size, p.s, p.small = cut(p.strips()*t), cut(4*p.groups()), cut(12)
+	p.c, p.h, p.l, p.coef = cut(d), cut(twofoldColumns), cut(twofoldColumns), cut(8*p.groups()*t)
+	p.size, p.s, p.small = cut(p.strips()*t), cut(4*p.groups()), cut(12+d)
 	if len(s.four) < t {
 		s.four = make([]fourSums, t)
 	}
@@ -128,16 +127,16 @@ const uneven = 8
 // largest entries of the columns, it makes elements of G smaller by max s_i·c_j/C_j, and those of
 // R larger by C_j/(s_i·c_j): the one is held against the other, as powers of two and on average.
 func (p *twofoldStrip) considerEven() {
-	for j := range p.even {
-		p.even[j] = least
+	ones, even := p.small[:4], p.small[12:]
+	for j := range even {
+		even[j] = least
 	}
-	ones := p.small[:4]
 	for i := range ones {
 		ones[i] = 1
 	}
 	for group := range p.groups() {
 		a, lda := p.four(group, 0)
-		p.k.Twofold.ColMax(len(p.even), &ones[0], a, lda, &p.even[0])
+		p.k.Twofold.ColMax(len(even), &ones[0], a, lda, &even[0])
 	}
 	var n, rows, columns int // rows and columns: sums of exponents
 	largest := math.Ilogb(least)
@@ -148,12 +147,12 @@ func (p *twofoldStrip) considerEven() {
 		}
 	}
 	for j, c := range p.c {
-		columns += math.Ilogb(c) - math.Ilogb(p.even[j])
+		columns += math.Ilogb(c) - math.Ilogb(even[j])
 	}
 	if !(float64(largest)+float64(rows)/float64(max(1, n))+2*float64(columns)/float64(len(p.c)) > 0) {
 		return
 	}
-	copy(p.c, p.even)
+	copy(p.c, even)
 	for i := range p.s {
 		p.s[i] = 1
 	}

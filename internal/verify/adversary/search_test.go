@@ -72,12 +72,14 @@ func (b budget) spend(t *testing.T, s *Search) {
 
 // TestSearch climbs from the findings: no certificate is ever exceeded.
 func TestSearch(t *testing.T) {
-	cases := 200
-	if os.Getenv(inner) != "" {
+	cases, thorough := 100, os.Getenv("FDRIDGE_THOROUGH") != ""
+	switch {
+	case os.Getenv(inner) != "" && thorough:
+		cases = 60
+	case os.Getenv(inner) != "":
 		cases = 20
-		if os.Getenv("FDRIDGE_THOROUGH") != "" {
-			cases = 60
-		}
+	case thorough:
+		cases = 200
 	}
 	b := readBudget(t, cases)
 	seeds := genomes(slices.Concat(findings, elsewhere))

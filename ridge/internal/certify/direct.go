@@ -97,19 +97,11 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	bound := energy/s.sigma + float64(d)*roundoff.Underflow
 	return Weights{
 		Error: bound, Relative: Relative(bound, xn*(1-float64(d+2)*eps)), Energy: energy,
-		Intercept: e.interceptError(j, xn, bound),
+		Intercept: e.intercept(j, x, xn, bound),
 		TSS:       e.totalSquares(j, lost), RSS: rss,
 		Objective: objectiveNear(f.Gamma, xn, interval.Interval{Hi: energy}, float64(d), rss),
 		GCV:       gcv(e.Rows, e.Intercept, s.df, rssNear(f.Gamma, energy, rss)),
 	}
-}
-
-func (e *Streamed) interceptError(j int, x, bound float64) float64 {
-	if !e.Intercept {
-		return 0
-	}
-	d := e.Dim
-	return interceptOff(vec.Norm(e.Means[:d]), vec.Norm(e.MeanErrors[:d]), e.Means[d+j], e.MeanErrors[d+j], x, bound)
 }
 
 // totalSquares brackets ‖b‖² of target j: a compensated sum of squares, which loses so much

@@ -53,25 +53,6 @@ func (k *Known) centring(b side, x float64) float64 {
 	return k.norm.root * k.norm.meanOff * k.meanShift(b, x)
 }
 
-// interceptError bounds how far ȳ − x̂ᵀx̄ is from that of the exact solution for target j,
-// given ‖x̂‖ and a bound on ‖x̂ − x*‖.
-func (k *Known) interceptError(j int, x, e float64) float64 {
-	if !k.Intercept {
-		return 0
-	}
-	d := k.eigen.Dim
-	return interceptOff(vec.Norm(k.Means[:d]), k.norm.meanOff, k.Means[d+j], k.MeanErrors[d+j], x, e)
-}
-
-// interceptOff is interceptError, given the norm of the features' means and the target's mean,
-// with bounds on their errors.
-func interceptOff(meanX, errorX, meanY, errorY, x, e float64) float64 {
-	if math.IsInf(e, 1) {
-		return e
-	}
-	return (errorY + errorX*(x+e) + meanX*e + 2*few*eps*(math.Abs(meanY)+meanX*x)) * inflate
-}
-
 // Relative turns a bound on ‖x̂ − x*‖ into one on ‖x̂ − x*‖/‖x*‖, given ‖x̂‖.
 func Relative(abs, x float64) float64 {
 	switch {

@@ -83,5 +83,7 @@ func (g *Judge) exactWeights(j int, x []float64, m *Measured) Weights {
 	w.Objective = interval.Intersect(g.Objective(j), objectiveMeasured(g.Gamma, xn, rss, interval.Squared(off.Lo, off.Hi)))
 	energy := (off.Hi + math.Hypot(lowA, math.Sqrt(g.Gamma)*low)) * (1 + few*eps)
 	w.RSS = interval.Intersect(w.RSS, rssAbove(w.Objective, g.Gamma, xn, energy, few))
-	return g.complete(w, j, xn, energy, math.Inf(1))
+	w = g.complete(w, j, x, xn, energy, math.Inf(1))
+	w.Intercept = g.landed(&m.Landing, m.Near, math.Inf(1))
+	return w
 }

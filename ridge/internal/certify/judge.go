@@ -26,10 +26,11 @@ type Measured struct {
 	RSS      float64 // ‖Ax − b‖²
 	Error    float64 // a bound on ‖x − x*‖
 
-	// Where a gradient was measured with twice the digits: what is known at x + Low, Low
-	// being what rounding to float64 has taken from the weights.
+	// Where a gradient was measured with twice the digits: what is known at x + Low, and how far
+	// that is from x* at most.
 	Exact *Exact
-	Low   []float64
+	Near  float64
+	Landing
 }
 
 // Judge prepares the bounds at γ > 0. For |δ_j| ≤ ‖a_j‖, with L = BᵀB + lower·I,
@@ -118,7 +119,7 @@ func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
 	_, energy := g.RoundOff(j, x, r)
 	off := g.energies(&m.Gradient, energy/math.Sqrt(g.inverse())) // ‖H^{½}(x − x*)‖ = ‖H^{-½}g‖
 	w.Objective = interval.Intersect(g.Objective(j), objectiveMeasured(g.Gamma, xn, w.RSS, interval.Squared(off.Lo, off.Hi)))
-	return g.complete(w, j, xn, off.Hi, math.Inf(1))
+	return g.complete(w, j, x, xn, off.Hi, math.Inf(1))
 }
 
 // objectiveMeasured brackets f* from the gap 2(f(x) − f*), with ‖Ax − b‖² and ‖x‖.

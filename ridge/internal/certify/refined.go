@@ -15,6 +15,7 @@ type Corrected struct {
 	X      []float64
 	Bounds []float64         // of the error of each component of the gradient g
 	RSS    interval.Interval // ‖Ax − b‖²
+	Shift  twofold.Number    // the mean of Xx − y
 	Half   []float64         // R⁻ᵀg as computed
 	Step   []float64         // R⁻¹R⁻ᵀg as computed: about x − x*
 }
@@ -55,6 +56,14 @@ type Refinement struct {
 	Before  float64 // at least this was ‖H^{½}(x − x*)‖ before the correction
 }
 
+// alongMeans bounds Σ|x̄ⱼ||vⱼ| for a v of norm e in the norm of H: |vⱼ| ≤ √(H⁻¹)ⱼⱼ·‖H^{½}v‖.
+func (r *Refiner) alongMeans(e float64) float64 {
+	if r.rows.Means == nil {
+		return 0
+	}
+	return vec.AbsDot(r.s.inverse, r.rows.Means[:r.rows.Dim]) * e * inflate
+}
+
 // Next bounds x⁺ = x − step, of target j, without reading the rows again. With δ the error of
 // the gradient g, |δᵢ| ≤ Boundsᵢ, and (RᵀR)⁻¹g = step + s,
 //
@@ -92,7 +101,7 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	rss = interval.Intersect(rss, rssAbove(objective, r.gamma, xn, energy, d))
 	next.Weights = Weights{
 		Error: bound, Relative: Relative(bound, xn*(1-(d+2)*eps)), Energy: energy,
-		Intercept: r.rows.interceptError(j, xn, bound),
+		Intercept: r.rows.landed(&Landing{c.Shift, c.Step, low}, next.Error, r.alongMeans(inner)),
 		TSS:       r.rows.totalSquares(j, r.rows.lost()), RSS: rss,
 		Objective: objective,
 		GCV:       gcv(r.rows.Rows, r.rows.Intercept, s.df, rssNear(r.gamma, energy, rss)),

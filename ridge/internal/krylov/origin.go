@@ -15,7 +15,9 @@ import (
 type origin struct {
 	x, g  []float64      // the weights and the gradient there
 	exact certify.Exact  // what was measured there
+	shift twofold.Number // the mean of Xx − y there
 	here  *certify.Exact // what was last measured at x + X
+	near  float64        // bounds how far x + X is from x*
 	asked bool           // of the pass under way: the product with X, for the gradient
 	renew bool           // the next gradient is to be measured with twice the digits again
 
@@ -32,6 +34,7 @@ func (s *System) settle(v []float64, found *gram.Measurement) {
 	}
 	rss, off := found.RSS.Round()
 	o.exact = s.judged.Exact(interval.Outward(rss, off), found.Bounds)
+	o.shift = found.Shift
 	o.g, o.here, o.renew, o.asked = found.Gradient, &o.exact, false, false
 	copy(o.x, v)
 	clear(s.X)
@@ -50,3 +53,10 @@ func (o *origin) isHere() bool { return o != nil && o.here == &o.exact }
 
 // isFar says that less round-off is measured at the origin than was where the system stands.
 func (o *origin) isFar() bool { return o.exact.Weights < o.here.Weights/2 }
+
+// negated is −x.
+func negated(x []float64) []float64 {
+	out := make([]float64, len(x))
+	vec.Axpy(-1, x, out)
+	return out
+}

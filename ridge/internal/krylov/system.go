@@ -150,7 +150,11 @@ func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	if s.origin != nil {
 		rounding = s.origin.add(s.X)
 	}
-	s.bound = s.judged.Error(g, round) + rounding
+	near := s.judged.Error(g, round)
+	if s.origin != nil {
+		s.origin.near = near
+	}
+	s.bound = near + rounding
 	s.Relative = certify.Relative(s.bound, vec.Norm(s.Coef()))
 	return rounding
 }
@@ -179,7 +183,8 @@ func (s *System) record(g *Projection) {
 		Error:    s.bound,
 	}
 	if o := s.origin; o != nil {
-		b.found.Exact, b.found.Low = o.here, slices.Clone(o.low)
+		b.found.Exact, b.found.Near = o.here, o.near
+		b.found.Landing = certify.Landing{Shift: o.shift, Step: negated(s.X), Low: slices.Clone(o.low)}
 	}
 	b.relative, b.known = s.Relative, true
 }
