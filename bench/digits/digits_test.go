@@ -51,6 +51,24 @@ func TestOurs(t *testing.T) {
 	}
 }
 
+// TestNIST: the exact solution for the numbers as rounded to float64 is near to what NIST
+// certifies for the numbers in the file.
+func TestNIST(t *testing.T) {
+	for name, want := range map[string]float64{"Longley": 14, "NoInt1": 14, "Filip": 7} {
+		p, err := nistProblem(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := nistItself().solve(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := p.grade(a); !(g.least >= want) || !math.IsNaN(g.certified) {
+			t.Errorf("%s: %+v, want %g digits", name, g, want)
+		}
+	}
+}
+
 // TestRecipes: ten problems; A has the condition number that the recipe asks for, where
 // nothing else is done to it.
 func TestRecipes(t *testing.T) {

@@ -19,7 +19,8 @@ type problem struct {
 	x, y        [][]float64 // n×d, n×1
 	gamma       float64
 	intercept   bool
-	sparse      bool // handed over as such
+	sparse      bool      // handed over as such
+	certified   []float64 // NIST's values, the intercept first, if there is one
 
 	coef      []*big.Float
 	offset    *big.Float // the intercept
@@ -73,7 +74,7 @@ func nistProblem(name string) (*problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &problem{name: name, x: s.X, y: s.Y, intercept: s.Intercept}
+	p := &problem{name: name, x: s.X, y: s.Y, intercept: s.Intercept, certified: s.Certified}
 	return p, p.solve()
 }
 
