@@ -57,7 +57,7 @@ func fit(p *problem, method string, tol float64) (answer, error) {
 		return answer{}, err
 	}
 	res, err := ridge.Fit(context.Background(), src, ridge.Options{
-		Method: method, Gammas: []float64{p.gamma}, Intercept: p.intercept, Tol: tol, Size: p.sketchRow,
+		Method: method, Gammas: []float64{p.gamma}, Intercept: p.intercept, Tol: tol, Size: max(1, min(len(p.x), len(p.x[0]))/2),
 	})
 	if _, is := errors.AsType[*ridge.SingularError](err); is {
 		return answer{failed: "singular"}, nil

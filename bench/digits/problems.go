@@ -22,11 +22,10 @@ type problem struct {
 	sparse      bool      // handed over as such
 	certified   []float64 // NIST's values, the intercept first, if there is one
 
-	coef      []*big.Float
-	offset    *big.Float // the intercept
-	kappa     float64    // condition number of A, centred where there is an intercept; +Inf for n < d
-	kappaOfH  float64    // of AᵀA + γI
-	sketchRow int        // rows of the sketch that iterations start from
+	coef     []*big.Float
+	offset   *big.Float // the intercept
+	kappa    float64    // condition number of A, centred where there is an intercept; +Inf for n < d
+	kappaOfH float64    // of AᵀA + γI
 }
 
 // solve fills in the exact solution and the condition numbers.
@@ -44,7 +43,6 @@ func (p *problem) solve() error {
 	if len(p.x) >= len(p.x[0]) {
 		p.kappa = math.Sqrt(most / least)
 	}
-	p.sketchRow = max(1, min(len(p.x), len(p.x[0]))/2)
 	return nil
 }
 
