@@ -2,6 +2,7 @@ package ridge
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sort"
 
@@ -20,7 +21,12 @@ func scores(gammas []float64, folds []fold, all *Summary) cvScores {
 	n, t := all.stage.Weight.Value(), all.cfg.Targets
 	round := all.stage.RelativeWeight(n)
 	mean := func(v interval.Interval) Interval {
-		return Interval{v.Lo / n * (1 - round - 2*roundoff.Eps), v.Hi / n * (1 + round + 2*roundoff.Eps)}
+		const lost = 4 * roundoff.Underflow // of quotients below the normal numbers
+		out := Interval{math.Max(0, v.Lo/n*(1-round-2*roundoff.Eps)-lost), v.Hi / n * (1 + round + 2*roundoff.Eps)}
+		if v.Hi > 0 {
+			out.Hi += lost
+		}
+		return out
 	}
 	s := cvScores{gammas: gammas}
 	for i := range gammas {
