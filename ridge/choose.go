@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // A Choice is one of several candidates, of each of which a score is known as a
@@ -24,6 +25,19 @@ type Choice struct {
 	Possible []int
 	// Excess bounds how far the score of Index is above the least one.
 	Excess float64
+}
+
+// RelativeExcess bounds by how much of the least score that of Index is above it: 0.01 is one
+// per cent. It is 0 where the choice is certain, +Inf where nothing is known.
+func (c *Choice) RelativeExcess() float64 {
+	least := c.Score.Hi - c.Excess
+	switch {
+	case c.Excess == 0:
+		return 0
+	case !(least > 0): // NaN, too
+		return math.Inf(1)
+	}
+	return c.Excess / least * (1 + 4*roundoff.Eps)
 }
 
 // Choose picks the candidate with the least score. A bracket that is not one (NaN)

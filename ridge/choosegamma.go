@@ -9,9 +9,12 @@ import (
 // A GammaChoice is how γ was chosen of several: by the least score, summed over all targets.
 type GammaChoice struct {
 	Choice              // of which Index is that in Path
+	By     Criterion    // what the scores are of
 	Path   []*Solution  // the one-shot solutions of all γ that were tried, in the order of the candidates
 	Scores [][]Interval // of each of them for each target
-	CV     *CVResult    // the cross-validation that these scores are of; nil: they are of GCV
+	CV     *CVResult    // the cross-validation that these scores are of, if they are
+	Passes int          // that [Fit] has made for it, after the summary's
+	Spent  string       // what on and why, or why there was none, in words; "" where the sketch's pass was enough
 }
 
 // Gamma is the γ that was chosen, NaN where none was.
@@ -101,7 +104,7 @@ func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &GammaChoice{Path: path, Scores: r.Ridge, CV: r}
+	c := &GammaChoice{By: ByCV, Path: path, Scores: r.Ridge, CV: r}
 	if oneShot {
 		c.Scores = r.Fitted
 	}

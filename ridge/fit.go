@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/badinput"
@@ -56,10 +58,15 @@ func (r *Result) Err() error {
 //  3. one pass makes a summary ([Summarize] or [CrossValidate]), or, for a direct method, all
 //     there is to do ([Exact]);
 //  4. γ is chosen, by [Summary.ChooseGamma] or [CVResult.ChooseGamma], where opts has none;
-//  5. the solutions are read off ([Summary.Path]) or found by further passes
-//     ([SolvePath]).
+//  5. where that leaves open that another γ is better by more than GammaTol, and an iteration
+//     is to follow, a further pass computes K = AᵀA itself, if d² numbers fit and it takes no
+//     more than twice as long as a dozen others: from K the score of every γ follows, to
+//     round-off. Leave-one-out errors take a pass of their own (see [LeaveOneOut]), and one
+//     more for each time that the grid goes on;
+//  6. the solutions are read off ([Summary.Path]) or found by further passes
+//     ([SolvePath]), with the sketch, or K in its place.
 //
-// They are, to the bit, those of the functions named.
+// They are, to the bit, those of the functions named, where no pass was spent on the choice.
 //
 // Where the tolerance was not reached the Result comes with its Err(), a
 // *[NotConvergedError], and its certificates hold. With any other error, that of a
@@ -70,6 +77,7 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
+	opts.complete()
 	if src == nil {
 		return nil, errNoSource
 	}
@@ -110,7 +118,7 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 	switch {
 	case factors(r.Method):
 		return nil, badinput.Errorf("ridge: a summary has no rows for %s to factor", r.Method)
-	case opts.Folds != 0:
+	case opts.Folds != 0 || opts.Select == ByCV:
 		return nil, badinput.Errorf("ridge: a summary has no rows to deal into folds: CrossValidate the source")
 	}
 	opts.Error, opts.Summarize, opts.Summarized = 0, nil, nil
@@ -236,18 +244,15 @@ func inSource(err error, stride int) error {
 
 // finish chooses γ and makes the solutions of a summary.
 func (r *Result) finish(ctx context.Context, src dataset.Source, cv *CVResult, opts *Options) (*Result, error) {
-	gammas := opts.Gammas
+	gammas, sum := opts.Gammas, r.Summary
 	if opts.chooses() {
+		c := chooser{ctx: ctx, src: src, opts: opts, method: r.Method, sum: sum}
 		var err error
-		if cv != nil {
-			r.Choice, err = cv.ChooseGamma(r.Method == oneShotName)
-		} else {
-			r.Choice, err = r.Summary.ChooseGamma(opts.Candidates)
-		}
-		if err != nil {
+		if r.Choice, err = c.choose(cv); err != nil {
 			return nil, err
 		}
-		gammas = []float64{r.Choice.Gamma()}
+		r.Passes += c.made
+		sum, gammas = c.sum, []float64{r.Choice.Gamma()}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -258,7 +263,7 @@ func (r *Result) finish(ctx context.Context, src dataset.Source, cv *CVResult, o
 		}
 		return r, nil
 	}
-	return r.refine(ctx, src, gammas, opts)
+	return r.refine(ctx, src, sum, gammas, opts)
 }
 
 // oneShot reads the solutions off.
@@ -278,20 +283,26 @@ func (r *Result) oneShot(gammas []float64, plain bool) (err error) {
 	return nil
 }
 
-// refine makes further passes.
-func (r *Result) refine(ctx context.Context, src dataset.Source, gammas []float64, opts *Options) (*Result, error) {
+// refine makes further passes, from what sum knows: the summary, or what passes that were
+// spent on the choice of γ have made of it.
+func (r *Result) refine(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts *Options) (*Result, error) {
 	method, err := ParseMethod(r.Method)
 	if err != nil {
 		return nil, err
 	}
+	before := 0 // passes after the summary's
+	var start *mat.Dense
+	if r.Choice != nil && r.Choice.Passes > 0 {
+		before, start = r.Choice.Passes, r.Choice.Path[r.Choice.Index].Coef()
+	}
 	solve := SolveOptions{
 		Method: method, Tol: opts.Tol, MaxPasses: opts.MaxPasses, PlainFD: opts.PlainFD,
-		Observe: opts.Observe, Journal: opts.Journal, Reducer: opts.Reducer,
+		Observe: opts.Observe, Journal: after(opts.Journal, before), Reducer: opts.Reducer, Start: start,
 	}
 	if tell := opts.Progress; tell != nil {
 		solve.Progress = func(p Progress) { tell(Refining, p) }
 	}
-	r.Solutions, err = SolvePath(ctx, src, r.Summary, gammas, solve)
+	r.Solutions, err = SolvePath(ctx, src, sum, gammas, solve)
 	if short, ok := errors.AsType[*NotConvergedError](err); ok {
 		r.Solutions, r.Status = short.Solutions, short.Status
 	} else if err != nil {
@@ -300,6 +311,14 @@ func (r *Result) refine(ctx context.Context, src dataset.Source, gammas []float6
 	passes := 0
 	for _, f := range r.Solutions {
 		passes = max(passes, f.Iterations)
+		f.Passes += before
+		if sum.ofWhole { // what is said of the sketch stays true of that
+			k, err := r.Summary.known(r.Method, 1)
+			if err != nil {
+				return nil, err
+			}
+			f.Shrinkage, f.Contraction = k.Bound().FD(), solve.contraction(k, f.Gamma)
+		}
 		if err == nil && (r.Status == NotTerminated || f.Status != Converged) {
 			r.Status = f.Status
 		}
