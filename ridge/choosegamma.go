@@ -44,30 +44,51 @@ func (s *Summary) ChooseGamma(candidates []float64) (*GammaChoice, error) {
 	if s == nil || s.sketch == nil {
 		return nil, errUnmade
 	}
-	grid := candidates
-	if grid == nil {
-		grid = s.Grid(gridGCV)
+	return chooseOf(candidates, s.Grid(gridGCV), func(gammas []float64) ([]candidate, error) {
+		path, err := s.Path(gammas)
+		return byGCV(path), err
+	})
+}
+
+// A candidate is a γ that may be chosen: its solution, and its score for each target.
+type candidate struct {
+	fit    *Solution
+	scores []Interval
+}
+
+// byGCV are the candidates of a path.
+func byGCV(path []*Solution) []candidate {
+	out := make([]candidate, len(path))
+	for i, gcv := range gcvOf(path) {
+		out[i] = candidate{path[i], gcv}
 	}
-	path, err := s.Path(grid)
+	return out
+}
+
+// chooseOf chooses of the candidates at the γ given or, where these are nil, at those of a
+// grid, which goes on where the best is at its end. find finds the candidates at some γ.
+func chooseOf(gammas, grid []float64, find func(gammas []float64) ([]candidate, error)) (*GammaChoice, error) {
+	goOn := gammas == nil
+	if goOn {
+		gammas = grid
+	}
+	all, err := find(gammas)
 	if err != nil {
 		return nil, err
 	}
-	best, err := chooseByGCV(path)
-	if err != nil || candidates != nil {
-		return best, err
-	}
-	for range mostMore {
-		more := beyond(gammasOf(best.Path), best.Index, gridGCV/2)
-		if len(more) == 0 {
+	best, err := chooseCandidate(all)
+	for more := 0; err == nil && goOn && more < mostMore; more++ {
+		beyond := beyond(gammasOf(best.Path), best.Index, gridGCV/2)
+		if len(beyond) == 0 {
 			break
 		}
-		found, err := s.Path(more)
+		found, err := find(beyond)
 		if err != nil {
 			return nil, err
 		}
-		path = append(slices.Clone(path), found...)
-		slices.SortFunc(path, func(a, b *Solution) int { return cmp.Compare(a.Gamma, b.Gamma) })
-		next, err := chooseByGCV(path)
+		all = slices.Concat(all, found)
+		slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(a.fit.Gamma, b.fit.Gamma) })
+		next, err := chooseCandidate(all)
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +97,7 @@ func (s *Summary) ChooseGamma(candidates []float64) (*GammaChoice, error) {
 		}
 		best = next
 	}
-	return best, nil
+	return best, err
 }
 
 func gammasOf(path []*Solution) []float64 {
@@ -87,8 +108,11 @@ func gammasOf(path []*Solution) []float64 {
 	return out
 }
 
-func chooseByGCV(path []*Solution) (*GammaChoice, error) {
-	c := &GammaChoice{Path: path, Scores: gcvOf(path)}
+func chooseCandidate(all []candidate) (*GammaChoice, error) {
+	c := &GammaChoice{}
+	for _, one := range all {
+		c.Path, c.Scores = append(c.Path, one.fit), append(c.Scores, one.scores)
+	}
 	var err error
 	c.Choice, err = chooseTarget(c.Scores, -1)
 	return c, err

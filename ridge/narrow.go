@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -24,7 +25,58 @@ func (c *chooser) choose(cv *CVResult) (*GammaChoice, error) {
 	if cv != nil {
 		return cv.ChooseGamma(c.method == oneShotName)
 	}
+	if c.opts.Select == ByLOO {
+		return c.byLOO()
+	}
 	return c.byGCV()
+}
+
+// byLOO chooses by leave-one-out errors, for which K is computed first where the sketch has
+// lost anything and that is worth while. The grid goes on as that of [Summary.ChooseGamma]
+// does, by a pass each time.
+func (c *chooser) byLOO() (*GammaChoice, error) {
+	why := c.unaffordable()
+	if spec, err := c.sum.spectrum(); err != nil {
+		return nil, err
+	} else if spec.Bound.Shrinkage == 0 || math.IsInf(c.opts.gammaTol(), 1) {
+		why = "leave-one-out errors take a pass of their own"
+	} else if why == "" {
+		if err := c.whole(); err != nil {
+			return nil, err
+		}
+		why = "leave-one-out errors take a pass of their own, and one more has computed AᵀA itself, of which leverages follow for every gamma"
+	}
+	choice, err := chooseOf(c.opts.Candidates, c.sum.Grid(gridGCV), c.leftOut)
+	if err != nil {
+		return nil, err
+	}
+	choice.By, choice.Passes, choice.Spent = ByLOO, c.made, why
+	return choice, nil
+}
+
+// leftOut makes a pass that finds the leave-one-out errors of some γ.
+func (c *chooser) leftOut(gammas []float64) ([]candidate, error) {
+	path, err := c.sum.Path(gammas)
+	if err != nil {
+		return nil, err
+	}
+	o := LeaveOneOutOptions{Reducer: c.opts.Reducer}
+	if tell := c.opts.Progress; tell != nil {
+		pass := c.made + 1
+		o.Progress = func(rows int64) {
+			tell(Choosing, Progress{Pass: pass, Rows: rows, RelativeError: math.Inf(1)})
+		}
+	}
+	c.made++
+	scores, err := LeaveOneOut(c.ctx, c.src, c.sum, path, o)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]candidate, len(path))
+	for i, f := range path {
+		out[i] = candidate{f, scores[i]}
+	}
+	return out, nil
 }
 
 // byGCV chooses by GCV as the sketch has it. Where that leaves open that another γ is better by
@@ -114,7 +166,7 @@ func (c *chooser) approach(choice *GammaChoice, tol float64) (*GammaChoice, erro
 		passes = max(passes, fits[k].Iterations)
 	}
 	c.made += passes
-	return chooseByGCV(path)
+	return chooseCandidate(byGCV(path))
 }
 
 // unaffordable says why no pass computes K, "" where one does.

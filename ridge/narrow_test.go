@@ -57,7 +57,7 @@ func TestChoosingPass(t *testing.T) {
 			p := drawProblem(t, be)
 			src, cfg := &reads{Source: p.table}, p.sum.Config()
 			opts := ridge.Options{
-				Candidates: []float64{p.gamma, 10 * p.gamma, 1000 * p.gamma}, GammaTol: 1e-300, Size: cfg.Size, Intercept: cfg.Intercept, Backend: be,
+				Candidates: []float64{p.gamma, 1.1 * p.gamma, 20 * p.gamma}, GammaTol: 1e-300, Size: cfg.Size, Intercept: cfg.Intercept, Backend: be,
 				Method: rapid.SampledFrom(ridge.Iterations()).Draw(t, "method"), MaxPasses: 20,
 			}
 			r, err := ridge.Fit(t.Context(), src, opts)
