@@ -14,6 +14,7 @@ type GammaChoice struct {
 	Scores [][]Interval // of each of them for each target
 	CV     *CVResult    // the cross-validation that these scores are of, if they are
 	Passes int          // that [Fit] has made for it, after the summary's
+	Whole  bool         // these have computed AᵀA itself: what the scores leave open is round-off
 	Spent  string       // what on and why, or why there was none, in words; "" where the sketch's pass was enough
 }
 

@@ -121,6 +121,7 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 	case opts.Folds != 0 || opts.Select == ByCV:
 		return nil, badinput.Errorf("ridge: a summary has no rows to deal into folds: CrossValidate the source")
 	}
+	opts.complete()
 	opts.Error, opts.Summarize, opts.Summarized = 0, nil, nil
 	reducer := opts.Reducer
 	opts.Reducer = nil // which sum is of all rows for
@@ -128,6 +129,9 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 		return nil, err
 	}
 	opts.Reducer = reducer
+	if src == nil && opts.Select == ByLOO {
+		return nil, badinput.Errorf("ridge: leave-one-out errors take a pass over the rows, and there is no source")
+	}
 	if src == nil && r.Method != oneShotName {
 		return nil, badinput.Errorf("ridge: %s needs the rows, and there is no source", r.Method)
 	}

@@ -23,7 +23,7 @@ type chooser struct {
 // choose chooses γ by the criterion that is asked for; cv is nil but for cross-validation.
 func (c *chooser) choose(cv *CVResult) (*GammaChoice, error) {
 	if cv != nil {
-		return cv.ChooseGamma(c.method == oneShotName)
+		return c.byCV(cv)
 	}
 	if c.opts.Select == ByLOO {
 		return c.byLOO()
@@ -50,7 +50,7 @@ func (c *chooser) byLOO() (*GammaChoice, error) {
 	if err != nil {
 		return nil, err
 	}
-	choice.By, choice.Passes, choice.Spent = ByLOO, c.made, why
+	choice.By, choice.Passes, choice.Spent, choice.Whole = ByLOO, c.made, why, c.sum.ofWhole
 	return choice, nil
 }
 
@@ -110,7 +110,7 @@ func (c *chooser) byGCV() (*GammaChoice, error) {
 	if more := c.made - before; more > 0 {
 		why += fmt.Sprintf("; %d more have narrowed the training errors of those that are left open", more)
 	}
-	choice.Passes, choice.Spent = c.made, why
+	choice.Passes, choice.Spent, choice.Whole = c.made, why, c.sum.ofWhole
 	return choice, nil
 }
 
@@ -167,6 +167,51 @@ func (c *chooser) approach(choice *GammaChoice, tol float64) (*GammaChoice, erro
 	}
 	c.made += passes
 	return chooseCandidate(byGCV(path))
+}
+
+// byCV chooses by cross-validation. Where the sketches of the folds leave open that another γ is
+// better by more than GammaTol it is made once more, by sketches of d rows, which lose nothing,
+// if that is worth while.
+func (c *chooser) byCV(cv *CVResult) (*GammaChoice, error) {
+	oneShot := c.method == oneShotName
+	choice, err := cv.ChooseGamma(oneShot)
+	if err != nil || oneShot || c.settled(choice) {
+		return choice, err
+	}
+	d, o := c.sum.cfg.Dim, c.opts
+	_, least := iterative(d, min(c.sum.cfg.Size, d), c.sum.cfg.Targets)
+	eigen := float64(o.Folds*len(cv.Gammas)) * eigenFlops * float64(d) * float64(d) / float64(c.sum.Rows())
+	switch flops := readFlops + 3*float64(d) + eigen; {
+	case c.sum.cfg.Size >= d:
+		choice.Spent = "the sketches of the folds have lost nothing, round-off alone leaves it open"
+		return choice, nil
+	case !prefersExact(flops, least):
+		choice.Spent = fmt.Sprintf("sketches of d rows for each fold take %.0f·d flops a row, more than twice the %.0f·d of a dozen passes", flops, least)
+		return choice, nil
+	}
+	folds := CrossValidation{Folds: o.Folds, Gammas: o.Candidates, MaxBytes: o.MaxBytes}
+	if tell := o.Progress; tell != nil {
+		pass := c.made + 1
+		folds.Progress = func(_ int, rows int64) {
+			tell(Choosing, Progress{Pass: pass, Rows: rows, RelativeError: math.Inf(1)})
+		}
+	}
+	excess := choice.RelativeExcess()
+	whole, err := CrossValidate(c.ctx, c.src, o.config(d), folds)
+	if tooMuch, ok := errors.AsType[*FoldsError](err); ok {
+		choice.Spent = fmt.Sprintf("sketches of d rows for each of the %d folds take about %.3g GiB", tooMuch.Folds, float64(tooMuch.Bytes)/(1<<30))
+		return choice, nil
+	} else if err != nil {
+		return nil, err
+	}
+	c.made++
+	c.sum = whole.Summary
+	c.sum.ofWhole = true
+	if choice, err = whole.ChooseGamma(false); err == nil {
+		choice.Passes, choice.Whole = c.made, true
+		choice.Spent = fmt.Sprintf("the sketches of the folds leave open that another gamma is better by %s, so that one pass more has made ones that lose nothing", percent(excess))
+	}
+	return choice, err
 }
 
 // unaffordable says why no pass computes K, "" where one does.

@@ -210,3 +210,24 @@ func pathOf(c *ridge.GammaChoice) (gammas []float64) {
 	}
 	return gammas
 }
+
+// TestLeaveOneOutOnRealData: the γ that is chosen has a leave-one-out error that is proved to
+// be within one per cent of the least of the grid. That the proofs are right is for
+// TestLeaveOneOut and TestSklearnRidgeCV.
+func TestLeaveOneOutOnRealData(t *testing.T) {
+	eachPublic(t, everyPublic(), func(t *testing.T, name string, raw dataset.Source) {
+		for _, standardise := range []bool{true, false} {
+			all, _ := prepare(t, raw, standardise)
+			for _, part := range []int{8, 4} {
+				_, d, _ := all.Dims()
+				src := &reads{Source: all}
+				r := must(ridge.Fit(t.Context(), src, ridge.Options{Size: max(1, d/part), Intercept: true, Select: ridge.ByLOO}))(t)
+				c := r.Choice
+				t.Logf("standardised %v, d/%d: γ = %.4g of %d, leave-one-out error %.2g above the least at most; %d passes, %d of them for the choice", standardise, part, c.Gamma(), len(c.Path), c.RelativeExcess(), src.passes, c.Passes)
+				if !(c.RelativeExcess() <= 0.01) {
+					t.Errorf("d/%d: leave-one-out error is up to %g above the least", part, c.RelativeExcess())
+				}
+			}
+		}
+	})
+}
