@@ -73,9 +73,9 @@ func Choose(scores []Interval) Choice {
 // is Certain is the one that exact solutions for these γ would have led to.
 //
 // scikit-learn's RidgeCV, without cv, scores by leave-one-out errors, Σ(rᵢ/(1−hᵢᵢ))²/n,
-// which need the leverages hᵢᵢ of all rows; GCV puts their mean df/n in their place.
-// The two are the same for rows of equal leverage and choose alike where no row
-// has much. [CrossValidate] holds rows out for certain.
+// which need the leverages hᵢᵢ of all rows, see [LeaveOneOut]; GCV puts their mean df/n in
+// their place. The two are the same for rows of equal leverage and choose alike where no row
+// has much. [CrossValidate] holds rows out in folds.
 //
 // No fits, a nil one, or a target that they don't have, are [ErrShape].
 func ChooseGCV(fits []*Solution, j int) (Choice, error) {

@@ -1,10 +1,13 @@
 package ridge_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"reflect"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -156,4 +159,100 @@ func TestLeaveOneOutRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// TestChoosingTogether: workers that share the rows spend the same passes on the choice, find
+// the same bits, and what they find is true of all rows.
+func TestChoosingTogether(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 23))
+	for _, by := range []ridge.Criterion{ridge.ByGCV, ridge.ByLOO} {
+		for _, sparse := range []bool{false, true} {
+			p := problem(r, "gaussian", 50, 6, 2, 1)
+			p.sparse, p.block = sparse, 7
+			p.w = drawWeights(r, 50)
+			const workers = 3
+			shares, sum := divide(t, r, p, 50, workers, ridge.SummaryConfig{Size: 2, Intercept: true})
+			g, found, all := newGang(workers), make([]*ridge.Result, workers), sync.WaitGroup{}
+			for rank, share := range shares {
+				all.Go(func() {
+					opts := ridge.Options{Select: by, Size: 2, Intercept: true, Reducer: worker{g, rank}}
+					opts.Summarize = func(context.Context, ridge.Stage, dataset.Source, ridge.SummaryConfig, func(int64)) (*ridge.Summary, error) {
+						return sum, nil
+					}
+					var err error
+					if found[rank], err = ridge.Fit(t.Context(), share, opts); err != nil {
+						worker{g, rank}.leave(err)
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			if t.Failed() {
+				return
+			}
+			first := found[0]
+			for rank, other := range found {
+				if !reflect.DeepEqual(other.Choice, first.Choice) || !reflect.DeepEqual(other.Solutions, first.Solutions) {
+					t.Errorf("%v: worker %d found something else than worker 0", by, rank)
+				}
+			}
+			if first.Choice.Passes == 0 || !first.Choice.Whole || !(first.Choice.RelativeExcess() <= 0.01) {
+				t.Errorf("%v: %d passes, %v", by, first.Choice.Passes, first.Choice.Choice)
+			}
+			ref := refbig.New(p.x, p.y, p.w, true)
+			for i, f := range first.Choice.Path {
+				if i%10 != 0 {
+					continue
+				}
+				ridgetest.Certificate(t, ref, f)
+				if by == ridge.ByLOO {
+					want, scale := leftOut(t, p, true, f.Gamma)
+					for j := range want {
+						ridgetest.Inside(t, "leave-one-out", first.Choice.Scores[i][j], want[j], scale[j])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSklearnLeaveOneOut: the errors that RidgeCV chooses by are in their brackets, but for
+// its own rounding, with weights and intercepts or without, and so is the choice the same.
+func TestSklearnLeaveOneOut(t *testing.T) {
+	var fixture struct {
+		Cases []struct {
+			Data               string
+			Stride             int
+			Intercept, Weights bool
+			Alphas, LOO        []float64
+			RidgeCV            float64
+		}
+	}
+	readFixture(t, "loo.json", &fixture)
+	eachPublic(t, []string{"housing", "diabetes", "abalone", "covtype", "w8a"}, func(t *testing.T, name string, all dataset.Source) {
+		for _, c := range fixture.Cases {
+			if c.Data != name {
+				continue
+			}
+			data := readEvery(t, all, c.Stride)
+			src, _ := prepare(t, data.source(t, 1, false), data.sparse == nil)
+			if c.Weights {
+				src = must(dataset.Weigh(src, must(dataset.FromDense(data.n, 1, 0, weights(data.n), nil))(t)))(t)
+			}
+			r := must(ridge.Fit(t.Context(), src, ridge.Options{Candidates: c.Alphas, Select: ridge.ByLOO, Size: data.d / 4, Intercept: c.Intercept}))(t)
+			const rounding = 1e-9 // of scikit-learn's
+			widest := 0.0
+			for i, want := range c.LOO {
+				v := r.Choice.Scores[i][0]
+				if !(v.Lo <= want*(1+rounding) && want*(1-rounding) <= v.Hi) {
+					t.Errorf("intercept %v, weights %v, alpha %g: RidgeCV has %.17g, here it is %v", c.Intercept, c.Weights, c.Alphas[i], want, v)
+				}
+				widest = max(widest, (v.Hi-v.Lo)/want)
+			}
+			t.Logf("intercept %v, weights %v: %.3g, RidgeCV %.3g; brackets to %.1e", c.Intercept, c.Weights, r.Choice.Gamma(), c.RidgeCV, widest)
+			if r.Choice.Gamma() != c.RidgeCV || !(widest <= 0.01) {
+				t.Errorf("intercept %v, weights %v: chose %g, RidgeCV %g; brackets to %g", c.Intercept, c.Weights, r.Choice.Gamma(), c.RidgeCV, widest)
+			}
+		}
+	})
 }
