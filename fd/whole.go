@@ -10,8 +10,8 @@ import (
 // WholeSpectrum is the spectrum of K = AᵀA itself, of which a is what was computed: that of a
 // sketch that has lost nothing. known has what is known of A: its RoundOff bounds ‖a − K‖₂,
 // and Frobenius2 and Rows are kept. To RoundOff comes what the eigenproblem may do, calibrated
-// as for a shrink (see [Bound]), and what is lost of eigenvalues that round-off has made
-// negative. a is d×d, of which the lower triangle is read; it is overwritten.
+// as a shrink and reading are (see [Bound]), and what is lost of eigenvalues that round-off has
+// made negative. a is d×d, of which the lower triangle is read; it is overwritten.
 //
 // It returns [engine.ErrNoConvergence] where the eigenvalue iteration failed.
 func WholeSpectrum(a engine.Matrix, known Bound, be engine.Backend) (*Spectrum, error) {
@@ -35,7 +35,7 @@ func WholeSpectrum(a engine.Matrix, known Bound, be engine.Backend) (*Spectrum, 
 	for _, v := range p.Sigma2 {
 		norm2.Add(v)
 	}
-	known.RoundOff += padOfShrink(min(d, largestOrder), w) + negative
+	known.RoundOff += padOfShrink(min(d, largestOrder), w) + float64(min(d, longSum))*eps*known.Frobenius2 + negative
 	known.Shrinkage, known.Tail = 0, math.Max(0, known.Frobenius2-norm2.Value())
 	p.Bound = known
 	return p, nil
