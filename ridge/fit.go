@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -248,15 +249,15 @@ func inSource(err error, stride int) error {
 
 // finish chooses γ and makes the solutions of a summary.
 func (r *Result) finish(ctx context.Context, src dataset.Source, cv *CVResult, opts *Options) (*Result, error) {
-	gammas, sum := opts.Gammas, r.Summary
+	gammas := opts.Gammas
+	c := chooser{ctx: ctx, src: src, opts: opts, method: r.Method, sum: r.Summary}
 	if opts.chooses() {
-		c := chooser{ctx: ctx, src: src, opts: opts, method: r.Method, sum: sum}
 		var err error
 		if r.Choice, err = c.choose(cv); err != nil {
 			return nil, err
 		}
 		r.Passes += c.made
-		sum, gammas = c.sum, []float64{r.Choice.Gamma()}
+		gammas = []float64{r.Choice.Gamma()}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -267,7 +268,7 @@ func (r *Result) finish(ctx context.Context, src dataset.Source, cv *CVResult, o
 		}
 		return r, nil
 	}
-	return r.refine(ctx, src, sum, gammas, opts)
+	return r.refine(&c, gammas)
 }
 
 // oneShot reads the solutions off.
@@ -287,26 +288,27 @@ func (r *Result) oneShot(gammas []float64, plain bool) (err error) {
 	return nil
 }
 
-// refine makes further passes, from what sum knows: the summary, or what passes that were
-// spent on the choice of γ have made of it.
-func (r *Result) refine(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts *Options) (*Result, error) {
+// refine makes further passes, from what is known once γ was chosen.
+func (r *Result) refine(c *chooser, gammas []float64) (*Result, error) {
+	opts := c.opts
 	method, err := ParseMethod(r.Method)
 	if err != nil {
 		return nil, err
 	}
-	before := 0 // passes after the summary's
 	var start *mat.Dense
-	if r.Choice != nil && r.Choice.Passes > 0 {
-		before, start = r.Choice.Passes, r.Choice.Path[r.Choice.Index].Coef()
+	if c.made > 0 {
+		if x := r.Choice.Path[r.Choice.Index].Coef(); !math.IsInf(mat.Norm(x, 1), 0) && !math.IsNaN(mat.Norm(x, 1)) {
+			start = x
+		}
 	}
 	solve := SolveOptions{
 		Method: method, Tol: opts.Tol, MaxPasses: opts.MaxPasses, PlainFD: opts.PlainFD,
-		Observe: opts.Observe, Journal: after(opts.Journal, before), Reducer: opts.Reducer, Start: start,
+		Observe: opts.Observe, Journal: after(opts.Journal, c.kept), Reducer: opts.Reducer, Start: start,
 	}
 	if tell := opts.Progress; tell != nil {
 		solve.Progress = func(p Progress) { tell(Refining, p) }
 	}
-	r.Solutions, err = SolvePath(ctx, src, sum, gammas, solve)
+	r.Solutions, err = SolvePath(c.ctx, c.src, c.sum, gammas, solve)
 	if short, ok := errors.AsType[*NotConvergedError](err); ok {
 		r.Solutions, r.Status = short.Solutions, short.Status
 	} else if err != nil {
@@ -315,8 +317,8 @@ func (r *Result) refine(ctx context.Context, src dataset.Source, sum *Summary, g
 	passes := 0
 	for _, f := range r.Solutions {
 		passes = max(passes, f.Iterations)
-		f.Passes += before
-		if sum.ofWhole { // what is said of the sketch stays true of that
+		f.Passes += c.made
+		if c.sum != r.Summary { // what is said of the sketch stays true of that
 			k, err := r.Summary.known(r.Method, 1)
 			if err != nil {
 				return nil, err

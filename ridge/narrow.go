@@ -18,6 +18,7 @@ type chooser struct {
 	method string   // that is to run
 	sum    *Summary // what the choice is made of, and what is refined afterwards
 	made   int      // passes
+	kept   int      // those of them that the journal has
 }
 
 // choose chooses γ by the criterion that is asked for; cv is nil but for cross-validation.
@@ -54,7 +55,7 @@ func (c *chooser) byLOO() (*GammaChoice, error) {
 	return choice, nil
 }
 
-// leftOut makes a pass that finds the leave-one-out errors of some γ.
+// leftOut makes a pass that finds the leave-one-out errors of some γ. No journal keeps it.
 func (c *chooser) leftOut(gammas []float64) ([]candidate, error) {
 	path, err := c.sum.Path(gammas)
 	if err != nil {
@@ -165,7 +166,7 @@ func (c *chooser) approach(choice *GammaChoice, tol float64) (*GammaChoice, erro
 		path[i] = fits[k]
 		passes = max(passes, fits[k].Iterations)
 	}
-	c.made += passes
+	c.made, c.kept = c.made+passes, c.kept+passes
 	return chooseCandidate(byGCV(path))
 }
 
@@ -231,7 +232,7 @@ func (c *chooser) unaffordable() string {
 // options are those of the next pass.
 func (c *chooser) options() SolveOptions {
 	o := c.opts
-	solve := SolveOptions{Journal: after(o.Journal, c.made), Reducer: o.Reducer}
+	solve := SolveOptions{Journal: after(o.Journal, c.kept), Reducer: o.Reducer}
 	if tell := o.Progress; tell != nil {
 		before := c.made
 		solve.Progress = func(p Progress) {
@@ -245,7 +246,7 @@ func (c *chooser) options() SolveOptions {
 // whole makes the pass that computes K.
 func (c *chooser) whole() error {
 	solve := c.options()
-	c.made++
+	c.made, c.kept = c.made+1, c.kept+1
 	sum, err := c.sum.whole(c.ctx, c.src, &solve)
 	if err == nil {
 		c.sum = sum

@@ -121,22 +121,29 @@ func TestChoiceIsWhatItSays(t *testing.T) {
 	}
 }
 
-// TestChoosingPassJournal: a fit that is interrupted goes on to the same bits, and does not
-// make the pass for the choice again.
+// TestChoosingPassJournal: a fit that is interrupted goes on to the same bits, and makes no pass
+// for the choice again that the journal has: those of leave-one-out errors it has not.
 func TestChoosingPassJournal(t *testing.T) {
 	src := housingStandardised(t)
-	opts := ridge.Options{Size: 2, Intercept: true}
-	want := must(ridge.Fit(t.Context(), src, opts))(t)
-	kept := &memory{states: map[int][]byte{}, left: 1 << 30, never: true}
-	opts.Journal = kept
-	must(ridge.Fit(t.Context(), src, opts))(t)
-	again := &reads{Source: src}
-	got := must(ridge.Fit(t.Context(), again, opts))(t)
-	if a, b := fmt.Sprint(*got.Best()), fmt.Sprint(*want.Best()); a != b {
-		t.Errorf("from the journal\n%s, without\n%s", a, b)
-	}
-	if again.passes != 1 {
-		t.Errorf("%d passes over the rows, the sketch's alone is not in the journal", again.passes)
+	for by, again := range map[ridge.Criterion]int{ridge.ByGCV: 1, ridge.ByLOO: 3} {
+		opts := ridge.Options{Size: 2, Intercept: true, Select: by}
+		want := must(ridge.Fit(t.Context(), src, opts))(t)
+		kept := &memory{states: map[int][]byte{}, left: 1 << 30, never: true}
+		opts.Journal = kept
+		must(ridge.Fit(t.Context(), src, opts))(t)
+		for pass := 1; pass <= len(kept.states); pass++ {
+			if kept.states[pass] == nil {
+				t.Errorf("%v: of %d passes that were kept, none is the %d-th", by, len(kept.states), pass)
+			}
+		}
+		reading := &reads{Source: src}
+		got := must(ridge.Fit(t.Context(), reading, opts))(t)
+		if a, b := fmt.Sprint(*got.Best()), fmt.Sprint(*want.Best()); a != b {
+			t.Errorf("%v: from the journal\n%s, without\n%s", by, a, b)
+		}
+		if reading.passes != again {
+			t.Errorf("%v: %d passes over the rows, must be %d", by, reading.passes, again)
+		}
 	}
 }
 
