@@ -61,11 +61,11 @@ func (r *Result) Err() error {
 //  4. γ is chosen, by [Summary.ChooseGamma] or [CVResult.ChooseGamma], where opts has none;
 //  5. where that leaves open that another γ is better by more than GammaTol, and an iteration
 //     is to follow, a further pass computes K = AᵀA itself, if d² numbers fit and it takes no
-//     more than twice as long as a dozen others: from K the score of every γ follows, to
-//     round-off. Leave-one-out errors take a pass of their own (see [LeaveOneOut]), and one
-//     more for each time that the grid goes on;
+//     more than two dozen others: from K the score of every γ follows, to round-off. Else it
+//     makes a larger sketch, if the spectrum falls. Leave-one-out errors take a pass of their
+//     own (see [LeaveOneOut]), and one more for each time that the grid goes on;
 //  6. the solutions are read off ([Summary.Path]) or found by further passes
-//     ([SolvePath]), with the sketch, or K in its place.
+//     ([SolvePath]), with the sketch, or what was made in its place.
 //
 // They are, to the bit, those of the functions named, where no pass was spent on the choice.
 //

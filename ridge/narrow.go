@@ -36,16 +36,15 @@ func (c *chooser) choose(cv *CVResult) (*GammaChoice, error) {
 // lost anything and that is worth while. The grid goes on as that of [Summary.ChooseGamma]
 // does, by a pass each time.
 func (c *chooser) byLOO() (*GammaChoice, error) {
-	why := c.unaffordable()
+	why := "leave-one-out errors take a pass of their own"
 	if spec, err := c.sum.spectrum(); err != nil {
 		return nil, err
-	} else if spec.Bound.Shrinkage == 0 || math.IsInf(c.opts.gammaTol(), 1) {
-		why = "leave-one-out errors take a pass of their own"
-	} else if why == "" {
-		if err := c.whole(); err != nil {
+	} else if spec.Bound.Shrinkage > 0 && !math.IsInf(c.opts.gammaTol(), 1) {
+		more, err := c.sharpen()
+		if err != nil {
 			return nil, err
 		}
-		why = "leave-one-out errors take a pass of their own, and one more has computed AᵀA itself, of which leverages follow for every gamma"
+		why += "; for the leverages, " + more
 	}
 	choice, err := chooseOf(c.opts.Candidates, c.sum.Grid(gridGCV), c.leftOut)
 	if err != nil {
@@ -88,16 +87,15 @@ func (c *chooser) byGCV() (*GammaChoice, error) {
 	if err != nil || c.settled(choice) || c.method == oneShotName {
 		return choice, err
 	}
-	excess := choice.RelativeExcess()
-	why := c.unaffordable()
-	if why == "" {
-		if err := c.whole(); err != nil {
-			return nil, err
-		}
+	why, err := c.sharpen()
+	if err != nil {
+		return nil, err
+	}
+	why = fmt.Sprintf("the sketch leaves open that another gamma is better by %s, and %s", percent(choice.RelativeExcess()), why)
+	if c.made > 0 {
 		if choice, err = c.sum.ChooseGamma(c.opts.Candidates); err != nil {
 			return nil, err
 		}
-		why = fmt.Sprintf("the sketch leaves open that another gamma is better by %s, so that one pass more has computed AᵀA itself", percent(excess))
 	}
 	before := c.made
 	for _, tol := range []float64{1e-4, 1e-8} {
@@ -179,15 +177,14 @@ func (c *chooser) byCV(cv *CVResult) (*GammaChoice, error) {
 	if err != nil || oneShot || c.settled(choice) {
 		return choice, err
 	}
-	d, o := c.sum.cfg.Dim, c.opts
-	_, least := iterative(d, min(c.sum.cfg.Size, d), c.sum.cfg.Targets)
+	d, o, most := c.sum.cfg.Dim, c.opts, c.mostFlops()
 	eigen := float64(o.Folds*len(cv.Gammas)) * eigenFlops * float64(d) * float64(d) / float64(c.sum.Rows())
 	switch flops := readFlops + 3*float64(d) + eigen; {
 	case c.sum.cfg.Size >= d:
 		choice.Spent = "the sketches of the folds have lost nothing, round-off alone leaves it open"
 		return choice, nil
-	case !prefersExact(flops, least):
-		choice.Spent = fmt.Sprintf("sketches of d rows for each fold take %.0f·d flops a row, more than twice the %.0f·d of a dozen passes", flops, least)
+	case flops > most:
+		choice.Spent = fmt.Sprintf("sketches of d rows for each fold take %.0f·d flops a row, more than the %.0f·d of two dozen passes", flops, most)
 		return choice, nil
 	}
 	folds := CrossValidation{Folds: o.Folds, Gammas: o.Candidates, MaxBytes: o.MaxBytes}
@@ -215,18 +212,79 @@ func (c *chooser) byCV(cv *CVResult) (*GammaChoice, error) {
 	return choice, err
 }
 
+// sharpen makes a pass that knows more than the sketch: K itself or, where that takes too much,
+// a larger sketch. It says in words which, or why neither is made.
+func (c *chooser) sharpen() (what string, err error) {
+	why := c.unaffordable()
+	if why == "" {
+		return "one pass more has computed AᵀA itself", c.whole()
+	}
+	size, err := c.largerSize()
+	if err != nil || size == 0 {
+		return why, err
+	}
+	c.made++
+	more, err := c.opts.summarizeMore(c.ctx, c.src, size)
+	if err == nil {
+		c.sum = more
+	}
+	return fmt.Sprintf("%s: one pass more has made a sketch of %d rows", why, size), err
+}
+
 // unaffordable says why no pass computes K, "" where one does.
 func (c *chooser) unaffordable() string {
-	d, t, m := c.sum.cfg.Dim, c.sum.cfg.Targets, min(c.sum.cfg.Size, c.sum.cfg.Dim)
-	_, least := iterative(d, m, t)
-	flops := readFlops + productFlops*float64(d)
+	d, t := c.sum.cfg.Dim, c.sum.cfg.Targets
+	flops, most := readFlops+productFlops*float64(d), c.mostFlops()
 	switch need := wholeBytes(d, t); {
-	case need > exactBudget || need > float64(c.opts.maxBytes()):
+	case !c.opts.mayTake(need):
 		return fmt.Sprintf("d² for d = %d takes too much memory for a pass that computes AᵀA itself, %.3g MiB", d, need/(1<<20))
-	case !prefersExact(flops, least):
-		return fmt.Sprintf("a pass that computes AᵀA itself takes %.0f·d flops a row, more than twice the %.0f·d of a dozen passes", flops, least)
+	case flops > most:
+		return fmt.Sprintf("a pass that computes AᵀA itself takes %.0f·d flops a row, more than the %.0f·d of two dozen others", flops, most)
 	}
 	return ""
+}
+
+// mostFlops is how many flops, for each number of A, a pass may take that is made for the
+// choice: as many as a direct solution may in place of an iteration.
+func (c *chooser) mostFlops() float64 {
+	d, m := c.sum.cfg.Dim, min(c.sum.cfg.Size, c.sum.cfg.Dim)
+	_, least := iterative(d, m, c.sum.cfg.Targets)
+	return 2 * least
+}
+
+// mayTake says that a pass for the choice may take so many bytes.
+func (o *Options) mayTake(bytes float64) bool {
+	return bytes <= exactBudget && bytes <= float64(o.maxBytes())
+}
+
+// largerSize is the size of a sketch that is worth a pass: four times the rows, or at least
+// twice, of which η is expected to be less than half of what it would be if the spectrum did
+// not fall. 0 says that none is.
+func (c *chooser) largerSize() (int, error) {
+	d, m := c.sum.cfg.Dim, c.sum.cfg.Size
+	o, err := c.sum.outlook()
+	if err != nil {
+		return 0, err
+	}
+	for size := min(4*m, d/2); size >= 2*m; size -= m {
+		cost, err := o.sketchCost(size)
+		if err != nil {
+			return 0, err
+		}
+		if c.opts.mayTake(cost.memory) && readFlops+cost.flops/float64(d) <= c.mostFlops() && o.eta.estimate(size) <= o.known.Bound().Shrinkage*float64(m)/float64(2*size) {
+			return size, nil
+		}
+	}
+	return 0, nil
+}
+
+// summarizeMore makes a summary of m rows for the choice of γ. Only where workers share the
+// rows is it made as the first one was.
+func (o *Options) summarizeMore(ctx context.Context, src dataset.Source, m int) (*Summary, error) {
+	if o.Reducer != nil {
+		return o.summarize(ctx, Choosing, src, m)
+	}
+	return Summarize(ctx, src, o.config(m), o.progress(Choosing))
 }
 
 // options are those of the next pass.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +119,43 @@ func TestChoiceIsWhatItSays(t *testing.T) {
 				t.Errorf("η is said to be %g, %d passes of %d", f.Shrinkage, f.Passes, r.Passes)
 			}
 		})
+	}
+}
+
+// TestLargerSketch: where d² numbers don't fit a sketch of four times the rows is made, if it is
+// expected to lose less, and what follows from it is true.
+func TestLargerSketch(t *testing.T) {
+	const d, m, limit = 60, 3, 200_000 // bytes, of which K would take more
+	r := rand.New(rand.NewPCG(4, 4))
+	falling, flat := problem(r, "gaussian", 150, d, 1, 1), problem(r, "gaussian", 150, d, 1, 1)
+	for i := range falling.x {
+		for j := range falling.x[i] {
+			falling.x[i][j] /= float64(1 + j*j)
+		}
+	}
+	for _, by := range []ridge.Criterion{ridge.ByGCV, ridge.ByLOO} {
+		gammas := []float64{0.1, 1, 10}
+		opts := ridge.Options{Candidates: gammas, Size: m, Intercept: true, MaxBytes: limit, Select: by, Method: "cg"}
+		got := must(ridge.Fit(t.Context(), falling, opts))(t)
+		opts.GammaTol = math.Inf(1)
+		before := must(ridge.Fit(t.Context(), falling, opts))(t)
+		if c := got.Choice; c.Whole || !strings.Contains(c.Spent, "a sketch of 12 rows") || c.Passes <= before.Choice.Passes || !(c.RelativeExcess() < before.Choice.RelativeExcess()) {
+			t.Errorf("%v: %d passes on the choice, which may be off by %g, by the sketch by %g: %s", by, c.Passes, c.RelativeExcess(), before.Choice.RelativeExcess(), c.Spent)
+		}
+		ref := refbig.New(falling.x, falling.y, nil, true)
+		for _, f := range slices.Concat(got.Choice.Path, got.Solutions) {
+			ridgetest.Certificate(t, ref, f)
+		}
+		if by == ridge.ByGCV {
+			chosenWell(t, got.Choice, gcvOf(t, ref, gammas))
+		}
+		if f := got.Best(); f.Shrinkage != must(got.Summary.Fit(f.Gamma))(t).Shrinkage {
+			t.Errorf("η of the sketch is said to be %g", f.Shrinkage)
+		}
+		opts.GammaTol = 0
+		if c := must(ridge.Fit(t.Context(), flat, opts))(t).Choice; strings.Contains(c.Spent, "a sketch of") || !strings.Contains(c.Spent, "too much memory") {
+			t.Errorf("%v: of rows without a falling spectrum: %s", by, c.Spent)
+		}
 	}
 }
 

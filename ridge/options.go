@@ -52,7 +52,7 @@ type Options struct {
 	KeepSummary bool
 
 	Backend  engine.Backend // nil is engine.Default()
-	MaxBytes uint64         // most memory that a direct method, or the folds, may take; default 8 GiB. Another method is chosen rather than a direct one that takes more
+	MaxBytes uint64         // most memory that a direct method, the folds or a pass for the choice of γ may take; default 8 GiB. Another method is chosen rather than a direct one that takes more
 
 	// Observe, Journal and Reducer are those of [SolveOptions].
 	Observe func(Iterate)
