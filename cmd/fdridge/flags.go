@@ -3,7 +3,6 @@ package main
 import (
 	"runtime"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -51,7 +50,7 @@ func (o *sketchFlags) config(be engine.Backend) ridge.SummaryConfig {
 
 // solveFlags say which solutions are wanted, how exact, and where to put them.
 type solveFlags struct {
-	gamma     once
+	gammaFlags
 	method    string
 	robust    bool
 	tol       float64
@@ -59,24 +58,16 @@ type solveFlags struct {
 	out, coef string
 	report    string
 	json      bool
-	selectBy  string
-	gammaTol  float64
 
 	command string // how to run this again
-	gammas  []float64
-	auto    bool // γ is to be chosen: of gammas, or of a grid where these are none
 }
 
-func newSolveFlags() solveFlags {
-	return solveFlags{gamma: once{hint: "; several are one list, G,G"}}
-}
+func newSolveFlags() solveFlags { return solveFlags{gammaFlags: newGammaFlags()} }
 
 // register adds the flags; methods are those that --method may name, selectMore what --select
 // may name besides.
 func (o *solveFlags) register(f *pflag.FlagSet, method, methods, selectMore string) {
-	f.Var(&o.gamma, "gamma", "regularisation γ, the weight of ‖x‖² against the sum of squares (scikit-learn's alpha); a list for several; auto: the best of 50 or more, see --select and --gamma-tol; auto:G,G,… the best of these")
-	f.StringVar(&o.selectBy, "select", "", "what --gamma auto chooses by: gcv (generalised cross-validation, the default), loo (leave-one-out, as scikit-learn's RidgeCV; takes a pass of its own)"+selectMore)
-	f.Float64Var(&o.gammaTol, "gamma-tol", 0.01, "how far above the least of the grid, relatively, the score of the gamma that --gamma auto chooses may be: where the sketch leaves open more, and passes refine, they are spent on the choice first; inf: none are")
+	o.gammaFlags.register(f, selectMore)
 	f.StringVar(&o.method, "method", method, methods)
 	f.BoolVar(&o.robust, "robust", true, "take Robust Frequent Directions' shift (false: plain FD)")
 	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the weights to certify, by further passes")
@@ -95,46 +86,11 @@ func (o *solveFlags) check(methods ...string) error {
 		return badInput("--tol: %v, must be between 0 and 1", o.tol)
 	case o.maxPasses < 1:
 		return badInput("--max-passes: %d, must be at least 1", o.maxPasses)
-	case !(o.gammaTol > 0):
-		return badInput("--gamma-tol: %v, must be positive", o.gammaTol)
 	}
 	if err := oneOf("method", o.method, methods...); err != nil {
 		return err
 	}
-	list, auto := strings.CutPrefix(o.gamma.value, "auto:")
-	if o.auto = auto || o.gamma.value == "auto"; o.gamma.value != "auto" {
-		var err error
-		if o.gammas, err = parseGammas(list, o.method == "exact" && !o.auto); err != nil {
-			return err
-		}
-	}
-	if o.auto && o.method == "exact" {
-		return badInput("--gamma: auto chooses from a sketch, which --method exact does without")
-	}
-	return firstError(o.checkSelect(), checkOut(o.out), checkOutput("report", o.report), checkOutput("coef", o.coef))
-}
-
-// checkSelect validates --select.
-func (o *solveFlags) checkSelect() error {
-	if o.selectBy == "" {
-		return nil
-	}
-	by, err := ridge.ParseCriterion(o.selectBy)
-	switch {
-	case err != nil:
-		return badInput("--select: %q is none of gcv, loo and cv", excerpt.Of(o.selectBy))
-	case !o.auto:
-		return badInput("--select: it chooses gamma, say --gamma auto")
-	case by == ridge.ByLOO && o.method == "one-shot":
-		return badInput("--select: loo takes a pass over the rows of its own, and --method one-shot makes none")
-	}
-	return nil
-}
-
-// criterion is that of --select.
-func (o *solveFlags) criterion() ridge.Criterion {
-	by, _ := ridge.ParseCriterion(o.selectBy) // checked; GCV where it is not given
-	return by
+	return firstError(o.gammaFlags.check(o.method), checkOut(o.out), checkOutput("report", o.report), checkOutput("coef", o.coef))
 }
 
 // outputs are the files that are written.

@@ -133,7 +133,7 @@ var mutants = []mutant{
 	{"choose: by the lower end", "ridge/choose.go",
 		"v.Hi < c.Score.Hi", "v.Lo < c.Score.Lo", "ridge", "^TestChoose$"},
 	{"choose: the grid does not go on", "ridge/choosegamma.go",
-		"if err != nil || candidates != nil {", "if err != nil || candidates == nil {", "ridge", "^TestGridGoesOn$"},
+		"goOn := gammas == nil", "goOn := gammas != nil", "ridge", "^TestGridGoesOn$"},
 	{"fit: what Cholesky finds singular is given up", "ridge/fit.go",
 		"singular && r.Method == exactName &&", "singular && r.Method == oneShotName &&", "ridge", "^TestFitSingular$"},
 	{"fit: gamma as of all rows for the pilot", "ridge/fit.go",
