@@ -123,6 +123,9 @@ func TestRoundOffOfRepeatedRows(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		var c calibration
 		for _, s := range shapes {
+			if testing.Short() && s.n*s.d > 100000 {
+				continue // minutes where the processor is emulated
+			}
 			seeds := 1
 			if s.n <= 200000 && (s.d < 4 || (s.d == 8 && s.p != 1)) {
 				seeds = drawn(8)

@@ -35,7 +35,7 @@ func command(t *testing.T) func(args ...string) string {
 		}
 	}
 	binary := filepath.Join(t.TempDir(), "fdridge.exe") // a name that any system runs
-	if out, err := exec.Command("go", "build", "-tags", tags, "-o", binary, "../cmd/fdridge").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-w", "-buildvcs=false", "-tags", tags, "-o", binary, "../cmd/fdridge").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return func(args ...string) string {

@@ -7,10 +7,11 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/ridge"
 )
 
 // ErrInput tells, by errors.Is, that what was given is at fault: shapes, values, files. All
-// errors that are named here are. It is [engine.ErrInput].
+// errors that are named here are, but for *[ShortfallError]. It is [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
 // ErrShape reports arguments whose dimensions disagree. It is [engine.ErrShape].
@@ -125,3 +126,21 @@ func (e *OverflowError) Error() string {
 
 // Is tells that it is [ErrInput].
 func (e *OverflowError) Is(target error) bool { return target == ErrInput }
+
+// A ShortfallError reports a fit that is not certified to the tolerance that was asked for. Its
+// certificate holds. It wraps what Status.Err() is: [ridge.ErrRoundOff], [ridge.ErrPassLimit] or
+// [ridge.ErrDiverged].
+type ShortfallError struct {
+	Gamma     float64
+	Target    int     // from 0
+	Tol       float64 // the relative error that was asked for
+	Certified float64 // the bound that is certified, +Inf for none
+	Status    ridge.Status
+}
+
+func (e *ShortfallError) Error() string {
+	return fmt.Sprintf("model: at gamma = %v a relative error of %v is certified for target %d, %v was asked for: %v", e.Gamma, e.Certified, e.Target+1, e.Tol, e.Status)
+}
+
+// Unwrap is what Status.Err() is.
+func (e *ShortfallError) Unwrap() error { return e.Status.Err() }

@@ -173,6 +173,33 @@ func ExampleFit_Certificates() {
 	// about other weights than those beside it: false
 }
 
+// A model of solutions that are not certified to the tolerance keeps why, and what is certified of
+// them.
+func ExampleModel_Err() {
+	ctx := context.Background()
+	src, err := dataset.FromDense(4, 2, 1, []float64{1, 10, 2, 30, 3, 20, 4, 50}, []float64{1, 2, 3, 5})
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := ridge.Fit(ctx, src, ridge.Options{Gammas: []float64{1}, Method: "newton", Size: 1, MaxPasses: 2})
+	var missed *ridge.NotConvergedError
+	if err != nil && !errors.As(err, &missed) {
+		log.Fatal(err)
+	}
+	m, err := model.New(model.Preparation{}, res.Solutions, model.Details{Tol: 1e-8})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var short *model.ShortfallError
+	if errors.As(m.Err(), &short) {
+		fmt.Println(short.Status, short.Tol, short.Certified > short.Tol)
+	}
+	fmt.Println(errors.Is(m.Err(), ridge.ErrPassLimit))
+	// Output:
+	// the limit on passes 1e-08 true
+	// true
+}
+
 // What may be wrong with a model, or with what it is asked for.
 func Example_errors() {
 	for _, text := range []string{"gamma,coef", `{"fdridge_model": 9}`, `{"fdridge_model": 1, "preparation": {"inputs": 1}, "gamma": 1, "coef": [1e308], "intercept": 2}`} {

@@ -27,7 +27,8 @@
 //	gamma             γ
 //	coef, intercept   the weights and the intercept
 //	tss               ‖b‖², centred where an intercept was fitted
-//	certificate       a [Record]
+//	certificate       a [Record]; where the tolerance was not reached its converged is false and
+//	                  its status says why: round-off, pass-limit or diverged
 //	fitted            {coef, intercept} of the scaled columns, where there is a
 //	                  folded_scaling; what the certificate is about
 //
@@ -108,7 +109,9 @@ type Details struct {
 // with the solutions. No solution, a nil one, and solutions whose dimensions, or numbers of
 // rows, are not those of each other and of the preparation, are [ErrShape]; so are names of
 // another number than the columns. A γ that no ridge regression has, and an intercept that
-// the details say is none, are [ErrInput]. Weights that are not finite are an error.
+// the details say is none, are [ErrInput]. Weights that are not finite are an error. Solutions that
+// are not certified to the tolerance, those of a *[ridge.NotConvergedError], are taken like any
+// others: the model keeps their status, and its Err tells.
 func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, error) {
 	if len(solutions) == 0 {
 		return nil, fmt.Errorf("%w: a model needs a solution", errShape)

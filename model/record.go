@@ -32,6 +32,7 @@ type Record struct {
 	R2Bracket          PerTarget[ridge.Interval] `json:"r2_bracket"`
 	Converged          bool                      `json:"converged"`
 	Stop               string                    `json:"stop"`
+	Status             ridge.Status              `json:"status,omitzero"` // why the tolerance was not reached; zero where Converged
 }
 
 // NewRecord describes a fit to rows that were prepared by prep. passes is how many reads
@@ -41,6 +42,9 @@ func NewRecord(f *ridge.Solution, prep *Preparation, passes int) Record {
 		Gamma: Number(f.Gamma), Method: f.Method, Passes: f.Passes + passes, Iterations: f.Iterations,
 		Shrinkage: Number(f.Shrinkage), Contraction: Number(f.Contraction), EffectiveDimension: f.EffectiveDimension,
 		Converged: f.Status.Err() == nil, Stop: f.Status.String(),
+	}
+	if !out.Converged {
+		out.Status = f.Status
 	}
 	for j := range f.Targets {
 		o := &f.Targets[j]

@@ -9,7 +9,6 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
@@ -49,7 +48,8 @@ type ExactOptions struct {
 	MaxBytes  uint64         // refuse to allocate more; 0 means 8 GiB
 	// Tol is the relative error to be certified where that is possible: fits that are known
 	// to less are corrected by one more pass, or a few, that measure gradients with twice the
-	// digits. 0 is what one pass certifies.
+	// digits. Those that are not certified to it have the Status [RoundOff], which is no error
+	// of Exact. 0 is what one pass certifies.
 	Tol      float64
 	Progress func(rows int64) // if not nil, is told the rows read so far
 }
@@ -140,6 +140,9 @@ func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 	if opts.Tol > 0 {
 		if err := e.refine(ctx, src, system, fits); err != nil {
 			return nil, err
+		}
+		for _, f := range fits {
+			f.Status = f.directStatus(opts.Tol)
 		}
 	}
 	return fits, nil
@@ -240,16 +243,7 @@ func (e *exact) fit(system *direct.System, gamma float64) (*Solution, error) {
 		Status: Factorized,
 	}
 	for j, w := range weights {
-		f.Targets = append(f.Targets, e.target(rows, j, found.X[j*e.d:][:e.d:e.d], w))
+		f.Targets = append(f.Targets, newTarget(found.X[j*e.d:][:e.d:e.d], rows.TSS[j], w))
 	}
 	return f, nil
-}
-
-// target is the solution x of target j.
-func (e *exact) target(rows *certify.Streamed, j int, x []float64, w certify.Weights) Target {
-	intercept := 0.0
-	if mean := rows.Means; mean != nil {
-		intercept = mean[e.d+j] - vec.Dot(x, mean[:e.d])
-	}
-	return newTarget(x, intercept, rows.TSS[j], w)
 }

@@ -171,6 +171,22 @@ func ExampleNotConvergedError() {
 	// true true
 }
 
+// Where the tolerance is not reached Fit returns what it has found, and says so: whoever can do with
+// less goes on.
+func ExampleResult_Err() {
+	res, err := ridge.Fit(context.Background(), wide(500, 40), ridge.Options{Gammas: []float64{100}, Method: "cg", Size: 10, MaxPasses: 6})
+	var short *ridge.NotConvergedError
+	if err != nil && !errors.As(err, &short) {
+		log.Fatal(err) // there is no result
+	}
+	best := res.Best()
+	fmt.Println(res.Err() != nil, res.Status == ridge.PassLimit)
+	fmt.Println("good enough:", best.Targets[0].RelativeErrorBound < 0.1)
+	// Output:
+	// true true
+	// good enough: true
+}
+
 // Least squares, γ = 0, is for QR.
 func ExampleExact() {
 	fits, err := ridge.Exact(context.Background(), lineSource(1000), []float64{0}, ridge.ExactOptions{Factor: ridge.QR, Intercept: true})

@@ -70,8 +70,9 @@ func (r *Result) Err() error {
 // They are, to the bit, those of the functions named, where no pass was spent on the choice.
 //
 // Where the tolerance was not reached the Result comes with its Err(), a
-// *[NotConvergedError], and its certificates hold. With any other error, that of a
-// cancelled ctx among them, there is none. Errors are those of the functions named; what
+// *[NotConvergedError], and its certificates hold: whoever can do with less than was asked for
+// goes on with the Result. Direct methods have a tolerance where opts.Tol is given. With any
+// other error, that of a cancelled ctx among them, there is no Result. Errors are those of the functions named; what
 // opts has that makes no sense ([ErrInput]), and a γ that the method cannot take
 // (*[GammaError]), is refused before any row is read.
 func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error) {
@@ -92,7 +93,7 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 		if err := r.exact(ctx, src, &opts); err != nil {
 			return nil, err
 		}
-		return r, nil
+		return r, r.Err()
 	}
 	cv, err := r.summarize(ctx, src, &opts)
 	if err != nil {
@@ -169,7 +170,9 @@ func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) e
 		r.Reason, factor = why, QR
 		err = solve()
 	}
-	r.Status = Factorized
+	for _, f := range r.Solutions {
+		r.Status = r.Status.worse(f.Status)
+	}
 	return err
 }
 
@@ -310,7 +313,7 @@ func (r *Result) refine(c *chooser, gammas []float64) (*Result, error) {
 	}
 	r.Solutions, err = SolvePath(c.ctx, c.src, c.sum, gammas, solve)
 	if short, ok := errors.AsType[*NotConvergedError](err); ok {
-		r.Solutions, r.Status = short.Solutions, short.Status
+		r.Solutions = short.Solutions
 	} else if err != nil {
 		return nil, err
 	}
@@ -325,9 +328,7 @@ func (r *Result) refine(c *chooser, gammas []float64) (*Result, error) {
 			}
 			f.Shrinkage, f.Contraction = k.Bound().FD(), solve.contraction(k, f.Gamma)
 		}
-		if err == nil && (r.Status == NotTerminated || f.Status != Converged) {
-			r.Status = f.Status
-		}
+		r.Status = r.Status.worse(f.Status)
 	}
 	r.Passes += passes
 	return r, r.Err()

@@ -42,7 +42,7 @@ type expected struct {
 // as the pieces.
 func TestFit(t *testing.T) {
 	ctx := context.Background()
-	cal := must(csv.Open(filepath.Join("..", "testdata", "cal_housing.csv.gz"), csv.Options{Targets: []string{"last"}}))(t)
+	cal := must(dataset.Rows(must(csv.Open(filepath.Join("..", "testdata", "cal_housing.csv.gz"), csv.Options{Targets: []string{"last"}}))(t), 0, 8000))(t)
 	standard, _, err := dataset.Standardize(ctx, cal)
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ type PlanOption struct {
 	Passes         []int     `json:"passes"`      // reads of the data with that, for each γ; 0: need not converge
 	Bytes          uint64    `json:"bytes"`       // memory, BaseBytes included
 	Seconds        float64   `json:"seconds"`     // by the rates, BaseSeconds included
-	Reaches        bool      `json:"reaches"`     // Tol, within MaxBytes
+	Reaches        bool      `json:"reaches"`     // Tol, within MaxBytes; one below 2⁻⁵³, the rounding of weights, is not counted on
 	ByName         bool      `json:"-"`           // it runs only if it is asked for by its name, and is never the best
 }
 
@@ -228,7 +228,7 @@ func (o *outlook) exact(cfg PlanConfig) PlanOption {
 func (p *PlanOption) take(cfg PlanConfig, total cost) {
 	p.Bytes = cfg.BaseBytes + uint64(math.Min(total.memory, math.MaxInt64))
 	p.Seconds = cfg.BaseSeconds + total.flops/cfg.FlopRate + total.read/cfg.ReadRate
-	p.Reaches = p.Reaches && p.Bytes <= cfg.MaxBytes
+	p.Reaches = p.Reaches && p.Bytes <= cfg.MaxBytes && cfg.Tol >= LeastTol
 }
 
 // sketched is what all options with a sketch of m rows have in common.

@@ -1,6 +1,7 @@
 package ridge_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -77,6 +78,36 @@ func TestPrecise(t *testing.T) {
 	}
 }
 
+// TestPreciseLeast: asked for more than float64 holds, every method ends at weights that are
+// x* but for their last rounding, and is certified to that, whatever Ĥ is worth.
+func TestPreciseLeast(t *testing.T) {
+	passes := 0
+	for name, p := range preciseProblems() {
+		ref := refbig.New(p.x, p.y, p.w, p.intercept)
+		sum := summarize(t, p, ridge.SummaryConfig{Size: 4, Intercept: p.intercept})
+		for _, gamma := range []float64{p.gamma, 1e-3 * p.gamma} {
+			want := must(ref.Solve(gamma))(t)
+			for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
+				_, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Method: method, Tol: 1e-18})
+				short, ok := errors.AsType[*ridge.NotConvergedError](err)
+				if !ok || short.Status != ridge.RoundOff {
+					t.Fatalf("%s, %v: %v", name, method, err)
+				}
+				f := short.Solutions[0]
+				ridgetest.Certificate(t, ref, f)
+				passes = max(passes, f.Passes)
+				for j, c := range f.Targets {
+					off := refbig.Distance(c.Coef, want.Coef[j])
+					if !(c.RelativeErrorBound <= 0x1p-53) || !(c.ErrorBound <= 1.25*off) {
+						t.Errorf("%s, %v, γ = %g: certified %.3g relative, %.3g of the error", name, method, gamma, c.RelativeErrorBound, c.ErrorBound/off)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d passes at most", passes)
+}
+
 // TestPreciseWorkers: what several workers add up keeps its digits.
 func TestPreciseWorkers(t *testing.T) {
 	for name, p := range preciseProblems() {
@@ -90,6 +121,33 @@ func TestPreciseWorkers(t *testing.T) {
 				}
 			}
 			ridgetest.Certificate(t, refbig.New(p.x, p.y, p.w, p.intercept), answers[workers-1].fits[0])
+		}
+	}
+}
+
+// TestLeastTol: the least tolerance is reached by every iteration, whatever the sketch is worth, and
+// a plan counts on no smaller one.
+func TestLeastTol(t *testing.T) {
+	rng := rand.New(rand.NewPCG(17, 5))
+	for i := range 8 {
+		kind := []string{"gaussian", "decaying"}[i%2]
+		src := problem(rng, kind, 200, 20, 1, 1)
+		sum := summarize(t, src, ridge.SummaryConfig{Size: 3 + i})
+		for _, method := range methods {
+			gammas := []float64{1e9, []float64{0.1, 1, 10, 1e4}[i%4]}
+			if method == ridge.Newton || method == ridge.Chebyshev { // which need many passes where η is far above γ
+				gammas[1] = 1e3
+			}
+			if _, err := ridge.SolvePath(t.Context(), src, sum, gammas, ridge.SolveOptions{Method: method, Tol: ridge.LeastTol}); err != nil {
+				t.Errorf("%s, %v, m = %d, γ = %v: %v", kind, method, 3+i, gammas, err)
+			}
+		}
+	}
+	sum := summarize(t, problem(rng, "gaussian", 50, 5, 1, 1), ridge.SummaryConfig{Size: 2})
+	for tol, want := range map[float64]bool{1e-15: true, 1e-17: false} {
+		plan := must(sum.Plan(ridge.PlanConfig{Tol: tol}))(t)
+		if plan.Options[0].Reaches != want || (plan.Best >= 0) != want {
+			t.Errorf("a plan for %v marks %d: %s", tol, plan.Best, plan.Reason)
 		}
 	}
 }

@@ -3,10 +3,8 @@ package ridge
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
@@ -14,7 +12,7 @@ import (
 )
 
 // mostCorrections is how many passes measure a direct fit at most: each leaves of an error
-// what the factor is off by, and rounding.
+// what the factor is off by.
 const mostCorrections = 5
 
 // A correction is one target of a direct fit on its way.
@@ -22,17 +20,18 @@ type correction struct {
 	fit    *Solution
 	target int
 	x      []float64
-	bound  float64 // on ‖x − x*‖, of the pass before
+	error  float64 // on ‖x − x*‖, but for the rounding of x to float64
 }
 
 // refine corrects the targets that are not certified to Tol: a pass measures their gradients g
-// with twice the digits, and x − R⁻¹R⁻ᵀg is measured by the next one.
+// with twice the digits, which x − R⁻¹R⁻ᵀg is bounded by. As long as that is not near enough to
+// x*, the next one measures there.
 func (e *exact) refine(ctx context.Context, src dataset.Source, system *direct.System, fits []*Solution) error {
 	var open []correction
 	for _, f := range fits {
 		for j := range f.Targets {
 			if t := &f.Targets[j]; !(t.RelativeErrorBound <= e.opts.Tol) {
-				open = append(open, correction{f, j, slices.Clone(t.Coef), t.ErrorBound})
+				open = append(open, correction{f, j, t.Coef, t.ErrorBound})
 			}
 		}
 	}
@@ -71,30 +70,33 @@ func (e *exact) measure(ctx context.Context, operator *gram.Operator, open []cor
 // correct takes in what was measured, and returns those that are to be measured again.
 func (e *exact) correct(system *direct.System, open []correction, found []*gram.Measurement, pass int) (next []correction, err error) {
 	var factored *certify.Factored
+	var refiner *certify.Refiner
 	for i, c := range open {
 		if i == 0 || c.fit != open[i-1].fit {
 			factored, _ = system.Solve(c.fit.Gamma) // as it did before
+			refiner = certify.NewRefiner(system.Evidence(), factored)
+		}
+		if refiner == nil {
+			continue
 		}
 		m := found[i]
 		v, off := m.RSS.Round()
-		at := certify.Corrected{X: c.x, Bounds: m.Bounds, RSS: interval.Outward(v, off)}
+		at := certify.Corrected{X: c.x, Bounds: m.Bounds, RSS: interval.Outward(v, off), Shift: m.Shift}
 		at.Half, at.Step = direct.Correct(factored, m.Gradient)
-		w, least, known := certify.Refined(system.Evidence(), factored, c.target, &at)
-		target := &c.fit.Targets[c.target]
-		if pass == 2 && least > target.EnergyBound {
-			return nil, fmt.Errorf("%w: the rows of this pass are not those that were factored", errShape)
-		}
+		r, known := refiner.Next(c.target, &at)
 		if !known {
 			continue
 		}
-		c.fit.Passes = pass
-		if w.Error < target.ErrorBound {
-			*target = e.target(system.Evidence(), c.target, slices.Clone(c.x), w)
-			target.GradientNorm = vec.Norm(m.Gradient)
+		target := &c.fit.Targets[c.target]
+		if pass == 2 && r.Before > target.EnergyBound {
+			return nil, fmt.Errorf("%w: the rows of this pass are not those that were factored", errShape)
 		}
-		if !(w.Relative <= e.opts.Tol) && (pass == 2 || w.Error < c.bound/2) {
-			vec.Axpy(-1, at.Step, c.x)
-			c.bound = w.Error
+		c.fit.Passes = pass
+		if r.Weights.Error < target.ErrorBound {
+			*target = newTarget(r.X, system.Evidence().TSS[c.target], r.Weights)
+		}
+		if !(r.Weights.Relative <= e.opts.Tol) && (pass == 2 || r.Error < c.error/2) {
+			c.x, c.error = r.X, r.Error
 			next = append(next, c)
 		}
 	}

@@ -71,13 +71,16 @@ type Solution struct {
 
 // A Target is the solution for one target.
 type Target struct {
-	Coef      []float64 // x̂, length d
-	Intercept float64   // ȳ − x̂ᵀx̄; zero where none was fitted, NaN where it is unknown
+	Coef []float64 // x̂, length d
+	// Intercept is ȳ − x̂ᵀx̄, of the weights before their last rounding where a gradient was
+	// measured with twice the digits; zero where none was fitted, NaN where it is unknown.
+	Intercept float64
 	// ComputedTSS is ‖b‖² as computed, of the centred target where an intercept was
 	// fitted; NaN where it is unknown.
 	ComputedTSS float64
-	// GradientNorm is ‖Aᵀ(Ax̂ − b) + γx̂‖₂ as computed in the last pass; NaN for a method
-	// that made none at x̂.
+	// GradientNorm is ‖Aᵀ(Ax̂ − b) + γx̂‖₂ as computed in the last pass, before the last
+	// rounding of x̂ where it was refined beyond that of plain gradients; NaN for a method that
+	// made no pass at x̂.
 	GradientNorm float64
 
 	Certificate
@@ -93,13 +96,13 @@ func (s *Summary) newSolution(gamma float64, method string, k *certify.Known) *S
 }
 
 // newTarget is the solution x of one target, which it keeps, with its bounds.
-func newTarget(x []float64, intercept, tss float64, w certify.Weights) Target {
-	return Target{Coef: x, Intercept: intercept, ComputedTSS: tss, GradientNorm: math.NaN(), Certificate: newCertificate(w)}
+func newTarget(x []float64, tss float64, w certify.Weights) Target {
+	return Target{Coef: x, Intercept: w.Intercept.Value, ComputedTSS: tss, GradientNorm: math.NaN(), Certificate: newCertificate(w)}
 }
 
 func newCertificate(w certify.Weights) Certificate {
 	return Certificate{
-		ErrorBound: w.Error, RelativeErrorBound: w.Relative, EnergyBound: w.Energy, InterceptBound: w.Intercept,
+		ErrorBound: w.Error, RelativeErrorBound: w.Relative, EnergyBound: w.Energy, InterceptBound: w.Intercept.Error,
 		Objective: Interval(w.Objective), TSS: Interval(w.TSS), RSS: Interval(w.RSS), GCV: Interval(w.GCV),
 	}
 }

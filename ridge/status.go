@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
 
@@ -20,13 +21,15 @@ const (
 	ZeroSolution
 	// OnePass is that of one-shot solutions, which have no tolerance.
 	OnePass
-	// Factorized is that of direct solutions, which have none either.
+	// Factorized is that of direct solutions, but for those that were to be certified to a
+	// tolerance and are not: these have RoundOff.
 	Factorized
 	// RoundOff says that float64 certifies no smaller error for these data.
 	RoundOff
 	// PassLimit says that MaxPasses did not suffice.
 	PassLimit
-	// Diverged says that the error grew without bound.
+	// Diverged says that the error grew without bound. The solution is the best that was
+	// measured before, never worse certified than the one that the iteration began with.
 	Diverged
 )
 
@@ -38,17 +41,17 @@ var (
 )
 
 var statuses = [...]struct {
-	text string
-	err  error
+	name, text string
+	err        error
 }{
-	NotTerminated: {"", nil},
-	Converged:     {"certified to the tolerance", nil},
-	ZeroSolution:  {"the solution is zero, to round-off", nil},
-	OnePass:       {"one pass", nil},
-	Factorized:    {"direct factorisation", nil},
-	RoundOff:      {"round-off: float64 certifies no smaller error for these data; standardise the features or raise gamma", ErrRoundOff},
-	PassLimit:     {"the limit on passes", ErrPassLimit},
-	Diverged:      {"the iteration diverged: gamma is too small for this sketch; enlarge the sketch or use cg", ErrDiverged},
+	NotTerminated: {"", "", nil},
+	Converged:     {"converged", "certified to the tolerance", nil},
+	ZeroSolution:  {"zero-solution", "the solution is zero, to round-off", nil},
+	OnePass:       {"one-pass", "one pass", nil},
+	Factorized:    {"factorized", "direct factorisation", nil},
+	RoundOff:      {"round-off", "round-off: float64 certifies no smaller error for these data; standardise the features or raise gamma", ErrRoundOff},
+	PassLimit:     {"pass-limit", "the limit on passes", ErrPassLimit},
+	Diverged:      {"diverged", "the iteration diverged: gamma is too small for this sketch; enlarge the sketch or use cg", ErrDiverged},
 }
 
 // String says it in words, with advice where there is any; "" for [NotTerminated].
@@ -66,6 +69,36 @@ func (s Status) Err() error {
 		return nil
 	}
 	return statuses[s].err
+}
+
+// MarshalText writes the name of a status, which stays the same whatever String says: "converged",
+// "zero-solution", "one-pass", "factorized", "round-off", "pass-limit", "diverged", "" for
+// [NotTerminated].
+func (s Status) MarshalText() ([]byte, error) {
+	if s < 0 || int(s) >= len(statuses) {
+		return nil, badinput.Errorf("ridge: %v is no status", s)
+	}
+	return []byte(statuses[s].name), nil
+}
+
+// UnmarshalText reads what MarshalText writes. Another text is [ErrInput].
+func (s *Status) UnmarshalText(text []byte) error {
+	for i := range statuses {
+		if statuses[i].name == string(text) {
+			*s = Status(i)
+			return nil
+		}
+	}
+	return badinput.Errorf("ridge: %q is no status", text)
+}
+
+// worse is the status of several of which one is s and another t: the last that did not do what
+// was asked, else the last that is not what comes of success.
+func (s Status) worse(t Status) Status {
+	if t.Err() != nil || s.Err() == nil && (s == NotTerminated || t == ZeroSolution) {
+		return t
+	}
+	return s
 }
 
 // statusOf is why the iteration of a system stopped.

@@ -37,6 +37,19 @@ func TestStatus(t *testing.T) {
 	if texts[0] != "" || len(slices.Compact(texts)) != 8 {
 		t.Errorf("%q", texts)
 	}
+	for status := ridge.NotTerminated; status <= ridge.Diverged; status++ {
+		name := must(status.MarshalText())(t)
+		var back ridge.Status = -1
+		if err := back.UnmarshalText(name); err != nil || back != status || (len(name) == 0) != (status == ridge.NotTerminated) {
+			t.Errorf("%v is named %q, which is read as %v: %v", status, name, back, err)
+		}
+	}
+	if _, err := ridge.Status(99).MarshalText(); !errors.Is(err, ridge.ErrInput) {
+		t.Errorf("the name of none: %v", err)
+	}
+	if err := new(ridge.Status).UnmarshalText([]byte("new")); !errors.Is(err, ridge.ErrInput) {
+		t.Errorf("a name of none: %v", err)
+	}
 	if got := ridge.Status(99); got.String() != "Status(99)" || got.Err() != nil || ridge.Status(-1).Err() != nil {
 		t.Errorf("%v: %v", got, got.Err())
 	}
@@ -63,6 +76,45 @@ func TestStatusOfMethods(t *testing.T) {
 		}
 		if f := must(ridge.Solve(t.Context(), zero, none, 1, ridge.SolveOptions{Method: m}))(t); f.Status != ridge.ZeroSolution {
 			t.Errorf("%v, nothing to fit: %v", m, f.Status)
+		}
+	}
+}
+
+// TestShortOfSeveral: of several targets and γ the status is that of one that is not certified to
+// the tolerance, whatever the others are, and the certificates of a direct solution that is not
+// are no error of Exact.
+func TestShortOfSeveral(t *testing.T) {
+	x := []float64{1. / 3, 0, 1. / 3, 0, 0, 1}
+	src := must(dataset.FromDense(3, 2, 2, x, []float64{1, 0.1, 2, -0.1, 3, 0}))(t) // the second is zero, to round-off
+	for _, opts := range []ridge.Options{
+		{Method: "newton", Size: 1, MaxPasses: 1, Gammas: []float64{0.1, 1e9}}, {Method: "cholesky", Tol: 1e-40, Gammas: []float64{0.1, 1e9}}, {Method: "qr", Tol: 1e-40, Gammas: []float64{0.1, 1e9}},
+	} {
+		res, err := ridge.Fit(t.Context(), src, opts)
+		if short, ok := errors.AsType[*ridge.NotConvergedError](err); !ok || res == nil || res.Status.Err() == nil || short.Status != res.Status || res.Solutions[0].Status.Err() == nil {
+			t.Fatalf("%s: %v, %+v", opts.Method, err, res)
+		}
+		if opts.Tol == 0 {
+			continue
+		}
+		opts.Tol = 1e-12
+		if res, err = ridge.Fit(t.Context(), src, opts); err != nil || res.Status.Err() != nil || res.Solutions[0].Status.Err() != nil {
+			t.Errorf("%s to 1e-12: %v", opts.Method, err)
+		}
+		opts.Tol = 0
+		if res, err = ridge.Fit(t.Context(), src, opts); err != nil || res.Status != ridge.Factorized {
+			t.Errorf("%s to no tolerance: %v, %v", opts.Method, err, res.Status)
+		}
+	}
+	fits, err := ridge.Exact(t.Context(), src, []float64{0.1}, ridge.ExactOptions{Tol: 1e-40})
+	if err != nil || fits[0].Status != ridge.RoundOff {
+		t.Errorf("Exact: %v, %v", err, fits)
+	}
+	zero := must(dataset.FromDense(3, 2, 1, x, make([]float64, 3)))(t)
+	near := must(dataset.FromDense(3, 2, 1, x, []float64{0.1, -0.1, 0}))(t)
+	for name, src := range map[string]dataset.Source{"zero": zero, "zero to round-off": near} {
+		fits, err := ridge.Exact(t.Context(), src, []float64{1}, ridge.ExactOptions{Tol: 1e-8})
+		if err != nil || fits[0].Status.Err() != nil {
+			t.Errorf("%s: %v, %v", name, err, fits[0].Status)
 		}
 	}
 }

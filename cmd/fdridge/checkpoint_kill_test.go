@@ -90,7 +90,7 @@ func (l line) before(o line) bool {
 // tables writes the rows that are read: n of d features, target and weight.
 func tables(t *testing.T, dir string) {
 	t.Helper()
-	const n, d = 10000, 12
+	const n, d = 5000, 12
 	rng := rand.New(rand.NewPCG(4, 4))
 	var text, pairs strings.Builder
 	data := make([]byte, 0, 4*n*(d+2))
@@ -112,14 +112,12 @@ func tables(t *testing.T, dir string) {
 		}
 		fmt.Fprintf(&text, "%v,%v\n", float32(y), rng.Float32())
 	}
-	head := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", n, d+2)
-	head += strings.Repeat(" ", 63-(10+len(head))%64) + "\n"
 	put := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	put("rows.npy", "\x93NUMPY\x01\x00"+string([]byte{byte(len(head)), byte(len(head) >> 8)})+head+string(data))
+	put("rows.npy", npyHead("<f4", n, d+2)+string(data))
 	put("pairs.svm", pairs.String())
 	put("penalty.csv", strings.Repeat("2\n", d))
 	var packed bytes.Buffer
@@ -153,7 +151,7 @@ func TestKilled(t *testing.T) {
 		"--data rows.npy --target 13,14 --targets 2 --method cg --gamma 1,10 --tol 1e-9",
 		"--data rows.csv.gz --target 13 --weights 14 --method cg --gamma 3 --tol 1e-9",
 		"--data rows.csv.gz,rows.csv.gz --target 13 --columns -14 --method one-shot --gamma 1,2 --save-sketch sketch.fds",
-		"--data rows.npy --target 13 --columns -14 --method chebyshev --gamma auto --tol 1e-6 --standardize --penalty penalty.csv --rows 20:9900",
+		"--data rows.npy --target 13 --columns -14 --method chebyshev --gamma auto --tol 1e-6 --standardize --penalty penalty.csv --rows 20:4900",
 		"--data rows.npy --target 13 --columns -14 --gamma auto --select loo --tol 1e-9",
 		"--data pairs.svm --method newton --gamma 50 --features rff:60,gamma=0.1,seed=3 --intercept=false",
 		"--data pairs.svm --method cg --gamma 1 --tol 1e-9",

@@ -60,7 +60,7 @@ func unfinished(t *testing.T) (dir string, args []string) {
 	t.Chdir(dir)
 	args = strings.Fields("fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 2 --tol 1e-9 --standardize --json --out model.json --checkpoint ck")
 	code, _, errs := call(append(args, "--max-passes", "2")...)
-	if code != failed || !strings.Contains(errs, "tolerance not reached") {
+	if code != short || !strings.Contains(errs, "tolerance not reached") || !strings.Contains(errs, "goes on from checkpoint ck") {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	if _, err := os.Stat("ck"); err != nil {
@@ -76,7 +76,7 @@ func unfinished(t *testing.T) (dir string, args []string) {
 func TestCheckpointMorePasses(t *testing.T) {
 	_, args := unfinished(t)
 	code, out, errs := call(args...)
-	if code != done || !strings.Contains(errs, "going on from checkpoint ck, row 10000 of pass 2") {
+	if code != done || !strings.Contains(errs, "going on from checkpoint ck, row 5000 of pass 2") {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	got := contents(t, "model.json")
@@ -89,6 +89,28 @@ func TestCheckpointMorePasses(t *testing.T) {
 	}
 	if left, _ := filepath.Glob("ck*"); len(left) > 0 {
 		t.Errorf("a run that is done leaves %v", left)
+	}
+}
+
+// TestCheckpointLargerTol: a run that round-off has stopped goes on with a larger tolerance, to the
+// bits of a run that had it from the start, and reads nothing for that.
+func TestCheckpointLargerTol(t *testing.T) {
+	dir := t.TempDir()
+	tables(t, dir)
+	t.Chdir(dir)
+	args := strings.Fields("fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 12 --json --out model.json --checkpoint ck --tol 1e-40")
+	if code, _, errs := call(args...); code != short || !strings.Contains(errs, "the same command with a larger --tol goes on from checkpoint ck") {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	args[len(args)-1] = "1e-9"
+	out := must(t, args...)
+	got := contents(t, "model.json")
+	whole := must(t, append(args[:len(args)-4], "--tol", "1e-9")...)
+	if readsOf(t, out) != 0 || readsOf(t, whole) == 0 {
+		t.Errorf("%d reads, %d from the start", readsOf(t, out), readsOf(t, whole))
+	}
+	if want := contents(t, "model.json"); got != want {
+		t.Errorf("going on:\n%s\nfrom the start:\n%s", got, want)
 	}
 }
 
@@ -194,7 +216,7 @@ func TestCheckpointNothing(t *testing.T) {
 func TestCheckpointUnwritable(t *testing.T) {
 	dir := t.TempDir()
 	tables(t, dir)
-	args := strings.Fields("fit --data rows.csv.gz,rows.csv.gz,rows.csv.gz --target 13 --columns -14 --method cg --gamma 3 --size 4 --tol 1e-9 --out model.json --log-format json --json")
+	args := strings.Fields("fit --data rows.csv.gz --target 13 --columns -14 --method cg --gamma 3 --size 4 --tol 1e-9 --out model.json --log-format json --json")
 	want := finish(t, dir, args, start(t, dir, args...))
 	args = append(args, "--checkpoint", "ck", "--checkpoint-every", "1ms")
 	block := func() {

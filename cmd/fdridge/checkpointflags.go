@@ -19,7 +19,7 @@ type checkpointFlags struct {
 }
 
 func (o *checkpointFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&o.name, "checkpoint", "", "keep the state of the run here: after a crash, or Ctrl-C, the same command goes on from it, to the same bits; removed when the run is done")
+	f.StringVar(&o.name, "checkpoint", "", "keep the state of the run here: after a crash, or Ctrl-C, the same command goes on from it, to the same bits; removed when the run ends with exit code 0")
 	f.DurationVar(&o.every, "checkpoint-every", 30*time.Second, "how often, at most; what a checkpoint takes to write is left ten times in between")
 }
 
@@ -48,7 +48,7 @@ func (o *checkpointFlags) outputs() []output {
 
 // freeFlags may differ between a run and the one whose checkpoint it goes on from: where to
 // put results, what to show, and how far to go.
-var freeFlags = []string{"out", "coef", "report", "json", "save-sketch", "log-format", "threads", "checkpoint", "checkpoint-every", "tol", "max-passes", "help"}
+var freeFlags = []string{"out", "coef", "report", "json", "save-sketch", "log-format", "threads", "checkpoint", "checkpoint-every", "tol", "max-passes", "strict", "help"}
 
 // laterFlags came after checkpoints had been written without them: they count where they are
 // given.

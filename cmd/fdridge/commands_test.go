@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -355,12 +356,28 @@ func TestInterval(t *testing.T) {
 		if len(lines) != 300 {
 			t.Errorf("%d lines", len(lines))
 		}
+		written := strings.Split(strings.TrimSpace(must(t, append(predict, "--model", in("one-shot"), "--interval", in("sketch"), "--digits")...)), "\n")
+		for i, text := range written {
+			all := strings.Split(lines[i], ",")
+			lo, hi := plusMinus(t, text)
+			if lo.Cmp(new(big.Rat).SetFloat64(parse(t, all[1]))) > 0 || hi.Cmp(new(big.Rat).SetFloat64(parse(t, all[2]))) < 0 {
+				t.Errorf("%s, row %d: %s does not hold %v", name, i+1, text, all[1:])
+			}
+		}
+		if len(written) != len(lines) {
+			t.Errorf("%s: %d lines of %d", name, len(written), len(lines))
+		}
 		var p map[string]any
 		if err := json.Unmarshal([]byte(must(t, append(predict, "--model", in("one-shot"), "--interval", in("sketch"), "--json")...)), &p); err != nil {
 			t.Fatal(err)
 		}
 		if b := p["intervals"].([]any); len(b) != 300 || len(b[0].([]any)) != 2 {
 			t.Errorf("intervals: %v", b[:1])
+		}
+	}
+	for _, flags := range [][]string{{"--digits"}, {"--digits", "--json", "--interval", in("sketch")}} {
+		if code, out, errs := call(append([]string{"predict", "--model", in("one-shot"), "--data", housing}, flags...)...); code != usage || out != "" || !strings.Contains(errs, "--digits: ") {
+			t.Errorf("%v: exit %d, %s", flags, code, errs)
 		}
 	}
 	must(t, "sketch", "--data", housing, "--target", "last", "--columns", "1,2", "-o", in("narrow"))
@@ -689,6 +706,9 @@ func TestMan(t *testing.T) {
 		page, err := os.ReadFile(filepath.Join(dir, "fdridge"+name+".1"))
 		if err != nil || !strings.Contains(string(page), ".SH SYNOPSIS") {
 			t.Errorf("fdridge%s.1: %v", name, err)
+		}
+		if fits := name == "-fit" || name == "-solve"; strings.Contains(string(page), "Exit codes") != fits || strings.Contains(string(page), "strict") != fits {
+			t.Errorf("fdridge%s.1 does not tell of exit codes and --strict, or does for nothing", name)
 		}
 	}
 	if code, _, errs := call("man", "--out", filepath.Join(dir, "none")); code != usage || !strings.Contains(errs, "--out: there is no folder") {

@@ -48,18 +48,20 @@ func nameFlags(err error) error {
 	if e, ok := errors.AsType[*ridge.SizeError](err); ok {
 		return badInput("--method: an exact fit of %d features needs %.3g GiB for its d×d matrices, the limit is %.3g: say --method cg", e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30))
 	}
-	if errors.Is(err, ridge.ErrNoRange) || errors.Is(err, ridge.ErrDiverged) {
+	if errors.Is(err, ridge.ErrNoRange) {
 		return fmt.Errorf("%w: --method cg", err)
 	}
 	return err
 }
 
-// deliver writes the model, the page and the weights, and prints the report. A fit that
-// didn't converge is reported, but doesn't replace a model.
+// deliver writes the model, the page and the weights, and prints the report. Of a fit that is not
+// certified to the tolerance the error is a *shortError, and the model and the weights are
+// written all the same, unless --strict says not to or nothing was found, see report.Fit.Lost.
 func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, stdout io.Writer) error {
-	failure := f.Found.Err()
+	missed := f.Found.Err()
+	keeps := missed == nil || !o.strict && !f.Lost()
 	f.Written.Page = o.report
-	if failure == nil {
+	if keeps {
 		f.Written.Model = o.out
 	}
 	kept := func() (*model.Model, error) {
@@ -67,7 +69,7 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 			Intercept: f.Asked.Intercept, Size: f.Size(), Tol: o.tol, Passes: f.Cost.PreparingReads, Columns: columns, Target: target,
 		})
 	}
-	if o.out != "" && failure == nil {
+	if o.out != "" && keeps {
 		if err := writeModel(o.out, kept); err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
@@ -77,7 +79,7 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
-	if o.coef != "" && failure == nil {
+	if o.coef != "" && keeps {
 		if err := writeCoef(o.coef, kept); err != nil {
 			return fmt.Errorf("--coef: %w", err)
 		}
@@ -89,11 +91,60 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 	if err := write(stdout); err != nil {
 		return err
 	}
-	failure = nameFlags(failure)
-	if failure != nil && (o.out != "" || o.coef != "") {
-		return fmt.Errorf("%w; no model and no weights are written", failure)
+	if missed != nil {
+		return &shortError{o.shortfall(f, keeps), keeps, missed}
 	}
-	return failure
+	return nil
+}
+
+// A shortError says what is certified of a fit that is not certified to the tolerance.
+type shortError struct {
+	message string
+	kept    bool  // what was found is the result
+	err     error // a *[ridge.NotConvergedError]
+}
+
+func (e *shortError) Error() string { return e.message }
+func (e *shortError) Unwrap() error { return e.err }
+
+// doubt says, before passes are spent on it, that the tolerance may not be reached.
+func (o *solveFlags) doubt(bar *progress, stderr io.Writer) {
+	if o.tol < ridge.LeastTol && o.method != "one-shot" {
+		bar.warn(stderr, fmt.Sprintf("--tol %g may not be reached: rounding the weights to float64 alone puts them up to 1.1e-16 off", o.tol))
+	}
+}
+
+// shortfall says what is certified, what was asked for, why it is not reached, what can be done,
+// and what was written.
+func (o *solveFlags) shortfall(f *report.Fit, kept bool) string {
+	text, again := "tolerance not reached: "+f.Shortfall()+"; ", "a larger --tol"
+	switch status := f.Short(); {
+	case status == ridge.RoundOff && o.tol < ridge.LeastTol:
+		text += "float64 holds no more of the weights"
+	case status == ridge.RoundOff:
+		text += "round-off allows no smaller error for these data, but perhaps with --standardize or a larger --gamma"
+	case status == ridge.PassLimit:
+		text += fmt.Sprintf("stopped by --max-passes %d: allow more, or take a larger --size", o.maxPasses)
+		again = "a larger --max-passes"
+	case status == ridge.Diverged:
+		text += "the iteration diverged, gamma is too small for this sketch: say --method cg, or take a larger --size"
+	}
+	if o.resumes != "" {
+		text += fmt.Sprintf("; the same command with %s goes on from checkpoint %s", again, o.resumes)
+	}
+	switch {
+	case kept && (o.out != "" || o.coef != ""):
+		text += "; the best weights found are written, with what is certified of them (--strict: none)"
+	case kept:
+	case o.strict:
+		text += "; no model and no weights are written (--strict)"
+	default:
+		text += "; nothing was found that is worth keeping, no model and no weights are written"
+	}
+	if kept {
+		return "warning: " + text
+	}
+	return text
 }
 
 // writeModel writes the fits, whole or not at all.

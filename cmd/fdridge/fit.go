@@ -41,6 +41,7 @@ func fitCommand(joiner job.Joiner) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fit --data FILE[,FILE…] --gamma G[,G…]|auto",
 		Short: "Fit ridge regression and certify its error",
+		Long:  "Fit ridge regression and certify its error." + exitCodes,
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
@@ -145,17 +146,20 @@ func (o *fitOptions) run(ctx context.Context, ranks *job.Ranks, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	return j.End(nameColumns(o.fit(ctx, j, session{ranks, seen}, be, bar, stdout)))
+	return j.End(nameColumns(o.fit(ctx, j, session{ranks, seen}, be, bar, stdout, stderr)))
 }
 
 // fit reads the rows, fits, and delivers what was found.
-func (o *fitOptions) fit(ctx context.Context, j *job.Job, run session, be engine.Backend, bar *progress, stdout io.Writer) error {
+func (o *fitOptions) fit(ctx context.Context, j *job.Job, run session, be engine.Backend, bar *progress, stdout, stderr io.Writer) error {
 	start := time.Now()
 	d, err := openData(ctx, &o.inputFlags, run, j.Scaling(), be, bar)
 	if err != nil {
 		return err
 	}
 	j.Attach(d.counted, d.prep.Scaling)
+	if run.ranks.Leads() {
+		o.doubt(bar, stderr)
+	}
 	f, err := o.fitRows(ctx, j, d, be, bar)
 	if err != nil {
 		return err
@@ -175,6 +179,7 @@ func (o *fitOptions) fit(ctx context.Context, j *job.Job, run session, be engine
 	}
 	f.Cost.Total = time.Since(start)
 	bar.finish()
+	o.resumes = o.kept.name
 	err = o.deliver(f, columns, o.target.value, stdout)
 	if _, short := errors.AsType[*ridge.NotConvergedError](err); err == nil || short {
 		err = firstError(j.Wait(ctx), err)

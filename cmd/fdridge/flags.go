@@ -48,6 +48,12 @@ func (o *sketchFlags) config(be engine.Backend) ridge.SummaryConfig {
 	return ridge.SummaryConfig{Size: o.size, Intercept: o.intercept, Shrink: shrink, Backend: be}
 }
 
+// resultFlags say where to put solutions, and whether to keep those that are short of the tolerance.
+type resultFlags struct {
+	out, coef, report string
+	json, strict      bool
+}
+
 // solveFlags say which solutions are wanted, how exact, and where to put them.
 type solveFlags struct {
 	gammaFlags
@@ -55,11 +61,10 @@ type solveFlags struct {
 	robust    bool
 	tol       float64
 	maxPasses int
-	out, coef string
-	report    string
-	json      bool
+	resultFlags
 
 	command string // how to run this again
+	resumes string // the checkpoint that a run that has come to its limit goes on from; "" for none
 }
 
 func newSolveFlags() solveFlags { return solveFlags{gammaFlags: newGammaFlags()} }
@@ -76,6 +81,7 @@ func (o *solveFlags) register(f *pflag.FlagSet, method, methods, selectMore stri
 	f.StringVar(&o.report, "report", "", "write a page about the fit here, one HTML file")
 	f.StringVar(&o.coef, "coef", "", "write the weights here too, as .npy: a row [intercept, weights…] for each γ and target")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
+	f.BoolVar(&o.strict, "strict", false, "where --tol is not reached write no model and no weights, and exit with 1; otherwise the best found are written, with what is certified of them, and the exit code is 3")
 }
 
 func (o *solveFlags) check(methods ...string) error {
@@ -86,6 +92,8 @@ func (o *solveFlags) check(methods ...string) error {
 		return badInput("--tol: %v, must be between 0 and 1", o.tol)
 	case o.maxPasses < 1:
 		return badInput("--max-passes: %d, must be at least 1", o.maxPasses)
+	case o.strict && o.method == "one-shot":
+		return errNoTolerance
 	}
 	if err := oneOf("method", o.method, methods...); err != nil {
 		return err
@@ -93,8 +101,11 @@ func (o *solveFlags) check(methods ...string) error {
 	return firstError(o.gammaFlags.check(o.method), checkOut(o.out), checkOutput("report", o.report), checkOutput("coef", o.coef))
 }
 
+// errNoTolerance refuses --strict where it would promise what nothing checks.
+var errNoTolerance = badInput("--strict: --method one-shot has no tolerance to reach")
+
 // outputs are the files that are written.
-func (o *solveFlags) outputs() []output {
+func (o *resultFlags) outputs() []output {
 	return []output{{"out", o.out}, {"report", o.report}, {"coef", o.coef}}
 }
 

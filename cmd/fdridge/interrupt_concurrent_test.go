@@ -19,11 +19,11 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// interruptible are command lines that take a while; the outputs that they name are
-// files of the folder they are run for.
-func interruptible(dir string) map[string][]string {
+// interruptible are command lines that take a while on a table; the outputs that they name
+// are files of the folder they are run for.
+func interruptible(dir, table string) map[string][]string {
 	model, sketch := filepath.Join(dir, "model"), filepath.Join(dir, "sketch")
-	in := []string{"--data", housing, "--target", "last"}
+	in := []string{"--data", table, "--target", "last"}
 	fit := func(args ...string) []string {
 		return append(append([]string{"fit", "--out", model, "--standardize", "--size", "3"}, in...), args...)
 	}
@@ -94,11 +94,12 @@ func before(t *testing.T) string {
 // TestInterruptAnyTime cancels commands at random moments: none leaves a goroutine, an
 // open file or half an output behind.
 func TestInterruptAnyTime(t *testing.T) {
-	for name := range interruptible("") {
+	houses := firstRows(t, housing, 10000)
+	for name := range interruptible("", houses) {
 		t.Run(name, func(t *testing.T) {
 			leaktest.Check(t)
 			start := time.Now()
-			must(t, interruptible(before(t))[name]...)
+			must(t, interruptible(before(t), houses)[name]...)
 			took, cut := time.Since(start), 0
 			const runs = 4
 			for range runs {
@@ -106,7 +107,7 @@ func TestInterruptAnyTime(t *testing.T) {
 				ctx, cancel := context.WithCancel(context.Background())
 				timer := time.AfterFunc(rand.N(took), cancel)
 				var out, errs bytes.Buffer
-				code := run(ctx, interruptible(dir)[name], &out, &errs)
+				code := run(ctx, interruptible(dir, houses)[name], &out, &errs)
 				if interruptedOrDone(t, dir, code, errs.String()) {
 					cut++
 				}
@@ -125,13 +126,14 @@ func TestSignals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	houses := firstRows(t, housing, 10000)
 	var took time.Duration
 	cut, clean := 0, map[syscall.Signal]bool{}
 	i, most := 0, 60
 	for ; i < 12 || len(clean) < 2 && i < most; i++ {
 		dir := before(t)
 		var errs bytes.Buffer
-		c := exec.Command(exe, interruptible(dir)["cg"]...)
+		c := exec.Command(exe, interruptible(dir, houses)["cg"]...)
 		c.Env, c.Stderr = append(os.Environ(), "FDRIDGE_TEST_COMMAND=1"), &errs
 		start := time.Now()
 		if err := c.Start(); err != nil {

@@ -38,9 +38,18 @@ func main() {
 // Exit codes.
 const (
 	done   = 0
-	failed = 1 // the computation failed, did not converge or was interrupted
+	failed = 1 // the computation failed, diverged or was interrupted; with --strict, the tolerance was not reached
 	usage  = 2 // bad usage or bad input
+	short  = 3 // the tolerance was not reached: the best that could be had was written, with its certificate
 )
+
+// exitCodes is for the help of what fits.
+const exitCodes = `
+
+Exit codes: 0, what was asked for is done, and certified to --tol where the method has a
+tolerance (all but one-shot); 3, --tol was not reached, the best weights that were found are
+written with what is certified of them; 1, nothing is: the computation failed, diverged or
+was interrupted, or --strict was said and --tol not reached; 2, bad usage or input.`
 
 // run executes one command line and returns its exit code; an error is one line
 // on stderr.
@@ -68,7 +77,7 @@ func execute(ctx context.Context, args []string, joiner job.Joiner, stdout, stde
 		return done
 	}
 	if _, told := errors.AsType[job.ToldError](err); told {
-		return failed
+		return toldCode(err)
 	}
 	fmt.Fprintln(stderr, "fdridge: "+message(err))
 	if _, unwritten := errors.AsType[*fs.PathError](err); !begun && !unwritten { // no such command, or no such flag
@@ -143,6 +152,15 @@ func nameColumns(err error) error {
 func exitCode(err error) int {
 	if errors.Is(err, engine.ErrInput) {
 		return usage
+	}
+	return toldCode(err)
+}
+
+// toldCode is that of an error that another rank tells: of all such errors only a tolerance that
+// was not reached is one that all ranks have.
+func toldCode(err error) int {
+	if e, ok := errors.AsType[*shortError](err); ok && e.kept {
+		return short
 	}
 	return failed
 }

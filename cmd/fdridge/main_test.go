@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -15,6 +17,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/fdridge/fdridge/dataset/file"
 )
 
 const (
@@ -48,6 +52,63 @@ func write(t *testing.T, name, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// firstRows writes the first n lines of a compressed table as plain text: what is read
+// time and again needs no more.
+func firstRows(t *testing.T, path string, n int) string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	lines := bufio.NewScanner(z)
+	for range n {
+		if !lines.Scan() {
+			t.Fatalf("%s has fewer than %d lines: %v", path, n, lines.Err())
+		}
+		text.Write(lines.Bytes())
+		text.WriteByte('\n')
+	}
+	return write(t, strings.TrimSuffix(filepath.Base(path), ".gz"), text.String())
+}
+
+// asNpy writes tables as one array, target last, which is read again without parsing.
+func asNpy(t *testing.T, data, target string) string {
+	t.Helper()
+	src, err := file.Open(strings.Split(data, ","), file.Options{Target: []string{target}, Targets: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, d := 0, 0
+	var values []byte
+	for b, err := range src.Blocks(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		d = len(b.X) / b.N
+		for i := range b.N {
+			for _, v := range b.X[i*d : (i+1)*d] {
+				values = binary.LittleEndian.AppendUint64(values, math.Float64bits(v))
+			}
+			values = binary.LittleEndian.AppendUint64(values, math.Float64bits(b.Y[i]))
+		}
+		n += b.N
+	}
+	return write(t, "rows.npy", npyHead("<f8", n, d+1)+string(values))
+}
+
+// npyHead is how a .npy file of n rows of d values begins.
+func npyHead(descr string, n, d int) string {
+	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }", descr, n, d)
+	head += strings.Repeat(" ", 63-(10+len(head))%64) + "\n"
+	return "\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), byte(len(head) >> 8)}) + head
 }
 
 func contents(t *testing.T, name string) string {
@@ -257,9 +318,10 @@ func methodsAgree(t *testing.T, size, data, target string, methods ...string) {
 	}
 	answers := map[string]answer{}
 	var scale []float64
+	rows := asNpy(t, data, target)
 	for _, m := range methods {
 		model := filepath.Join(t.TempDir(), m)
-		v := reported(t, "fit", "--data", data, "--target", target, "--standardize", "--gamma", "100", "--size", size, "--method", m, "--out", model)
+		v := reported(t, "fit", "--data", rows, "--target", "last", "--standardize", "--gamma", "100", "--size", size, "--method", m, "--out", model)
 		coef, _ := weightsOf(t, model)
 		answers[m] = answer{coef, v["error_bound"].(float64)}
 		scale = scalesOf(t, model)
@@ -394,19 +456,6 @@ func TestSingular(t *testing.T) {
 		if v["method"] != "qr" && v["method"] != "exact" || v["reads"] != 3.0 || !strings.Contains(fmt.Sprint(v["method_reason"]), "singular at gamma = 1, so QR") {
 			t.Errorf("--method %s: %v in %v reads: %v", method, v["method"], v["reads"], v["method_reason"])
 		}
-	}
-}
-
-// TestNotConverged: exit 1, the report is still there, and an older model is kept.
-func TestNotConverged(t *testing.T) {
-	model := write(t, "m", "the old model")
-	code, out, errs := call("fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "1", "--size", "2", "--method", "newton", "--max-passes", "2", "--out", model, "--json")
-	var v map[string]any
-	if err := json.Unmarshal([]byte(out), &v); err != nil || code != failed || v["converged"] != false || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "tolerance not reached") {
-		t.Errorf("exit %d, %v, %s", code, err, errs)
-	}
-	if b, err := os.ReadFile(model); err != nil || string(b) != "the old model" {
-		t.Errorf("the model is now %q, %v", b, err)
 	}
 }
 

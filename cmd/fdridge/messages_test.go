@@ -42,6 +42,14 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("%T %q: exit %d", err, err, code)
 		}
 	}
+	missed := &ridge.NotConvergedError{Status: ridge.RoundOff}
+	for kept, want := range map[bool]int{true: short, false: failed} {
+		for _, err := range []error{&shortError{"", kept, missed}, fmt.Errorf("closing: %w", &shortError{"", kept, missed})} {
+			if code := exitCode(err); code != want || !errors.Is(err, ridge.ErrRoundOff) {
+				t.Errorf("kept %v: exit %d", kept, code)
+			}
+		}
+	}
 }
 
 // TestNameColumns: the flag that leaves a column out is named by the commands that have it, and by

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/engine"
@@ -27,7 +28,7 @@ type predictOptions struct {
 	model, interval string
 	gamma           once
 	out             string
-	json            bool
+	json, digits    bool
 }
 
 func predictCommand() *cobra.Command {
@@ -52,12 +53,19 @@ func predictCommand() *cobra.Command {
 	f.StringVar(&o.interval, "interval", "", "the sketch that fit --save-sketch, sketch or merge wrote of the rows of the fit: print prediction,low,high with a proved interval for what the exact ridge solution at the model's γ predicts, by the sketch and by the model's certificate, whichever is narrower; the model itself, where it was fitted with --intercept=false: by its certificate alone")
 	f.StringVar(&o.out, "out", "", "write the predictions here (default: standard output)")
 	f.BoolVar(&o.json, "json", false, "print one JSON object in place of lines")
+	f.BoolVar(&o.digits, "digits", false, "with --interval, for people: print what the exact solution predicts as value ± bound, with the digits that are proved, in place of prediction,low,high")
 	return c
 }
 
 func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if o.model == "" || !o.in.data.set {
 		return badInput("predict needs --model and --data")
+	}
+	switch {
+	case o.digits && o.interval == "":
+		return badInput("--digits: the digits that are proved are those of an interval, --interval")
+	case o.digits && o.json:
+		return badInput("--digits: it is for people, --json has all digits")
 	}
 	if err := firstError(o.in.check(), checkOut(o.out), distinct(append(o.in.files(), o.model, o.interval), output{"out", o.out})); err != nil {
 		return err
@@ -68,6 +76,9 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	}
 	if m, err = chooseFit(m, o.gamma); err != nil {
 		return err
+	}
+	if e, ok := errors.AsType[*model.ShortfallError](m.Err()); ok {
+		fmt.Fprintf(stderr, "fdridge: warning: %s: %s\n", o.model, shortfallOf(e))
 	}
 	of, err := o.predictor(m)
 	if err != nil {
@@ -81,7 +92,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	p := &predictionRun{of: of, gamma: m.Fits[0].Gamma, asJSON: o.json}
+	p := &predictionRun{of: of, gamma: m.Fits[0].Gamma, asJSON: o.json, asDigits: o.digits}
 	if o.out == "" {
 		err = p.run(ctx, src, stdout)
 	} else {
@@ -98,6 +109,15 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		fmt.Fprintf(stderr, "target %d: R² = %s; RMSE = %.6g over %d rows\n", j+1, r2, s.RMSE(), s.Rows())
 	}
 	return nil
+}
+
+// shortfallOf says of a model's fit what is certified and what was asked for.
+func shortfallOf(e *model.ShortfallError) string {
+	certified := "no relative error of its weights is certified"
+	if !math.IsInf(e.Certified, 1) {
+		certified = fmt.Sprintf("its weights are certified to a relative error of %s", report.AtMost(e.Certified, 3))
+	}
+	return fmt.Sprintf("%s, %g was asked for; %v", certified, e.Tol, e.Status)
 }
 
 // open opens rows with the features of the model. Labels are a target to compare with.
@@ -165,10 +185,11 @@ func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, error) {
 
 // A predictionRun writes predictions, and scores them where the target is known.
 type predictionRun struct {
-	of     *model.Predictor
-	gamma  float64
-	asJSON bool
-	scores []model.Score
+	of       *model.Predictor
+	gamma    float64
+	asJSON   bool
+	asDigits bool // what is proved, in place of the numbers
+	scores   []model.Score
 }
 
 func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer) error {
@@ -194,17 +215,7 @@ func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer
 			}
 			continue
 		}
-		line = line[:0]
-		for j, v := range row.Y {
-			if j > 0 {
-				line = append(line, ',')
-			}
-			line = strconv.AppendFloat(line, v, 'g', -1, 64)
-			if row.Intervals != nil {
-				line = strconv.AppendFloat(append(line, ','), row.Intervals[j].Lo, 'g', -1, 64)
-				line = strconv.AppendFloat(append(line, ','), row.Intervals[j].Hi, 'g', -1, 64)
-			}
-		}
+		line = p.appendLine(line[:0], &row)
 		if _, err := out.Write(append(line, '\n')); err != nil {
 			return err
 		}
@@ -215,6 +226,25 @@ func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer
 		}
 	}
 	return out.Flush()
+}
+
+// appendLine appends a line without its end.
+func (p *predictionRun) appendLine(line []byte, row *model.Prediction) []byte {
+	for j, v := range row.Y {
+		if j > 0 {
+			line = append(line, ',')
+		}
+		if p.asDigits {
+			line = append(line, report.Proved(row.Intervals[j])...)
+			continue
+		}
+		line = strconv.AppendFloat(line, v, 'g', -1, 64)
+		if row.Intervals != nil {
+			line = strconv.AppendFloat(append(line, ','), row.Intervals[j].Lo, 'g', -1, 64)
+			line = strconv.AppendFloat(append(line, ','), row.Intervals[j].Hi, 'g', -1, 64)
+		}
+	}
+	return line
 }
 
 // predictionError is what ends predictions, in the words of the command.

@@ -167,6 +167,17 @@ func (l checkpointLog) Tell(level slog.Level, message string, at job.Position) {
 	fmt.Fprintln(l.stderr, "fdridge: "+message)
 }
 
+// warn tells what the user should know: in the log, or as a line on stderr. With --log-format none
+// there is no log.
+func (p *progress) warn(stderr io.Writer, message string) {
+	if p.log != nil {
+		p.log.Warn(message)
+		return
+	}
+	p.finish()
+	fmt.Fprintln(stderr, "fdridge: warning: "+message)
+}
+
 // finish clears the bar.
 func (p *progress) finish() {
 	if p.bar != nil {

@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
+	"math/big"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,30 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report/reporttest"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
-
-// parseEnds reads what a report writes of a bracket.
-func parseEnds(text string) (lo, hi float64, err error) {
-	text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
-	low, high, two := strings.Cut(text, ", ")
-	if !two {
-		high = low
-	}
-	for i, end := range []string{low, high} {
-		v, err := strconv.ParseFloat(plain(end), 64)
-		if err != nil && !math.IsInf(v, 0) {
-			return 0, 0, err
-		}
-		if i == 0 {
-			lo = v
-		} else {
-			hi = v
-		}
-	}
-	return lo, hi, nil
-}
 
 // TestReportHolds: report and page hold the figures that --json has in full.
 func TestReportHolds(t *testing.T) {
@@ -62,7 +42,7 @@ func TestReportHolds(t *testing.T) {
 				holdsBound(t, "η", η[1], want[0].shrinkage, 1e-3)
 				holdsBound(t, "η in the page", regexp.MustCompile(`η = (\S+) of`).FindStringSubmatch(parsePage(t, page).text)[1], want[0].shrinkage, 1e-2)
 			}
-			onTerminal := regexp.MustCompile(`(?m)^\S+ +\d +\S+ +\d+ +(\S+) +(\S+) +(\[.*?\]|\S+) +(\[.*?\]|\S+) +(\[.*?\]|\S+) `).FindAllStringSubmatch(text, -1)
+			onTerminal := regexp.MustCompile(`(?m)^\S+ +\d +\S+ +\d+ +(\S+) +(\S+) +`+strings.Repeat(`(\[.*?\]|\(.*?\)\S+|\S+ ± \S+|\S+) +`, 3)).FindAllStringSubmatch(text, -1)
 			inPage := regexp.MustCompile(`<td>\d+</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td>`).FindAllStringSubmatch(parsePage(t, page).text, -1)
 			for _, rows := range [][][]string{onTerminal, inPage} {
 				if len(rows) != len(want) {
@@ -78,6 +58,26 @@ func TestReportHolds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// plusMinus reads what a report or predict --digits writes as value ± bound.
+func plusMinus(t *testing.T, text string) (lo, hi *big.Rat) {
+	t.Helper()
+	value, bound, ok := strings.Cut(text, " ± ")
+	scale := ""
+	if inner, power, scaled := strings.Cut(bound, ")"); scaled {
+		value, bound, scale = strings.TrimPrefix(value, "("), inner, power
+	}
+	number := func(text string) *big.Rat {
+		r, is := new(big.Rat).SetString(reporttest.Plain(text))
+		if !is || !ok {
+			t.Fatalf("%q is no value ± bound", text)
+		}
+		return r
+	}
+	v, b, by := number(value), number(bound), number("1"+scale)
+	lo, hi = new(big.Rat).Sub(v, b), new(big.Rat).Add(v, b)
+	return lo.Mul(lo, by), hi.Mul(hi, by)
 }
 
 // figures are those of one γ and target.
@@ -116,15 +116,22 @@ func holdsBound(t *testing.T, what, text string, bound, part float64) {
 	if text == "none" {
 		text = "+Inf"
 	}
-	if v, err := strconv.ParseFloat(plain(text), 64); err != nil || !(v >= bound) || !(v <= (1+part)*bound) {
+	if v, err := strconv.ParseFloat(reporttest.Plain(text), 64); err != nil || !(v >= bound) || !(v <= (1+part)*bound) {
 		t.Errorf("%s: %s for a bound of %v", what, text, bound)
 	}
 }
 
-// holdsBracket checks that a text holds a bracket.
+// holdsBracket checks that a text holds a bracket: value ± bound, or two ends.
 func holdsBracket(t *testing.T, what, text string, v ridge.Interval) {
 	t.Helper()
-	lo, hi, err := parseEnds(text)
+	if strings.Contains(text, " ± ") {
+		lo, hi := plusMinus(t, text)
+		if lo.Cmp(new(big.Rat).SetFloat64(v.Lo)) > 0 || hi.Cmp(new(big.Rat).SetFloat64(v.Hi)) < 0 {
+			t.Errorf("%s: %s does not hold %v", what, text, v)
+		}
+		return
+	}
+	lo, hi, err := reporttest.Ends(text)
 	if err != nil || !(lo <= v.Lo && v.Hi <= hi) {
 		t.Errorf("%s: %s does not hold %v: %v", what, text, v, err)
 	}

@@ -25,6 +25,7 @@ func solveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "solve SKETCH --gamma G[,G…]|auto",
 		Short: "Fit from a sketch; with --data refine by passes over its rows",
+		Long:  "Fit from a sketch; with --data refine by passes over its rows." + exitCodes,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return badInput("solve needs one sketch, %d are named; merge makes one of several", len(args))
@@ -67,6 +68,8 @@ func (o *solveOptions) check() error {
 		return badInput("--method: %s needs the rows, --data", o.method)
 	case o.in.data.set:
 		return o.in.check()
+	case o.strict:
+		return errNoTolerance
 	}
 	for _, name := range []string{"format", "delimiter", "header", "target", "weights", "rows"} {
 		if o.runs.cmd.Flags().Changed(name) {
@@ -102,6 +105,7 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 			return err
 		}
 		opts.Progress = bar.fit(src, sum.Rows)
+		o.doubt(bar, stderr)
 	}
 	if sum.Weight() != float64(sum.Rows()) && opened != nil && !o.in.weights.set {
 		return badInput("--weights: the sketch in %s is of weighted rows, %d that weigh %g: name their weights, as when it was made", name, sum.Rows(), sum.Weight())

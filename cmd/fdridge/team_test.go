@@ -144,8 +144,6 @@ func shared(t *testing.T, n int) {
 		}
 		pairs.WriteByte('\n')
 	}
-	head := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", n, d+2)
-	head += strings.Repeat(" ", 63-(10+len(head))%64) + "\n"
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	if _, err := w.Write([]byte(text.String())); err != nil {
@@ -156,7 +154,7 @@ func shared(t *testing.T, n int) {
 	}
 	for name, content := range map[string]string{
 		"rows.csv": text.String(), "rows.csv.gz": packed.String(), "pairs.svm": pairs.String(), "penalty.csv": strings.Repeat("2\n", d), "weights.csv": strings.Repeat("1\n0.5\n", n/2),
-		"rows.npy": "\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), byte(len(head) >> 8)}) + head + string(data),
+		"rows.npy": npyHead("<f8", n, d+2) + string(data),
 	} {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -207,10 +205,14 @@ func fitAlone(t *testing.T, flags string) []float64 {
 // TestRanks: one to seven ranks find the weights of one process, whatever the file and
 // what is made of it, and report all of themselves.
 func TestRanks(t *testing.T) {
+	numbers := []int{1, 2, 7}
+	if os.Getenv("FDRIDGE_THOROUGH") != "" {
+		numbers = []int{1, 2, 3, 4, 7}
+	}
 	for _, c := range rankCommands(t) {
 		want := fitAlone(t, c)
 		args := append([]string{"fit", "--json", "--out", "ranks.json"}, strings.Fields(c)...)
-		for _, n := range []int{1, 2, 3, 4, 7} {
+		for _, n := range numbers {
 			var rep struct {
 				N, NNZ int64
 				Ranks  []report.Rank
@@ -300,6 +302,29 @@ func TestRanksRefused(t *testing.T) {
 	})
 	if !strings.Contains(out[0].stderr+out[2].stderr, "rank 2 has") || out[1].code == done {
 		t.Errorf("ranks with another gamma: %+v", out)
+	}
+}
+
+// TestRanksShort: all ranks end alike where the tolerance is not reached, and rank 0 alone tells,
+// before the passes and after them, and writes.
+func TestRanksShort(t *testing.T) {
+	t.Chdir(t.TempDir())
+	shared(t, 200)
+	for flag, want := range map[string]int{"": short, "--strict": failed} {
+		args := strings.Fields("fit --mpi --data rows.csv --target 13 --gamma 1 --size 4 --method cg --tol 1e-40 --out model.json " + flag)
+		out := ranks(t, t.Context(), 3, func(int) []string { return args })
+		for rank, e := range out {
+			if e.code != want || (rank > 0) != (e.stderr == "") {
+				t.Errorf("%v: rank %d ends with %d and says %q", args, rank, e.code, e.stderr)
+			}
+		}
+		if lines := strings.Split(out[0].stderr, "\n"); len(lines) != 3 || !strings.Contains(lines[0], "may not be reached") || !strings.Contains(lines[1], "tolerance not reached") {
+			t.Errorf("rank 0 says %q", out[0].stderr)
+		}
+		if _, err := os.Stat("model.json"); (err == nil) != (want == short) {
+			t.Errorf("%v: the model: %v", args, err)
+		}
+		os.Remove("model.json")
 	}
 }
 

@@ -223,16 +223,13 @@ func TestHostile(t *testing.T) {
 	const snappyPage = "\x80\xfa\x01" // 32000 bytes
 	files := []hostile{
 		{"csv", "a line of a gigabyte", sparseFile(t, "1,2\n3", 1<<30), last, ":2: the row, with the blank lines before it, is longer than 64 MiB"},
-		{"csv", "60 MiB of commas", bomb(t, "", text(",", mib), 60, "\n"), last, ":1: the row has more than 1048576 fields"},
 		{"csv", "numbers without number", bomb(t, "", text("1,", mib/2), 5, "1\n"), last, ":1: the row has more than 1048576 fields"},
 		{"csv", "commas and a quote", bomb(t, "\"\"", text(",", mib), 5, "\n"), last, ":1: the row has more than 1048576 fields"},
 		{"csv", "quotes without number", bomb(t, "", text("\"\",", mib/4), 5, "\n"), last, ":1: the row has more than 1048576 fields"},
 		{"csv", "commas below a good row", bomb(t, "1,2\n", text(",", mib), 5, "\n"), last, ":2: the row has more than 1048576 fields"},
 		{"csv", "as many columns as there may be", bomb(t, text("1,", 1<<20-1)+"1\n", text("1,", 1<<20-1)+"1\n", 2, ""), last, ""},
 		{"csv", "lines of blanks without end", zstdBomb(t, "1,2\n", text(text(" ", 63)+"\n", mib/64), 70), last, "is longer than 64 MiB"},
-		{"csv", "blanks without end", bomb(t, "1,2\n", text(" ", mib), 70, ""), last, "is longer than 64 MiB"},
 		{"csv", "a quote that is not closed", bomb(t, "1,2\n3,\"", text(text("x", 63)+"\n", mib/64), 70, ""), last, "is longer than 64 MiB"},
-		{"csv", "zero bytes", bomb(t, "", text("\x00", mib), 70, ""), last, ":1: the row"},
 		{"csv", "rows of 70 MiB", bomb(t, "", text("1,"+text(" ", 8188)+"2\n", 128), 70, ""), last, ""},
 		{"csv", "gzip members without number", made(t, "members.gz", func(w io.Writer) error { return repeated(w, zipped(t, ""), 200000) }), last, ": is empty"},
 		{"csv", "a zstd window of 2 GiB", named(t, "w", "\x28\xb5\x2f\xfd\x00\xa8\x09\x00\x001,2\n"), last, "window of more than 128 MiB"},
@@ -281,6 +278,9 @@ func TestHostile(t *testing.T) {
 	}
 	if os.Getenv("FDRIDGE_THOROUGH") != "" { // those that take a processor for a second, each like one above
 		files = append(files, []hostile{
+			{"csv", "60 MiB of commas", bomb(t, "", text(",", mib), 60, "\n"), last, ":1: the row has more than 1048576 fields"},
+			{"csv", "blanks without end", bomb(t, "1,2\n", text(" ", mib), 70, ""), last, "is longer than 64 MiB"},
+			{"csv", "zero bytes", bomb(t, "", text("\x00", mib), 70, ""), last, ":1: the row"},
 			{"csv", "empty lines without end", zstdBomb(t, "1,2\n", text("\n", mib), 70), last, "is longer than 64 MiB"},
 			{"csv", "a header that does not end", bomb(t, "\"a\n", text(text("b", 63)+"\n", mib/64), 70, ""), last, "is longer than 64 MiB"},
 			{"svmlight", "a line of a gigabyte", sparseFile(t, "1 1:1\n1 1:1 ", 1<<30), labels, ":2: the row"},

@@ -35,7 +35,14 @@ func Each(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 
 // Run runs the whole suite on one backend. With go test -short, as on a processor that is
 // emulated, every size is still tried, but fewer sizes are tried together.
-func Run(t *testing.T, be engine.Backend) {
+func Run(t *testing.T, be engine.Backend) { run(t, be, testing.Short()) }
+
+// RunKernel is Run for another kernel of a backend that Run is called for elsewhere. Fewer
+// large matrices are factorised: only the products within depend on the kernel.
+func RunKernel(t *testing.T, be engine.Backend) { run(t, be, true) }
+
+// run runs the suite; fewer is of the large matrices that are factorised.
+func run(t *testing.T, be engine.Backend, fewer bool) {
 	t.Run("Describes", func(t *testing.T) { describes(t, be) })
 	t.Run("Gemm", func(t *testing.T) { gemm(t, be, few) })
 	t.Run("Syrk", func(t *testing.T) { syrk(t, be, few) })
@@ -45,8 +52,8 @@ func Run(t *testing.T, be engine.Backend) {
 	t.Run("Gradient", func(t *testing.T) { gradient(t, be) })
 	t.Run("GradientTwofold", func(t *testing.T) { gradientTwofold(t, be) })
 	t.Run("Promises", func(t *testing.T) { promises(t, be) })
-	t.Run("SymEig", func(t *testing.T) { symEig(t, be) })
-	t.Run("SVD", func(t *testing.T) { svd(t, be) })
+	t.Run("SymEig", func(t *testing.T) { symEig(t, be, fewer) })
+	t.Run("SVD", func(t *testing.T) { svd(t, be, fewer) })
 	t.Run("Cholesky", func(t *testing.T) { cholesky(t, be) })
 	t.Run("QR", func(t *testing.T) { qr(t, be) })
 	t.Run("Concurrent", func(t *testing.T) { concurrent(t, be) })

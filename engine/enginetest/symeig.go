@@ -8,10 +8,10 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-func symEig(t *testing.T, be engine.Backend) {
+func symEig(t *testing.T, be engine.Backend, fewer bool) {
 	for i, n := range sizes {
 		for s, sp := range spectra {
-			if testing.Short() && n > 33 && (i+s)%3 > 0 {
+			if fewer && n > 33 && (i+s)%3 > 0 {
 				continue
 			}
 			at := stored(n, sp.at(n))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/fdridge/fdridge/engine"
@@ -17,13 +18,21 @@ type twofoldCase struct {
 	a, x, b, w func(i, j int) float64 // b and w may be nil; w is of a column
 	g          func(i, j int) float64 // what G is added to
 	rough      bool                   // no scales of rows and columns are near the magnitudes of entries
+	want       *twofoldSums
+}
+
+// twofoldSums are the exact results of a case, and the sums of the magnitudes of what is
+// added up in them.
+type twofoldSums struct {
+	r, g         []*big.Float
+	rSize, gSize []float64
 }
 
 // gradientTwofold holds both results to their own bounds, and these to what twice the
 // digits come to, against sums of some thousand bits.
 func gradientTwofold(t *testing.T, be engine.Backend) {
 	dense, sparse := 0.0, 0.0
-	for _, c := range twofoldCases() {
+	for _, c := range exactTwofolds() {
 		dense = max(dense, c.hold(t, func(a, x, b engine.Matrix, w []float64, g, r engine.Twofold) { be.GradientTwofold(a, x, b, w, g, r) }))
 		sparse = max(sparse, c.hold(t, func(a, x, b engine.Matrix, w []float64, g, r engine.Twofold) {
 			s := compressed(a)
@@ -116,6 +125,15 @@ func twofoldCases() []twofoldCase {
 	}
 	return cases
 }
+
+// exactTwofolds are the cases with their exact results, which are the same for all backends.
+var exactTwofolds = sync.OnceValue(func() []twofoldCase {
+	cases := twofoldCases()
+	for i := range cases {
+		cases[i].want = cases[i].exact()
+	}
+	return cases
+})
 
 // table is drawn once, so that an element is the same whenever it is asked for.
 func table(rows, cols int, f func(i, j int) float64) func(i, j int) float64 {
@@ -283,9 +301,24 @@ func (c twofoldCase) hold(t *testing.T, compute func(a, x, b engine.Matrix, w []
 			t.Fatalf("%s: %s of (%d, %d) is %.17g and %g beside", c.name, what, i, j, hi.at(i, j), lo.at(i, j))
 		}
 	}
-	g, sizes := make([]*big.Float, c.t*c.d), make([]float64, c.t*c.d)
-	for i := range g {
-		g[i] = exactly(c.g(i/c.d, i%c.d))
+	for i, want := range c.want.r {
+		check("R", i/c.t, i%c.t, rh, rl, re, want, c.want.rSize[i])
+	}
+	for i, want := range c.want.g {
+		check("G", i/c.d, i%c.d, gh, gl, ge, want, c.want.gSize[i])
+	}
+	return worst
+}
+
+// exact computes R and G by sums that do not round.
+func (c twofoldCase) exact() *twofoldSums {
+	s := &twofoldSums{g: make([]*big.Float, c.t*c.d), gSize: make([]float64, c.t*c.d)}
+	for i := range s.g {
+		v := 0.0
+		if c.g != nil {
+			v = c.g(i/c.d, i%c.d)
+		}
+		s.g[i], s.gSize[i] = exactly(v), math.Abs(v)
 	}
 	for i := range c.n {
 		for q := range c.t {
@@ -298,19 +331,17 @@ func (c twofoldCase) hold(t *testing.T, compute func(a, x, b engine.Matrix, w []
 				r.Sub(r, exactly(c.b(i, q)))
 				size += math.Abs(c.b(i, q))
 			}
-			check("R", i, q, rh, rl, re, r, size)
-			if w != nil {
-				r.Mul(r, exactly(w[i]))
-				size *= w[i]
+			s.r, s.rSize = append(s.r, r), append(s.rSize, size)
+			weighted := exactly(0).Set(r)
+			if c.w != nil {
+				weighted.Mul(r, exactly(c.w(i, 0)))
+				size *= c.w(i, 0)
 			}
 			for j := range c.d {
-				sizes[q*c.d+j] += size * math.Abs(c.a(i, j))
-				g[q*c.d+j].Add(g[q*c.d+j], exactly(0).Mul(r, exactly(c.a(i, j))))
+				s.gSize[q*c.d+j] += size * math.Abs(c.a(i, j))
+				s.g[q*c.d+j].Add(s.g[q*c.d+j], exactly(0).Mul(weighted, exactly(c.a(i, j))))
 			}
 		}
 	}
-	for i, want := range g {
-		check("G", i/c.d, i%c.d, gh, gl, ge, want, sizes[i]+math.Abs(c.g(i/c.d, i%c.d)))
-	}
-	return worst
+	return s
 }

@@ -148,27 +148,31 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestKernels runs the suite on every kernel that the machine has, with blocks
-// of the usual size and, the first of them, with blocks so small that every product has
-// several: all of them where FDRIDGE_THOROUGH is set.
+// TestKernels runs the suite on every kernel that the machine has, and the first of them,
+// which enginetest's own test runs with blocks of the usual size, with blocks so small that
+// every product has several. Where FDRIDGE_THOROUGH is set every kernel has both.
 func TestKernels(t *testing.T) {
 	thorough := os.Getenv("FDRIDGE_THOROUGH") != ""
 	for i, k := range purego.Kernels() {
-		for name, cfg := range map[string]purego.Config{
-			k.Name:            {Kernel: k.Name},
-			k.Name + "/small": {Kernel: k.Name, MC: 1, KC: 7, NC: 1},
-		} {
-			if name != k.Name && (testing.Short() || (i > 0 && !thorough)) {
-				continue
-			}
+		backend := func(cfg purego.Config) *purego.Backend {
 			be, err := purego.New(cfg)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Run(name, func(t *testing.T) { enginetest.Run(t, be) })
-			if name == k.Name {
-				t.Run(name+"/edges", func(t *testing.T) { enginetest.Edges(t, be, 2*k.MR+1, 2*k.NR+1) })
-			}
+			return be
+		}
+		suite := enginetest.RunKernel
+		if thorough && !testing.Short() {
+			suite = enginetest.Run
+		}
+		usual := backend(purego.Config{Kernel: k.Name})
+		if i > 0 || thorough || testing.Short() {
+			t.Run(k.Name, func(t *testing.T) { suite(t, usual) })
+		}
+		t.Run(k.Name+"/edges", func(t *testing.T) { enginetest.Edges(t, usual, 2*k.MR+1, 2*k.NR+1) })
+		if !testing.Short() && (i == 0 || thorough) {
+			small := backend(purego.Config{Kernel: k.Name, MC: 1, KC: 7, NC: 1})
+			t.Run(k.Name+"/small", func(t *testing.T) { suite(t, small) })
 		}
 	}
 }

@@ -2,6 +2,7 @@ package purego
 
 import (
 	"math"
+	"slices"
 
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
@@ -25,7 +26,7 @@ type twofoldStrip struct {
 	sums   []fourSums // of each right-hand side, of one group of rows
 	coef   []float64  // w·r of each group and right-hand side: four high, four low parts
 	h, l   []float64  // elements of G that have a base
-	small  []float64  // for calls of kernels: twelve numbers
+	small  []float64  // for calls of kernels: twelve numbers, and one for each column
 }
 
 // fourSums are a·x of four rows as far as strips of columns have been added, and the
@@ -35,14 +36,14 @@ type fourSums struct{ hi, lo, size [4]float64 }
 func newStrip(v *twofoldGradient, s *scratch, lo, hi int) twofoldStrip {
 	d, t := v.a.Cols, v.x.Rows
 	p := twofoldStrip{twofoldGradient: v, lo: lo, hi: hi}
-	work := grow(&s.a, 5*d+2*twofoldColumns+8*p.groups()*t+p.strips()*t+4*p.groups()+12)
+	work := grow(&s.a, 6*d+2*twofoldColumns+8*p.groups()*t+p.strips()*t+4*p.groups()+12)
 	cut := func(n int) []float64 {
 		x := work[:n:n]
 		work = work[n:]
 		return x
 	}
 	p.c, p.h, p.l, p.coef = cut(d), cut(twofoldColumns), cut(twofoldColumns), cut(8*p.groups()*t)
-	p.size, p.s, p.small = cut(p.strips()*t), cut(4*p.groups()), cut(12)
+	p.size, p.s, p.small = cut(p.strips()*t), cut(4*p.groups()), cut(12+d)
 	if len(s.four) < t {
 		s.four = make([]fourSums, t)
 	}
@@ -107,11 +108,53 @@ func (p *twofoldStrip) majorise() {
 		}
 		p.k.Twofold.ColMax(d, &inverse[0], a, lda, &p.c[0])
 	}
+	if s := p.s[:p.hi-p.lo]; slices.Max(s) > uneven*slices.Min(s) {
+		p.considerEven()
+	}
 	for strip := range p.strips() {
 		j, n := p.columns(strip)
 		for q := range p.x.Rows {
 			p.size[strip*p.x.Rows+q] = raise * p.k.Dot1(n, &p.c[j], &p.absX.Data[q*p.absX.Stride+j])
 		}
+	}
+}
+
+// uneven is how many times the scales of some rows may be those of others before it is asked
+// whether columns alone tell more of the entries. In x, x², x³, … they do.
+const uneven = 8
+
+// considerEven gives all rows the scale 1 where that bounds the entries better. With C_j the
+// largest entries of the columns, it makes elements of G smaller by max s_i·c_j/C_j, and those of
+// R larger by C_j/(s_i·c_j): the one is held against the other, as powers of two and on average.
+func (p *twofoldStrip) considerEven() {
+	ones, even := p.small[:4], p.small[12:]
+	for j := range even {
+		even[j] = least
+	}
+	for i := range ones {
+		ones[i] = 1
+	}
+	for group := range p.groups() {
+		a, lda := p.four(group, 0)
+		p.k.Twofold.ColMax(len(even), &ones[0], a, lda, &even[0])
+	}
+	var n, rows, columns int // rows and columns: sums of exponents
+	largest := math.Ilogb(least)
+	for _, s := range p.s[:p.hi-p.lo] {
+		if s > least { // else it is a row of zeros, but for what is hardly more
+			e := math.Ilogb(s)
+			n, rows, largest = n+1, rows+e, max(largest, e)
+		}
+	}
+	for j, c := range p.c {
+		columns += math.Ilogb(c) - math.Ilogb(even[j])
+	}
+	if !(float64(largest)+float64(rows)/float64(max(1, n))+2*float64(columns)/float64(len(p.c)) > 0) {
+		return
+	}
+	copy(p.c, even)
+	for i := range p.s {
+		p.s[i] = 1
 	}
 }
 

@@ -178,7 +178,7 @@ func (g *Genome) changeFit(r step) {
 		g.Method = ridge.Method(r.IntN(4))
 		g.PlainFD = r.IntN(3) == 0
 	case 5:
-		r.number(&g.Tol, -14, -1)
+		r.number(&g.Tol, -18, -1)
 	case 6:
 		r.count(&g.Passes, 1, 60)
 	case 7:
@@ -237,7 +237,7 @@ func (g Genome) clip() Genome {
 	number(&g.Noise, -18, 6)
 	number(&g.Along, 0, 1)
 	number(&g.Gamma, -mostGamma, mostGamma)
-	number(&g.Tol, -15, -1)
+	number(&g.Tol, -18, -1)
 	number(&g.Level, 0, mostLevel)
 	number(&g.LevelY, 0, mostLevel)
 	number(&g.Level, 0, most-g.Top)

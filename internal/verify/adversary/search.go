@@ -3,6 +3,7 @@ package adversary
 import (
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 )
@@ -24,6 +25,7 @@ type Find struct {
 // near it: a hill climb for each, which share what they come across.
 type Search struct {
 	Worst    map[string]Find
+	Drawn    map[string][]float64 // the ratios of the genomes that were drawn at random
 	Refused  map[string]int
 	Cases    int // evaluated
 	Compared int // bounds
@@ -33,21 +35,28 @@ type Search struct {
 
 // NewSearch begins with the seeds given.
 func NewSearch[G mutable[G]](seed uint64, random func(*rand.Rand) G, evaluate func(G) *Report, seeds ...G) *Search {
-	s := &Search{Worst: map[string]Find{}, Refused: map[string]int{}}
+	s := &Search{Worst: map[string]Find{}, Drawn: map[string][]float64{}, Refused: map[string]int{}}
 	rng := rand.New(rand.NewPCG(seed, 2))
 	next := 0
 	s.step = func() {
 		var g G
+		drawn := false
 		switch names := s.Names(); {
 		case next < len(seeds):
 			g = seeds[next]
 			next++
 		case len(names) == 0 || rng.IntN(3) == 0:
-			g = random(rng)
+			g, drawn = random(rng), true
 		default:
 			g = s.Worst[names[rng.IntN(len(names))]].Genome.(G).Mutate(rng)
 		}
-		s.add(g, evaluate(g))
+		r := evaluate(g)
+		s.add(g, r)
+		for name, ratio := range r.Ratios {
+			if drawn {
+				s.Drawn[name] = append(s.Drawn[name], ratio)
+			}
+		}
 	}
 	return s
 }
@@ -72,6 +81,16 @@ func (s *Search) add(g fmt.Stringer, r *Report) {
 		}
 		s.Worst[name] = Find{ratio, g, old.First}
 	}
+}
+
+// Looseness is bound/error of a certificate, over the genomes drawn: its median, and what all but
+// one in twenty are below. Both are infinite where no bound was given.
+func (s *Search) Looseness(name string) (median, high float64) {
+	ratios := slices.Sorted(slices.Values(s.Drawn[name]))
+	if len(ratios) == 0 {
+		return math.NaN(), math.NaN()
+	}
+	return 1 / ratios[len(ratios)/2], 1 / ratios[len(ratios)/20]
 }
 
 // Names of the certificates met so far, sorted.

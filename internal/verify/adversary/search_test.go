@@ -52,11 +52,12 @@ func (b budget) spend(t *testing.T, s *Search) {
 		s.Step()
 	}
 	took := time.Since(start).Seconds()
-	t.Logf("%d problems, %d bounds compared, from seed %d in %.1f s (%.3g problems a second); the largest error/bound of each certificate:",
+	t.Logf("%d problems, %d bounds compared, from seed %d in %.1f s (%.3g problems a second); the largest error/bound of each certificate, and of problems drawn at random the median and the 95th percentile of bound/error:",
 		s.Cases, s.Compared, b.seed, took, float64(s.Cases)/took)
 	for _, name := range s.Names() {
 		f := s.Worst[name]
-		t.Logf("%-45s %.6g", name, f.Ratio)
+		median, high := s.Looseness(name)
+		t.Logf("%-45s %-12.6g %-9.3g %.3g", name, f.Ratio, median, high)
 		if !(f.Ratio <= 1) {
 			t.Errorf("%s: error/bound = %g, first false at case %d, for\n%v", name, f.Ratio, f.First, f.Genome)
 			if g, ok := f.Genome.(Genome); ok && g.cycles() == 1 {
@@ -71,12 +72,14 @@ func (b budget) spend(t *testing.T, s *Search) {
 
 // TestSearch climbs from the findings: no certificate is ever exceeded.
 func TestSearch(t *testing.T) {
-	cases := 200
-	if os.Getenv(inner) != "" {
+	cases, thorough := 100, os.Getenv("FDRIDGE_THOROUGH") != ""
+	switch {
+	case os.Getenv(inner) != "" && thorough:
+		cases = 60
+	case os.Getenv(inner) != "":
 		cases = 20
-		if os.Getenv("FDRIDGE_THOROUGH") != "" {
-			cases = 60
-		}
+	case thorough:
+		cases = 200
 	}
 	b := readBudget(t, cases)
 	seeds := genomes(slices.Concat(findings, elsewhere))

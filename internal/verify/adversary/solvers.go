@@ -14,6 +14,9 @@ import (
 func (e *evaluation) iterate() {
 	g := e.p.g
 	name := g.Method.String()
+	if g.Tol < -13.5 {
+		name += ", refined"
+	}
 	opts := ridge.SolveOptions{
 		Method: g.Method, PlainFD: g.PlainFD, Tol: math.Pow(10, g.Tol), MaxPasses: g.Passes,
 		Observe: func(it ridge.Iterate) {

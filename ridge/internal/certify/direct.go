@@ -97,19 +97,11 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	bound := energy/s.sigma + float64(d)*roundoff.Underflow
 	return Weights{
 		Error: bound, Relative: Relative(bound, xn*(1-float64(d+2)*eps)), Energy: energy,
-		Intercept: e.interceptError(j, xn, bound),
+		Intercept: e.intercept(j, x, xn, bound),
 		TSS:       e.totalSquares(j, lost), RSS: rss,
-		Objective: objectiveNear(f.Gamma, xn, energy, float64(d), rss),
+		Objective: objectiveNear(f.Gamma, xn, interval.Interval{Hi: energy}, float64(d), rss),
 		GCV:       gcv(e.Rows, e.Intercept, s.df, rssNear(f.Gamma, energy, rss)),
 	}
-}
-
-func (e *Streamed) interceptError(j int, x, bound float64) float64 {
-	if !e.Intercept {
-		return 0
-	}
-	d := e.Dim
-	return interceptOff(vec.Norm(e.Means[:d]), vec.Norm(e.MeanErrors[:d]), e.Means[d+j], e.MeanErrors[d+j], x, bound)
 }
 
 // totalSquares brackets ‖b‖² of target j: a compensated sum of squares, which loses so much
@@ -130,10 +122,11 @@ type spectrum struct {
 
 // A nearness says how near RᵀR is to H, and how well R can be solved with.
 type nearness struct {
-	lower, upper float64 // ‖H^{½}z‖ is between these times ‖Rz‖; 0 where nothing is known
-	transposed   float64 // relative error of a computed R⁻ᵀg
-	solved       float64 // relative error of a computed R⁻¹y
-	inverse      float64 // bounds ‖R⁻¹‖
+	lower, upper float64   // ‖H^{½}z‖ is between these times ‖Rz‖; 0 where nothing is known
+	transposed   float64   // relative error of a computed R⁻ᵀg
+	solved       float64   // relative error of a computed R⁻¹y
+	inverse      float64   // bounds ‖R⁻¹‖
+	columns      []float64 // norms of R's
 }
 
 // spectrum follows from norms of R⁻¹ alone: R's least singular value is at least
@@ -168,7 +161,7 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 		return s
 	}
 	s.sigma = math.Max(root, least*lower)
-	s.factor = nearness{lower, upper, slack, d * eps * frobenius * rnorm, two}
+	s.factor = nearness{lower, upper, slack, d * eps * frobenius * rnorm, two, columns}
 	for j, h := range rows {
 		s.inverse[j] = h * scaled / lower
 		if root > 0 {
@@ -187,16 +180,33 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	return s
 }
 
-// objectiveNear brackets f* by f(x̂) − f* = ½‖H^{½}(x̂ − x*)‖² ∈ [0, ½energy²].
-func objectiveNear(gamma, xn, energy, d float64, rss interval.Interval) interval.Interval {
+// objectiveNear brackets f* by f(x̂) − f* = ½‖H^{½}(x̂ − x*)‖², energy being a bracket of that
+// norm.
+func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss interval.Interval) interval.Interval {
 	lost := 8 * roundoff.Underflow * (1 + xn) // of the products here, and of γ‖x‖ times ‖x‖
 	f := gamma * xn * xn
 	round := (d + 4) * eps
 	out := interval.Interval{
-		Lo: math.Max(0, (rss.Lo*(1-4*eps)+f*(1-round-4*eps)-energy*energy*(1+4*eps)-lost)/2),
-		Hi: (rss.Hi+f*(1+round)+lost)/2*(1+4*eps) + lost,
+		Lo: math.Max(0, (rss.Lo*(1-4*eps)+f*(1-round-4*eps)-energy.Hi*energy.Hi*(1+4*eps)-lost)/2),
+		Hi: math.Max(0, (rss.Hi+f*(1+round)+lost)*(1+4*eps)-energy.Lo*energy.Lo*(1-4*eps))/2 + lost,
 	}
 	if out.IsNaN() || math.IsInf(out.Lo, 1) { // ‖x̂‖, or its square, is beyond range
+		return interval.Nonnegative()
+	}
+	return out
+}
+
+// rssAbove brackets ‖Ax − b‖² = 2f(x) − γ‖x‖², given f* and a bound on ‖H^{½}(x − x*)‖: f(x) is
+// above f*, by half its square at most. ‖x‖ is the norm of d numbers.
+func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interval.Interval {
+	lost := 8 * roundoff.Underflow * (1 + xn)
+	f := gamma * xn * xn
+	round := (d + 8) * eps
+	out := interval.Interval{
+		Lo: math.Max(0, 2*objective.Lo*(1-4*eps)-f*(1+round)-lost),
+		Hi: math.Max(0, (2*objective.Hi+energy*energy)*(1+4*eps)-f*(1-round)+lost),
+	}
+	if out.IsNaN() || math.IsInf(out.Lo, 1) {
 		return interval.Nonnegative()
 	}
 	return out

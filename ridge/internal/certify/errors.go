@@ -28,42 +28,29 @@ func (k *Known) TotalSquares(j int) interval.Interval {
 	return interval.Around(k.TSS[j], k.SquaresError(j))
 }
 
-// residualError bounds, in norm, the round-off of Ax − b for target j, r its norm:
-// that of the products, of rows and targets less their means and of r itself.
-func (k *Known) residualError(j int, x []float64, r float64) float64 {
-	return eps * (k.factor.dot*vec.AbsDot(k.norm.columns, x) + few*k.targetNorm(j) + (few+k.factor.workers/4)*r)
+// A side is the right-hand side b of Ax − b, as a pass reads it: its norm, and how far its
+// mean is off. The zero value is b = 0.
+type side struct{ norm, meanOff float64 }
+
+// side is that of target j.
+func (k *Known) side(j int) side { return side{k.targetNorm(j), k.targets[j].meanOff} }
+
+// residualError bounds, in norm, the round-off of Ax − b, r its norm: that of the products,
+// of rows and b less their means and of r itself.
+func (k *Known) residualError(b side, x []float64, r float64) float64 {
+	return eps * (k.factor.dot*vec.AbsDot(k.norm.columns, x) + few*b.norm + (few+k.factor.workers/4)*r)
 }
 
-// MeanShift bounds what means that are off by δ and δ_y do to Ax − b for target j: they
-// add (δᵀx − δ_y)·1 to it, of norm √W·|δᵀx − δ_y|, orthogonal to it; x is the norm of the
-// weights.
-func (k *Known) MeanShift(j int, x float64) float64 {
-	return k.norm.root * (k.norm.meanOff*x + k.targets[j].meanOff)
+// meanShift bounds what means that are off by δ and δ_b do to Ax − b: they add
+// (δᵀx − δ_b)·1 to it, of norm √W·|δᵀx − δ_b|, orthogonal to it; x is the norm of the weights.
+func (k *Known) meanShift(b side, x float64) float64 {
+	return k.norm.root * (k.norm.meanOff*x + b.meanOff)
 }
 
-// centring bounds what means that are off by δ and δ_y do to the gradient: as the columns of
-// A and Ax − b are orthogonal to 1, they add W·δ(δᵀx − δ_y) to it.
-func (k *Known) centring(j int, x float64) float64 {
-	return k.norm.root * k.norm.meanOff * k.MeanShift(j, x)
-}
-
-// interceptError bounds how far ȳ − x̂ᵀx̄ is from that of the exact solution for target j,
-// given ‖x̂‖ and a bound on ‖x̂ − x*‖.
-func (k *Known) interceptError(j int, x, e float64) float64 {
-	if !k.Intercept {
-		return 0
-	}
-	d := k.eigen.Dim
-	return interceptOff(vec.Norm(k.Means[:d]), k.norm.meanOff, k.Means[d+j], k.MeanErrors[d+j], x, e)
-}
-
-// interceptOff is interceptError, given the norm of the features' means and the target's mean,
-// with bounds on their errors.
-func interceptOff(meanX, errorX, meanY, errorY, x, e float64) float64 {
-	if math.IsInf(e, 1) {
-		return e
-	}
-	return (errorY + errorX*(x+e) + meanX*e + 2*few*eps*(math.Abs(meanY)+meanX*x)) * inflate
+// centring bounds what means that are off by δ and δ_b do to the gradient: as the columns of
+// A and Ax − b are orthogonal to 1, they add W·δ(δᵀx − δ_b) to it.
+func (k *Known) centring(b side, x float64) float64 {
+	return k.norm.root * k.norm.meanOff * k.meanShift(b, x)
 }
 
 // Relative turns a bound on ‖x̂ − x*‖ into one on ‖x̂ − x*‖/‖x*‖, given ‖x̂‖.

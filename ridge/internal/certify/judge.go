@@ -25,17 +25,13 @@ type Measured struct {
 	Gradient resolvent.Projection
 	RSS      float64 // ‖Ax − b‖²
 	Error    float64 // a bound on ‖x − x*‖
-	Exact    *Exact  // where it was measured with twice the digits
-}
 
-// Exact is what was found with twice the digits.
-type Exact struct {
-	RSS      interval.Interval // ‖Ax − b‖²
-	Gradient float64           // a bound on the norm of the gradient's error
+	// Where a gradient was measured with twice the digits: what is known at x + Low, and how far
+	// that is from x* at most.
+	Exact *Exact
+	Near  float64
+	Landing
 }
-
-// ExactRoundOff bounds ‖H⁻¹δ‖ for the error δ of a gradient that was found so.
-func (g *Judge) ExactRoundOff(e *Exact) float64 { return e.Gradient * g.inverse() }
 
 // Judge prepares the bounds at γ > 0. For |δ_j| ≤ ‖a_j‖, with L = BᵀB + lower·I,
 //
@@ -75,11 +71,15 @@ func (k *Known) Judge(gamma float64) *Judge {
 // through H⁻¹Aᵀ; it changes component i of the gradient by at most ‖a_i‖ times its norm.
 // The error of accumulating Aᵀr is, in component i, at most a multiple of ‖a_i‖‖r‖.
 func (g *Judge) RoundOff(j int, x []float64, r float64) (weights, energy float64) {
+	return g.roundOff(g.side(j), x, r)
+}
+
+func (g *Judge) roundOff(b side, x []float64, r float64) (weights, energy float64) {
 	xn, most := vec.Norm(x), g.inverse()
 	r = math.Hypot(r, math.Sqrt(float64(g.Rows))*roundoff.LostResidual)
-	residual := g.residualError(j, x, r)
+	residual := g.residualError(b, x, r)
 	sums := g.factor.pass * eps * (r + residual)
-	own := few*eps*g.Gamma*xn + g.centring(j, xn)
+	own := few*eps*g.Gamma*xn + g.centring(b, xn)
 	energy = residual + g.perEnergy*sums + own*math.Sqrt(most)
 	weights = residual*math.Min(g.timesInverse(), g.perWeights) + g.perWeights*sums + own*most
 	return math.Min(weights, energy*math.Sqrt(most)), energy
@@ -108,18 +108,18 @@ func (g *Judge) Error(p *resolvent.Projection, round float64) float64 {
 
 // Weights are the bounds for weights x of target j at which m was measured.
 func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
-	xn := vec.Norm(x)
+	if m.Exact != nil {
+		return g.exactWeights(j, x, m)
+	}
+	xn, r := vec.Norm(x), math.Sqrt(m.RSS)
 	w := Weights{
 		Error: m.Error, Relative: Relative(m.Error, xn),
-		RSS: g.rssMeasured(j, m.RSS, x), TSS: g.TotalSquares(j),
+		RSS: g.squares(g.side(j), x, r), TSS: g.TotalSquares(j),
 	}
-	_, energy := g.RoundOff(j, x, math.Sqrt(m.RSS))
-	if m.Exact != nil {
-		w.RSS, energy = m.Exact.RSS, m.Exact.Gradient*math.Sqrt(g.inverse())
-	}
+	_, energy := g.RoundOff(j, x, r)
 	off := g.energies(&m.Gradient, energy/math.Sqrt(g.inverse())) // ‖H^{½}(x − x*)‖ = ‖H^{-½}g‖
 	w.Objective = interval.Intersect(g.Objective(j), objectiveMeasured(g.Gamma, xn, w.RSS, interval.Squared(off.Lo, off.Hi)))
-	return g.complete(w, j, xn, off.Hi, math.Inf(1))
+	return g.complete(w, j, x, xn, off.Hi, math.Inf(1))
 }
 
 // objectiveMeasured brackets f* from the gap 2(f(x) − f*), with ‖Ax − b‖² and ‖x‖.
@@ -132,10 +132,9 @@ func objectiveMeasured(gamma, x float64, rss, gap interval.Interval) interval.In
 	}
 }
 
-// rssMeasured widens a computed ‖r‖² by the round-off of r = Ax − b and of its square.
-func (k *Known) rssMeasured(j int, rss float64, x []float64) interval.Interval {
-	r := math.Sqrt(rss)
-	pad := k.residualError(j, x, r) + math.Sqrt(float64(k.Rows))*roundoff.LostResidual
-	lo, shift := math.Max(0, r-pad), k.MeanShift(j, vec.Norm(x))
+// squares brackets ‖Ax − b‖² of the r = ‖Ax − b‖ that a pass computed.
+func (k *Known) squares(b side, x []float64, r float64) interval.Interval {
+	pad := k.residualError(b, x, r) + math.Sqrt(float64(k.Rows))*roundoff.LostResidual
+	lo, shift := math.Max(0, r-pad), k.meanShift(b, vec.Norm(x))
 	return interval.Interval{Lo: math.Max(0, lo*lo-shift*shift), Hi: (r + pad) * (r + pad)}
 }

@@ -29,7 +29,7 @@ func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 	xn := vec.Norm(x)
 	w := Weights{TSS: o.TotalSquares(j), RSS: o.RSS(j, x, xn, bx), Objective: o.Objective(j)}
 	w.Error, w.Relative = o.errors(j, xn)
-	return o.complete(w, j, xn, o.energy(j, xn), o.ResidualShift(j, xn))
+	return o.complete(w, j, x, xn, o.energy(j, xn), o.ResidualShift(j, xn))
 }
 
 // errors bounds ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for target j, given ‖x̂‖. From

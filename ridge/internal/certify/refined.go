@@ -3,6 +3,7 @@ package certify
 import (
 	"math"
 
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
@@ -14,40 +15,96 @@ type Corrected struct {
 	X      []float64
 	Bounds []float64         // of the error of each component of the gradient g
 	RSS    interval.Interval // ‖Ax − b‖²
+	Shift  twofold.Number    // the mean of Xx − y
 	Half   []float64         // R⁻ᵀg as computed
 	Step   []float64         // R⁻¹R⁻ᵀg as computed: about x − x*
 }
 
-// Refined are the bounds for corrected weights of target j. With lower²·RᵀR ⪯ H ⪯ upper²·RᵀR,
-// ω = max(1 − lower², upper² − 1), and |δᵢ| bounds on the error of gᵢ,
-//
-//	‖x − x*‖ ≤ ‖(RᵀR)⁻¹g‖ + ω/(1−ω)·‖R⁻¹‖·‖R⁻ᵀg‖ + min(‖δ‖/σ², Σδᵢ√(H⁻¹)ᵢᵢ/σ),
-//	‖H^{½}(x − x*)‖ ≤ ‖R⁻ᵀg‖/lower + min(‖δ‖/σ, Σδᵢ√(H⁻¹)ᵢᵢ),
-//
-// from H⁻¹ = R⁻¹(I + E)⁻¹R⁻ᵀ with ‖E‖ ≤ ω. known is false where the factor says too little of H,
-// or squares have left the range of float64. off is a lower bound on
-// ‖H^{½}(x − x*)‖.
-func Refined(e *Streamed, f *Factored, j int, c *Corrected) (w Weights, off float64, known bool) {
+// Next are the weights x − Step, rounded to float64, and what rounding has taken from them.
+func (c *Corrected) Next() (x, low []float64) {
+	x, low = make([]float64, len(c.X)), make([]float64, len(c.X))
+	for i, v := range c.X {
+		x[i], low[i] = twofold.Sum(v, -c.Step[i])
+	}
+	return x, low
+}
+
+// A Refiner bounds what corrections with the factor R of H(γ) lead to.
+type Refiner struct {
+	rows  *Streamed
+	gamma float64
+	s     spectrum
+	omega float64 // (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR
+}
+
+// NewRefiner returns nil where the factor says too little of H.
+func NewRefiner(e *Streamed, f *Factored) *Refiner {
 	_, s := e.moved(f)
 	n := s.factor
-	omega := math.Max(1-n.lower*n.lower, n.upper*n.upper-1)
-	xn := vec.Norm(c.X)
-	if !(n.lower > 0) || !(omega < 0.5) || !(n.solved < 0.1) || !(xn <= math.MaxFloat64) || math.IsInf(c.RSS.Hi, 1) {
-		return w, 0, false
+	omega := math.Max(1-n.lower*n.lower, n.upper*n.upper-1) * (1 + few*eps)
+	if !(n.lower > 0) || !(omega < 0.5) {
+		return nil
 	}
-	d := float64(e.Dim)
-	round := 1 + (d+8)*eps
+	return &Refiner{e, f.Gamma, s, omega}
+}
+
+// A Refinement is what is known of corrected weights.
+type Refinement struct {
+	X       []float64
+	Weights Weights
+	Error   float64 // on the distance from x*, before the weights were rounded to float64
+	Before  float64 // at least this was ‖H^{½}(x − x*)‖ before the correction
+}
+
+// alongMeans bounds Σ|x̄ⱼ||vⱼ| for a v of norm e in the norm of H: |vⱼ| ≤ √(H⁻¹)ⱼⱼ·‖H^{½}v‖.
+func (r *Refiner) alongMeans(e float64) float64 {
+	if r.rows.Means == nil {
+		return 0
+	}
+	return vec.AbsDot(r.s.inverse, r.rows.Means[:r.rows.Dim]) * e * inflate
+}
+
+// Next bounds x⁺ = x − step, of target j, without reading the rows again. With δ the error of
+// the gradient g, |δᵢ| ≤ Boundsᵢ, and (RᵀR)⁻¹g = step + s,
+//
+//	x − step − x* = (H⁻¹ − (RᵀR)⁻¹)g + s + H⁻¹δ,
+//	‖(H⁻¹ − (RᵀR)⁻¹)g‖ ≤ ω/(1−ω)·‖R⁻¹‖·‖R⁻ᵀg‖,   ω/√(1−ω)·‖R⁻ᵀg‖ in the norm of H,
+//	‖H⁻¹δ‖ ≤ ‖H^{-½}δ‖/σ,   ‖H^{-½}δ‖ ≤ min(‖δ‖/σ, Σ|δᵢ|√(H⁻¹)ᵢᵢ),
+//
+// from H⁻¹ = R⁻¹(I + E)⁻¹R⁻ᵀ with ‖E‖ ≤ ω. What rounding x⁺ to float64 takes from it comes
+// on top. known is false where squares have left the range of float64.
+func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
+	s, n, d := r.s, r.s.factor, float64(r.rows.Dim)
+	x, low := c.Next()
+	xn, rounding := vec.Norm(x), vec.Norm(low)*(1+few*eps)
+	if !(vec.Norm(c.X) <= math.MaxFloat64) || !(xn <= math.MaxFloat64) || math.IsInf(c.RSS.Hi, 1) {
+		return next, false
+	}
+	round, tiny := 1+(d+8)*eps, (d+8)*roundoff.Underflow
 	half, step := vec.Norm(c.Half)*round, vec.Norm(c.Step)*round
 	lost := math.Min(vec.Norm(c.Bounds)/s.sigma, vec.AbsDot(s.inverse, c.Bounds)) * round
-	exact := half * (1 + n.transposed)
-	tiny := (d + 8) * roundoff.Underflow
-	energy := (exact/n.lower+lost)*round + tiny
-	bound := (step*(1+n.solved)+n.inverse*half*n.transposed+omega/(1-omega)*n.inverse*exact+lost/s.sigma)*round + tiny
-	return Weights{
+	exact := half * (1 + n.transposed)                          // bounds ‖R⁻ᵀg‖
+	backward := d * eps * vec.AbsDot(n.columns, c.Step) * round // solving R·step = R⁻ᵀg is off by so much of it
+	solved := half*n.transposed + backward                      // bounds ‖Rs‖
+	next.X, next.Error = x, (r.omega/(1-r.omega)*n.inverse*exact+n.inverse*half*n.transposed+math.Min(step*n.solved, n.inverse*backward)+lost/s.sigma)*round+tiny
+	inner := (r.omega/n.lower*exact+n.upper*solved+lost)*round + tiny
+	lowR := vec.AbsDot(n.columns, low) * round // bounds ‖R·low‖
+	energy := (inner + n.upper*lowR) * round
+	bound := next.Error + rounding
+
+	// f* from x: f(x) − f* = ½‖H^{½}(x − x*)‖².
+	before := interval.Interval{Lo: math.Max(0, half*(1-n.transposed)/n.upper/round/round-lost), Hi: (exact/n.lower+lost)*round + tiny}
+	next.Before = before.Lo
+	objective := objectiveNear(r.gamma, vec.Norm(c.X), before, d, c.RSS)
+	rss := interval.WidenRoot(c.RSS, n.upper*(exact+solved+lowR)*round)
+	rss.Lo, rss.Hi = rss.Lo*(1-few*eps), rss.Hi*(1+few*eps)
+	rss = interval.Intersect(rss, rssAbove(objective, r.gamma, xn, energy, d))
+	next.Weights = Weights{
 		Error: bound, Relative: Relative(bound, xn*(1-(d+2)*eps)), Energy: energy,
-		Intercept: e.interceptError(j, xn, bound),
-		TSS:       e.totalSquares(j, e.lost()), RSS: c.RSS,
-		Objective: objectiveNear(f.Gamma, xn, energy, d, c.RSS),
-		GCV:       gcv(e.Rows, e.Intercept, s.df, rssNear(f.Gamma, energy, c.RSS)),
-	}, math.Max(0, half*(1-n.transposed)/n.upper/round/round-lost), true
+		Intercept: r.rows.landed(&Landing{c.Shift, c.Step, low}, next.Error, r.alongMeans(inner)),
+		TSS:       r.rows.totalSquares(j, r.rows.lost()), RSS: rss,
+		Objective: objective,
+		GCV:       gcv(r.rows.Rows, r.rows.Intercept, s.df, rssNear(r.gamma, energy, rss)),
+	}
+	return next, true
 }

@@ -38,7 +38,7 @@ func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64,
 		want = level - vec.Dot(mean, c.X)
 		size = n.root*(math.Abs(level)+vec.Norm(mean)*xn) + math.Sqrt(k.TSS[j]) + math.Sqrt(k.bound.Frobenius2)*xn
 	}
-	off := 4*k.MeanShift(j, xn) + n.root*c.InterceptError
+	off := 4*k.meanShift(k.side(j), xn) + n.root*c.InterceptError
 	return want, n.root*math.Abs(intercept-want) <= roundoff.SameRows*size+off
 }
 

@@ -9,21 +9,21 @@ import (
 
 // Weights are the bounds for the weights x̂ of one target.
 type Weights struct {
-	Error     float64           // on ‖x̂ − x*‖
-	Relative  float64           // on ‖x̂ − x*‖/‖x*‖
-	Energy    float64           // on ‖H^{½}(x̂ − x*)‖
-	Intercept float64           // on how far ȳ − x̂ᵀx̄ is from that of x*
+	Error     float64 // on ‖x̂ − x*‖
+	Relative  float64 // on ‖x̂ − x*‖/‖x*‖
+	Energy    float64 // on ‖H^{½}(x̂ − x*)‖
+	Intercept Intercept
 	Objective interval.Interval // f*
 	TSS       interval.Interval // ‖b‖²
 	RSS       interval.Interval // ‖Ax̂ − b‖²
 	GCV       interval.Interval // n·‖Ax* − b‖²/(n − df)²
 }
 
-// complete fills in what follows for weights of norm xn from their error, the squares and
+// complete fills in what follows for weights x of norm xn from their error, the squares and
 // f*, given bounds on ‖H^{½}(x̂ − x*)‖ and ‖A(x̂ − x*)‖.
-func (a At) complete(w Weights, j int, xn, energy, move float64) Weights {
+func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) Weights {
 	w.Energy = math.Min(energy, a.excess(xn, w.RSS, w.Objective))
-	w.Intercept = a.interceptError(j, xn, w.Error)
+	w.Intercept = a.intercept(j, x, xn, w.Error)
 	w.GCV = gcv(a.Rows, a.Intercept, a.EffectiveDimension(), a.rssAtOptimum(j, xn, w.Error, move, w.Objective, w.RSS))
 	return w
 }

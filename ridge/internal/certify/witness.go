@@ -54,7 +54,7 @@ func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (off float6
 // crossSlack is how far apart AᵀY of target j may be where a summary and a pass have made it
 // of the same rows. The errors of the means count in both.
 func (k *Known) crossSlack(j int) float64 {
-	return roundoff.SameRows*k.norm.read*k.targetNorm(j) + k.CrossError(j) + k.centring(j, 0)
+	return roundoff.SameRows*k.norm.read*k.targetNorm(j) + k.CrossError(j) + k.centring(k.side(j), 0)
 }
 
 // ResidualDiffers compares a residual of a pass, rss = ‖Ax − b‖² for target j, with what
@@ -67,7 +67,7 @@ func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want floa
 	want = k.TSS[j] - vec.Dot(k.C(j), x) + vec.Dot(x, out)
 	xn := vec.Norm(x)
 	size := k.norm.read*xn + k.targetNorm(j)
-	slack := roundoff.SameRows*size*size + k.SquaresError(j) + 2*k.CrossError(j)*xn + math.Pow(k.MeanShift(j, xn), 2)
+	slack := roundoff.SameRows*size*size + k.SquaresError(j) + 2*k.CrossError(j)*xn + math.Pow(k.meanShift(k.side(j), xn), 2)
 	_, differs = apart(rss, want, slack)
 	return want, differs
 }

@@ -24,6 +24,7 @@ type Measurement struct {
 	Gradient []float64 // H·x − c, rounded once
 	Bounds   []float64 // of the error of each component
 	RSS      twofold.Number
+	Shift    twofold.Number // s/Σw, the mean of Xx − y; 0 without an intercept
 }
 
 // A measuring is a pass under way that measures at some points.
@@ -137,15 +138,14 @@ func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 	weight, g := sums[0], sums[1+2*q:]
 	for i, p := range m.points {
 		ones, found := sums[1+2*i], &Measurement{Gradient: make([]float64, o.d), Bounds: make([]float64, o.d), RSS: sums[2+2*i]}
-		var shift twofold.Number // s/Σw
 		if centred {
-			shift = ones.Over(weight)
-			found.RSS = found.RSS.Minus(ones.Times(shift))
+			found.Shift = ones.Over(weight)
+			found.RSS = found.RSS.Minus(ones.Times(found.Shift))
 		}
 		for j, x := range p.x {
 			v := g[i*o.d+j]
 			if centred {
-				v = v.Minus(g[q*o.d+j].Times(shift))
+				v = v.Minus(g[q*o.d+j].Times(found.Shift))
 			}
 			found.Gradient[j], found.Bounds[j] = v.Plus(twofold.Times(p.Gamma, x)).Round()
 		}

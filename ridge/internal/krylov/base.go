@@ -33,6 +33,9 @@ func (b *base) advance(s *System, v, kv []float64) {
 // carriedResidual is ‖Ax − b‖ as the gradient carried along has it, given ‖b‖² and c:
 // ‖b‖² − cᵀx + xᵀ(g − γx).
 func carriedResidual(s *System, tss float64, c []float64) float64 {
+	if s.origin != nil {
+		return s.Residual
+	}
 	x := vec.Norm(s.X)
 	return math.Sqrt(math.Max(0, tss-vec.Dot(c, s.X)+vec.Dot(s.X, s.G)-s.Gamma()*x*x))
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/vec"
-	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
@@ -129,8 +128,9 @@ func (m *galerkin) Ask(last bool) *Request {
 	}
 	for i, s := range m.asked {
 		row := m.fresh + i
-		copy(r.V[row*d:(row+1)*d], s.X)
-		r.Queries = append(r.Queries, s.query(true))
+		v := r.V[row*d : (row+1)*d]
+		copy(v, s.X)
+		r.Queries = append(r.Queries, s.query(true, v))
 	}
 	return r
 }
@@ -142,13 +142,13 @@ func (m *galerkin) Absorb() error {
 		return m.cg.Absorb()
 	}
 	for _, s := range m.Active {
-		s.Measured, s.exact = false, nil
+		s.Measured = false
 	}
 	k, d, r := m.space.k, m.Dim(), &m.request
 	for i, s := range m.asked {
 		row := m.fresh + i
 		copy(s.G, r.Out[row*d:(row+1)*d])
-		s.shift(s.G, s.X, r.at(row))
+		s.shift(s.G, r.V[row*d:(row+1)*d], r.at(row))
 		s.measured(r.RSS[row], r.at(row))
 		m.rebase(s)
 	}
@@ -254,8 +254,8 @@ func (m *galerkin) Step(ctx context.Context) error {
 func (m *galerkin) correct() error {
 	found := false
 	for _, s := range m.Active {
-		if s.exact != nil {
-			s.Measured, s.exact, found = false, nil, true
+		if s.Measured && s.origin.isHere() {
+			s.Measured, found = false, true
 		}
 	}
 	if !found {
@@ -267,7 +267,8 @@ func (m *galerkin) correct() error {
 	}
 	for i, g := range m.Gradients() {
 		if s := m.Active[i]; s.precise && !s.Measured {
-			s.checking = certify.Relative(s.judged.Error(&g, 0), vec.Norm(s.X)) <= m.Tol
+			rounding := s.distance(&g, 0)
+			s.checking = s.Relative <= m.Tol || s.bound < roundedAway*rounding
 		}
 	}
 	return nil

@@ -120,7 +120,8 @@ func (m *separate) Ask(last bool) *Request {
 		if last {
 			it.verify()
 		}
-		r.Queries = append(r.Queries, s.query(it.query(r.V[i*d:(i+1)*d])))
+		v := r.V[i*d : (i+1)*d]
+		r.Queries = append(r.Queries, s.query(it.query(v), v))
 	}
 	return r
 }
@@ -129,7 +130,6 @@ func (m *separate) Absorb() error {
 	d, r := m.Dim(), &m.request
 	for i, s := range m.Active {
 		v, kv := r.V[i*d:(i+1)*d], r.Out[i*d:(i+1)*d]
-		s.exact = nil
 		s.shift(kv, v, r.at(i))
 		if s.Measured = m.iterations[s.index].absorb(kv); s.Measured {
 			s.measured(r.RSS[i], r.at(i))

@@ -2,12 +2,12 @@ package krylov
 
 import (
 	"math"
+	"slices"
 
 	"github.com/fdridge/fdridge/internal/resolvent"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
-	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
 // A Projection is that of a gradient.
@@ -35,8 +35,9 @@ type System struct {
 
 	index    int // among all systems
 	judged   *certify.Judge
-	checking bool // its next query is to be the gradient at X, with no step before
-	precise  bool // gradients are measured with twice the digits: those of plain passes certify no more
+	checking bool    // its next query is to be the gradient where it is, with no step before
+	precise  bool    // plain gradients certify no more: one is measured with twice the digits
+	origin   *origin // where that was; nil before
 	passes   int
 	bound    float64 // on ‖x − x*‖
 	best     best
@@ -44,10 +45,9 @@ type System struct {
 
 // An Iterate is where a system stands.
 type Iterate struct {
-	X, G     []float64      // the weights and the gradient there
-	Residual float64        // ‖Ax − b‖ when last measured, or as carried along
-	Measured bool           // G was measured at X by the last pass, not carried along
-	exact    *certify.Exact // where it was measured with twice the digits
+	X, G     []float64 // the weights, less those of the origin where there is one, and the gradient there
+	Residual float64   // ‖Ax − b‖ when last measured, or as carried along; of no use from an origin on
+	Measured bool      // G was measured at X by the last pass, not carried along
 }
 
 // best is the iterate of the least certified error.
@@ -71,6 +71,14 @@ func newSystem(judge *certify.Judge, index, target, d int) *System {
 	}
 }
 
+// Coef are the weights where the system stands, rounded to float64; valid until it moves.
+func (s *System) Coef() []float64 {
+	if s.origin == nil {
+		return s.X
+	}
+	return s.origin.rounded
+}
+
 // Gamma is that of the system.
 func (s *System) Gamma() float64 { return s.judged.Gamma }
 
@@ -89,9 +97,9 @@ func (s *System) Weights() certify.Weights {
 // best. Then it decides whether the system stops, or its gradient is to be measured.
 func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	round := s.roundOff()
-	s.bound = s.judged.Error(g, round)
-	s.Relative = certify.Relative(s.bound, vec.Norm(s.X))
-	reached, exhausted := s.Relative <= tol, round > s.bound/2
+	rounding := s.distance(g, round)
+	reached := s.Relative <= tol
+	exhausted := round > (s.bound-rounding)/2 || s.bound < roundedAway*rounding
 	if s.Measured && s.checking {
 		if s.best.vain++; s.bound < s.best.found.Error/2 || !s.best.known {
 			s.best.vain = 0
@@ -123,6 +131,8 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 		s.Status = Zero
 	case (exhausted || s.best.vain >= mostVain) && !s.precise:
 		s.precise, s.checking, s.best.vain = true, true, 0
+	case exhausted && s.origin != nil && s.origin.isFar() && s.bound >= roundedAway*rounding:
+		s.origin.renew, s.checking = true, true
 	case exhausted || s.best.vain >= mostVain:
 		s.Status = RoundOff
 	case !(s.bound <= 1e6*s.best.first):
@@ -130,14 +140,33 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	}
 }
 
-// roundOff bounds ‖H⁻¹δ‖ for what the gradient is off by. What is carried along from a precise
-// one is off by little of what has changed since: it is not counted, nothing is certified by it.
+// roundedAway times what rounding the weights to float64 has moved them by is a bound on their
+// error that no further pass would make much less.
+const roundedAway = 1.125
+
+// distance sets the bounds on how far the weights, rounded to float64, are from x*, and returns
+// how much of them is that rounding.
+func (s *System) distance(g *Projection, round float64) (rounding float64) {
+	if s.origin != nil {
+		rounding = s.origin.add(s.X)
+	}
+	near := s.judged.Error(g, round)
+	if s.origin != nil {
+		s.origin.near = near
+	}
+	s.bound = near + rounding
+	s.Relative = certify.Relative(s.bound, vec.Norm(s.Coef()))
+	return rounding
+}
+
+// roundOff bounds ‖H⁻¹δ‖ for what the gradient is off by. What is carried along from an origin
+// is off by little of what has changed since: it is not counted, nothing is certified by it.
 func (s *System) roundOff() float64 {
 	switch {
-	case s.exact != nil:
-		return s.judged.ExactRoundOff(s.exact)
-	case s.precise:
+	case s.precise && !s.Measured:
 		return 0
+	case s.origin != nil:
+		return s.origin.here.Weights
 	}
 	round, _ := s.judged.RoundOff(s.Target, s.X, s.Residual)
 	return round
@@ -146,39 +175,57 @@ func (s *System) roundOff() float64 {
 // record keeps the iterate as the best so far.
 func (s *System) record(g *Projection) {
 	b := &s.best
-	copy(b.x, s.X)
+	copy(b.x, s.Coef())
 	along := append(b.found.Gradient.Along[:0], g.Along...)
 	b.found = certify.Measured{
 		Gradient: Projection{Along: along, Off2: g.Off2, Norm: g.Norm},
 		RSS:      s.Residual * s.Residual,
 		Error:    s.bound,
-		Exact:    s.exact,
+	}
+	if o := s.origin; o != nil {
+		b.found.Exact, b.found.Near = o.here, o.near
+		b.found.Landing = certify.Landing{Shift: o.shift, Step: negated(s.X), Low: slices.Clone(o.low)}
 	}
 	b.relative, b.known = s.Relative, true
 }
 
-// query asks for the gradient at X where it is affine, else for a product.
-func (s *System) query(affine bool) gram.Query {
-	return gram.Query{Target: s.Target, Affine: affine, Precise: affine && s.precise, Gamma: s.Gamma()}
+// query asks for the product with v or, where it is affine, for the gradient at v, which is X.
+// That may take the product with X alone, or put the weights themselves in place of v.
+func (s *System) query(affine bool, v []float64) gram.Query {
+	q := gram.Query{Target: s.Target, Affine: affine, Gamma: s.Gamma()}
+	switch o := s.origin; {
+	case !affine || !s.precise:
+	case o == nil:
+		q.Precise = true
+	case o.renew:
+		q.Precise = true
+		o.add(s.X)
+		copy(v, o.rounded)
+	default:
+		q.Affine, o.asked = false, true
+	}
+	return q
 }
 
-// shift makes Hv of Kv, less c where that was asked for, or takes what was measured.
+// shift makes of kv what was asked for of v: Hv, or the gradient.
 func (s *System) shift(kv, v []float64, found *gram.Measurement) {
 	if found != nil {
+		s.settle(v, found)
 		copy(kv, found.Gradient)
 		return
 	}
 	vec.Axpy(s.Gamma(), v, kv)
+	if o := s.origin; o != nil && o.asked {
+		vec.Axpy(1, o.g, kv)
+	}
 }
 
-// measured takes note of ‖Ax − b‖² at X, where G was measured.
+// measured takes note that G was measured at X, where the residual's square, or that of AX from
+// an origin, is rss.
 func (s *System) measured(rss float64, found *gram.Measurement) {
 	s.Measured, s.Residual = true, math.Sqrt(rss)
-	if found != nil {
-		v, off := found.RSS.Round()
-		s.exact = &certify.Exact{RSS: interval.Outward(v, off), Gradient: vec.Norm(found.Bounds) * (1 + 0x1p-30)}
-		if v >= 0 && !math.IsInf(s.exact.RSS.Hi, 1) {
-			s.Residual = math.Sqrt(v)
-		}
+	if o := s.origin; o != nil && found == nil {
+		o.asked = false
+		o.here = s.judged.Moved(&certify.Move{From: &o.exact, X: o.x, Gradient: o.g, E: s.X, AE: s.Residual, Norm: vec.Norm(s.G)})
 	}
 }

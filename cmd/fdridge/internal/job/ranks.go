@@ -67,6 +67,9 @@ func (r *Ranks) count() int {
 // A ToldError is one that another rank tells.
 type ToldError struct{ error }
 
+// Unwrap is the error that is told.
+func (e ToldError) Unwrap() error { return e.error }
+
 // End leaves the job with the error that this rank ended in, and returns the one that it is
 // to tell. An error that all ranks have is rank 0's to tell; any other ends the job on all of
 // them. message makes the line of an error that is written to stderr, and sent to the others.

@@ -3,6 +3,9 @@
 package report
 
 import (
+	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/fdridge/fdridge/model"
@@ -56,6 +59,39 @@ func (f *Fit) Size() int {
 	}
 	cfg := f.Found.Summary.Config()
 	return min(cfg.Size, cfg.Dim)
+}
+
+// Lost says that the iteration diverged, and that nothing is certified of the relative error of
+// what it began with: there is nothing to keep.
+func (f *Fit) Lost() bool {
+	certified := func(o ridge.Target) bool { return !math.IsInf(o.RelativeErrorBound, 1) }
+	return !slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool {
+		return s.Status != ridge.Diverged || slices.ContainsFunc(s.Targets, certified)
+	})
+}
+
+// Short is why the solution that is certified to the least of all is not certified to the
+// tolerance.
+func (f *Fit) Short() ridge.Status {
+	if _, at, _ := f.worst(); at.Status.Err() != nil {
+		return at.Status
+	}
+	return f.Found.Status // the worst is zero, of which no relative error can be certified
+}
+
+// Shortfall says, of a fit that is not certified to the tolerance, what is certified and what was
+// asked for.
+func (f *Fit) Shortfall() string {
+	worst, at, target := f.worst()
+	certified := "no relative error is certified"
+	if !math.IsInf(worst, 1) {
+		certified = fmt.Sprintf("a relative error of %s is certified", AtMost(worst, 3))
+	}
+	where := ""
+	if f.several() {
+		where = fmt.Sprintf(" at gamma %.6g for target %d", at.Gamma, target+1)
+	}
+	return fmt.Sprintf("%s%s, --tol %g asks for less", certified, where, f.Asked.Tol)
 }
 
 // worst is the largest relative error that is certified, and where.

@@ -148,33 +148,13 @@ func AtMost(x float64, n int) string { return atMost(x, n, general) }
 // bracket prints an interval on a terminal.
 func bracket(v ridge.Interval) string { return ends(v, general) }
 
-// within writes an interval in a page.
-func within(v ridge.Interval) string { return ends(v, typeset) }
+// noBound is what a page has in place of a bound that is infinite.
+const noBound = "none"
 
 // bound writes an upper bound in a page.
 func bound(x float64) string {
 	if math.IsInf(x, 1) {
-		return "none"
+		return noBound
 	}
 	return atMost(x, 3, typeset)
-}
-
-// plusMinus writes x, which is within e of what it stands for, and a bound on the error of
-// what is written: x in six digits, or in as many as it takes for the rounding not to matter
-// beside e.
-func plusMinus(x, e float64) (value, within string) {
-	n := 6
-	for n < 17 && rounding(x, n) > e/100 {
-		n++
-	}
-	return chart.Digits(x, n), bound(e + rounding(x, n))
-}
-
-// rounding is how far x in n digits is from x.
-func rounding(x float64, n int) float64 {
-	written, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', n-1, 64), 64) // beyond the range it is infinite
-	if written == x {
-		return 0
-	}
-	return math.Abs(written-x) + 0x1p-52*math.Abs(x) // written is itself rounded
 }

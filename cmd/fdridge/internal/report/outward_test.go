@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report/reporttest"
 	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -80,31 +81,10 @@ func TestOutward(t *testing.T) {
 		if v, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(v) >= 0x1p-1022 && (text != fmt.Sprintf("%.*g", n, v) || printed(typeset) != chart.Digits(v, n)) {
 			t.Fatalf("%v to %d digits: %s and %s look unlike %.*g", x, n, text, printed(typeset), n, v)
 		}
-		if p := plain(printed(typeset)); rational(t, p).Cmp(got) != 0 {
+		if p := reporttest.Plain(printed(typeset)); rational(t, p).Cmp(got) != 0 {
 			t.Fatalf("%v to %d digits: %s in a page, %s on a terminal", x, n, p, text)
 		}
 	})
-}
-
-// parseEnds reads what bracket and within write.
-func parseEnds(text string) (lo, hi float64, err error) {
-	text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
-	low, high, two := strings.Cut(text, ", ")
-	if !two {
-		high = low
-	}
-	for i, end := range []string{low, high} {
-		v, err := strconv.ParseFloat(plain(end), 64)
-		if err != nil && !math.IsInf(v, 0) {
-			return 0, 0, err
-		}
-		if i == 0 {
-			lo = v
-		} else {
-			hi = v
-		}
-	}
-	return lo, hi, nil
 }
 
 // TestBracket: a printed bracket holds the one it stands for, and is hardly wider: by a unit
@@ -120,8 +100,8 @@ func TestBracket(t *testing.T) {
 		if !(v.Lo <= v.Hi) {
 			v.Lo, v.Hi = v.Hi, v.Lo
 		}
-		for _, text := range []string{bracket(v), within(v)} {
-			lo, hi, err := parseEnds(text)
+		for _, text := range []string{bracket(v), ends(v, typeset)} {
+			lo, hi, err := reporttest.Ends(text)
 			if err != nil {
 				t.Fatalf("%v is printed as %s: %v", v, text, err)
 			}
@@ -149,37 +129,82 @@ func TestBracket(t *testing.T) {
 	}
 }
 
-// TestPlusMinus: what is within e of x is within what is printed of what is printed.
-func TestPlusMinus(t *testing.T) {
+// TestWeight: what is within e of x over a scale is within what is printed of what is printed,
+// which is no more than half as much again.
+func TestWeight(t *testing.T) {
+	exact := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.Float64Range(-1e6, 1e6).Draw(t, "x")
-		e := math.Abs(x) * math.Pow(10, rapid.Float64Range(-15, 1).Draw(t, "log10 e"))
-		value, within := plusMinus(x, e)
-		shown, size := rational(t, plain(value)), rational(t, plain(within))
-		shortest := func(v float64) *big.Rat { return rational(t, strconv.FormatFloat(v, 'e', -1, 64)) }
-		off := new(big.Rat).Sub(shortest(x), shown)
-		if off.Abs(off).Add(off, shortest(e)).Cmp(size) > 0 {
-			t.Fatalf("%v ± %v is not within %s ± %s", x, e, value, within)
+		e := math.Abs(x) * math.Pow(10, rapid.Float64Range(-18, 1).Draw(t, "log10 e"))
+		scale := rapid.OneOf(rapid.Just(1.0), rapid.Float64Range(1e-3, 1e3)).Draw(t, "scale")
+		value, within := around(divided(x, e, scale))
+		shown, size := rational(t, reporttest.Plain(value)), rational(t, reporttest.Plain(within))
+		off, far := new(big.Rat).Quo(exact(x), exact(scale)), new(big.Rat).Quo(exact(e), exact(scale))
+		if off.Sub(off, shown).Abs(off).Add(off, far).Cmp(size) > 0 {
+			t.Fatalf("%v ± %v over %v is not within %s ± %s", x, e, scale, value, within)
 		}
-		if w, _ := size.Float64(); !(w <= 1.03*e+1e-15*math.Abs(x)) {
-			t.Fatalf("%v ± %v is printed as %s ± %s", x, e, value, within)
+		if w, _ := size.Float64(); !(w <= 1.5*(e+2e-15*math.Abs(x))/scale) {
+			t.Fatalf("%v ± %v over %v is printed as %s ± %s", x, e, scale, value, within)
 		}
 	})
+	for _, c := range []struct {
+		x, e          float64
+		value, within string
+	}{{1.2512, math.Inf(1), "1.25", "none"}, {-0.02735261, 1900, "-0.0274", "1910"}, {0, 0, "0", "0"}, {0.5, 0, "0.5", "0"}, {0.02735261, 0.027, "0.0274", "0.0271"}} {
+		if value, within := around(c.x, c.e); value != c.value || within != c.within {
+			t.Errorf("%v ± %v is printed as %s ± %s", c.x, c.e, value, within)
+		}
+	}
 }
 
-// plain is a number with its power of ten as a program writes it.
-func plain(text string) string {
-	mantissa, power, ok := strings.Cut(text, "·10")
-	if !ok {
-		if power, ok = strings.CutPrefix(text, "10"); !ok || strings.Trim(power, "⁻⁰¹²³⁴⁵⁶⁷⁸⁹") != "" || power == "" {
-			return text
+// TestFigure: an interval in a table holds the proved one, as value ± bound where three digits are
+// proved, else as a bracket.
+func TestFigure(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := ridge.Interval{Lo: anyFloat(t, "lo")}
+		v.Hi = v.Lo + math.Abs(v.Lo)*math.Pow(10, rapid.Float64Range(-18, 1).Draw(t, "log10 width"))
+		for _, c := range []struct{ table, any string }{{figure(v), Proved(v)}, {figureInPage(v), ""}} {
+			for _, text := range []string{c.table, c.any} {
+				if text == "" || math.IsNaN(v.Hi) {
+					continue
+				}
+				value, bound, known := strings.Cut(text, " ± ")
+				if width := v.Hi - v.Lo; text == c.table && v.Lo < v.Hi && !math.IsInf(width, 0) && known != (width <= 2e-3*math.Abs(v.Mid())) {
+					t.Fatalf("%v is printed as %s", v, text)
+				}
+				if !known {
+					lo, hi, err := reporttest.Ends(text)
+					if err != nil || !(lo <= v.Lo && v.Hi <= hi) {
+						t.Fatalf("%s does not hold %v: %v", text, v, err)
+					}
+					continue
+				}
+				scale := ""
+				if bound, scale, known = strings.Cut(bound, ")"); known {
+					value = strings.TrimPrefix(value, "(")
+				}
+				by := rational(t, reporttest.Plain("1"+scale))
+				middle, off := rational(t, reporttest.Plain(value)), rational(t, reporttest.Plain(bound))
+				lo, hi := new(big.Rat).Sub(middle, off), new(big.Rat).Add(middle, off)
+				if lo.Mul(lo, by).Cmp(new(big.Rat).SetFloat64(v.Lo)) > 0 || hi.Mul(hi, by).Cmp(new(big.Rat).SetFloat64(v.Hi)) < 0 {
+					t.Fatalf("%s does not hold %v", text, v)
+				}
+			}
 		}
-		mantissa = "1"
+	})
+	for text, v := range map[string]ridge.Interval{
+		"0.3257092522850 ± 2.2e-12": {Lo: 0.3257092522828, Hi: 0.3257092522872},
+		"[0.07871, 0.07996]":        {Lo: 0.07871992128439803, Hi: 0.07995501044273824},
+		"0.5":                       {Lo: 0.5, Hi: 0.5},
+		"[-Inf, 10]":                {Lo: math.Inf(-1), Hi: 9.9995},
+	} {
+		if got := figure(v); got != text {
+			t.Errorf("%v is printed as %s, want %s", v, got, text)
+		}
 	}
-	for i, raised := range strings.Split("⁰¹²³⁴⁵⁶⁷⁸⁹", "") {
-		power = strings.ReplaceAll(power, raised, fmt.Sprint(i))
+	if got := figureInPage(ridge.Interval{Lo: 0.3257092522828, Hi: 0.3257092522872}); got != "0.3257092522850 ± 2.2·10⁻¹²" {
+		t.Error(got)
 	}
-	return mantissa + "e" + strings.ReplaceAll(power, "⁻", "-")
 }
 
 // TestChoiceHolds: the γ that a choice leaves open are within those printed, and so is the

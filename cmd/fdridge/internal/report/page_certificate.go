@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/ridge"
 )
 
 // A verdict is the sentence at the top of the page.
@@ -43,7 +44,7 @@ func (f *Fit) verdict() verdict {
 	v := verdict{Good: f.Found.Err() == nil && worst <= poor}
 	switch {
 	case f.Found.Err() != nil:
-		v.Text = fmt.Sprintf("Not converged: %s.", f.Found.Status)
+		v.Text = fmt.Sprintf("Not converged: %s is certified, relative, where %s was asked for; %s.", f.certified(worst), chart.Digits(f.Asked.Tol, 3), f.Short())
 	case worst == 0:
 		v.Text = "The weights are proved to be the exact ridge solution of these data."
 	case worst < useless:
@@ -55,6 +56,14 @@ func (f *Fit) verdict() verdict {
 		v.Text = "The weights are not proved to be near the exact ridge solution of these data."
 	}
 	return v
+}
+
+// certified is a bound on the relative error in the middle of a sentence.
+func (f *Fit) certified(worst float64) string {
+	if math.IsInf(worst, 1) {
+		return "no error"
+	}
+	return "an error of " + bound(worst)
 }
 
 // certificate puts the certificates in words and in a table.
@@ -84,7 +93,7 @@ func (f *Fit) certificate() certificateSection {
 			v := &s.Targets[j]
 			c.Fits = append(c.Fits, certificateRow{
 				Gamma: chart.Digits(s.Gamma, 4), Target: f.targetName(j), Relative: bound(v.RelativeErrorBound), Error: bound(v.ErrorBound),
-				R2: within(v.R2()), Dimension: within(s.EffectiveDimension), GCV: within(v.GCV), Stop: s.Status.String(), Passes: s.Passes + f.Cost.PreparingReads,
+				R2: figureInPage(v.R2()), Dimension: figureInPage(s.EffectiveDimension), GCV: figureInPage(v.GCV), Stop: s.Status.String(), Passes: s.Passes + f.Cost.PreparingReads,
 			})
 		}
 	}
@@ -100,16 +109,30 @@ func (f *Fit) share(shrinkage float64) string {
 	return fmt.Sprintf(" That is about %s of the sum over all directions, %s.", percent(shrinkage/all), chart.Digits(all, 3))
 }
 
+// shortAdvice says what to do where the tolerance was not reached.
+func (f *Fit) shortAdvice(worst float64) []string {
+	weights := "The weights are the best that were found, and every bound of this page holds for them. If that is enough, take them as they are."
+	switch f.Short() {
+	case ridge.RoundOff:
+		if math.IsInf(worst, 1) {
+			return []string{weights, "Round-off is the limit for these data: --standardize or a larger γ help."}
+		}
+		return []string{weights, fmt.Sprintf("Round-off is the limit for these data: --standardize, a larger γ or a --tol of %s help.", bound(worst))}
+	case ridge.Diverged:
+		return []string{weights, "The method diverges at this γ with this sketch: --method cg never does.", "A larger sketch, --size, may keep it from that."}
+	}
+	return []string{
+		weights, "If the iteration was still getting better, see the convergence below, allow more passes: --max-passes.",
+		"A larger sketch, --size, makes each pass count for more.",
+	}
+}
+
 // advice says what to do about a bound that is poor.
 func (f *Fit) advice() []string {
 	worst, at, _ := f.worst()
 	switch {
 	case f.Found.Err() != nil:
-		return []string{
-			"If the iteration was still getting better, see the convergence below, allow more passes: --max-passes.",
-			"A larger sketch, --size, makes each pass count for more.",
-			"If it stands still above --tol, round-off is the limit for these data: --standardize, a larger γ or a larger --tol help.",
-		}
+		return f.shortAdvice(worst)
 	case worst <= poor:
 		return nil
 	case f.Found.Summary == nil:

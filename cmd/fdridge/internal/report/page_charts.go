@@ -68,7 +68,7 @@ func (f *Fit) path(rec *fitRecord) (pathSection, error) {
 	}
 	for i, g := range path.gamma {
 		out.Points = append(out.Points, pathRow{
-			chart.Digits(g, 4), within(path.gcv[i]), within(path.rss[i]), within(path.dim[i]), path.choice != nil && path.choice.Gamma == g,
+			chart.Digits(g, 4), figureInPage(path.gcv[i]), figureInPage(path.rss[i]), figureInPage(path.dim[i]), path.choice != nil && path.choice.Gamma == g,
 		})
 	}
 	return out, nil

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -94,16 +93,29 @@ func (f *Fit) weightsTable(s *ridge.Solution, j int, names []string) weightsTabl
 	_, intercept := f.Data.Preparation.Unscale(coef, s.Targets[j].Intercept)
 	t := weightsTable{Title: f.nameOf(s, j), Others: max(0, len(coef)-mostWeights)}
 	if f.Asked.Intercept || intercept != 0 {
-		t.Intercept = chart.Digits(intercept, 6)
+		value, within := around(intercept, f.Data.Preparation.InterceptBound(&s.Targets[j]))
+		if t.Intercept = value; within != noBound {
+			t.Intercept += " ± " + within
+		}
 	}
 	for _, i := range order[:len(coef)-t.Others] {
 		scale := f.scale(i)
 		w := weightRow{Name: featureName(names, i), Sign: math.Abs(coef[i]) > e}
-		w.Weight, w.Bound = plusMinus(coef[i]/scale, e/scale)
-		w.Scaled, w.ScaledBound = plusMinus(coef[i], e)
+		w.Weight, w.Bound = around(divided(coef[i], e, scale))
+		w.Scaled, w.ScaledBound = around(coef[i], e)
 		t.Rows = append(t.Rows, w)
 	}
 	return t
+}
+
+// divided is x, which is within e of what it stands for, over scale, and a bound on the error of
+// that.
+func divided(x, e, scale float64) (quotient, within float64) {
+	if scale == 1 || x == 0 && e == 0 {
+		return x, e
+	}
+	quotient = x / scale
+	return quotient, e/scale*(1+0x1p-50) + 0x1p-52*math.Abs(quotient) + 0x1p-1073
 }
 
 // featureName is feature i's own where it has one, otherwise its number.

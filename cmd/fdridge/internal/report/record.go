@@ -3,11 +3,9 @@ package report
 import (
 	"encoding/json"
 	"io"
-	"slices"
 
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/model"
-	"github.com/fdridge/fdridge/ridge"
 )
 
 // What is written for a program, as a model has it.
@@ -34,6 +32,7 @@ type fitRecord struct {
 	TotalTime    number         `json:"total_seconds"`
 	PeakRSS      int64          `json:"peak_rss_bytes"`
 	Converged    bool           `json:"converged"`
+	Tol          number         `json:"tol,omitempty"` // that was asked for, where it was not reached
 	Model        string         `json:"model,omitempty"`
 	SizedFor     number         `json:"size_for_error,omitempty"` // the error that the size was chosen for
 	Choice       *choice        `json:"choice,omitempty"`
@@ -69,20 +68,15 @@ func (f *Fit) record() *fitRecord {
 		Converged: found.Err() == nil, Model: f.Written.Model, Trace: f.Traces, Ranks: cost.Ranks, SizedFor: number(found.SizedFor),
 	}
 	for _, s := range found.Solutions {
-		out.Fits = append(out.Fits, f.recordOf(s))
+		out.Fits = append(out.Fits, model.NewRecord(s, &f.Data.Preparation, cost.PreparingReads))
+	}
+	if !out.Converged {
+		out.Tol = number(f.Asked.Tol)
 	}
 	if found.Choice != nil {
 		out.Choice = describe(found.Choice)
 		out.Choice.narrower = f.narrower()
 	}
-	return out
-}
-
-// recordOf describes the fit at one γ.
-func (f *Fit) recordOf(s *ridge.Solution) model.Record {
-	out := model.NewRecord(s, &f.Data.Preparation, f.Cost.PreparingReads)
-	missed := func(o ridge.Target) bool { return !(o.RelativeErrorBound <= f.Asked.Tol) }
-	out.Converged = f.Found.Err() == nil || !slices.ContainsFunc(s.Targets, missed)
 	return out
 }
 

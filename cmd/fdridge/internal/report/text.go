@@ -30,7 +30,7 @@ func (f *Fit) WriteText(w io.Writer) error {
 	for _, s := range rec.Fits {
 		for j := range s.R2 {
 			fmt.Fprintf(tab, "%.6g\t%d\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", float64(s.Gamma), j+1, s.Method, s.Passes,
-				AtMost(float64(s.RelativeErrorBound[j]), 3), AtMost(float64(s.ErrorBound[j]), 3), bracket(s.R2Bracket[j]), bracket(s.EffectiveDimension), bracket(s.GCV[j]), s.Stop)
+				AtMost(float64(s.RelativeErrorBound[j]), 3), AtMost(float64(s.ErrorBound[j]), 3), figure(s.R2Bracket[j]), figure(s.EffectiveDimension), figure(s.GCV[j]), s.Stop)
 		}
 	}
 	if err := tab.Flush(); err != nil {

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// shortfalls are command lines that end short of the tolerance, each for its own reason.
+var shortfalls = map[ridge.Status][]string{
+	ridge.PassLimit: {"--gamma", "1", "--size", "2", "--method", "newton", "--max-passes", "2"},
+	ridge.RoundOff:  {"--gamma", "1", "--size", "8", "--method", "cg", "--tol", "1e-40"},
+	ridge.Diverged:  {"--gamma", "100", "--size", "6", "--method", "newton", "--robust=false"},
+}
+
+// misses runs fit so that it ends short of the tolerance, and returns what it says of that. What can
+// be known of it before the passes is said in a line before.
+func misses(t *testing.T, code int, args ...string) (out, said string) {
+	t.Helper()
+	got, out, errs := call(append([]string{"fit", "--data", housing, "--target", "last", "--standardize", "--rows", "1:3000"}, args...)...)
+	lines := strings.Split(strings.TrimSuffix(errs, "\n"), "\n")
+	if slices.Contains(args, "1e-40") {
+		if !strings.HasPrefix(lines[0], "fdridge: warning: --tol 1e-40 may not be reached") {
+			t.Errorf("%v: %s", args, errs)
+		}
+		lines = lines[1:]
+	}
+	if got != code || len(lines) != 1 || !strings.Contains(lines[0], "tolerance not reached") {
+		t.Fatalf("%v: exit %d, %s", args, got, errs)
+	}
+	return out, lines[0]
+}
+
+// TestNotConverged: exit 3, one line of warning with what is certified and what was asked for,
+// and everything is written and says the same; with --strict exit 1, the report is still there,
+// and an older model is kept.
+func TestNotConverged(t *testing.T) {
+	for _, c := range []struct {
+		status ridge.Status
+		advice string
+	}{{ridge.PassLimit, "--max-passes"}, {ridge.RoundOff, "float64 holds no more"}} {
+		t.Run(c.status.String(), func(t *testing.T) {
+			dir, args := t.TempDir(), shortfalls[c.status]
+			in := func(name string) string { return filepath.Join(dir, name) }
+			name := must1(c.status.MarshalText())
+			out, errs := misses(t, short, append(args, "--json", "--out", in("m"), "--coef", in("c"), "--report", in("p"), "--save-sketch", in("s"))...)
+			if !strings.HasPrefix(errs, "fdridge: warning: ") || !strings.Contains(errs, c.advice) || !strings.Contains(errs, "--strict") {
+				t.Error(errs)
+			}
+			var v struct {
+				Converged          bool
+				Model, Status      string
+				Tol                float64
+				RelativeErrorBound *float64 `json:"relative_error_bound"`
+				Fits               []struct {
+					Converged bool
+					Status    string
+				}
+			}
+			if err := json.Unmarshal([]byte(out), &v); err != nil || v.Converged || v.Model != in("m") || v.Status != string(name) || v.Fits[0].Status != v.Status || v.Fits[0].Converged || !(v.Tol > 0) {
+				t.Errorf("%v: %+v", err, v)
+			}
+			if said := regexp.MustCompile(`a relative error of (\S+) is certified`).FindStringSubmatch(errs); (said == nil) != (v.RelativeErrorBound == nil) {
+				t.Errorf("%s, of %v", errs, v.RelativeErrorBound)
+			} else if said != nil {
+				holdsBound(t, "warning", said[1], *v.RelativeErrorBound, 1e-2)
+			}
+			m, err := readModel(in("m"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			record, err := m.Fits[0].Certificate.Record()
+			if err != nil || record.Converged || record.Status != c.status || m.Tol != v.Tol {
+				t.Errorf("the model says %+v, of a tolerance of %v: %v", record, m.Tol, err)
+			}
+			for _, file := range []string{"c", "s"} {
+				if info, err := os.Stat(in(file)); err != nil || info.Size() == 0 {
+					t.Errorf("%s: %v", file, err)
+				}
+			}
+			if page := parsePage(t, in("p")); !strings.Contains(page.text, "Not converged: ") || !strings.Contains(page.text, "was asked for") {
+				t.Error("the page does not say what was asked for")
+			}
+			predict := []string{"predict", "--model", in("m"), "--data", housing, "--target", "last", "--rows", "1:3"}
+			for _, more := range [][]string{nil, {"--interval", in("s")}, {"--json"}} {
+				code, _, warned := call(append(predict, more...)...)
+				if code != done || strings.Count(warned, "warning: ") != 1 || !strings.Contains(warned, in("m")) || !strings.Contains(warned, strconv.FormatFloat(v.Tol, 'g', -1, 64)+" was asked for") {
+					t.Errorf("predict %v: exit %d, %s", more, code, warned)
+				}
+			}
+
+			old := write(t, "m", "the old model")
+			if _, errs := misses(t, failed, append(args, "--json", "--strict", "--out", old, "--coef", in("none"))...); strings.Contains(errs, "warning") || !strings.Contains(errs, "no model and no weights are written") {
+				t.Error(errs)
+			}
+			if text := contents(t, old); text != "the old model" {
+				t.Errorf("the model is now %q", text)
+			}
+			if _, err := os.Stat(in("none")); err == nil {
+				t.Error("--strict writes weights")
+			}
+		})
+	}
+}
+
+// TestDiverged: what a diverging iteration began with is kept where something is certified of it,
+// and where nothing is it is not.
+func TestDiverged(t *testing.T) {
+	for gamma, code := range map[string]int{"100": short, "1": failed, "1,100": short} {
+		file := filepath.Join(t.TempDir(), "m")
+		_, errs := misses(t, code, append(shortfalls[ridge.Diverged], "--gamma", gamma, "--out", file)[2:]...)
+		if !strings.Contains(errs, "diverged") || !strings.Contains(errs, "--method cg") {
+			t.Errorf("gamma = %s: %s", gamma, errs)
+		}
+		_, err := os.Stat(file)
+		if (err == nil) != (code == short) {
+			t.Errorf("gamma = %s: exit %d, the model: %v", gamma, code, err)
+		}
+	}
+}
+
+// TestStrictNeedsTolerance: nothing checks a tolerance of a one-shot fit.
+func TestStrictNeedsTolerance(t *testing.T) {
+	rows, sketch := write(t, "rows.csv", rowsCSV(40)), filepath.Join(t.TempDir(), "s")
+	must(t, "sketch", "--data", rows, "--target", "y", "-o", sketch)
+	for _, args := range [][]string{
+		{"fit", "--data", rows, "--target", "y", "--gamma", "1", "--method", "one-shot"}, {"solve", sketch, "--gamma", "1"}, {"solve", sketch, "--gamma", "1", "--method", "one-shot"},
+	} {
+		if code, out, errs := call(append(args, "--strict")...); code != usage || out != "" || !strings.Contains(errs, "--strict: --method one-shot") {
+			t.Errorf("%v: exit %d, %s", args, code, errs)
+		}
+	}
+	for _, args := range [][]string{{"fit", "--data", rows, "--target", "y"}, {"solve", sketch, "--data", rows}} {
+		must(t, append(args, "--gamma", "1", "--strict")...)
+	}
+}
+
+// TestExactFallsShort: what a factorisation is not certified to is told like what passes are not;
+// a solution that is zero has no relative error to certify, and is none.
+func TestExactFallsShort(t *testing.T) {
+	misses(t, short, "--gamma", "1", "--method", "exact", "--tol", "1e-40")
+	flat := write(t, "flat.csv", "a,b,y\n1,0.1,3\n2,0.3,3\n5,-0.1,3\n")
+	must(t, "fit", "--data", flat, "--target", "y", "--gamma", "1", "--method", "exact")
+}
+
+func must1[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -1,0 +1,89 @@
+package certify
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// Exact is what is known at weights x where a pass measured with twice the digits, or near to
+// such.
+type Exact struct {
+	RSS             interval.Interval // ‖Ax − b‖²
+	Weights, Energy float64           // bound ‖H⁻¹δ‖ and ‖H^{-½}δ‖ for the error δ of the gradient
+	gradient        float64           // bounds ‖δ‖
+}
+
+// Exact is what was measured itself, with bounds on the errors of the gradient's components.
+func (g *Judge) Exact(rss interval.Interval, bounds []float64) Exact {
+	off, most := vec.Norm(bounds)*(1+0x1p-30), g.inverse()
+	return Exact{RSS: rss, Weights: off * most, Energy: off * math.Sqrt(most), gradient: off}
+}
+
+// A Move goes from weights x, where the gradient was measured with twice the digits, to x + e.
+type Move struct {
+	From     *Exact
+	X        []float64
+	Gradient []float64 // at x
+	E        []float64
+	AE       float64 // ‖Ae‖ as a plain pass computed it
+	Norm     float64 // of the gradient at x + e, Gradient + He, as computed with this pass' Ke
+}
+
+// Moved is what is known at x + e. Plain round-off is in proportion to e there, not to x. With
+// r = Ax − b and g the gradient at x, Aᵀr = g − γx and
+//
+//	‖A(x + e) − b‖² = ‖r‖² + 2(g − γx)ᵀe + ‖Ae‖².
+func (g *Judge) Moved(m *Move) *Exact {
+	weights, energy := g.roundOff(side{}, m.E, m.AE)
+	most, en := g.inverse(), vec.Norm(m.E)
+	sum := few * eps * (vec.Norm(m.Gradient) + m.Norm) // of Gradient and He
+	out := &Exact{
+		Weights:  (m.From.Weights + weights + sum*most) * inflate,
+		Energy:   (m.From.Energy + energy + sum*math.Sqrt(most)) * inflate,
+		gradient: math.Inf(1), // nothing goes on from here
+	}
+	var cross, size float64
+	for i, e := range m.E {
+		v := g.Gamma * m.X[i]
+		cross += 2 * (m.Gradient[i] - v) * e
+		size += 2 * (math.Abs(m.Gradient[i]) + math.Abs(v)) * math.Abs(e)
+	}
+	square, terms := g.squares(side{}, m.E, m.AE), float64(len(m.E)+few)
+	off := (terms*eps*(size+m.From.RSS.Hi+square.Hi) + 2*m.From.gradient*en) * inflate
+	off += terms * roundoff.Underflow * (1 + floats.Norm(m.E, 1))
+	out.RSS = interval.Interval{
+		Lo: math.Max(0, m.From.RSS.Lo+cross+square.Lo-off),
+		Hi: math.Max(0, m.From.RSS.Hi+cross+square.Hi+off),
+	}
+	if !(out.RSS.Hi <= math.MaxFloat64) {
+		out.RSS = interval.Nonnegative()
+	}
+	return out
+}
+
+// exactWeights are the bounds for x, which is what rounding to float64 has left of x + low,
+// where m was measured.
+func (g *Judge) exactWeights(j int, x []float64, m *Measured) Weights {
+	xn, low := vec.Norm(x), vec.Norm(m.Low)*(1+few*eps)
+	lowA := vec.AbsDot(g.columnNorms(), m.Low) * (1 + few*eps) // bounds ‖A·low‖
+	w := Weights{
+		Error: m.Error, Relative: Relative(m.Error, xn),
+		RSS: interval.WidenRoot(m.Exact.RSS, lowA), TSS: g.TotalSquares(j),
+	}
+	w.RSS.Lo, w.RSS.Hi = w.RSS.Lo*(1-few*eps), w.RSS.Hi*(1+few*eps)
+	off := g.energies(&m.Gradient, m.Exact.Energy/math.Sqrt(g.inverse())) // ‖H^{½}(x + low − x*)‖ = ‖H^{-½}g‖
+	rss := m.Exact.RSS                                                    // to which γ‖x‖² is added for γ‖x + low‖²
+	apart := g.Gamma * low * (2*xn + low) * (1 + few*eps)
+	rss.Lo, rss.Hi = math.Max(0, rss.Lo-apart), rss.Hi+apart
+	w.Objective = interval.Intersect(g.Objective(j), objectiveMeasured(g.Gamma, xn, rss, interval.Squared(off.Lo, off.Hi)))
+	energy := (off.Hi + math.Hypot(lowA, math.Sqrt(g.Gamma)*low)) * (1 + few*eps)
+	w.RSS = interval.Intersect(w.RSS, rssAbove(w.Objective, g.Gamma, xn, energy, few))
+	w = g.complete(w, j, x, xn, energy, math.Inf(1))
+	w.Intercept = g.landed(&m.Landing, m.Near, math.Inf(1))
+	return w
+}
