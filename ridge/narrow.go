@@ -34,7 +34,8 @@ func (c *chooser) choose(cv *CVResult) (*GammaChoice, error) {
 
 // byLOO chooses by leave-one-out errors, for which K is computed first where the sketch has
 // lost anything and that is worth while. The grid goes on as that of [Summary.ChooseGamma]
-// does, by a pass each time.
+// does, by a pass each time. Where what is left open are the fits, and not the leverages, those γ
+// that may be the best are solved for before another one.
 func (c *chooser) byLOO() (*GammaChoice, error) {
 	why := "leave-one-out errors take a pass of their own"
 	if spec, err := c.sum.spectrum(); err != nil {
@@ -46,20 +47,37 @@ func (c *chooser) byLOO() (*GammaChoice, error) {
 		}
 		why += "; for the leverages, " + more
 	}
-	choice, err := chooseOf(c.opts.Candidates, c.sum.Grid(gridGCV), c.leftOut)
+	choice, err := chooseOf(c.opts.Candidates, c.sum.Grid(gridGCV), func(gammas []float64) ([]candidate, error) {
+		path, err := c.sum.Path(gammas)
+		if err != nil {
+			return nil, err
+		}
+		return c.leftOut(path)
+	})
 	if err != nil {
 		return nil, err
+	}
+	if before := c.made; !c.settled(choice) && c.byFits(choice) {
+		path, err := c.approach(choice, 1e-4)
+		if err != nil {
+			return nil, err
+		}
+		all, err := c.leftOut(path)
+		if err != nil {
+			return nil, err
+		}
+		if choice, err = chooseCandidate(all); err != nil {
+			return nil, err
+		}
+		why += fmt.Sprintf("; %d more have narrowed the errors of those that are left open", c.made-before)
 	}
 	choice.By, choice.Passes, choice.Spent, choice.Whole = ByLOO, c.made, why, c.sum.ofWhole
 	return choice, nil
 }
 
-// leftOut makes a pass that finds the leave-one-out errors of some γ. No journal keeps it.
-func (c *chooser) leftOut(gammas []float64) ([]candidate, error) {
-	path, err := c.sum.Path(gammas)
-	if err != nil {
-		return nil, err
-	}
+// leftOut makes a pass that finds the leave-one-out errors of the γ of a path. No journal
+// keeps it.
+func (c *chooser) leftOut(path []*Solution) ([]candidate, error) {
 	o := LeaveOneOutOptions{Reducer: c.opts.Reducer}
 	if tell := c.opts.Progress; tell != nil {
 		pass := c.made + 1
@@ -102,7 +120,11 @@ func (c *chooser) byGCV() (*GammaChoice, error) {
 		if c.settled(choice) || !c.byResiduals(choice) {
 			break
 		}
-		if choice, err = c.approach(choice, tol); err != nil {
+		path, err := c.approach(choice, tol)
+		if err != nil {
+			return nil, err
+		}
+		if choice, err = chooseCandidate(byGCV(path)); err != nil {
 			return nil, err
 		}
 	}
@@ -141,9 +163,23 @@ func (c *chooser) byResiduals(choice *GammaChoice) bool {
 	return true
 }
 
-// approach solves for all γ that may be the best together, to a relative error of tol, and
-// chooses by what is then proved of their GCV.
-func (c *chooser) approach(choice *GammaChoice, tol float64) (*GammaChoice, error) {
+// byFits says that the choice by leave-one-out errors would be settled if the solutions were
+// known: of no γ that may be the best is the mean leverage uncertain by more than half of
+// GammaTol, though all that rows have were outside of the sketch.
+func (c *chooser) byFits(choice *GammaChoice) bool {
+	b, n := c.sum.sketch.Bound(), float64(c.sum.Rows())
+	for _, i := range choice.Possible {
+		gamma := choice.Path[i].Gamma
+		if !(2*b.Frobenius2/n*b.Shrinkage/gamma/(gamma+b.Shrinkage) <= c.opts.gammaTol()) {
+			return false
+		}
+	}
+	return true
+}
+
+// approach solves for all γ that may be the best together, to a relative error of tol. It
+// returns the path with what was found of these.
+func (c *chooser) approach(choice *GammaChoice, tol float64) ([]*Solution, error) {
 	var gammas []float64
 	for _, i := range choice.Possible {
 		gammas = append(gammas, choice.Path[i].Gamma)
@@ -165,7 +201,7 @@ func (c *chooser) approach(choice *GammaChoice, tol float64) (*GammaChoice, erro
 		passes = max(passes, fits[k].Iterations)
 	}
 	c.made, c.kept = c.made+passes, c.kept+passes
-	return chooseCandidate(byGCV(path))
+	return path, nil
 }
 
 // byCV chooses by cross-validation. Where the sketches of the folds leave open that another γ is

@@ -159,6 +159,40 @@ func TestLargerSketch(t *testing.T) {
 	}
 }
 
+// TestNeitherKNorSketch: where neither K nor a larger sketch is made, the γ that may be the best
+// are solved for together; of many rows that settles the choice, and what is said is true.
+func TestNeitherKNorSketch(t *testing.T) {
+	const n, d = 3000, 8
+	p := problem(rand.New(rand.NewPCG(4, 5)), "gaussian", n, d, 1, 1)
+	gammas, weight := []float64{3000, 10000, 100000}, refbig.Float(n)
+	ref := refbig.New(p.x, p.y, nil, true)
+	var left []float64
+	for _, gamma := range gammas {
+		one, total := must(ref.LeaveOut(gamma, weight))(t), 0.0
+		for i, x := range p.x {
+			squared, _ := one.Squared(x, p.y[i], refbig.Float(1))
+			v, _ := squared[0].Float64()
+			total += v / n
+		}
+		left = append(left, total)
+	}
+	for by, truth := range map[ridge.Criterion][]float64{ridge.ByGCV: gcvOf(t, ref, gammas), ridge.ByLOO: left} {
+		r := must(ridge.Fit(t.Context(), p, ridge.Options{Candidates: gammas, Size: 2, Intercept: true, MaxBytes: 4000, Select: by, Method: "galerkin"}))(t)
+		c := r.Choice
+		if c.Whole || !strings.Contains(c.Spent, "more have narrowed") || !(c.RelativeExcess() <= 0.01) {
+			t.Errorf("%v: %d passes, off by %g at most: %s", by, c.Passes, c.RelativeExcess(), c.Spent)
+		}
+		for i, v := range c.Scores {
+			if !(v[0].Lo <= truth[i]*(1+1e-12) && truth[i]*(1-1e-12) <= v[0].Hi) {
+				t.Errorf("%v at %g is %g, not within %v", by, gammas[i], truth[i], v)
+			}
+		}
+		for _, f := range slices.Concat(c.Path, r.Solutions) {
+			ridgetest.Certificate(t, ref, f)
+		}
+	}
+}
+
 // TestChoosingPassJournal: a fit that is interrupted goes on to the same bits, and makes no pass
 // for the choice again that the journal has: those of leave-one-out errors it has not.
 func TestChoosingPassJournal(t *testing.T) {
