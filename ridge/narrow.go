@@ -57,7 +57,7 @@ func (c *chooser) byLOO() (*GammaChoice, error) {
 	if err != nil {
 		return nil, err
 	}
-	if before := c.made; !c.settled(choice) && c.byFits(choice) {
+	if before := c.made; !c.settled(choice) && c.byFits(choice) && c.haveRoom(choice) {
 		path, err := c.approach(choice, 1e-4)
 		if err != nil {
 			return nil, err
@@ -117,7 +117,7 @@ func (c *chooser) byGCV() (*GammaChoice, error) {
 	}
 	before := c.made
 	for _, tol := range []float64{1e-4, 1e-8} {
-		if c.settled(choice) || !c.byResiduals(choice) {
+		if c.settled(choice) || !c.byResiduals(choice) || !c.haveRoom(choice) {
 			break
 		}
 		path, err := c.approach(choice, tol)
@@ -175,6 +175,19 @@ func (c *chooser) byFits(choice *GammaChoice) bool {
 		}
 	}
 	return true
+}
+
+// haveRoom says that there is memory to solve for all γ that may be the best together.
+func (c *chooser) haveRoom(choice *GammaChoice) bool {
+	o, err := c.sum.outlook()
+	if err != nil { // which the choice would have met with
+		return false
+	}
+	systems := len(choice.Possible) * c.sum.cfg.Targets
+	if c.sum.ofWhole {
+		return c.opts.mayTake(o.separateCost(o.rows, o.d, systems, 1).memory)
+	}
+	return c.opts.mayTake(o.galerkinCost(o.rows, c.sum.cfg.Size, systems, 1).memory)
 }
 
 // approach solves for all γ that may be the best together, to a relative error of tol. It
