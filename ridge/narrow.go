@@ -37,7 +37,7 @@ func (c *chooser) choose(cv *CVResult) (*GammaChoice, error) {
 // does, by a pass each time. Where what is left open are the fits, and not the leverages, those γ
 // that may be the best are solved for before another one.
 func (c *chooser) byLOO() (*GammaChoice, error) {
-	why := "leave-one-out errors take a pass of their own"
+	why := "leave-one-out errors take a pass of their own, and one each time that the grid goes on"
 	if spec, err := c.sum.spectrum(); err != nil {
 		return nil, err
 	} else if spec.Bound.Shrinkage > 0 && !math.IsInf(c.opts.gammaTol(), 1) {

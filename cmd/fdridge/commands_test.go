@@ -292,6 +292,28 @@ func TestSelect(t *testing.T) {
 	}
 }
 
+// TestSolveSelect: solve chooses as fit does, where it is given the rows.
+func TestSolveSelect(t *testing.T) {
+	sketch := filepath.Join(t.TempDir(), "sketch.fds")
+	must(t, "sketch", "--data", housing, "--target", "last", "--standardize", "--size", "2", "-o", sketch)
+	for _, by := range []string{"gcv", "loo"} {
+		was := reported(t, "fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "auto", "--size", "2", "--select", by)
+		is := reported(t, "solve", sketch, "--data", housing, "--gamma", "auto", "--select", by)
+		a, b := was["choice"].(map[string]any), is["choice"].(map[string]any)
+		if a["gamma"] != b["gamma"] || b["certain"] != true || b["by"] != by || b["passes"] != a["passes"] {
+			t.Errorf("--select %s: fit chooses %v in %v passes, solve %v in %v", by, a["gamma"], a["passes"], b["gamma"], b["passes"])
+		}
+	}
+	for want, args := range map[string][]string{
+		"--select: loo needs the rows": {"--select", "loo"},
+		"no rows to deal into folds":   {"--select", "cv"},
+	} {
+		if code, _, errs := call(append([]string{"solve", sketch, "--gamma", "auto"}, args...)...); code != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%v: exit %d, %s", args, code, errs)
+		}
+	}
+}
+
 // TestCrossValidation: --cv chooses by the folds' errors, in the same pass.
 func TestCrossValidation(t *testing.T) {
 	args := []string{"fit", "--data", housing, "--target", "last", "--features", "rff:20,gamma=1e-7", "--gamma", "auto", "--cv", "4", "--size", "20"}
