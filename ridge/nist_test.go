@@ -1,101 +1,33 @@
 package ridge_test
 
 import (
-	"bufio"
 	"math"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/internal/verify/nist"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
-// nist is a linear problem of the Statistical Reference Datasets (NIST StRD,
-// https://www.itl.nist.gov/div898/strd/, public domain): the certified values
-// B0, B1, …, the residual sum of squares and the observations, y first.
-type nist struct {
+// nistProblem is a linear problem of NIST's: the certified values B0, B1, …, the residual
+// sum of squares and the observations.
+type nistProblem struct {
 	certified []float64
 	rss       float64
 	intercept bool
 	table
 }
 
-// readNIST parses a file whose header announces, as "lines 31 to 55", where the
-// certified values and the data are. Those of a polynomial model have one
-// predictor, the powers of which are built here.
-func readNIST(t *testing.T, name string) nist {
+func readNIST(t *testing.T, name string) nistProblem {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "nist", name+".dat"))
+	s, err := nist.Read(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	var lines []string
-	for s := bufio.NewScanner(f); s.Scan(); {
-		lines = append(lines, s.Text())
-	}
-	section := func(title string) []string {
-		for _, line := range lines[:10] {
-			if at := strings.Index(line, "(lines"); at >= 0 && strings.Contains(line[:at], title) {
-				w := strings.Fields(strings.Trim(line[at:], "()"))
-				return lines[number(t, w[1])-1 : number(t, strings.Trim(w[3], ")"))]
-			}
-		}
-		t.Fatalf("%s: no section %q", name, title)
-		return nil
-	}
-	var out nist
-	for _, line := range section("Certified") {
-		if w := strings.Fields(line); len(w) >= 2 && w[0][0] == 'B' {
-			if w[0] == "B0" {
-				out.intercept = true
-			}
-			out.certified = append(out.certified, float(t, w[1]))
-		} else if len(w) == 4 && w[0] == "Residual" {
-			out.rss = float(t, w[2])
-		}
-	}
-	d := len(out.certified)
-	if out.intercept {
-		d--
-	}
-	for _, line := range section("Data") {
-		w := strings.Fields(line)
-		x := make([]float64, d)
-		for j := range x {
-			if len(w) == 2 {
-				x[j] = math.Pow(float(t, w[1]), float64(j+1))
-			} else {
-				x[j] = float(t, w[j+1])
-			}
-		}
-		out.y, out.x = append(out.y, []float64{float(t, w[0])}), append(out.x, x)
-	}
-	return out
-}
-
-func float(t *testing.T, s string) float64 {
-	t.Helper()
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
-func number(t *testing.T, s string) int {
-	t.Helper()
-	v, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return nistProblem{s.Certified, s.RSS, s.Intercept, table{x: s.X, y: s.Y}}
 }
 
 // TestNIST holds the QR path at γ = 0 to a number of correct digits in every

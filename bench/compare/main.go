@@ -21,6 +21,8 @@ import (
 	"slices"
 	"text/tabwriter"
 	"time"
+
+	"github.com/fdridge/fdridge/bench/internal/python"
 )
 
 // A job is one piece of work and who does it.
@@ -89,7 +91,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	py, err := startPython(*threads)
+	py, err := python.Start(rowsPy, "numpy, scipy", *threads)
 	if err != nil {
 		log.Printf("compare: without Python's rivals: %v", err)
 	}

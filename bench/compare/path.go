@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fdridge/fdridge/bench"
+	"github.com/fdridge/fdridge/bench/internal/python"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge"
@@ -21,7 +22,7 @@ const gammas = 50
 // GCV from it, and passes for all γ together; against K = AᵀA and a Cholesky
 // decomposition for each γ, or its eigendecomposition. They take seconds to minutes,
 // so that each rival runs once a round.
-func paths(names []string, engines []engine.Backend, py *python, dir string) []entry {
+func paths(names []string, engines []engine.Backend, py *python.Process, dir string) []entry {
 	var all []entry
 	for _, p := range []struct {
 		stream
@@ -56,7 +57,7 @@ func paths(names []string, engines []engine.Backend, py *python, dir string) []e
 			}
 			j.done = func() { os.Remove(file) }
 			for _, m := range []string{"cholesky", "eigen"} {
-				j.rivals = append(j.rivals, py.rival("numpy "+m, m, file, p.d, gammas))
+				j.rivals = append(j.rivals, pythonRival(py, "numpy "+m, m, file, p.d, gammas))
 			}
 			return j
 		}})

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/fdridge/fdridge/bench"
+	"github.com/fdridge/fdridge/bench/internal/python"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 )
@@ -20,7 +21,7 @@ var streams = []stream{{20000, 1024, 256}, {20000, 1024, 64}, {10000, 4096, 128}
 
 // sketches are the jobs of the streams, the rows lying in a file for Python. gonum
 // takes part where its eigensolver does not take minutes.
-func sketches(names []string, engines []engine.Backend, py *python, dir string) []entry {
+func sketches(names []string, engines []engine.Backend, py *python.Process, dir string) []entry {
 	var all []entry
 	for _, s := range streams {
 		for _, kind := range []string{"Sketch", "IncrementalPCA"} {
@@ -45,7 +46,7 @@ func sketches(names []string, engines []engine.Backend, py *python, dir string) 
 				}
 				j.done = func() { os.Remove(file) }
 				for _, m := range methods {
-					j.rivals = append(j.rivals, py.rival("numpy "+m, m, file, s.d, s.m))
+					j.rivals = append(j.rivals, pythonRival(py, "numpy "+m, m, file, s.d, s.m))
 				}
 				return j
 			}})

@@ -330,7 +330,7 @@ func (m *galerkin) wanted(ctx context.Context) (moved, rows int, err error) {
 	}
 	for _, measured := range []bool{true, false} {
 		for _, s := range m.Active {
-			if s.Measured == measured && !s.checking {
+			if s.Measured == measured && (!s.checking || s.measuresAnew()) {
 				copy(w.gradients.Off[rows*d:], s.G)
 				rows++
 				moved++
@@ -347,7 +347,7 @@ func (m *galerkin) wanted(ctx context.Context) (moved, rows int, err error) {
 func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
 	d, g := m.Dim(), &m.work.gradients
 	for _, s := range m.Active {
-		if !s.checking {
+		if !s.checking || s.measuresAnew() {
 			copy(g.G[moved*d:(moved+1)*d], s.G)
 			m.work.gammas[moved] = s.Gamma()
 			moved++

@@ -116,6 +116,9 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	}
 	if !s.Measured {
 		s.checking = reached || exhausted
+		if !s.precise && s.plainFails(round, tol) {
+			s.precise, s.checking = true, true
+		}
 		return
 	}
 	if s.best.first == 0 {
@@ -138,6 +141,21 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	case !(s.bound <= 1e6*s.best.first):
 		s.Status = Diverged
 	}
+}
+
+// soon is the share of round-off in a bound from which on it is not waited for more of it.
+const soon = 1. / 64
+
+// plainFails says that no plain gradient here certifies the tolerance, and that the bound is not
+// far from what one would certify.
+func (s *System) plainFails(round, tol float64) bool {
+	return round > tol*vec.Norm(s.X) && round > soon*s.bound && s.judged.CNorm(s.Target) > s.judged.CrossError(s.Target)
+}
+
+// measuresAnew says that the next gradient is measured with twice the digits. Its iteration need
+// not wait for it: it differs from the one at hand by little.
+func (s *System) measuresAnew() bool {
+	return s.checking && s.precise && (s.origin == nil || s.origin.renew)
 }
 
 // roundedAway times what rounding the weights to float64 has moved them by is a bound on their

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// A solver answers problems.
+type solver struct {
+	name      string
+	solve     func(p *problem) (answer, error)
+	penalised bool // takes no γ = 0
+}
+
+// nistItself has the values that NIST certifies for the decimal numbers in its files.
+func nistItself() solver {
+	return solver{name: "NIST's certified values", solve: func(p *problem) (answer, error) {
+		a := answer{coef: p.certified, bound: math.NaN()}
+		if p.intercept {
+			a.intercept, a.coef = a.coef[0], a.coef[1:]
+		}
+		return a, nil
+	}}
+}
+
+// ours are fdridge's methods at the default tolerance and at one that only the last bits
+// of the weights meet. Iterations start from a sketch of half as many rows as A has
+// features, or rows if these are fewer: it loses what a sketch of a larger matrix would.
+func ours() []solver {
+	var all []solver
+	for _, tol := range []struct {
+		words string
+		value float64
+	}{{"", 1e-8}, {", tol=1e-15", 1e-15}} {
+		for _, method := range []string{"cholesky", "qr", "cg", "galerkin"} {
+			all = append(all, solver{
+				name:      "fdridge " + method + tol.words,
+				solve:     func(p *problem) (answer, error) { return fit(p, method, tol.value) },
+				penalised: method == "cg" || method == "galerkin",
+			})
+		}
+	}
+	return all
+}
+
+// fit solves p by ridge.Fit. That the system is singular to the method is an answer; a
+// certificate that does not hold is an error.
+func fit(p *problem, method string, tol float64) (answer, error) {
+	src, err := p.source()
+	if err != nil {
+		return answer{}, err
+	}
+	res, err := ridge.Fit(context.Background(), src, ridge.Options{
+		Method: method, Gammas: []float64{p.gamma}, Intercept: p.intercept, Tol: tol, Size: max(1, min(len(p.x), len(p.x[0]))/2),
+	})
+	if _, is := errors.AsType[*ridge.SingularError](err); is {
+		return answer{failed: "singular"}, nil
+	}
+	if _, is := errors.AsType[*ridge.NotConvergedError](err); err != nil && !is {
+		return answer{}, fmt.Errorf("%s by %s: %w", p.name, method, err)
+	}
+	t := res.Best().Targets[0]
+	if err := p.holds(t); err != nil {
+		return answer{}, fmt.Errorf("%s by %s: %w", p.name, method, err)
+	}
+	return answer{coef: t.Coef, intercept: t.Intercept, bound: t.RelativeErrorBound, passes: res.Passes}, nil
+}
+
+// holds reports a certificate that is false.
+func (p *problem) holds(t ridge.Target) error {
+	const rounding = 1 + 1e-12 // of these comparisons
+	distance, norm := refbig.Distance(t.Coef, p.coef), refbig.Norm(p.coef)
+	off := refbig.Distance([]float64{t.Intercept}, []*big.Float{p.offset})
+	if distance <= t.ErrorBound*rounding && distance <= t.RelativeErrorBound*norm*rounding && off <= t.InterceptBound*rounding {
+		return nil
+	}
+	return fmt.Errorf("a false certificate: the weights are off by %g, relatively %g, and the intercept by %g where %g, %g and %g are certified",
+		distance, distance/norm, off, t.ErrorBound, t.RelativeErrorBound, t.InterceptBound)
+}

@@ -1,0 +1,66 @@
+// Package python runs a Python program that answers each line of its input by one of its
+// own: the rivals that numpy, scipy and scikit-learn are.
+package python
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/fdridge/fdridge/engine/purego"
+)
+
+// A Process is a running program.
+type Process struct {
+	in  io.Writer
+	out *bufio.Reader
+}
+
+// Start runs a program on so many threads, by the first python3 that has the modules
+// ("numpy, scipy"), or reports why it cannot. It ends with this process.
+func Start(program, modules string, threads int) (*Process, error) {
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		if err := exec.Command(name, "-c", "import "+modules).Run(); err != nil {
+			continue
+		}
+		c := exec.Command(name, "-c", program)
+		n := strconv.Itoa(threads)
+		c.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS="+n, "OMP_NUM_THREADS="+n)
+		if os.Getenv("OPENBLAS_CORETYPE") == "" && purego.Kernels()[0].Name == "avx512" {
+			// A version that doesn't know the processor takes SSE3 kernels.
+			c.Env = append(c.Env, "OPENBLAS_CORETYPE=SkylakeX")
+		}
+		c.Stderr = os.Stderr
+		in, err := c.StdinPipe()
+		if err != nil {
+			return nil, err
+		}
+		out, err := c.StdoutPipe()
+		if err != nil {
+			return nil, err
+		}
+		return &Process{in, bufio.NewReader(out)}, c.Start()
+	}
+	return nil, fmt.Errorf("no python3 with %s here", modules)
+}
+
+// Ask writes a line of these words, spaces between them, and returns the answer.
+func (p *Process) Ask(words ...any) (string, error) {
+	if _, err := fmt.Fprintln(p.in, words...); err != nil {
+		return "", err
+	}
+	return p.Answer()
+}
+
+// Answer returns the next line that the program prints.
+func (p *Process) Answer() (string, error) {
+	line, err := p.out.ReadString('\n')
+	if err != nil {
+		return "", fmt.Errorf("python stopped: %w", err)
+	}
+	return strings.TrimSpace(line), nil
+}

@@ -1,0 +1,124 @@
+// Package nist has the linear problems of the Statistical Reference Datasets (NIST StRD,
+// https://www.itl.nist.gov/div898/strd/, public domain).
+package nist
+
+import (
+	"embed"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+//go:embed *.dat
+var files embed.FS
+
+// Names are the problems, in NIST's order: from lower to higher difficulty.
+var Names = []string{"Norris", "Pontius", "NoInt1", "NoInt2", "Filip", "Longley", "Wampler1", "Wampler2", "Wampler3", "Wampler4", "Wampler5"}
+
+// A Set is one problem: least squares of Y by the columns of X, and what NIST certifies of
+// the solution for the decimal numbers in the file.
+type Set struct {
+	X, Y      [][]float64 // n×d and n×1, as rounded to float64
+	Intercept bool
+	Certified []float64 // B0, B1, …: the intercept first, if there is one
+	RSS       float64   // residual sum of squares
+}
+
+// Read returns the problem of that name. The columns of a polynomial model are the powers
+// of its one predictor, each rounded to float64.
+func Read(name string) (*Set, error) {
+	text, err := files.ReadFile(name + ".dat")
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	set := new(Set)
+	for _, part := range []struct {
+		title string
+		take  func([]string) error
+	}{{"Certified", set.values}, {"Data", set.rows}} {
+		section, err := find(lines, part.title)
+		if err == nil {
+			err = part.take(section)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("nist: %s: %w", name, err)
+		}
+	}
+	return set, nil
+}
+
+// find returns the lines that the header announces under a title, as in "Data (lines 31 to 55)".
+func find(lines []string, title string) ([]string, error) {
+	for _, line := range lines[:min(10, len(lines))] {
+		before, numbers, found := strings.Cut(line, "(lines")
+		if !found || !strings.Contains(before, title) {
+			continue
+		}
+		var first, last int
+		if _, err := fmt.Sscanf(numbers, "%d to %d)", &first, &last); err != nil {
+			return nil, fmt.Errorf("section %q: %w", title, err)
+		}
+		if first < 1 || last < first || last > len(lines) {
+			return nil, fmt.Errorf("section %q: lines %d to %d of %d", title, first, last, len(lines))
+		}
+		return lines[first-1 : last], nil
+	}
+	return nil, fmt.Errorf("no section %q", title)
+}
+
+// values takes the estimates of the parameters and the residual sum of squares.
+func (s *Set) values(lines []string) error {
+	for _, line := range lines {
+		w := strings.Fields(line)
+		switch {
+		case len(w) >= 2 && w[0][0] == 'B':
+			v, err := strconv.ParseFloat(w[1], 64)
+			if err != nil {
+				return err
+			}
+			s.Intercept = s.Intercept || w[0] == "B0"
+			s.Certified = append(s.Certified, v)
+		case len(w) == 4 && w[0] == "Residual":
+			v, err := strconv.ParseFloat(w[2], 64)
+			if err != nil {
+				return err
+			}
+			s.RSS = v
+		}
+	}
+	if len(s.Certified) == 0 || s.Intercept && len(s.Certified) == 1 {
+		return fmt.Errorf("%d parameters", len(s.Certified))
+	}
+	return nil
+}
+
+// rows takes the observations, y first.
+func (s *Set) rows(lines []string) error {
+	d := len(s.Certified)
+	if s.Intercept {
+		d--
+	}
+	for _, line := range lines {
+		var row []float64
+		for _, w := range strings.Fields(line) {
+			v, err := strconv.ParseFloat(w, 64)
+			if err != nil {
+				return err
+			}
+			row = append(row, v)
+		}
+		switch len(row) {
+		case d + 1:
+		case 2:
+			for j := 2; j <= d; j++ {
+				row = append(row, math.Pow(row[1], float64(j)))
+			}
+		default:
+			return fmt.Errorf("a line of %d numbers where there are %d predictors", len(row), d)
+		}
+		s.Y, s.X = append(s.Y, row[:1]), append(s.X, row[1:])
+	}
+	return nil
+}
