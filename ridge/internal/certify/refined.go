@@ -3,6 +3,8 @@ package certify
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
@@ -86,8 +88,8 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	exact := half * (1 + n.transposed)                          // bounds ‖R⁻ᵀg‖
 	backward := d * eps * vec.AbsDot(n.columns, c.Step) * round // solving R·step = R⁻ᵀg is off by so much of it
 	solved := half*n.transposed + backward                      // bounds ‖Rs‖
-	next.X, next.Error = x, (r.omega/(1-r.omega)*n.inverse*exact+n.inverse*half*n.transposed+math.Min(step*n.solved, n.inverse*backward)+lost/s.sigma)*round+tiny
-	inner := (r.omega/n.lower*exact+n.upper*solved+lost)*round + tiny
+	next.X, next.Error = x, (r.omega/(1-r.omega)*n.inverse*exact+n.inverse*half*n.transposed+math.Min(step*n.solved, n.inverse*backward)+lost/s.sigma)*round+(1+n.inverse)*tiny
+	inner := (r.omega/n.lower*exact+n.upper*(solved+floats.Sum(n.columns)*tiny)+lost)*round + tiny
 	lowR := vec.AbsDot(n.columns, low) * round // bounds ‖R·low‖
 	energy := (inner + n.upper*lowR) * round
 	bound := next.Error + rounding

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
@@ -33,19 +34,22 @@ type passHeader struct {
 const (
 	passEnded = 1 << iota
 	passSparse
+	passPrecise
 )
 
 const passHeaderSize = 3*8 + sha256.Size + 4*8
 
-func (h *passHeader) content() int64 {
-	q, d := int64(h.Vectors), int64(h.Dim)
+// content is the size of the message, with so many numbers of twice the digits.
+func (h *passHeader) content(numbers int) int64 {
+	q, d, n := int64(h.Vectors), int64(h.Dim), 24*int64(numbers)
 	if h.State&passEnded != 0 {
-		return passHeaderSize + 8*q*d + 8*q
+		return passHeaderSize + 8*q*d + 8*q + n
 	}
-	return passHeaderSize + 24*q*d + 32*q
+	return passHeaderSize + 24*q*d + 32*q + n
 }
 
-// question tells one pass from another: by its vectors, bit for bit, and targets.
+// question tells one pass from another: by its vectors, bit for bit, targets, and what is asked
+// of them.
 func question(qs []Query, v []float64) (out [sha256.Size]byte) {
 	h := sha256.New()
 	var b [9]byte
@@ -55,11 +59,14 @@ func question(qs []Query, v []float64) (out [sha256.Size]byte) {
 		h.Write(b[:]) // never fails
 	}
 	for _, s := range qs {
-		affine := byte(0)
+		asked := byte(0)
 		if s.Affine {
-			affine = 1
+			asked = 1
 		}
-		word(uint64(s.Target), affine)
+		if s.Precise {
+			asked |= 4
+		}
+		word(uint64(s.Target), asked)
 	}
 	for _, x := range v {
 		word(math.Float64bits(x), 2)
@@ -72,7 +79,8 @@ func question(qs []Query, v []float64) (out [sha256.Size]byte) {
 // messages (see package wire), of kind 4:
 //
 //	offset  bytes
-//	24      8       1 where the pass has ended, plus 2 where rows were sparse
+//	24      8       1 where the pass has ended, plus 2 where rows were sparse, plus 4
+//	                where it measures p gradients with twice the digits
 //	32      8       q, vectors
 //	40      8       d, their length
 //	48      32      SHA-256 of the vectors and their targets
@@ -91,11 +99,20 @@ func question(qs []Query, v []float64) (out [sha256.Size]byte) {
 //	        8·q·d   plain sums
 //	        16·q    ‖Av − b‖²
 //	        16·q    1ᵀ(Av − b)
+//
+// and in either case, where gradients are measured, the N = 1 + 2p + d·p numbers that they are
+// made of, d more with an intercept, of all workers where it has ended: Σw, of each gradient Σwr
+// and Σwr², and the sums Xᵀ(w·r), Xᵀw behind them,
+//
+//	8·N     their high parts
+//	8·N     their low parts
+//	8·N     what they are off by at most
 func (o *Operator) record() error {
-	if o.precise != nil { // which begins anew
-		return nil
+	var measured []twofold.Number
+	if o.precise != nil {
+		measured = o.precise.numbers()
 	}
-	return o.write(0, func(m *wire.Writer) {
+	return o.write(0, measured, func(m *wire.Writer) {
 		m.Sums(o.sums.products)
 		m.Float64s(o.sums.plain)
 		m.Sums(o.sums.rss)
@@ -103,17 +120,17 @@ func (o *Operator) record() error {
 	})
 }
 
-// recordEnd is record for a pass that has ended.
-func (o *Operator) recordEnd(out, rss []float64) error {
+// recordEnd is record for a pass that has ended, with the numbers of all workers.
+func (o *Operator) recordEnd(out, rss []float64, measured []twofold.Number) error {
 	q := len(o.run.queries)
-	return o.write(passEnded, func(m *wire.Writer) {
+	return o.write(passEnded, measured, func(m *wire.Writer) {
 		m.Float64s(out[:q*o.d])
 		m.Float64s(rss[:q])
 	})
 }
 
-// write hands the journal a message of the given state and content.
-func (o *Operator) write(state uint64, content func(m *wire.Writer)) error {
+// write hands the journal a message of the given state and content, with what was measured.
+func (o *Operator) write(state uint64, measured []twofold.Number, content func(m *wire.Writer)) error {
 	if o.journal == nil {
 		return nil
 	}
@@ -123,11 +140,22 @@ func (o *Operator) write(state uint64, content func(m *wire.Writer)) error {
 	if s.sparse {
 		h.State |= passSparse
 	}
+	if o.precise != nil {
+		h.State |= passPrecise
+	}
 	var b bytes.Buffer
-	b.Grow(int(h.content()) + wire.Frame)
-	m := wire.NewWriter(&b, wire.Pass, h.content())
+	size := h.content(len(measured))
+	b.Grow(int(size) + wire.Frame)
+	m := wire.NewWriter(&b, wire.Pass, size)
 	m.Struct(h)
 	content(m)
+	for _, part := range []func(twofold.Number) float64{high, low, off} {
+		column := make([]float64, len(measured))
+		for i, v := range measured {
+			column[i] = part(v)
+		}
+		m.Float64s(column)
+	}
 	if _, err := m.Close(); err != nil {
 		return err
 	}
@@ -158,6 +186,7 @@ func (o *Operator) recall(out, rss []float64) (finished bool, err error) {
 		restore = o.readSums
 	}
 	apply := restore(m, h, out, rss)
+	measured := readNumbers(m, o.precise.count())
 	m.Close()
 	if err := m.Err(); err != nil {
 		if e, ok := errors.AsType[*wire.Error](err); ok {
@@ -169,7 +198,31 @@ func (o *Operator) recall(out, rss []float64) (finished bool, err error) {
 	}
 	o.sums.sparse = o.sums.sparse || h.State&passSparse != 0
 	apply()
+	switch {
+	case o.precise == nil:
+	case finished: // of use where all workers have it
+		o.precise.recalled = measured
+	default:
+		o.precise.restore(measured)
+	}
 	return finished, nil
+}
+
+func high(v twofold.Number) float64 { return v.Hi }
+func low(v twofold.Number) float64  { return v.Lo }
+func off(v twofold.Number) float64  { return v.Err }
+
+// readNumbers reads so many numbers.
+func readNumbers(m *wire.Reader, n int) []twofold.Number {
+	hi, lo, err := m.Float64s(n), m.Float64s(n), m.Float64s(n)
+	if m.Err() != nil {
+		return nil
+	}
+	out := make([]twofold.Number, n)
+	for i := range out {
+		out[i] = twofold.Number{Hi: hi[i], Lo: lo[i], Err: err[i]}
+	}
+	return out
 }
 
 // readHeader reports whether the message is of the question asked, and fails where it is
@@ -181,7 +234,8 @@ func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 		return h, false
 	}
 	q := len(o.run.queries)
-	if h.State > passEnded|passSparse || h.Vectors != uint64(q) || h.Dim != uint64(o.d) || h.content() != size || h.Rows > uint64(o.rows.Count) || h.Plain > h.Rows {
+	precise := h.State&passPrecise != 0
+	if h.State > passEnded|passSparse|passPrecise || precise != (o.precise != nil) || h.Vectors != uint64(q) || h.Dim != uint64(o.d) || h.content(o.precise.count()) != size || h.Rows > uint64(o.rows.Count) || h.Plain > h.Rows {
 		m.Fail(wire.Start, nil, "a pass of %d vectors of %d after %d rows, it is one of %d of %d and %d rows", h.Vectors, h.Dim, h.Rows, q, o.d, o.rows.Count)
 	}
 	return h, true

@@ -37,6 +37,8 @@ type measuring struct {
 	g      engine.Twofold // Xᵀr of all points, and a behind them
 	sums   []measured
 	weight twofold.Number
+
+	recalled []twofold.Number // what the journal has of all workers
 }
 
 // measured is what is summed at a point beside the gradient.
@@ -122,6 +124,26 @@ func (m *measuring) numbers() []twofold.Number {
 		}
 	}
 	return out
+}
+
+// count is how many numbers these are; none of a nil measuring.
+func (m *measuring) count() int {
+	if m == nil {
+		return 0
+	}
+	return 1 + 2*len(m.sums) + m.g.Hi.Rows*m.o.d
+}
+
+// restore takes such numbers for what has been summed.
+func (m *measuring) restore(ns []twofold.Number) {
+	m.weight, ns = ns[0], ns[1:]
+	for i := range m.sums {
+		m.sums[i], ns = measured{ns[0], ns[1]}, ns[2:]
+	}
+	for i, v := range ns {
+		q, j := i/m.o.d, i%m.o.d
+		m.g.Hi.Row(q)[j], m.g.Lo.Row(q)[j], m.g.Err.Row(q)[j] = v.Hi, v.Lo, v.Err
+	}
 }
 
 // firstRows are so many of m.

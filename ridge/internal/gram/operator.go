@@ -10,6 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
@@ -96,14 +97,18 @@ func (o *Operator) Apply(ctx context.Context, qs []Query, v, out, rss []float64,
 	o.product.prepare(qs, v)
 	o.precise = newMeasuring(o, qs, v)
 	o.run = run{o: o, ctx: ctx, queries: qs, v: v, finite: true, progress: progress}
-	if o.precise == nil { // of which the journal has nothing
-		finished, err := o.recall(out, rss)
-		if err == nil {
-			finished, err = o.shared.unanimous(ctx, finished)
+	finished, err := o.recall(out, rss)
+	if err == nil {
+		finished, err = o.shared.unanimous(ctx, finished)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if finished {
+		if o.precise != nil {
+			o.precise.restore(o.precise.recalled)
 		}
-		if finished || err != nil {
-			return nil, err
-		}
+		return o.measurements(), nil
 	}
 	dataset.From(ctx, o.rows.Source, o.sums.rows)(o.visit)
 	if err := o.run.err; err != nil {
@@ -121,14 +126,24 @@ func (o *Operator) Apply(ctx context.Context, qs []Query, v, out, rss []float64,
 	if err := o.total(out, rss); err != nil {
 		return nil, err
 	}
+	var measured []twofold.Number
 	if o.precise != nil {
-		sums := o.precise.numbers()
-		if err := o.shared.addNumbers(ctx, sums); err != nil {
-			return nil, err
+		measured = o.precise.numbers()
+		if err := o.shared.addNumbers(ctx, measured); err != nil {
+			return nil, errors.Join(err, o.record())
 		}
-		found = o.precise.results(len(qs), sums)
+		o.precise.restore(measured)
 	}
-	return found, o.recordEnd(out, rss)
+	return o.measurements(), o.recordEnd(out, rss, measured)
+}
+
+// measurements are what the numbers of all workers make of each query; nil where none was
+// precise.
+func (o *Operator) measurements() []*Measurement {
+	if o.precise == nil {
+		return nil
+	}
+	return o.precise.results(len(o.run.queries), o.precise.numbers())
 }
 
 // total turns the sums of all workers into what the pass has found.

@@ -201,7 +201,8 @@ func (s *System) record(g *Projection) {
 		Error:    s.bound,
 	}
 	if o := s.origin; o != nil {
-		b.found.Exact, b.found.Near = o.here, o.near
+		here := *o.here // o.exact, which it may be, is another one when the origin moves
+		b.found.Exact, b.found.Near = &here, o.near
 		b.found.Landing = certify.Landing{Shift: o.shift, Step: negated(s.X), Low: slices.Clone(o.low)}
 	}
 	b.relative, b.known = s.Relative, true
