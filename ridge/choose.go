@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // A Choice is one of several candidates, of each of which a score is known as a
@@ -24,6 +25,19 @@ type Choice struct {
 	Possible []int
 	// Excess bounds how far the score of Index is above the least one.
 	Excess float64
+}
+
+// RelativeExcess bounds by how much of the least score that of Index is above it: 0.01 is one
+// per cent. It is 0 where the choice is certain, +Inf where nothing is known.
+func (c *Choice) RelativeExcess() float64 {
+	least := c.Score.Hi - c.Excess
+	switch {
+	case c.Excess == 0:
+		return 0
+	case !(least > 0): // NaN, too
+		return math.Inf(1)
+	}
+	return c.Excess / least * (1 + 4*roundoff.Eps)
 }
 
 // Choose picks the candidate with the least score. A bracket that is not one (NaN)
@@ -59,9 +73,9 @@ func Choose(scores []Interval) Choice {
 // is Certain is the one that exact solutions for these γ would have led to.
 //
 // scikit-learn's RidgeCV, without cv, scores by leave-one-out errors, Σ(rᵢ/(1−hᵢᵢ))²/n,
-// which need the leverages hᵢᵢ of all rows; GCV puts their mean df/n in their place.
-// The two are the same for rows of equal leverage and choose alike where no row
-// has much. [CrossValidate] holds rows out for certain.
+// which need the leverages hᵢᵢ of all rows, see [LeaveOneOut]; GCV puts their mean df/n in
+// their place. The two are the same for rows of equal leverage and choose alike where no row
+// has much. [CrossValidate] holds rows out in folds.
 //
 // No fits, a nil one, or a target that they don't have, are [ErrShape].
 func ChooseGCV(fits []*Solution, j int) (Choice, error) {

@@ -9,9 +9,13 @@ import (
 // A GammaChoice is how γ was chosen of several: by the least score, summed over all targets.
 type GammaChoice struct {
 	Choice              // of which Index is that in Path
+	By     Criterion    // what the scores are of
 	Path   []*Solution  // the one-shot solutions of all γ that were tried, in the order of the candidates
 	Scores [][]Interval // of each of them for each target
-	CV     *CVResult    // the cross-validation that these scores are of; nil: they are of GCV
+	CV     *CVResult    // the cross-validation that these scores are of, if they are
+	Passes int          // that [Fit] has made for it, after the summary's
+	Whole  bool         // these have computed AᵀA itself: what the scores leave open is round-off
+	Spent  string       // what on and why, or why there was none, in words; "" where the sketch's pass was enough
 }
 
 // Gamma is the γ that was chosen, NaN where none was.
@@ -41,30 +45,51 @@ func (s *Summary) ChooseGamma(candidates []float64) (*GammaChoice, error) {
 	if s == nil || s.sketch == nil {
 		return nil, errUnmade
 	}
-	grid := candidates
-	if grid == nil {
-		grid = s.Grid(gridGCV)
+	return chooseOf(candidates, s.Grid(gridGCV), func(gammas []float64) ([]candidate, error) {
+		path, err := s.Path(gammas)
+		return byGCV(path), err
+	})
+}
+
+// A candidate is a γ that may be chosen: its solution, and its score for each target.
+type candidate struct {
+	fit    *Solution
+	scores []Interval
+}
+
+// byGCV are the candidates of a path.
+func byGCV(path []*Solution) []candidate {
+	out := make([]candidate, len(path))
+	for i, gcv := range gcvOf(path) {
+		out[i] = candidate{path[i], gcv}
 	}
-	path, err := s.Path(grid)
+	return out
+}
+
+// chooseOf chooses of the candidates at the γ given or, where these are nil, at those of a
+// grid, which goes on where the best is at its end. find finds the candidates at some γ.
+func chooseOf(gammas, grid []float64, find func(gammas []float64) ([]candidate, error)) (*GammaChoice, error) {
+	goOn := gammas == nil
+	if goOn {
+		gammas = grid
+	}
+	all, err := find(gammas)
 	if err != nil {
 		return nil, err
 	}
-	best, err := chooseByGCV(path)
-	if err != nil || candidates != nil {
-		return best, err
-	}
-	for range mostMore {
-		more := beyond(gammasOf(best.Path), best.Index, gridGCV/2)
-		if len(more) == 0 {
+	best, err := chooseCandidate(all)
+	for more := 0; err == nil && goOn && more < mostMore; more++ {
+		beyond := beyond(gammasOf(best.Path), best.Index, gridGCV/2)
+		if len(beyond) == 0 {
 			break
 		}
-		found, err := s.Path(more)
+		found, err := find(beyond)
 		if err != nil {
 			return nil, err
 		}
-		path = append(slices.Clone(path), found...)
-		slices.SortFunc(path, func(a, b *Solution) int { return cmp.Compare(a.Gamma, b.Gamma) })
-		next, err := chooseByGCV(path)
+		all = slices.Concat(all, found)
+		slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(a.fit.Gamma, b.fit.Gamma) })
+		next, err := chooseCandidate(all)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +98,7 @@ func (s *Summary) ChooseGamma(candidates []float64) (*GammaChoice, error) {
 		}
 		best = next
 	}
-	return best, nil
+	return best, err
 }
 
 func gammasOf(path []*Solution) []float64 {
@@ -84,8 +109,11 @@ func gammasOf(path []*Solution) []float64 {
 	return out
 }
 
-func chooseByGCV(path []*Solution) (*GammaChoice, error) {
-	c := &GammaChoice{Path: path, Scores: gcvOf(path)}
+func chooseCandidate(all []candidate) (*GammaChoice, error) {
+	c := &GammaChoice{}
+	for _, one := range all {
+		c.Path, c.Scores = append(c.Path, one.fit), append(c.Scores, one.scores)
+	}
 	var err error
 	c.Choice, err = chooseTarget(c.Scores, -1)
 	return c, err
@@ -101,7 +129,7 @@ func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &GammaChoice{Path: path, Scores: r.Ridge, CV: r}
+	c := &GammaChoice{By: ByCV, Path: path, Scores: r.Ridge, CV: r}
 	if oneShot {
 		c.Scores = r.Fitted
 	}

@@ -97,7 +97,7 @@ func (r *CVResult) ChooseRidge(j int) (Choice, error) { return chooseTarget(r.Ri
 // number is known; *[FoldsError] before anything is allocated.
 func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, cv CrossValidation) (*CVResult, error) {
 	if cv.Folds == 0 {
-		cv.Folds = 5
+		cv.Folds = defaultFolds
 	}
 	if cv.Folds < 2 {
 		return nil, unfit("%d folds, there must be two", cv.Folds)

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
@@ -56,10 +59,15 @@ func (r *Result) Err() error {
 //  3. one pass makes a summary ([Summarize] or [CrossValidate]), or, for a direct method, all
 //     there is to do ([Exact]);
 //  4. γ is chosen, by [Summary.ChooseGamma] or [CVResult.ChooseGamma], where opts has none;
-//  5. the solutions are read off ([Summary.Path]) or found by further passes
-//     ([SolvePath]).
+//  5. where that leaves open that another γ is better by more than GammaTol, and an iteration
+//     is to follow, a further pass computes K = AᵀA itself, if d² numbers fit and it takes no
+//     more than two dozen others: from K the score of every γ follows, to round-off. Else it
+//     makes a larger sketch, if the spectrum falls. Leave-one-out errors take a pass of their
+//     own (see [LeaveOneOut]), and one more for each time that the grid goes on;
+//  6. the solutions are read off ([Summary.Path]) or found by further passes
+//     ([SolvePath]), with the sketch, or what was made in its place.
 //
-// They are, to the bit, those of the functions named.
+// They are, to the bit, those of the functions named, where no pass was spent on the choice.
 //
 // Where the tolerance was not reached the Result comes with its Err(), a
 // *[NotConvergedError], and its certificates hold: whoever can do with less than was asked for
@@ -71,6 +79,7 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
+	opts.complete()
 	if src == nil {
 		return nil, errNoSource
 	}
@@ -111,9 +120,10 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 	switch {
 	case factors(r.Method):
 		return nil, badinput.Errorf("ridge: a summary has no rows for %s to factor", r.Method)
-	case opts.Folds != 0:
+	case opts.Folds != 0 || opts.Select == ByCV:
 		return nil, badinput.Errorf("ridge: a summary has no rows to deal into folds: CrossValidate the source")
 	}
+	opts.complete()
 	opts.Error, opts.Summarize, opts.Summarized = 0, nil, nil
 	reducer := opts.Reducer
 	opts.Reducer = nil // which sum is of all rows for
@@ -121,6 +131,9 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 		return nil, err
 	}
 	opts.Reducer = reducer
+	if src == nil && opts.Select == ByLOO {
+		return nil, badinput.Errorf("ridge: leave-one-out errors take a pass over the rows, and there is no source")
+	}
 	if src == nil && r.Method != oneShotName {
 		return nil, badinput.Errorf("ridge: %s needs the rows, and there is no source", r.Method)
 	}
@@ -240,16 +253,13 @@ func inSource(err error, stride int) error {
 // finish chooses γ and makes the solutions of a summary.
 func (r *Result) finish(ctx context.Context, src dataset.Source, cv *CVResult, opts *Options) (*Result, error) {
 	gammas := opts.Gammas
+	c := chooser{ctx: ctx, src: src, opts: opts, method: r.Method, sum: r.Summary}
 	if opts.chooses() {
 		var err error
-		if cv != nil {
-			r.Choice, err = cv.ChooseGamma(r.Method == oneShotName)
-		} else {
-			r.Choice, err = r.Summary.ChooseGamma(opts.Candidates)
-		}
-		if err != nil {
+		if r.Choice, err = c.choose(cv); err != nil {
 			return nil, err
 		}
+		r.Passes += c.made
 		gammas = []float64{r.Choice.Gamma()}
 	}
 	if err := ctx.Err(); err != nil {
@@ -261,7 +271,7 @@ func (r *Result) finish(ctx context.Context, src dataset.Source, cv *CVResult, o
 		}
 		return r, nil
 	}
-	return r.refine(ctx, src, gammas, opts)
+	return r.refine(&c, gammas)
 }
 
 // oneShot reads the solutions off.
@@ -281,20 +291,27 @@ func (r *Result) oneShot(gammas []float64, plain bool) (err error) {
 	return nil
 }
 
-// refine makes further passes.
-func (r *Result) refine(ctx context.Context, src dataset.Source, gammas []float64, opts *Options) (*Result, error) {
+// refine makes further passes, from what is known once γ was chosen.
+func (r *Result) refine(c *chooser, gammas []float64) (*Result, error) {
+	opts := c.opts
 	method, err := ParseMethod(r.Method)
 	if err != nil {
 		return nil, err
 	}
+	var start *mat.Dense
+	if c.made > 0 {
+		if x := r.Choice.Path[r.Choice.Index].Coef(); !math.IsInf(mat.Norm(x, 1), 0) && !math.IsNaN(mat.Norm(x, 1)) {
+			start = x
+		}
+	}
 	solve := SolveOptions{
 		Method: method, Tol: opts.Tol, MaxPasses: opts.MaxPasses, PlainFD: opts.PlainFD,
-		Observe: opts.Observe, Journal: opts.Journal, Reducer: opts.Reducer,
+		Observe: opts.Observe, Journal: after(opts.Journal, c.kept), Reducer: opts.Reducer, Start: start,
 	}
 	if tell := opts.Progress; tell != nil {
 		solve.Progress = func(p Progress) { tell(Refining, p) }
 	}
-	r.Solutions, err = SolvePath(ctx, src, r.Summary, gammas, solve)
+	r.Solutions, err = SolvePath(c.ctx, c.src, c.sum, gammas, solve)
 	if short, ok := errors.AsType[*NotConvergedError](err); ok {
 		r.Solutions = short.Solutions
 	} else if err != nil {
@@ -303,6 +320,14 @@ func (r *Result) refine(ctx context.Context, src dataset.Source, gammas []float6
 	passes := 0
 	for _, f := range r.Solutions {
 		passes = max(passes, f.Iterations)
+		f.Passes += c.made
+		if c.sum != r.Summary { // what is said of the sketch stays true of that
+			k, err := r.Summary.known(r.Method, 1)
+			if err != nil {
+				return nil, err
+			}
+			f.Shrinkage, f.Contraction = k.Bound().FD(), solve.contraction(k, f.Gamma)
+		}
 		r.Status = r.Status.worse(f.Status)
 	}
 	r.Passes += passes

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -68,17 +69,17 @@ func TestFit(t *testing.T) {
 		"weights, exact":              {weighted, ridge.Options{Gammas: []float64{1}, Method: "exact", Intercept: true}, directly(t, weighted, ridge.Cholesky, 1), ""},
 		"sparse, no intercept":        {w8a, ridge.Options{Gammas: []float64{300, 3000}, Size: 16, Method: "galerkin", Tol: 1e-5}, byPasses(t, w8a, ridge.Galerkin), ""},
 		"sparse, the sketch is kept":  {w8a, ridge.Options{Gammas: []float64{300}, Size: 32, Tol: 1e-5, KeepSummary: true}, byPasses(t, w8a, ridge.Galerkin), "the sketch is to be kept"},
-		"γ chosen": {standard, ridge.Options{Size: 6, Intercept: true}, func(o *ridge.Options) expected {
+		"γ chosen": {standard, ridge.Options{Size: 6, Intercept: true, GammaTol: math.Inf(1)}, func(o *ridge.Options) expected {
 			choice := must(summarize(t, standard, ridge.SummaryConfig{Size: o.Size, Intercept: o.Intercept}).ChooseGamma(nil))(t)
 			o.Gammas = []float64{choice.Gamma()}
 			return byPasses(t, standard, ridge.Galerkin)(o)
 		}, "gamma is chosen from a sketch"},
-		"γ chosen of a list": {shop, ridge.Options{Candidates: []float64{0.01, 0.1, 1, 10, 100}, Size: 4, Method: "cg", Intercept: true}, func(o *ridge.Options) expected {
+		"γ chosen of a list": {shop, ridge.Options{Candidates: []float64{0.01, 0.1, 1, 10, 100}, Size: 4, Method: "cg", Intercept: true, GammaTol: math.Inf(1)}, func(o *ridge.Options) expected {
 			path := must(summarize(t, shop, ridge.SummaryConfig{Size: o.Size, Intercept: o.Intercept}).Path(o.Candidates))(t)
 			o.Gammas = []float64{path[must(ridge.ChooseGCV(path, -1))(t).Index].Gamma}
 			return byPasses(t, shop, ridge.CG)(o)
 		}, ""},
-		"γ by cross-validation": {standard, ridge.Options{Folds: 5, Size: 6, Intercept: true}, func(o *ridge.Options) expected {
+		"γ by cross-validation": {standard, ridge.Options{Folds: 5, Size: 6, Intercept: true, GammaTol: math.Inf(1)}, func(o *ridge.Options) expected {
 			cv := must(ridge.CrossValidate(ctx, standard, ridge.SummaryConfig{Size: o.Size, Intercept: o.Intercept}, ridge.CrossValidation{Folds: 5}))(t)
 			o.Gammas = []float64{cv.Gammas[must(cv.ChooseRidge(-1))(t).Index]}
 			found := expected{method: "galerkin"}

@@ -21,9 +21,16 @@ type Options struct {
 	// Candidates are what γ is chosen of where Gammas has none; default: the grid of
 	// [Summary.ChooseGamma] or, with Folds, of [CrossValidation].
 	Candidates []float64
-	// Folds, at least 2, chooses γ by cross-validation with so many, in the pass that
-	// sketches; 0 by GCV, of the sketch alone.
+	// Select is what γ is chosen by: by default GCV or, with Folds, cross-validation.
+	Select Criterion
+	// Folds, at least 2, is that of cross-validation, which the pass that sketches makes;
+	// default 5 where Select asks for it.
 	Folds int
+	// GammaTol is how far above the best of the candidates the score of the γ chosen may be,
+	// relatively. As long as the sketch leaves open that it is more, and further passes can
+	// be made, they are spent on the choice before γ is refined, where that is worth while:
+	// see [Fit]. Default 0.01; +Inf spends none. [GammaChoice] says what was reached.
+	GammaTol float64
 
 	// Method is what is to run: one of "one-shot", "cg", "galerkin", "chebyshev", "newton",
 	// "cholesky", "qr", and "exact", which is Cholesky, or QR where a γ is 0 or Cholesky
@@ -45,7 +52,7 @@ type Options struct {
 	KeepSummary bool
 
 	Backend  engine.Backend // nil is engine.Default()
-	MaxBytes uint64         // most memory that a direct method, or the folds, may take; default 8 GiB. Another method is chosen rather than a direct one that takes more
+	MaxBytes uint64         // most memory that a direct method, the folds or a pass for the choice of γ may take; default 8 GiB. Another method is chosen rather than a direct one that takes more
 
 	// Observe, Journal and Reducer are those of [SolveOptions].
 	Observe func(Iterate)
@@ -54,8 +61,8 @@ type Options struct {
 	// Progress, if not nil, is called after every block that was read. In stages other than
 	// [Refining] only p.Rows says anything.
 	Progress func(s Stage, p Progress)
-	// Summarize, if not nil, makes a summary in place of [Summarize], for [Piloting] or
-	// [Sketching]. With a Reducer it is needed, and makes that of all workers' rows.
+	// Summarize, if not nil, makes a summary in place of [Summarize], for [Piloting],
+	// [Sketching] or, with a Reducer, [Choosing]. With a Reducer it is needed, and makes that of all workers' rows.
 	Summarize func(ctx context.Context, s Stage, src dataset.Source, cfg SummaryConfig, progress func(rows int64)) (*Summary, error)
 	// Summarized, if not nil, is shown the summary of all rows before it is used, so that it
 	// can be kept whatever follows. An error ends the fit.
@@ -70,9 +77,10 @@ const (
 	Sketching              // making the summary
 	Reading                // for a direct method
 	Refining               // by an iteration
+	Choosing               // γ, where the sketch alone leaves it open
 )
 
-var stageNames = [...]string{"pilot", "sketching", "reading", "refining"}
+var stageNames = [...]string{"pilot", "sketching", "reading", "refining", "choosing gamma"}
 
 func (s Stage) String() string {
 	if s < 0 || int(s) >= len(stageNames) {
@@ -89,6 +97,23 @@ func (o *Options) chooses() bool { return len(o.Gammas) == 0 }
 // certified where weights happen to be rounded well.
 const LeastTol = 9 * 0x1p-56
 
+// complete puts the folds and the criterion in agreement.
+func (o *Options) complete() {
+	if o.Folds != 0 {
+		o.Select = ByCV
+	} else if o.Select == ByCV {
+		o.Folds = defaultFolds
+	}
+}
+
+// gammaTol is GammaTol, or its default.
+func (o *Options) gammaTol() float64 {
+	if o.GammaTol == 0 {
+		return defaultGammaTol
+	}
+	return o.GammaTol
+}
+
 // solved is how many γ there are to solve for.
 func (o *Options) solved() int { return max(1, len(o.Gammas)) }
 
@@ -96,8 +121,10 @@ func (o *Options) solved() int { return max(1, len(o.Gammas)) }
 const (
 	defaultSize     = 256
 	defaultTol      = 1e-8
+	defaultGammaTol = 0.01
 	defaultPasses   = 500
 	defaultMaxBytes = 8 << 30
+	defaultFolds    = 5
 )
 
 // maxBytes is MaxBytes, or its default.
@@ -126,13 +153,21 @@ func (o *Options) check() error {
 		return unfit("a sketch of %d rows", o.Size)
 	case !(o.Error >= 0 && o.Error < 1):
 		return badinput.Errorf("ridge: Error is %v, must be between 0 and 1", o.Error)
+	case !(o.GammaTol >= 0):
+		return badinput.Errorf("ridge: GammaTol is %v, must be positive", o.GammaTol)
+	case o.Select < ByGCV || o.Select > ByCV:
+		return badinput.Errorf("ridge: unknown criterion %v", o.Select)
 	case o.Folds != 0 && o.Folds < 2:
 		return unfit("%d folds, there must be two", o.Folds)
-	case !o.chooses() && (o.Candidates != nil || o.Folds != 0):
-		return badinput.Errorf("ridge: Candidates and Folds choose gamma, but Gammas are given")
+	case !o.chooses() && (o.Candidates != nil || o.Folds != 0 || o.Select != ByGCV):
+		return badinput.Errorf("ridge: Candidates, Folds and Select choose gamma, but Gammas are given")
+	case o.Folds != 0 && o.Select == ByLOO:
+		return badinput.Errorf("ridge: leaving one out is not done by folds")
+	case o.Select == ByLOO && o.Method == oneShotName:
+		return badinput.Errorf("ridge: leave-one-out errors take a pass over the rows of their own, and one-shot makes none")
 	case o.Error > 0 && o.chooses():
 		return badinput.Errorf("ridge: Error is that at a gamma, which has yet to be chosen")
-	case o.Folds != 0 && (o.Reducer != nil || o.Journal != nil || o.Summarize != nil):
+	case (o.Folds != 0 || o.Select == ByCV) && (o.Reducer != nil || o.Journal != nil || o.Summarize != nil):
 		return badinput.Errorf("ridge: cross-validation makes its own summaries, of the folds: it takes no Reducer, Journal or Summarize")
 	case o.Reducer != nil && o.Summarize == nil:
 		return badinput.Errorf("ridge: with a Reducer, Summarize has to make the summary of all workers' rows")

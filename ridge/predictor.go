@@ -64,19 +64,29 @@ func (s *Summary) Predictor(gamma float64) (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := k.At(gamma)
-	p, err := newPredictor(s.cfg.Dim, s.cfg.Targets, s.cfg.Backend, at.Prediction())
+	p, err := s.projector(k)
 	if err != nil {
 		return nil, err
 	}
-	p.at, p.weights, p.basis.v = &at, at.Middle(), k.Sketch.V
+	at := k.At(gamma)
+	p.at, p.form, p.weights = &at, at.Prediction(), at.Middle()
+	for j := range p.t {
+		p.anchors = append(p.anchors, at.Near(j, p.weights[j*p.d:(j+1)*p.d]))
+	}
+	return p, nil
+}
+
+// projector is a Predictor without weights: it projects rows onto what k has of the sketch.
+func (s *Summary) projector(k *certify.Known) (*Predictor, error) {
+	p, err := newPredictor(s.cfg.Dim, s.cfg.Targets, s.cfg.Backend, nil)
+	if err != nil {
+		return nil, err
+	}
+	p.basis.v = k.Sketch.V
 	if s.cfg.Intercept {
 		p.basis.mean = k.Means[:p.d]
 		p.basis.meanAlong = make([]float64, len(k.Sketch.Sigma2))
 		s.cfg.Backend.Gemv(false, 1, engine.View(len(p.basis.meanAlong), p.d, p.basis.v), p.basis.mean, 0, p.basis.meanAlong)
-	}
-	for j := range p.t {
-		p.anchors = append(p.anchors, at.Near(j, p.weights[j*p.d:(j+1)*p.d]))
 	}
 	return p, nil
 }

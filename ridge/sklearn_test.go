@@ -202,6 +202,12 @@ var publicData = []struct {
 	{"covtype", false, func(t *testing.T, dir string) dataset.Source {
 		return must(csv.Open(filepath.Join(dir, "covtype.data.gz"), csv.Options{Targets: []string{"last"}}))(t)
 	}},
+	{"year, the first rows", false, func(t *testing.T, dir string) dataset.Source {
+		return must(csv.Open(filepath.Join(dir, "YearPredictionMSD.head1176.txt.gz"), csv.Options{Targets: []string{"first"}}))(t)
+	}},
+	{"year, a sample", false, func(t *testing.T, dir string) dataset.Source {
+		return must(csv.Open(filepath.Join(dir, "YearPredictionMSD.sample7000.txt.gz"), csv.Options{Targets: []string{"first"}}))(t)
+	}},
 }
 
 // eachPublic runs f on those of the named data sets that are at hand.

@@ -49,8 +49,9 @@ type Summary struct {
 	// the summary and otherwise left alone, by Merge too.
 	Meta []byte
 
-	mu   sync.Mutex
-	spec *fd.Spectrum // of the sketch as it stands; nil when it has to be computed
+	mu      sync.Mutex
+	spec    *fd.Spectrum // of the sketch as it stands; nil when it has to be computed
+	ofWhole bool         // spec is that of K itself, see whole
 }
 
 // NewSummary makes an empty summary. The errors are those of [fd.New].

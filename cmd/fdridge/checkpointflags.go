@@ -50,11 +50,15 @@ func (o *checkpointFlags) outputs() []output {
 // put results, what to show, and how far to go.
 var freeFlags = []string{"out", "coef", "report", "json", "save-sketch", "log-format", "threads", "checkpoint", "checkpoint-every", "tol", "max-passes", "strict", "help"}
 
+// laterFlags came after checkpoints had been written without them: they count where they are
+// given.
+var laterFlags = []string{"select", "gamma-tol"}
+
 // settings are what two runs must have in common, and the files as they are now.
 func (o *fitOptions) settings(be engine.Backend) ([]job.Setting, map[string]dataset.Stamp, error) {
 	var out []job.Setting
 	o.runs.cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains(freeFlags, f.Name) {
+		if !slices.Contains(freeFlags, f.Name) && (f.Changed || !slices.Contains(laterFlags, f.Name)) {
 			out = append(out, job.Setting{Name: "--" + f.Name, Value: f.Value.String()})
 		}
 	})

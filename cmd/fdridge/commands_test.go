@@ -186,7 +186,7 @@ func TestPipeline(t *testing.T) {
 func TestChoiceNarrower(t *testing.T) {
 	for size, want := range map[string]string{"4": "a larger --size would narrow it", "256": "--standardize, or features of like scale, would narrow it"} {
 		file := filepath.Join(t.TempDir(), "report.html")
-		out := must(t, "fit", "--data", housing, "--target", "last", "--gamma", "auto", "--max-passes", "1500", "--tol", "1e-3", "--size", size, "--report", file)
+		out := must(t, "fit", "--data", housing, "--target", "last", "--gamma", "auto", "--gamma-tol", "inf", "--max-passes", "1500", "--tol", "1e-3", "--size", size, "--report", file)
 		if !strings.Contains(out, want) {
 			t.Errorf("--size %s: %s", size, out)
 		}
@@ -221,14 +221,95 @@ func TestGammaAuto(t *testing.T) {
 	if out := must(t, append(data, "--size", "8")...); c["certain"] != true || !strings.Contains(out, "has the least GCV of 75, for certain") {
 		t.Errorf("certain: %v\n%s", c["certain"], out)
 	}
-	if out := must(t, append(data, "--size", "1")...); !strings.Contains(out, "the sketch leaves open any from") {
+	if out := must(t, append(data, "--size", "1", "--gamma-tol", "inf")...); !strings.Contains(out, "the sketch leaves open any from") {
 		t.Errorf("one row says for certain:\n%s", out)
 	}
+	// So does a pass that computes AᵀA itself, which is made where the sketch leaves it open.
+	if out := must(t, append(data, "--size", "1")...); !strings.Contains(out, "has the least GCV of 75, for certain\n1 pass was spent on the choice: the sketch leaves open") {
+		t.Errorf("one row, and a pass:\n%s", out)
+	}
 	// Where nothing is certain the grid stays what it is, and so it does where it is given.
-	for _, args := range [][]string{{"--size", "6", "--gamma", "auto"}, {"--size", "8", "--gamma", "auto:50,100"}} {
+	for _, args := range [][]string{{"--size", "6", "--gamma", "auto", "--gamma-tol", "inf"}, {"--size", "8", "--gamma", "auto:50,100"}} {
 		v := reported(t, append([]string{"fit", "--data", housing, "--target", "last", "--standardize"}, args...)...)
 		if c := v["choice"].(map[string]any); c["at_end"] != true || len(c["path"].([]any)) == 50+25 {
 			t.Errorf("%v: at the end %v of %d", args, c["at_end"], len(c["path"].([]any)))
+		}
+	}
+}
+
+// TestSelect: --select loo and cv choose by these, and say so; what makes no sense is refused.
+func TestSelect(t *testing.T) {
+	data := []string{"fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "auto", "--size", "2"}
+	gammas := make(map[float64]bool)
+	for by, points := range map[string]int{"gcv": 75, "loo": 75, "cv": 37} {
+		file := filepath.Join(t.TempDir(), "report.html")
+		v := reported(t, append(data, "--select", by, "--report", file)...)
+		c := v["choice"].(map[string]any)
+		path := c["path"].([]any)
+		if c["by"] != by || len(path) != points || c["certain"] != true || c["relative_excess"] != 0.0 || c["passes"].(float64) < 1 || c["passes_reason"] == "" {
+			t.Errorf("--select %s: by %v, %d points, certain %v, %v passes: %v", by, c["by"], len(path), c["certain"], c["passes"], c["passes_reason"])
+		}
+		gammas[c["gamma"].(float64)] = true
+		least, at := math.Inf(1), 0.0
+		for _, p := range path {
+			p := p.(map[string]any)
+			for _, other := range []string{"loo", "cv"} {
+				if _, there := p[other]; there != (other == by) {
+					t.Fatalf("--select %s: the path has %s: %v", by, other, there)
+				}
+			}
+			if hi := p[by].([]any)[1].(float64); hi < least {
+				least, at = hi, p["gamma"].(float64)
+			}
+		}
+		if at != c["gamma"] {
+			t.Errorf("--select %s chose %v, the least is at %v", by, c["gamma"], at)
+		}
+		page, err := os.ReadFile(file)
+		if want := map[string]string{"gcv": "least GCV of", "loo": "Leave-one-out error", "cv": "Cross-validated error"}[by]; err != nil || !strings.Contains(string(page), want) {
+			t.Errorf("the page does not say %q (%v)", want, err)
+		}
+	}
+	if len(gammas) != 3 {
+		t.Errorf("three criteria choose %v", gammas)
+	}
+	for want, args := range map[string][]string{
+		"none of gcv, loo and cv":        {"--select", "aic"},
+		"say --gamma auto":               {"--select", "loo", "--gamma", "1"},
+		"--method one-shot makes none":   {"--select", "loo", "--method", "one-shot"},
+		"leaves out one row at a time":   {"--select", "loo", "--cv", "3"},
+		"--gamma-tol: 0, must be":        {"--gamma-tol", "0"},
+		"--gamma-tol: NaN, must be":      {"--gamma-tol", "nan"},
+		"--gamma-tol: -0.5, must be pos": {"--gamma-tol", "-0.5"},
+	} {
+		args = append([]string{"fit", "--data", housing, "--target", "last"}, args...)
+		if !slices.Contains(args, "--gamma") {
+			args = append(args, "--gamma", "auto")
+		}
+		if code, _, errs := call(args...); code != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%v: exit %d, %s", args, code, errs)
+		}
+	}
+}
+
+// TestSolveSelect: solve chooses as fit does, where it is given the rows.
+func TestSolveSelect(t *testing.T) {
+	sketch := filepath.Join(t.TempDir(), "sketch.fds")
+	must(t, "sketch", "--data", housing, "--target", "last", "--standardize", "--size", "2", "-o", sketch)
+	for _, by := range []string{"gcv", "loo"} {
+		was := reported(t, "fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "auto", "--size", "2", "--select", by)
+		is := reported(t, "solve", sketch, "--data", housing, "--gamma", "auto", "--select", by)
+		a, b := was["choice"].(map[string]any), is["choice"].(map[string]any)
+		if a["gamma"] != b["gamma"] || b["certain"] != true || b["by"] != by || b["passes"] != a["passes"] {
+			t.Errorf("--select %s: fit chooses %v in %v passes, solve %v in %v", by, a["gamma"], a["passes"], b["gamma"], b["passes"])
+		}
+	}
+	for want, args := range map[string][]string{
+		"--select: loo needs the rows": {"--select", "loo"},
+		"no rows to deal into folds":   {"--select", "cv"},
+	} {
+		if code, _, errs := call(append([]string{"solve", sketch, "--gamma", "auto"}, args...)...); code != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%v: exit %d, %s", args, code, errs)
 		}
 	}
 }

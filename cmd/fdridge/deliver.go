@@ -27,6 +27,7 @@ func (o *solveFlags) begin(be engine.Backend, intercept bool) (*report.Fit, *rep
 	}
 	if opts.Gammas = o.gammas; o.auto {
 		opts.Gammas, opts.Candidates = nil, o.gammas
+		opts.Select, opts.GammaTol = o.criterion(), o.gammaTol
 	}
 	return f, traces, opts
 }

@@ -56,9 +56,9 @@ func fitCommand(joiner job.Joiner) *cobra.Command {
 	}
 	o.inputFlags.register(c.Flags())
 	o.sketchFlags.register(c.Flags())
-	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes), chebyshev, newton or exact")
+	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes), chebyshev, newton or exact", ", cv (cross-validation, see --cv)")
 	c.Flags().StringVar(&o.save, "save-sketch", "", "keep the sketch here, for solve, merge and predict --interval")
-	c.Flags().IntVar(&o.cv, "cv", 0, "with --gamma auto: choose by cross-validation with so many folds, in the same pass, in place of GCV")
+	c.Flags().IntVar(&o.cv, "cv", 0, "with --gamma auto: choose by cross-validation with so many folds, in the same pass, in place of GCV; 5 with --select cv")
 	c.Flags().BoolVar(&o.mpi, "mpi", false, "be one of the ranks that mpirun or srun has started: each reads its share of the files (whole ones where there are enough, else rows of npy, npz and Parquet or bytes of csv and svmlight); rank 0 reports; needs a build with -tags mpi")
 	o.kept.register(c.Flags())
 	o.runs.register(c)
@@ -67,6 +67,9 @@ func fitCommand(joiner job.Joiner) *cobra.Command {
 
 // check validates all flags before any data are read.
 func (o *fitOptions) check() error {
+	if o.selectBy == "cv" && o.cv == 0 {
+		o.cv = 5
+	}
 	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save), o.kept.check())
 	if err == nil && !o.mpi {
 		err = refuseUntold()
@@ -78,6 +81,8 @@ func (o *fitOptions) check() error {
 		return badInput("--cv: %d folds, there must be two", o.cv)
 	case o.cv != 0 && !o.auto:
 		return badInput("--cv: it chooses gamma, say --gamma auto")
+	case o.cv != 0 && o.selectBy == "loo":
+		return badInput("--cv: --select loo leaves out one row at a time, not folds")
 	case o.oneShotError > 0 && o.auto:
 		return badInput("--size: %v is the error at a gamma, and --gamma auto has yet to be chosen", o.oneShotError)
 	case o.oneShotError > 0 && o.method == "exact":

@@ -3,7 +3,6 @@ package main
 import (
 	"runtime"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -57,7 +56,7 @@ type resultFlags struct {
 
 // solveFlags say which solutions are wanted, how exact, and where to put them.
 type solveFlags struct {
-	gamma     once
+	gammaFlags
 	method    string
 	robust    bool
 	tol       float64
@@ -66,17 +65,14 @@ type solveFlags struct {
 
 	command string // how to run this again
 	resumes string // the checkpoint that a run that has come to its limit goes on from; "" for none
-	gammas  []float64
-	auto    bool // γ is to be chosen: of gammas, or of a grid where these are none
 }
 
-func newSolveFlags() solveFlags {
-	return solveFlags{gamma: once{hint: "; several are one list, G,G"}}
-}
+func newSolveFlags() solveFlags { return solveFlags{gammaFlags: newGammaFlags()} }
 
-// register adds the flags; methods are those that --method may name.
-func (o *solveFlags) register(f *pflag.FlagSet, method, methods string) {
-	f.Var(&o.gamma, "gamma", "regularisation γ, the weight of ‖x‖² against the sum of squares (scikit-learn's alpha); a list for several; auto: the best of 50 or more by generalised cross-validation, from the sketch alone; auto:G,G,… the best of these")
+// register adds the flags; methods are those that --method may name, selectMore what --select
+// may name besides.
+func (o *solveFlags) register(f *pflag.FlagSet, method, methods, selectMore string) {
+	o.gammaFlags.register(f, selectMore)
 	f.StringVar(&o.method, "method", method, methods)
 	f.BoolVar(&o.robust, "robust", true, "take Robust Frequent Directions' shift (false: plain FD)")
 	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the weights to certify, by further passes")
@@ -102,17 +98,7 @@ func (o *solveFlags) check(methods ...string) error {
 	if err := oneOf("method", o.method, methods...); err != nil {
 		return err
 	}
-	list, auto := strings.CutPrefix(o.gamma.value, "auto:")
-	if o.auto = auto || o.gamma.value == "auto"; o.gamma.value != "auto" {
-		var err error
-		if o.gammas, err = parseGammas(list, o.method == "exact" && !o.auto); err != nil {
-			return err
-		}
-	}
-	if o.auto && o.method == "exact" {
-		return badInput("--gamma: auto chooses from a sketch, which --method exact does without")
-	}
-	return firstError(checkOut(o.out), checkOutput("report", o.report), checkOutput("coef", o.coef))
+	return firstError(o.gammaFlags.check(o.method), checkOut(o.out), checkOutput("report", o.report), checkOutput("coef", o.coef))
 }
 
 // errNoTolerance refuses --strict where it would promise what nothing checks.

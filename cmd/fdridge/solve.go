@@ -40,7 +40,7 @@ func solveCommand() *cobra.Command {
 			return nameData(args[0], o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
-	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes), chebyshev or newton; auto is cg or galerkin with --data, otherwise one-shot")
+	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes), chebyshev or newton; auto is cg or galerkin with --data, otherwise one-shot", "")
 	f := c.Flags()
 	f.Var(&o.in.data, "data", "all the rows of the sketch, in any order: they are read again to refine the solution")
 	f.StringVar(&o.in.format, "format", "auto", "as for fit")
@@ -58,6 +58,10 @@ func (o *solveOptions) check() error {
 		return err
 	}
 	switch {
+	case o.selectBy == "cv":
+		return badInput("--select: a sketch has no rows to deal into folds; say gcv or loo")
+	case o.selectBy == "loo" && !o.in.data.set:
+		return badInput("--select: loo needs the rows, --data")
 	case o.in.data.set && o.method == "one-shot":
 		return badInput("--data: --method one-shot reads no rows")
 	case !o.in.data.set && o.method != "one-shot" && o.method != "auto":

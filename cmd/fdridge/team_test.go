@@ -186,6 +186,7 @@ func rankCommands(t *testing.T) []string {
 		"--data pairs.svm --method newton --size 6 --gamma 300 --tol 4e-11",
 		"--data pairs.svm,pairs.svm --features poly:2 --standardize --size 20 --gamma 300 --method auto --tol 4e-11",
 		"--data rows.npy --target 13 --columns -14 --penalty penalty.csv --gamma auto --size 12 --method auto --tol 4e-11",
+		"--data rows.npy --target 13 --columns -14 --gamma auto --select loo --size 3 --method cg --tol 4e-11",
 		"--data rows.npy --target 13 --columns -14 --gamma 1,100 --method one-shot --size 12",
 	}
 }

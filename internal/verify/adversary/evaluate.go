@@ -48,6 +48,7 @@ func evaluate(p *problem) (r *Report) {
 	if p.replay() {
 		e.iterate()
 		e.passes()
+		e.choosing()
 		e.exact()
 		e.crossValidate()
 		e.random()

@@ -15,7 +15,9 @@ and standardisation (by StandardScaler, with the weights; sparse columns are not
 centred), the coefficients and intercepts of both targets. float32.json is the
 same for the one target of the .npy files; float64.npy are the very numbers of
 float32.npy. ridgecv.json has GCV on a grid of alphas, exact, and the alpha that
-RidgeCV chooses by its leave-one-out error. rbf.json has how far RBFSampler's
+RidgeCV chooses by its leave-one-out error. loo.json has that error itself, on a
+grid of alphas, for each combination of intercept and weights; the columns of all but
+the sparse data are standardised without weights. rbf.json has how far RBFSampler's
 kernel is from the true one on 200 rows.
 
 Each case of ridge regression holds scikit-learn's answer and the exact one. The
@@ -237,6 +239,19 @@ def cv_cases(x, y):
         }
 
 
+def loo_cases(x, y):
+    """The leave-one-out errors that RidgeCV chooses by, of standardised columns."""
+    n = len(y)
+    alphas = np.logspace(-2, 5, 15)
+    z = x.toarray() if sparse.issparse(x) else StandardScaler().fit_transform(x)
+    for intercept, weighted in itertools.product([False, True], repeat=2):
+        r = RidgeCV(alphas=alphas, fit_intercept=intercept, store_cv_values=True).fit(z, y, sample_weight=weights(n) if weighted else None)
+        loo = r.cv_values_.mean(axis=0)
+        assert r.alpha_ == alphas[np.argmin(loo)]
+        print(f"  intercept={intercept:d} weights={weighted:d}: RidgeCV chooses {r.alpha_:.3g}")
+        yield {"intercept": intercept, "weights": weighted, "alphas": alphas.tolist(), "loo": loo.tolist(), "ridgecv": r.alpha_}
+
+
 def rbf_cases(x):
     """Errors of RBFSampler's kernel on 200 rows, each the mean over ten seeds."""
     gamma, seeds = 0.1, 10
@@ -257,11 +272,12 @@ def write(name, head, cases):
 
 
 def main():
-    cv = []
+    cv, loo = [], []
     for name, stride, alpha, x, y in datasets(pathlib.Path(sys.argv[1])):
         print(name, x.shape)
         head = {"rows": x.shape[0], "features": x.shape[1], "stride": stride, "alpha": alpha}
         write(name + ".json", head, ridge_cases(x, targets(y), alpha))
+        loo += [{"data": name, "stride": stride, **c} for c in loo_cases(x, y)]
         if name in ("housing", "diabetes"):
             cv += [{"data": name, **c} for c in cv_cases(x, y)]
         if name == "housing":
@@ -278,6 +294,7 @@ def main():
                     coef, _ = sklearn_ridge(single[:, :-1], single[:, -1], None, alpha, c["intercept"], c["standardise"])
                     print("  in float32 scikit-learn is off by", relative(coef[0], c["exact"]["coef"][0]))
     write("ridgecv.json", {}, cv)
+    write("loo.json", {}, loo)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/ridge"
@@ -10,13 +11,16 @@ import (
 
 // A choice is how γ was chosen: by the least score, summed over the targets.
 type choice struct {
-	By       string         `json:"by"` // "gcv" or "cv"
+	By       string         `json:"by"` // "gcv", "loo" or "cv"
 	Gamma    number         `json:"gamma"`
 	Score    ridge.Interval `json:"score"`
-	Certain  bool           `json:"certain"`  // no other γ of the path can have a smaller score
-	Possible [2]number      `json:"possible"` // the least and the largest γ that can
-	Excess   number         `json:"excess"`   // how much smaller another one's score can be
-	AtEnd    bool           `json:"at_end"`   // it is the least or the largest of the path
+	Certain  bool           `json:"certain"`         // no other γ of the path can have a smaller score
+	Possible [2]number      `json:"possible"`        // the least and the largest γ that can
+	Excess   number         `json:"excess"`          // how much smaller another one's score can be
+	Relative number         `json:"relative_excess"` // by what part of it
+	Passes   int            `json:"passes"`          // that were spent on the choice, after the sketch's
+	Spent    string         `json:"passes_reason,omitempty"`
+	AtEnd    bool           `json:"at_end"` // it is the least or the largest of the path
 	Path     []pathPoint    `json:"path"`
 
 	narrower string // what would make brackets narrower
@@ -28,6 +32,7 @@ type pathPoint struct {
 	RSS                perTarget[ridge.Interval] `json:"rss"`
 	GCV                perTarget[ridge.Interval] `json:"gcv"`
 	CV                 perTarget[ridge.Interval] `json:"cv,omitempty"`
+	LOO                perTarget[ridge.Interval] `json:"loo,omitempty"`
 	RelativeErrorBound perTarget[number]         `json:"relative_error_bound"`
 }
 
@@ -35,11 +40,9 @@ func describe(p *ridge.GammaChoice) *choice {
 	gamma := func(i int) number { return number(p.Path[i].Gamma) }
 	possible := p.Possible
 	c := &choice{
-		By: "gcv", Gamma: gamma(p.Index), Score: p.Score, Certain: p.Certain, Excess: number(p.Excess),
+		By: p.By.String(), Gamma: gamma(p.Index), Score: p.Score, Certain: p.Certain,
+		Excess: number(p.Excess), Relative: number(p.RelativeExcess()), Passes: p.Passes, Spent: p.Spent,
 		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])},
-	}
-	if p.CV != nil {
-		c.By = "cv"
 	}
 	c.AtEnd = p.Index == 0 || p.Index == len(p.Path)-1
 	for i, f := range p.Path {
@@ -49,8 +52,11 @@ func describe(p *ridge.GammaChoice) *choice {
 			point.RSS, point.GCV = append(point.RSS, o.RSS), append(point.GCV, o.GCV)
 			point.RelativeErrorBound = append(point.RelativeErrorBound, number(o.RelativeErrorBound))
 		}
-		if p.CV != nil {
+		switch p.By {
+		case ridge.ByCV:
 			point.CV = p.Scores[i]
+		case ridge.ByLOO:
+			point.LOO = p.Scores[i]
 		}
 		c.Path = append(c.Path, point)
 	}
@@ -59,7 +65,7 @@ func describe(p *ridge.GammaChoice) *choice {
 
 // score is what was least, in words.
 func (c *choice) score() string {
-	return map[string]string{"gcv": "GCV", "cv": "cross-validated error"}[c.By]
+	return map[string]string{"gcv": "GCV", "loo": "leave-one-out error", "cv": "cross-validated error"}[c.By]
 }
 
 // String says it in words.
@@ -73,14 +79,42 @@ func (c *choice) String() string {
 	case float64(c.Excess) <= 1e-9*c.Score.Hi:
 		return fmt.Sprintf("%s has the least %s of %d, %s; others have the same, to round-off%s", gamma, c.score(), len(c.Path), bracket(c.Score), c.edge())
 	}
-	return fmt.Sprintf("%s has the least proved %s of %d, %s; the sketch leaves open any from %s to %s, %s would narrow it%s",
-		gamma, c.score(), len(c.Path), bracket(c.Score), atLeast(float64(c.Possible[0]), 4, general), atMost(float64(c.Possible[1]), 4, general), c.narrower, c.edge())
+	return fmt.Sprintf("%s has the least proved %s of %d, %s; %s open any from %s to %s, which %s; %s would narrow it%s",
+		gamma, c.score(), len(c.Path), bracket(c.Score), c.leaves(), atLeast(float64(c.Possible[0]), 4, general), atMost(float64(c.Possible[1]), 4, general), c.cost(general), c.narrower, c.edge())
+}
+
+// leaves says what leaves a choice open.
+func (c *choice) leaves() string {
+	if c.Passes > 0 {
+		return "what was read leaves"
+	}
+	return "the sketch leaves"
+}
+
+// cost says how much better another γ may be.
+func (c *choice) cost(s look) string {
+	if v := 100 * float64(c.Relative); v <= 1e4 {
+		return "may be better by " + atMost(v, 2, s) + " %"
+	}
+	return "may be better by any factor"
+}
+
+// reason is what passes were spent on the choice for, or why none were; "" where there was no
+// need.
+func (c *choice) reason() string {
+	switch {
+	case c.Spent == "":
+		return ""
+	case c.Passes == 0:
+		return "no pass was spent on the choice: " + c.Spent
+	}
+	return fmt.Sprintf("%d %s spent on the choice: %s", c.Passes, plural(c.Passes, "pass was", "passes were"), c.Spent)
 }
 
 // narrower is what would make the brackets of GCV narrower: a sketch of d rows has only
 // round-off left.
 func (f *Fit) narrower() string {
-	if f.Size() < f.Found.Summary.Config().Dim {
+	if f.Size() < f.Found.Summary.Config().Dim && !f.Found.Choice.Whole {
 		return "a larger --size"
 	}
 	return "--standardize, or features of like scale,"
@@ -96,11 +130,15 @@ func (c *choice) edge() string {
 
 // sentence says what was chosen and whether that is certain.
 func (c *choice) sentence() string {
-	gamma := chart.Digits(float64(c.Gamma), 4)
-	if c.Certain {
-		return fmt.Sprintf("γ = %s has the least %s of the %d tried, for certain.", gamma, c.score(), len(c.Path))
+	gamma, why := chart.Digits(float64(c.Gamma), 4), c.reason()
+	if why != "" {
+		why = " " + strings.ToUpper(why[:1]) + why[1:] + "."
 	}
-	return fmt.Sprintf("γ = %s was chosen of %d: its %s, between %s and %s, has the least upper end. The sketch leaves open any γ from %s to %s; %s would narrow that.",
-		gamma, len(c.Path), c.score(), atLeast(c.Score.Lo, 3, typeset), bound(c.Score.Hi),
-		atLeast(float64(c.Possible[0]), 4, typeset), atMost(float64(c.Possible[1]), 4, typeset), c.narrower)
+	if c.Certain {
+		return fmt.Sprintf("γ = %s has the least %s of the %d tried, for certain.%s", gamma, c.score(), len(c.Path), why)
+	}
+	leaves := c.leaves()
+	return fmt.Sprintf("γ = %s was chosen of %d: its %s, between %s and %s, has the least upper end. %s open any γ from %s to %s; %s would narrow that. Another one %s.%s",
+		gamma, len(c.Path), c.score(), atLeast(c.Score.Lo, 3, typeset), bound(c.Score.Hi), strings.ToUpper(leaves[:1])+leaves[1:],
+		atLeast(float64(c.Possible[0]), 4, typeset), atMost(float64(c.Possible[1]), 4, typeset), c.narrower, c.cost(typeset), why)
 }

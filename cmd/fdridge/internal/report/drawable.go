@@ -29,7 +29,7 @@ type Drawable struct {
 type gammaPath struct {
 	gamma         []float64
 	gcv, rss, dim []ridge.Interval
-	cv            []ridge.Interval // nil where there was no cross-validation
+	cv, loo       []ridge.Interval // nil where there was no cross-validation, or no row was left out
 	targets       int
 	choice        *chosen
 }
@@ -92,13 +92,15 @@ type pathText struct {
 	RSS                brackets `json:"rss"`
 	GCV                brackets `json:"gcv"`
 	CV                 brackets `json:"cv"`
+	LOO                brackets `json:"loo"`
 }
 
 // complete tells that there is a bracket for each of so many targets, of the cross-validated
-// error where it is wanted.
-func (p *pathText) complete(targets int, cross bool) bool {
+// and the leave-one-out error where the first one of the path has them.
+func (p *pathText) complete(targets int, first *pathText) bool {
+	alike := func(a, b brackets) bool { return (a != nil) == (b != nil) && (a == nil || len(a) == targets) }
 	return targets > 0 && len(p.GCV) == targets && len(p.RSS) == targets && len(p.EffectiveDimension) == 1 &&
-		(p.CV != nil) == cross && (!cross || len(p.CV) == targets)
+		alike(p.CV, first.CV) && alike(p.LOO, first.LOO)
 }
 
 // OfText is what can be drawn of a report of fit --json, or of a model.
@@ -145,18 +147,20 @@ func OfText(name string, text []byte) (*Drawable, error) {
 
 // pathOf is the path over points, in the order of γ.
 func pathOf(name string, points []pathText, choice *chosen) (*gammaPath, error) {
-	cross := points[0].CV != nil
 	slices.SortStableFunc(points, func(a, b pathText) int { return int(math.Copysign(1, a.Gamma-b.Gamma)) })
 	p := &gammaPath{targets: len(points[0].GCV), choice: choice}
 	for i := range points {
 		x := &points[i]
-		if !x.complete(p.targets, cross) {
+		if !x.complete(p.targets, &points[0]) {
 			return nil, badinput.Errorf("%s: what it says of gamma %v is not complete", name, x.Gamma)
 		}
 		p.gamma = append(p.gamma, x.Gamma)
 		p.gcv = append(p.gcv, sum(x.GCV))
-		if cross {
+		if x.CV != nil {
 			p.cv = append(p.cv, sum(x.CV))
+		}
+		if x.LOO != nil {
+			p.loo = append(p.loo, sum(x.LOO))
 		}
 		p.rss = append(p.rss, sum(x.RSS))
 		p.dim = append(p.dim, x.EffectiveDimension[0])

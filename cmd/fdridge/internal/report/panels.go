@@ -38,7 +38,7 @@ type captioned struct {
 	caption string
 }
 
-// panels are the cross-validated error where there is one, GCV, training error and effective dimension against γ.
+// panels are the cross-validated or leave-one-out error where there is one, GCV, training error and effective dimension against γ.
 func (p *gammaPath) panels() []captioned {
 	of := ""
 	if p.targets > 1 {
@@ -52,6 +52,9 @@ func (p *gammaPath) panels() []captioned {
 	}
 	if p.cv != nil {
 		add(p.cv, "cross-validated error"+of, "squared error of a row held out", true, "Each row by the fit without its fold.")
+	}
+	if p.loo != nil {
+		add(p.loo, "leave-one-out error"+of, "squared error of a row left out", true, "Each row by the exact fit to all others.")
 	}
 	add(p.gcv, "GCV"+of, "n·RSS / (n − df)²", true, "The area is where the value is proved to be at each γ; where it leaves the picture it goes on.")
 	add(p.rss, "training error"+of, "RSS, sum of squared residuals", true, "Of the fits at hand.")

@@ -18,6 +18,9 @@ func (f *Fit) WriteText(w io.Writer) error {
 	}
 	if rec.Choice != nil {
 		fmt.Fprintln(w, rec.Choice)
+		if why := rec.Choice.reason(); why != "" {
+			fmt.Fprintln(w, why)
+		}
 	}
 	if rec.Size > 0 {
 		fmt.Fprintf(w, "sketch of %d rows in %.2f s, ‖AᵀA − BᵀB‖ ≤ %s%s\n", rec.Size, float64(rec.SketchTime), AtMost(float64(rec.Fits[0].Shrinkage), 4), f.missed())
