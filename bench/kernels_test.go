@@ -109,7 +109,7 @@ func BenchmarkGradientTwofold(b *testing.B) {
 					pass(b, func(a, y engine.Matrix, r engine.Twofold) { be.Gradient(a, x, y, g.Hi, r.Hi) })
 				})
 				b.Run("twofold", func(b *testing.B) {
-					pass(b, func(a, y engine.Matrix, r engine.Twofold) { be.GradientTwofold(a, x, y, nil, g, r) })
+					pass(b, func(a, y engine.Matrix, r engine.Twofold) { be.GradientTwofold(a, x, y, nil, nil, g, r) })
 				})
 			})
 		})

@@ -72,12 +72,12 @@ type Backend interface {
 
 	// GradientTwofold computes, like Gradient but with about twice the digits,
 	//
-	//	R = A·Xᵀ − B          (n×t, overwritten)
+	//	R = A·Xᵀ − B + 1·cᵀ   (n×t, overwritten)
 	//	G = G + (W·R)ᵀ·A      (t×d)
 	//
-	// W is diagonal, with the weights w; a w without elements is the identity. The
-	// bounds of both results hold, see [Twofold].
-	GradientTwofold(a, x, b Matrix, w []float64, g, r Twofold)
+	// W is diagonal, with the weights w; a w without elements is the identity, a c
+	// without elements is zero. The bounds of both results hold, see [Twofold].
+	GradientTwofold(a, x, b Matrix, c, w []float64, g, r Twofold)
 
 	// SymEig computes the eigenvalues of the symmetric n×n matrix A, of which
 	// only the lower triangle is read, in descending order into w (length n),

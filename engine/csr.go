@@ -72,7 +72,7 @@ func (s *CSR) Gradient(x, b, g, r Matrix) {
 }
 
 // GradientTwofold is [Backend.GradientTwofold] for sparse rows.
-func (s *CSR) GradientTwofold(x, b Matrix, w []float64, g, r Twofold) {
+func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
 	t := x.Rows
 	matrix.Is(&x, t, s.Cols)
 	matrix.IsTwofold(&g, t, s.Cols)
@@ -80,20 +80,26 @@ func (s *CSR) GradientTwofold(x, b Matrix, w []float64, g, r Twofold) {
 	if b.Data != nil {
 		matrix.Is(&b, s.Rows, t)
 	}
+	if c != nil {
+		matrix.Vector(t, len(c))
+	}
 	if w != nil {
 		matrix.Vector(s.Rows, len(w))
 	}
 	for i := range s.Rows {
 		idx, val := s.Row(i)
 		for q := range t {
-			rhs, weight := 0.0, 1.0
+			rhs, shift, weight := 0.0, 0.0, 1.0
 			if b.Data != nil {
 				rhs = b.Data[i*b.Stride+q]
+			}
+			if c != nil {
+				shift = c[q]
 			}
 			if w != nil {
 				weight = w[i]
 			}
-			hi, lo, off := sparseResidual(idx, val, x.Row(q), rhs)
+			hi, lo, off := sparseResidual(idx, val, x.Row(q), rhs, shift)
 			r.Hi.Row(i)[q], r.Lo.Row(i)[q], r.Err.Row(i)[q] = hi, lo, off
 			addSparse(idx, val, hi, lo, off, weight, g.Hi.Row(q), g.Lo.Row(q), g.Err.Row(q))
 		}
@@ -104,10 +110,10 @@ func (s *CSR) GradientTwofold(x, b Matrix, w []float64, g, r Twofold) {
 // underflow.
 const underflown = 0x1p-1070
 
-// sparseResidual is a·x − b as a sum of two numbers, and the bound of its error.
-func sparseResidual(idx []int32, val, x []float64, b float64) (hi, lo, off float64) {
-	hi = -b
-	var lows float64 // the magnitudes in lo
+// sparseResidual is a·x − b + c as a sum of two numbers, and the bound of its error.
+func sparseResidual(idx []int32, val, x []float64, b, c float64) (hi, lo, off float64) {
+	hi, lo = twofold.Sum(-b, c)
+	lows := math.Abs(lo) // the magnitudes in lo
 	for k, j := range idx {
 		p, e := twofold.Product(val[k], x[j])
 		var missing float64
@@ -115,7 +121,7 @@ func sparseResidual(idx []int32, val, x []float64, b float64) (hi, lo, off float
 		lo += missing + e
 		lows += math.Abs(missing) + math.Abs(e)
 	}
-	n := float64(len(idx) + 1)
+	n := float64(len(idx) + 2)
 	hi, lo = twofold.Sum(hi, lo)
 	return hi, lo, n*(twofold.Lost*lows+underflown) + (hi - hi) // which is 0, or NaN as hi is not finite
 }

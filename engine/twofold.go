@@ -18,8 +18,8 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 //     magnitudes M = s_i·Σc_j|x_j|, loses at most u2ᵏ in each addition, and of these
 //     losses, which are added up beside it in four to sixteen sums of n/4 terms at most, u of
 //     what they have come to: n·(3/2 + n/8 + 16)·u²·4M < n(70 + n/2)u²M for a strip of n
-//     columns. S strips and −b are added without a loss but for u of the low parts, which
-//     are no more than (4n + S + 1)u(M + |b|), in 2(S + 1) additions.
+//     columns. S strips, −b and c are added without a loss but for u of the low parts, which
+//     are no more than (4n + S + 2)u(M + |b| + |c|), in 2(S + 2) additions.
 //   - So is a strip's part of G, with M = c_j·Σs_i|w_i·r_i|: R rows, one after the other, of
 //     two losses each, come to (R + 4R²)u²·4M. What R is off by comes to c_j·Σs_i·w_i times
 //     it. Strips and parts are added without a loss but for four roundings of the low parts,

@@ -16,6 +16,7 @@ type twofoldCase struct {
 	name       string
 	n, d, t    int
 	a, x, b, w func(i, j int) float64 // b and w may be nil; w is of a column
+	shift      func(q, _ int) float64 // c; may be nil
 	g          func(i, j int) float64 // what G is added to
 	rough      bool                   // no scales of rows and columns are near the magnitudes of entries
 	want       *twofoldSums
@@ -33,10 +34,12 @@ type twofoldSums struct {
 func gradientTwofold(t *testing.T, be engine.Backend) {
 	dense, sparse := 0.0, 0.0
 	for _, c := range exactTwofolds() {
-		dense = max(dense, c.hold(t, func(a, x, b engine.Matrix, w []float64, g, r engine.Twofold) { be.GradientTwofold(a, x, b, w, g, r) }))
-		sparse = max(sparse, c.hold(t, func(a, x, b engine.Matrix, w []float64, g, r engine.Twofold) {
+		dense = max(dense, c.hold(t, func(a, x, b engine.Matrix, c, w []float64, g, r engine.Twofold) {
+			be.GradientTwofold(a, x, b, c, w, g, r)
+		}))
+		sparse = max(sparse, c.hold(t, func(a, x, b engine.Matrix, c, w []float64, g, r engine.Twofold) {
 			s := compressed(a)
-			s.GradientTwofold(x, b, w, g, r)
+			s.GradientTwofold(x, b, c, w, g, r)
 		}))
 	}
 	t.Logf("at most %.2g of a bound is used, %.2g of one of sparse rows", dense, sparse)
@@ -60,10 +63,10 @@ func twofoldOutOfRange(t *testing.T, be engine.Backend) {
 		a.data[40*a.ld+3] = v
 		x := newMatrix(q, d, func(int, int) float64 { return 1e10 })
 		g, r := newTwofold(q, d), newTwofold(n, q)
-		be.GradientTwofold(a.view(), x.view(), engine.Matrix{}, nil, g, r)
+		be.GradientTwofold(a.view(), x.view(), engine.Matrix{}, nil, nil, g, r)
 		s := compressed(a.view())
 		gs, rs := newTwofold(q, d), newTwofold(n, q)
-		s.GradientTwofold(x.view(), engine.Matrix{}, nil, gs, rs)
+		s.GradientTwofold(x.view(), engine.Matrix{}, nil, nil, gs, rs)
 		for name, bounds := range map[string][]float64{"R": r.Err.Row(40), "sparse R": rs.Err.Row(40), "G": g.Err.Row(1)[3:4], "sparse G": gs.Err.Row(1)[3:4]} {
 			for _, e := range bounds {
 				if !math.IsNaN(e) && !math.IsInf(e, 0) {
@@ -77,7 +80,7 @@ func twofoldOutOfRange(t *testing.T, be engine.Backend) {
 func twofoldAllocations(t *testing.T, be engine.Backend) {
 	const n, d, q = 500, 130, 3
 	a, x, g, r := newMatrix(n, d, normal(random(2))), newMatrix(q, d, normal(random(3))), newTwofold(q, d), newTwofold(n, q)
-	f := func() { be.GradientTwofold(a.view(), x.view(), engine.Matrix{}, nil, g, r) }
+	f := func() { be.GradientTwofold(a.view(), x.view(), engine.Matrix{}, nil, nil, g, r) }
 	f()
 	if got := testing.AllocsPerRun(10, f); !(got == 0) {
 		t.Errorf("%v allocations a call", got)
@@ -93,12 +96,13 @@ func twofoldPanics(t *testing.T, be engine.Backend) {
 	short := g
 	short.Err = engine.View(1, 1, make([]float64, 1))
 	for name, f := range map[string]func(){
-		"other x":       func() { be.GradientTwofold(a, engine.View(1, 3, make([]float64, 3)), b, nil, g, r) },
-		"other b":       func() { be.GradientTwofold(a, x, engine.View(2, 1, make([]float64, 2)), nil, g, r) },
-		"short weights": func() { be.GradientTwofold(a, x, b, make([]float64, 2), g, r) },
-		"other g":       func() { be.GradientTwofold(a, x, b, nil, r, r) },
-		"short bounds":  func() { be.GradientTwofold(a, x, b, nil, short, r) },
-		"other r":       func() { be.GradientTwofold(a, x, b, nil, g, g) },
+		"other x":       func() { be.GradientTwofold(a, engine.View(1, 3, make([]float64, 3)), b, nil, nil, g, r) },
+		"other b":       func() { be.GradientTwofold(a, x, engine.View(2, 1, make([]float64, 2)), nil, nil, g, r) },
+		"short weights": func() { be.GradientTwofold(a, x, b, nil, make([]float64, 2), g, r) },
+		"other c":       func() { be.GradientTwofold(a, x, b, []float64{}, nil, g, r) },
+		"other g":       func() { be.GradientTwofold(a, x, b, nil, nil, r, r) },
+		"short bounds":  func() { be.GradientTwofold(a, x, b, nil, nil, short, r) },
+		"other r":       func() { be.GradientTwofold(a, x, b, nil, nil, g, g) },
 	} {
 		func() {
 			defer func() {
@@ -116,7 +120,7 @@ func twofoldCases() []twofoldCase {
 	var cases []twofoldCase
 	shapes := [][3]int{{3, 0, 1}, {1, 1, 1}, {3, 2, 1}, {4, 7, 2}, {5, 8, 1}, {7, 17, 3}, {33, 5, 1}, {64, 31, 2}, {130, 70, 1}, {40, 520, 1}, {9, 1100, 2}, {300, 12, 5}}
 	for i, s := range shapes {
-		for _, kind := range []func(rng *rand.Rand, c *twofoldCase){ordinary, scaled, cancelling, outliers, graded, small, large} {
+		for _, kind := range []func(rng *rand.Rand, c *twofoldCase){ordinary, scaled, cancelling, shifted, outliers, graded, small, large} {
 			c := twofoldCase{n: s[0], d: s[1], t: s[2]}
 			kind(random(uint64(i)), &c)
 			c.name = fmt.Sprintf("%s, n = %d, d = %d, t = %d", c.name, c.n, c.d, c.t)
@@ -174,6 +178,22 @@ func cancelling(rng *rand.Rand, c *twofoldCase) {
 		return s.value()
 	})
 	c.g = nil
+}
+
+// shifted has columns and a B that are far from zero, all of which a shift takes off again.
+func shifted(rng *rand.Rand, c *twofoldCase) {
+	ordinary(rng, c)
+	c.name = "far from zero, and shifted"
+	a, x, b := c.a, c.x, c.b
+	c.a = func(i, j int) float64 { return 1e9 + a(i, j) }
+	c.b = func(i, q int) float64 { return 1e6 + b(i, q) }
+	c.shift = table(c.t, 1, func(q, _ int) float64 {
+		s := 1e6
+		for j := range c.d {
+			s -= 1e9 * x(q, j)
+		}
+		return s
+	})
 }
 
 // outliers has a few rows, and entries, that are far larger than all others.
@@ -260,7 +280,7 @@ func compressed(a engine.Matrix) engine.CSR {
 }
 
 // hold returns how much of a bound is used, at most.
-func (c twofoldCase) hold(t *testing.T, compute func(a, x, b engine.Matrix, w []float64, g, r engine.Twofold)) float64 {
+func (c twofoldCase) hold(t *testing.T, compute func(a, x, b engine.Matrix, c, w []float64, g, r engine.Twofold)) float64 {
 	t.Helper()
 	if c.g == nil {
 		c.g = func(int, int) float64 { return 0 }
@@ -274,10 +294,14 @@ func (c twofoldCase) hold(t *testing.T, compute func(a, x, b engine.Matrix, w []
 	for i := 0; c.w != nil && i < c.n; i++ {
 		w = append(w, c.w(i, 0))
 	}
+	var shift []float64
+	for q := 0; c.shift != nil && q < c.t; q++ {
+		shift = append(shift, c.shift(q, 0))
+	}
 	zero := func(int, int) float64 { return 0 }
 	gh, gl, ge := newOutput(c.t, c.d, c.g), newOutput(c.t, c.d, zero), newOutput(c.t, c.d, zero)
 	rh, rl, re := newOutput(c.n, c.t, nan), newOutput(c.n, c.t, nan), newOutput(c.n, c.t, nan)
-	compute(a.view(), x.view(), b, w, engine.Twofold{Hi: gh.view(), Lo: gl.view(), Err: ge.view()}, engine.Twofold{Hi: rh.view(), Lo: rl.view(), Err: re.view()})
+	compute(a.view(), x.view(), b, shift, w, engine.Twofold{Hi: gh.view(), Lo: gl.view(), Err: ge.view()}, engine.Twofold{Hi: rh.view(), Lo: rl.view(), Err: re.view()})
 	for i, m := range []*matrix{gh, gl, ge, rh, rl, re} {
 		m.guarded(t, fmt.Sprint(c.name, ", output ", i), anywhere)
 	}
@@ -330,6 +354,10 @@ func (c twofoldCase) exact() *twofoldSums {
 			if c.b != nil {
 				r.Sub(r, exactly(c.b(i, q)))
 				size += math.Abs(c.b(i, q))
+			}
+			if c.shift != nil {
+				r.Add(r, exactly(c.shift(q, 0)))
+				size += math.Abs(c.shift(q, 0))
 			}
 			s.r, s.rSize = append(s.r, r), append(s.rSize, size)
 			weighted := exactly(0).Set(r)

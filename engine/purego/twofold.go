@@ -7,17 +7,17 @@ import (
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
-// GradientTwofold computes R = A·Xᵀ − B and G += (W·R)ᵀ·A as sums of two numbers, for
+// GradientTwofold computes R = A·Xᵀ − B + 1cᵀ and G += (W·R)ᵀ·A as sums of two numbers, for
 // rows that are divided among parts by their shape alone. Each part takes strips of rows
 // that stay in the second-level cache.
-func (b *Backend) GradientTwofold(a, x, rhs matrix.Matrix, w []float64, g, r matrix.Twofold) {
-	matrix.GradientTwofold(&a, &x, &rhs, w, &g, &r)
+func (b *Backend) GradientTwofold(a, x, rhs matrix.Matrix, c, w []float64, g, r matrix.Twofold) {
+	matrix.GradientTwofold(&a, &x, &rhs, c, w, &g, &r)
 	n, d, t := a.Rows, a.Cols, x.Rows
 	if n == 0 || t == 0 {
 		return
 	}
 	team := twofolds.get()
-	v := twofoldGradient{k: b.kernel, a: a, x: x, b: rhs, w: w, r: r, parts: twofoldParts(n, d, t)}
+	v := twofoldGradient{k: b.kernel, a: a, x: x, b: rhs, shift: c, w: w, r: r, parts: twofoldParts(n, d, t)}
 	v.absX = matrix.View(t, d, grow(&team.absX, t*d))
 	for q := range t {
 		abs := v.absX.Row(q)
@@ -50,6 +50,7 @@ var twofolds pool[twofoldTeam]
 type twofoldGradient struct {
 	k       *kernel.Kernel
 	a, x, b matrix.Matrix
+	shift   []float64 // c
 	w       []float64
 	r       matrix.Twofold
 	absX    matrix.Matrix // |X|

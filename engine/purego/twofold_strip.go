@@ -197,10 +197,10 @@ func (p *twofoldStrip) dots(group, n int, size float64, a *float64, lda int, x *
 // unit2 is u² for u = 2⁻⁵³, the unit of what sums of two numbers are off by.
 const unit2 = 0x1p-106
 
-// alongRows is what a product of d columns may be off by, taken in so many strips and less b,
-// relative to the magnitudes of which its bases are made. See [engine.Twofold].
+// alongRows is what a product of d columns may be off by, taken in so many strips, less b and
+// with a shift, relative to the magnitudes of which its bases are made. See [engine.Twofold].
 func alongRows(d, strips int) float64 {
-	n, s := float64(min(d, twofoldColumns)), float64(strips+1)
+	n, s := float64(min(d, twofoldColumns)), float64(strips+2)
 	return 2 * unit2 * (n*(70+n/2) + 2*s*(4*n+s))
 }
 
@@ -214,7 +214,7 @@ func alongStrip(rows int) float64 {
 // strip.
 const tiny = 0x1p-1060
 
-// residual books row i's a·x − b, given a·x as a sum of two and the magnitudes in it, and
+// residual books row i's a·x − b + c, given a·x as a sum of two and the magnitudes in it, and
 // returns it times the weight.
 func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64) {
 	if p.b.Data != nil {
@@ -223,6 +223,13 @@ func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64)
 		hi, e = twofold.Sum(hi, -b)
 		lo += e
 		size += math.Abs(b)
+	}
+	if p.shift != nil {
+		c := p.shift[q]
+		var e float64
+		hi, e = twofold.Sum(hi, c)
+		lo += e
+		size += math.Abs(c)
 	}
 	size += hi - hi // which is 0, or NaN as all is then
 	hi, lo = twofold.Sum(hi, lo)

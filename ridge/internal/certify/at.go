@@ -75,7 +75,7 @@ func (a At) energies(p *resolvent.Projection, dg float64) interval.Interval {
 	most := math.Sqrt(a.inverse())
 	var lo float64
 	hi := p.Norm * most
-	if p.Norm >= 0x1p-400 && p.Norm <= 0x1p400 { // squares neither underflow nor overflow
+	if p.Norm >= 0x1p-400 && p.Norm <= 0x1p400 && hi >= 0x1p-400 { // squares neither underflow nor overflow
 		lo = math.Sqrt(a.eigen.Quad(p, a.upper))
 		if a.definite {
 			hi = math.Min(hi, math.Sqrt(a.eigen.Quad(p, a.lower)))

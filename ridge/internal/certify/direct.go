@@ -161,7 +161,7 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 		return s
 	}
 	s.sigma = math.Max(root, least*lower)
-	s.factor = nearness{lower, upper, slack, d * eps * frobenius * rnorm, two, columns}
+	s.factor = nearness{lower, upper, slack, d * eps * frobenius * rnorm, 1 / least, columns}
 	for j, h := range rows {
 		s.inverse[j] = h * scaled / lower
 		if root > 0 {

@@ -79,7 +79,7 @@ func (g *Judge) roundOff(b side, x []float64, r float64) (weights, energy float6
 	r = math.Hypot(r, math.Sqrt(float64(g.Rows))*roundoff.LostResidual)
 	residual := g.residualError(b, x, r)
 	sums := g.factor.pass * eps * (r + residual)
-	own := few*eps*g.Gamma*xn + g.centring(b, xn)
+	own := few*eps*g.Gamma*xn + g.centring(b, xn) + float64(len(x))*roundoff.Underflow
 	energy = residual + g.perEnergy*sums + own*math.Sqrt(most)
 	weights = residual*math.Min(g.timesInverse(), g.perWeights) + g.perWeights*sums + own*most
 	return math.Min(weights, energy*math.Sqrt(most)), energy
@@ -94,7 +94,7 @@ func (g *Judge) Error(p *resolvent.Projection, round float64) float64 {
 	b := g.bound
 	most := g.inverse()
 	e := p.Norm * most
-	if p.Norm < 0x1p-400 { // its square may underflow
+	if p.Norm < 0x1p-400 || e < 0x1p-400 { // squares may underflow
 		return e*(1+16*eps) + round
 	}
 	onto := g.factor.onto * eps * p.Norm // what the projection is off by

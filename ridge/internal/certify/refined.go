@@ -3,8 +3,6 @@ package certify
 import (
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
@@ -83,13 +81,15 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 		return next, false
 	}
 	round, tiny := 1+(d+8)*eps, (d+8)*roundoff.Underflow
+	under := (d*math.Sqrt(d) + vec.Norm(n.columns)) * roundoff.Underflow // what R⁻ᵀg and the step lose
 	half, step := vec.Norm(c.Half)*round, vec.Norm(c.Step)*round
 	lost := math.Min(vec.Norm(c.Bounds)/s.sigma, vec.AbsDot(s.inverse, c.Bounds)) * round
-	exact := half * (1 + n.transposed)                          // bounds ‖R⁻ᵀg‖
-	backward := d * eps * vec.AbsDot(n.columns, c.Step) * round // solving R·step = R⁻ᵀg is off by so much of it
-	solved := half*n.transposed + backward                      // bounds ‖Rs‖
-	next.X, next.Error = x, (r.omega/(1-r.omega)*n.inverse*exact+n.inverse*half*n.transposed+math.Min(step*n.solved, n.inverse*backward)+lost/s.sigma)*round+(1+n.inverse)*tiny
-	inner := (r.omega/n.lower*exact+n.upper*(solved+floats.Sum(n.columns)*tiny)+lost)*round + tiny
+	exact := half*(1+n.transposed) + n.inverse*under // bounds ‖R⁻ᵀg‖
+	// Solving R·step = R⁻ᵀg is off by so much of it.
+	backward := (d*eps*vec.AbsDot(n.columns, c.Step)+under)*round + n.inverse*under
+	solved := half*n.transposed + backward // bounds ‖Rs‖
+	next.X, next.Error = x, (r.omega/(1-r.omega)*n.inverse*exact+n.inverse*half*n.transposed+math.Min(step*n.solved+n.inverse*(1+n.inverse)*under, n.inverse*backward)+lost/s.sigma)*round+tiny
+	inner := (r.omega/n.lower*exact+n.upper*solved+lost)*round + tiny
 	lowR := vec.AbsDot(n.columns, low) * round // bounds ‖R·low‖
 	energy := (inner + n.upper*lowR) * round
 	bound := next.Error + rounding

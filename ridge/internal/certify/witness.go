@@ -68,6 +68,7 @@ func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want floa
 	xn := vec.Norm(x)
 	size := k.norm.read*xn + k.targetNorm(j)
 	slack := roundoff.SameRows*size*size + k.SquaresError(j) + 2*k.CrossError(j)*xn + math.Pow(k.meanShift(k.side(j), xn), 2)
+	slack += float64(k.Rows) * roundoff.LostResidual * roundoff.LostResidual
 	_, differs = apart(rss, want, slack)
 	return want, differs
 }

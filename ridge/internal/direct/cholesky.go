@@ -105,11 +105,11 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 		b, xn := e.col[d+j], vec.Norm(xj)
 		size := b + vec.AbsDot(e.col[:d], xj)
 		for i, v := range rj {
-			s.Residual = append(s.Residual, math.Abs(v)+roundoff.Unit*(roundoff.CholeskyResidual(e.chain, n)*e.col[i]*size+roundoff.GammaResidual(n)*gamma*math.Abs(xj[i])))
+			s.Residual = append(s.Residual, math.Abs(v)+roundoff.Unit*(roundoff.CholeskyResidual(e.chain, n)*e.col[i]*size+roundoff.GammaResidual(n)*(gamma*math.Abs(xj[i]))))
 		}
 		// ‖Ax − b‖² = ‖b‖² − 2cᵀx + xᵀKx with Kx = c − γx − r.
 		s.RSS = append(s.RSS, e.sum[(d+j)*q+d+j]-vec.Dot(c, xj)-gamma*xn*xn-vec.Dot(xj, rj))
-		s.RSSRound = append(s.RSSRound, roundoff.Unit*(roundoff.CholeskyRSS(e.chain, n)*size*size+roundoff.GammaRSS(n)*gamma*xn*xn))
+		s.RSSRound = append(s.RSSRound, roundoff.Unit*(roundoff.CholeskyRSS(e.chain, n)*size*size+roundoff.GammaRSS(n)*(gamma*xn*xn)))
 	}
 	return s, -1
 }

@@ -49,8 +49,8 @@ func (h *passHeader) content(numbers int) int64 {
 }
 
 // question tells one pass from another: by its vectors, bit for bit, targets, and what is asked
-// of them.
-func question(qs []Query, v []float64) (out [sha256.Size]byte) {
+// of them; and by the shifts of what is measured, which all workers must have alike.
+func question(qs []Query, v, shifts []float64) (out [sha256.Size]byte) {
 	h := sha256.New()
 	var b [9]byte
 	word := func(u uint64, flag byte) {
@@ -70,6 +70,9 @@ func question(qs []Query, v []float64) (out [sha256.Size]byte) {
 	}
 	for _, x := range v {
 		word(math.Float64bits(x), 2)
+	}
+	for _, x := range shifts {
+		word(math.Float64bits(x), 8)
 	}
 	h.Sum(out[:0])
 	return out
@@ -166,7 +169,11 @@ func (o *Operator) write(state uint64, measured []twofold.Number, content func(m
 // journal has its end: out and rss are then what it found.
 func (o *Operator) recall(out, rss []float64) (finished bool, err error) {
 	if o.journal != nil || o.shared.reducer != nil {
-		o.shared.question = question(o.run.queries, o.run.v[:len(o.run.queries)*o.d])
+		var shifts []float64
+		if o.precise != nil {
+			shifts = o.precise.shift
+		}
+		o.shared.question = question(o.run.queries, o.run.v[:len(o.run.queries)*o.d], shifts)
 	}
 	if o.journal == nil || (o.shared.reducer != nil && !o.shared.recalling) {
 		return false, nil

@@ -19,12 +19,14 @@ type point struct {
 //
 //	g = Xᵀr − a·s/Σw + γx
 //
-// where an intercept is fitted, without the middle term otherwise.
+// where an intercept is fitted, without the middle term otherwise. That is so for any constant
+// that is added to all residuals: with one that makes them small, ȳ − xᵀx̄ as computed, sums over
+// rows that are far from zero have nothing to cancel.
 type Measurement struct {
 	Gradient []float64 // H·x − c, rounded once
 	Bounds   []float64 // of the error of each component
 	RSS      twofold.Number
-	Shift    twofold.Number // s/Σw, the mean of Xx − y; 0 without an intercept
+	Shift    twofold.Number // the mean of Xx − y; 0 without an intercept
 }
 
 // A measuring is a pass under way that measures at some points.
@@ -33,6 +35,7 @@ type measuring struct {
 	points []point
 	x      []float64      // of all points; with an intercept zeros behind them, whose residuals are 1
 	rhs    []float64      // of the rows at hand
+	shift  []float64      // what is added to the residuals of each point; nil without an intercept
 	r      engine.Twofold // of the rows at hand
 	g      engine.Twofold // Xᵀr of all points, and a behind them
 	sums   []measured
@@ -66,6 +69,12 @@ func newMeasuring(o *Operator, qs []Query, v []float64) *measuring {
 	for i, p := range points {
 		copy(m.x[i*o.d:], p.x)
 	}
+	if o.product.reader.Mean() != nil {
+		m.shift = make([]float64, q)
+		for i, p := range points {
+			m.shift[i] = o.product.reader.TargetMean(p.Target) - o.product.offset[p.query]
+		}
+	}
 	m.g, m.r = newTwofold(q, o.d), newTwofold(engine.MaxGradientRows, q)
 	return m
 }
@@ -89,9 +98,9 @@ func (m *measuring) add(b dataset.Block) {
 	}
 	x, rhs, r := engine.View(q, o.d, m.x), engine.View(b.N, q, m.rhs), firstRows(m.r, b.N)
 	if b.Sparse != nil {
-		b.Sparse.GradientTwofold(x, rhs, b.W, m.g, r)
+		b.Sparse.GradientTwofold(x, rhs, m.shift, b.W, m.g, r)
 	} else {
-		o.product.be.GradientTwofold(engine.View(b.N, o.d, b.X), x, rhs, b.W, m.g, r)
+		o.product.be.GradientTwofold(engine.View(b.N, o.d, b.X), x, rhs, m.shift, b.W, m.g, r)
 	}
 	for i := range b.N {
 		w := twofold.Of(1)
@@ -160,14 +169,16 @@ func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 	weight, g := sums[0], sums[1+2*q:]
 	for i, p := range m.points {
 		ones, found := sums[1+2*i], &Measurement{Gradient: make([]float64, o.d), Bounds: make([]float64, o.d), RSS: sums[2+2*i]}
+		var mean twofold.Number // s/Σw
 		if centred {
-			found.Shift = ones.Over(weight)
-			found.RSS = found.RSS.Minus(ones.Times(found.Shift))
+			mean = ones.Over(weight)
+			found.RSS = found.RSS.Minus(ones.Times(mean))
+			found.Shift = mean.Minus(twofold.Of(m.shift[i]))
 		}
 		for j, x := range p.x {
 			v := g[i*o.d+j]
 			if centred {
-				v = v.Minus(g[q*o.d+j].Times(found.Shift))
+				v = v.Minus(g[q*o.d+j].Times(mean))
 			}
 			found.Gradient[j], found.Bounds[j] = v.Plus(twofold.Times(p.Gamma, x)).Round()
 		}

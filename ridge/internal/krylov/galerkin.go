@@ -84,9 +84,7 @@ func (m *galerkin) Start(ctx context.Context) error {
 	}
 	m.fresh = rank
 	if m.Problem.Start != nil { // of whose gradient nothing is known
-		for _, s := range m.Systems {
-			copy(s.X, m.Problem.Start[s.Target*d:(s.Target+1)*d])
-		}
+		m.startAt(m.Problem.Start)
 		m.asked = append(m.asked, m.Active...)
 		return nil
 	}
@@ -266,7 +264,7 @@ func (m *galerkin) correct() error {
 		return err
 	}
 	for i, g := range m.Gradients() {
-		if s := m.Active[i]; s.precise && !s.Measured {
+		if s := m.Active[i]; s.precision == twice && !s.Measured {
 			rounding := s.distance(&g, 0)
 			s.checking = s.Relative <= m.Tol || s.bound < roundedAway*rounding
 		}

@@ -1,6 +1,8 @@
 package krylov
 
 import (
+	"math"
+
 	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
@@ -38,6 +40,15 @@ func (s *System) settle(v []float64, found *gram.Measurement) {
 	o.g, o.here, o.renew, o.asked = found.Gradient, &o.exact, false, false
 	copy(o.x, v)
 	clear(s.X)
+}
+
+// gains says that less round-off is in what was found at v than in a plain gradient there. Of rows
+// that are very far from zero it need not be: they are read as they are.
+func (s *System) gains(v []float64, found *gram.Measurement) bool {
+	rss, off := found.RSS.Round()
+	exact := s.judged.Exact(interval.Outward(rss, off), found.Bounds)
+	round, _ := s.judged.RoundOff(s.Target, v, math.Sqrt(math.Max(0, rss)))
+	return exact.Weights < round/2
 }
 
 // add rounds x + X, and returns how far that moves it.

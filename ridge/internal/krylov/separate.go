@@ -92,9 +92,7 @@ func newIteration(kind Kind, s *System, h Hessian) (iteration, error) {
 func (m *separate) Start(ctx context.Context) error {
 	d := m.Dim()
 	if m.Problem.Start != nil {
-		for _, s := range m.Systems {
-			copy(s.X, m.Problem.Start[s.Target*d:(s.Target+1)*d])
-		}
+		m.startAt(m.Problem.Start)
 		return nil
 	}
 	g, q := &m.gradients, len(m.Systems)

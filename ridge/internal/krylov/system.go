@@ -33,15 +33,24 @@ type System struct {
 	Relative float64 // bounds ‖x − x*‖/‖x*‖: proved where Measured
 	Status   Status
 
-	index    int // among all systems
-	judged   *certify.Judge
-	checking bool    // its next query is to be the gradient where it is, with no step before
-	precise  bool    // plain gradients certify no more: one is measured with twice the digits
-	origin   *origin // where that was; nil before
-	passes   int
-	bound    float64 // on ‖x − x*‖
-	best     best
+	index     int // among all systems
+	judged    *certify.Judge
+	checking  bool      // its next query is to be the gradient where it is, with no step before
+	precision precision // of the gradients that are measured
+	origin    *origin   // where that was; nil before
+	passes    int
+	bound     float64 // on ‖x − x*‖
+	best      best
 }
+
+// A precision is that of measured gradients.
+type precision int
+
+const (
+	plain      precision = iota
+	twice                // plain ones certify no more: one is measured with twice the digits
+	plainAgain           // that has certified no more either
+)
 
 // An Iterate is where a system stands.
 type Iterate struct {
@@ -116,8 +125,8 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	}
 	if !s.Measured {
 		s.checking = reached || exhausted
-		if !s.precise && s.plainFails(round, tol) {
-			s.precise, s.checking = true, true
+		if s.precision == plain && s.plainFails(round, tol) {
+			s.precision, s.checking = twice, true
 		}
 		return
 	}
@@ -132,8 +141,8 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 		s.Status = Reached
 	case exhausted && s.judged.CNorm(s.Target) <= s.judged.CrossError(s.Target):
 		s.Status = Zero
-	case (exhausted || s.best.vain >= mostVain) && !s.precise:
-		s.precise, s.checking, s.best.vain = true, true, 0
+	case (exhausted || s.best.vain >= mostVain) && s.precision == plain:
+		s.precision, s.checking, s.best.vain = twice, true, 0
 	case exhausted && s.origin != nil && s.origin.isFar() && s.bound >= roundedAway*rounding:
 		s.origin.renew, s.checking = true, true
 	case exhausted || s.best.vain >= mostVain:
@@ -155,7 +164,7 @@ func (s *System) plainFails(round, tol float64) bool {
 // measuresAnew says that the next gradient is measured with twice the digits. Its iteration need
 // not wait for it: it differs from the one at hand by little.
 func (s *System) measuresAnew() bool {
-	return s.checking && s.precise && (s.origin == nil || s.origin.renew)
+	return s.checking && s.precision == twice && (s.origin == nil || s.origin.renew)
 }
 
 // roundedAway times what rounding the weights to float64 has moved them by is a bound on their
@@ -181,7 +190,7 @@ func (s *System) distance(g *Projection, round float64) (rounding float64) {
 // is off by little of what has changed since: it is not counted, nothing is certified by it.
 func (s *System) roundOff() float64 {
 	switch {
-	case s.precise && !s.Measured:
+	case s.precision == twice && !s.Measured:
 		return 0
 	case s.origin != nil:
 		return s.origin.here.Weights
@@ -213,7 +222,7 @@ func (s *System) record(g *Projection) {
 func (s *System) query(affine bool, v []float64) gram.Query {
 	q := gram.Query{Target: s.Target, Affine: affine, Gamma: s.Gamma()}
 	switch o := s.origin; {
-	case !affine || !s.precise:
+	case !affine || s.precision != twice:
 	case o == nil:
 		q.Precise = true
 	case o.renew:
@@ -228,10 +237,15 @@ func (s *System) query(affine bool, v []float64) gram.Query {
 
 // shift makes of kv what was asked for of v: Hv, or the gradient.
 func (s *System) shift(kv, v []float64, found *gram.Measurement) {
-	if found != nil {
+	switch {
+	case found == nil:
+	case s.gains(v, found):
 		s.settle(v, found)
 		copy(kv, found.Gradient)
 		return
+	default:
+		s.precision, s.origin = plainAgain, nil
+		copy(s.X, v)
 	}
 	vec.Axpy(s.Gamma(), v, kv)
 	if o := s.origin; o != nil && o.asked {

@@ -152,11 +152,14 @@ func (s *Stage) join(w2, weightError float64, n int) int {
 		off := 1.5*(s.RelativeWeight(w1)+weightError/w2) + 8*roundoff.Unit
 		for j, v := range mu {
 			gap := s.mean[j] - v
+			column := 0 // of NonZero
 			if j < s.d {
 				s.x[n*s.d+j] = f * gap
 			} else {
 				s.y[n*s.t+j-s.d] = f * gap
+				column = 1 + j - s.d
 			}
+			s.NonZero[column] = s.NonZero[column] || gap != 0 // though f·gap may underflow
 			wrong := f * roundoff.Inflate * (s.meanError(j) + muError[j] + off*math.Abs(gap))
 			s.Moved[j] = math.Hypot(s.Moved[j], wrong)
 		}
