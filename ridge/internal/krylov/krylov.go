@@ -21,7 +21,7 @@ type Problem struct {
 	Operator *gram.Operator // a pass over them
 	Hessian  Hessian
 	Gammas   []float64
-	Start    []float64 // t×d, where every γ starts from, see startAt; nil: Ĥ⁻¹c
+	Start    []float64 // t×d, where every γ starts from; nil: Ĥ⁻¹c
 	// Deflate says that Ĥ is a function of the sketch's BᵀB, so that Ĥ⁻¹v is a multiple of v
 	// for every v orthogonal to V.
 	Deflate bool
@@ -125,14 +125,11 @@ func newBatch(p *Problem) *Batch {
 	return b
 }
 
-// startAt starts every system from the weights given for its target, t×d. Where c is zero to
-// round-off, so is x*, which no iteration gets to: zero is kept there.
+// startAt starts every system from the weights given for its target, t×d.
 func (b *Batch) startAt(x []float64) {
 	d := b.Dim()
 	for _, s := range b.Systems {
-		if b.Known.CNorm(s.Target) > b.Known.CrossError(s.Target) {
-			copy(s.X, x[s.Target*d:(s.Target+1)*d])
-		}
+		copy(s.X, x[s.Target*d:(s.Target+1)*d])
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // A Projection is that of a gradient.
@@ -124,7 +125,7 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 		return
 	}
 	if !s.Measured {
-		s.checking = reached || exhausted
+		s.checking = reached || exhausted || s.isZero()
 		if s.precision == plain && s.plainFails(round, tol) {
 			s.precision, s.checking = twice, true
 		}
@@ -139,7 +140,7 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	switch {
 	case reached:
 		s.Status = Reached
-	case exhausted && s.judged.CNorm(s.Target) <= s.judged.CrossError(s.Target):
+	case s.isZero() || exhausted && s.zeroTarget():
 		s.Status = Zero
 	case (exhausted || s.best.vain >= mostVain) && s.precision == plain:
 		s.precision, s.checking, s.best.vain = twice, true, 0
@@ -152,13 +153,24 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	}
 }
 
+// zeroTarget says that c is zero to round-off, and so is x*, of which no relative error is ever
+// certified.
+func (s *System) zeroTarget() bool {
+	return s.judged.CNorm(s.Target) <= s.judged.CrossError(s.Target)
+}
+
+// isZero says that for such a target the weights that it started from are gone but for a rounding.
+func (s *System) isZero() bool {
+	return s.zeroTarget() && s.bound <= roundoff.Eps*s.best.first
+}
+
 // soon is the share of round-off in a bound from which on it is not waited for more of it.
 const soon = 1. / 64
 
 // plainFails says that no plain gradient here certifies the tolerance, and that the bound is not
 // far from what one would certify.
 func (s *System) plainFails(round, tol float64) bool {
-	return round > tol*vec.Norm(s.X) && round > soon*s.bound && s.judged.CNorm(s.Target) > s.judged.CrossError(s.Target)
+	return round > tol*vec.Norm(s.X) && round > soon*s.bound && !s.zeroTarget()
 }
 
 // measuresAnew says that the next gradient is measured with twice the digits. Its iteration need
