@@ -11,9 +11,9 @@ import (
 )
 
 // An origin is where the gradient of a system was measured with twice the digits. From there on
-// its X is what the weights are more than those of the origin, and a plain pass, of whose
-// round-off is in proportion to X, measures with as many digits: the gradient at x + X is g + HX.
-// Nor is the rounding of x + X to float64 in the way of the iteration.
+// its X is what the weights are more than those of the origin, and a plain pass, whose round-off
+// is in proportion to X, measures with as many digits: the gradient at x + X is g + HX. Nor is the
+// rounding of x + X to float64 in the way of the iteration.
 type origin struct {
 	x, g  []float64      // the weights and the gradient there
 	exact certify.Exact  // what was measured there
