@@ -249,42 +249,46 @@ func housingStandardised(t *testing.T) dataset.Source {
 	return src
 }
 
-// everyPublic are the names of publicData.
-func everyPublic() (names []string) {
+// chooseOnRealData has Fit choose γ of every public set, as it is and standardised, by sketches of
+// d/8 and d/4 rows, and hands on what it found and how often it read the rows. Of w8a, seconds
+// each, all is for FDRIDGE_THOROUGH.
+func chooseOnRealData(t *testing.T, by ridge.Criterion, check func(t *testing.T, what string, all dataset.Source, c *ridge.GammaChoice, passes int)) {
+	var names []string
 	for _, p := range publicData {
 		names = append(names, p.name)
 	}
-	return names
+	eachPublic(t, names, func(t *testing.T, name string, raw dataset.Source) {
+		for _, standardise := range []bool{true, false} {
+			all, _ := prepare(t, raw, standardise)
+			_, d, _ := all.Dims()
+			for _, part := range []int{8, 4} {
+				if (part == 4 || !standardise) && name == "w8a" && os.Getenv("FDRIDGE_THOROUGH") == "" {
+					continue
+				}
+				src := &reads{Source: all}
+				r := must(ridge.Fit(t.Context(), src, ridge.Options{Size: max(1, d/part), Intercept: true, Select: by}))(t)
+				check(t, fmt.Sprintf("standardised %v, d/%d", standardise, part), all, r.Choice, src.passes)
+			}
+		}
+	})
 }
 
 // TestChoiceOnRealData: the γ that is chosen has a GCV within one per cent of the least of the
 // grid, by a reference that has no sketch.
 func TestChoiceOnRealData(t *testing.T) {
-	eachPublic(t, everyPublic(), func(t *testing.T, name string, raw dataset.Source) {
-		for _, standardise := range []bool{true, false} {
-			all, _ := prepare(t, raw, standardise)
-			for _, part := range []int{8, 4} {
-				if (part == 4 || !standardise) && name == "w8a" && os.Getenv("FDRIDGE_THOROUGH") == "" {
-					continue // seconds each
-				}
-				_, d, _ := all.Dims()
-				src := &reads{Source: all}
-				r := must(ridge.Fit(t.Context(), src, ridge.Options{Size: max(1, d/part), Intercept: true}))(t)
-				c := r.Choice
-				fits := must(ridge.Exact(t.Context(), all, pathOf(c), ridge.ExactOptions{Intercept: true}))(t)
-				least, chosen := math.Inf(1), fits[c.Index].Targets[0].GCV.Hi
-				for i, f := range fits {
-					v := f.Targets[0].GCV
-					if w := c.Scores[i][0]; w.Lo > v.Hi || v.Lo > w.Hi {
-						t.Errorf("GCV at %g is %v by the passes, %v by Cholesky", f.Gamma, w, v)
-					}
-					least = math.Min(least, v.Lo)
-				}
-				t.Logf("standardised %v, d/%d: γ = %.4g of %d, GCV %.2g above the least at most, %.2g by itself; %d passes, %d of them for the choice", standardise, part, c.Gamma(), len(c.Path), chosen/least-1, c.RelativeExcess(), src.passes, c.Passes)
-				if !(chosen <= 1.01*least) || !(c.RelativeExcess() <= 0.01) {
-					t.Errorf("d/%d: GCV is %g, the least is %g; %g are promised", part, chosen, least, c.RelativeExcess())
-				}
+	chooseOnRealData(t, ridge.ByGCV, func(t *testing.T, what string, all dataset.Source, c *ridge.GammaChoice, passes int) {
+		fits := must(ridge.Exact(t.Context(), all, pathOf(c), ridge.ExactOptions{Intercept: true}))(t)
+		least, chosen := math.Inf(1), fits[c.Index].Targets[0].GCV.Hi
+		for i, f := range fits {
+			v := f.Targets[0].GCV
+			if w := c.Scores[i][0]; w.Lo > v.Hi || v.Lo > w.Hi {
+				t.Errorf("GCV at %g is %v by the passes, %v by Cholesky", f.Gamma, w, v)
 			}
+			least = math.Min(least, v.Lo)
+		}
+		t.Logf("%s: γ = %.4g of %d, GCV %.2g above the least at most, %.2g by itself; %d passes, %d of them for the choice", what, c.Gamma(), len(c.Path), chosen/least-1, c.RelativeExcess(), passes, c.Passes)
+		if !(chosen <= 1.01*least) || !(c.RelativeExcess() <= 0.01) {
+			t.Errorf("%s: GCV is %g, the least is %g; %g are promised", what, chosen, least, c.RelativeExcess())
 		}
 	})
 }
@@ -300,22 +304,10 @@ func pathOf(c *ridge.GammaChoice) (gammas []float64) {
 // be within one per cent of the least of the grid. That the proofs are right is for
 // TestLeaveOneOut and TestSklearnRidgeCV.
 func TestLeaveOneOutOnRealData(t *testing.T) {
-	eachPublic(t, everyPublic(), func(t *testing.T, name string, raw dataset.Source) {
-		for _, standardise := range []bool{true, false} {
-			all, _ := prepare(t, raw, standardise)
-			for _, part := range []int{8, 4} {
-				if (part == 4 || !standardise) && name == "w8a" && os.Getenv("FDRIDGE_THOROUGH") == "" {
-					continue // seconds each
-				}
-				_, d, _ := all.Dims()
-				src := &reads{Source: all}
-				r := must(ridge.Fit(t.Context(), src, ridge.Options{Size: max(1, d/part), Intercept: true, Select: ridge.ByLOO}))(t)
-				c := r.Choice
-				t.Logf("standardised %v, d/%d: γ = %.4g of %d, leave-one-out error %.2g above the least at most; %d passes, %d of them for the choice", standardise, part, c.Gamma(), len(c.Path), c.RelativeExcess(), src.passes, c.Passes)
-				if !(c.RelativeExcess() <= 0.01) {
-					t.Errorf("d/%d: leave-one-out error is up to %g above the least", part, c.RelativeExcess())
-				}
-			}
+	chooseOnRealData(t, ridge.ByLOO, func(t *testing.T, what string, _ dataset.Source, c *ridge.GammaChoice, passes int) {
+		t.Logf("%s: γ = %.4g of %d, leave-one-out error %.2g above the least at most; %d passes, %d of them for the choice", what, c.Gamma(), len(c.Path), c.RelativeExcess(), passes, c.Passes)
+		if !(c.RelativeExcess() <= 0.01) {
+			t.Errorf("%s: leave-one-out error is up to %g above the least", what, c.RelativeExcess())
 		}
 	})
 }

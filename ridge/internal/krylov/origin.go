@@ -26,29 +26,25 @@ type origin struct {
 	rounded, low []float64 // x + X, and what rounding has taken from it
 }
 
-// settle makes v, where found was measured, the origin.
-func (s *System) settle(v []float64, found *gram.Measurement) {
+// settle makes v, where found was measured, the origin. It does not where no less round-off is in
+// that than in a plain gradient there: rows that are very far from zero are read as they are.
+func (s *System) settle(v []float64, found *gram.Measurement) (settled bool) {
+	rss, off := found.RSS.Round()
+	exact := s.judged.Exact(interval.Outward(rss, off), found.Bounds)
+	if plain, _ := s.judged.RoundOff(s.Target, v, math.Sqrt(math.Max(0, rss))); !(exact.Weights < plain/2) {
+		return false
+	}
 	o := s.origin
 	if o == nil {
 		d := len(v)
 		o = &origin{x: make([]float64, d), rounded: make([]float64, d), low: make([]float64, d)}
 		s.origin = o
 	}
-	rss, off := found.RSS.Round()
-	o.exact = s.judged.Exact(interval.Outward(rss, off), found.Bounds)
-	o.shift = found.Shift
+	o.exact, o.shift = exact, found.Shift
 	o.g, o.here, o.renew, o.asked = found.Gradient, &o.exact, false, false
 	copy(o.x, v)
 	clear(s.X)
-}
-
-// gains says that less round-off is in what was found at v than in a plain gradient there. Of rows
-// that are very far from zero it need not be: they are read as they are.
-func (s *System) gains(v []float64, found *gram.Measurement) bool {
-	rss, off := found.RSS.Round()
-	exact := s.judged.Exact(interval.Outward(rss, off), found.Bounds)
-	round, _ := s.judged.RoundOff(s.Target, v, math.Sqrt(math.Max(0, rss)))
-	return exact.Weights < round/2
+	return true
 }
 
 // add rounds x + X, and returns how far that moves it.

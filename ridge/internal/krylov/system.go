@@ -251,8 +251,7 @@ func (s *System) query(affine bool, v []float64) gram.Query {
 func (s *System) shift(kv, v []float64, found *gram.Measurement) {
 	switch {
 	case found == nil:
-	case s.gains(v, found):
-		s.settle(v, found)
+	case s.settle(v, found):
 		copy(kv, found.Gradient)
 		return
 	default:
