@@ -82,7 +82,7 @@ func (v isa) twofold() {
 		v.constant("magnitude", 1<<63-1), v.constant("exponent", 0x7ff<<52),
 		v.constant("six", math.Float64bits(6)), v.constant("lost", math.Float64bits(0x1p-51)),
 	}
-	v.rowMax(c)
+	v.maxima(c)
 	v.colMax(c)
 	v.dotsTwofold()
 	v.open(c)
@@ -113,18 +113,23 @@ func (v isa) across(x reg.VecVirtual, combine func(a, b, to reg.VecVirtual)) {
 	combine(high, low, low)
 }
 
-func (v isa) rowMax(c twofoldConstants) {
-	v.function("rowMax", "(n int, a *float64, lda int, m *float64)", "writes the largest magnitude of each of four rows of A (4×n).")
+func (v isa) maxima(c twofoldConstants) {
+	v.function("maxima", "(n int, a *float64, lda int, m, c *float64)", "writes the largest magnitude of each of four rows of A (4×n), and computes c_j = max(c_j, |a_ij|).")
 	n := Load(Param("n"), GP64()).(reg.GPVirtual)
 	a := rowsOf("a", "lda", 4)
+	out := Load(Param("c"), GP64()).(reg.GPVirtual)
 	most := v.vectors(4)
 	zero(most...)
 	step := func(w width, to []reg.VecVirtual) {
+		column := w.load(Mem{Base: out})
 		for r := range to {
 			x := w.load(a.at(r, 0))
 			VANDPD(c.magnitude, x, x)
 			VMAXPD(to[r], x, to[r])
+			VMAXPD(column, x, column)
 		}
+		w.store(column, Mem{Base: out})
+		ADDQ(U8(w.bytes()), out)
 		ADDQ(U8(w.bytes()), a.base)
 	}
 	countdown(n, v.lanes, "vector", func() { step(width{v, false}, most) })

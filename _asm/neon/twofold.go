@@ -77,7 +77,7 @@ func (p *program) parameter(v int, name string) {
 }
 
 func (p *program) twofold() {
-	p.rowMax()
+	p.maxima()
 	p.colMax()
 	p.dotsTwofold()
 	p.open()
@@ -86,21 +86,24 @@ func (p *program) twofold() {
 	p.addSums()
 }
 
-func (p *program) rowMax() {
-	const most, a = 0, 4
-	p.function("rowMax", "n int, a *float64, lda int, m *float64", "", "writes the largest magnitude of each of four rows of A (4×n).")
+func (p *program) maxima() {
+	const most, a, c = 0, 4, 5
+	p.function("maxima", "n int, a *float64, lda int, m, c *float64", "", "writes the largest magnitude of each of four rows of A (4×n), and computes c_j = max(c_j, |a_ij|).")
 	p.params(0, "n")
 	as := p.matrix(1, 4, "a", "lda")
+	p.params(10, "m", "c")
 	p.zero(most, 4)
-	p.each(as, func(w width) {
-		for r := range as {
+	p.each(append(as, 11), func(w width) {
+		w.take(c, 11)
+		for r := range 4 {
 			w.take(a, as[r])
 			p.abs(a, a)
 			p.max(most+r, most+r, a)
+			p.max(c, c, a)
 		}
+		w.put(c, 11)
 	})
-	p.params(10, "m")
-	for r := range as {
+	for r := range 4 {
 		p.most(most+r, most+r)
 		p.op("FMOVD", "F%d, %d(R10)", most+r, 8*r)
 	}

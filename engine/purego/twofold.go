@@ -17,7 +17,7 @@ func (b *Backend) GradientTwofold(a, x, rhs matrix.Matrix, c, w []float64, g, r 
 		return
 	}
 	team := twofolds.get()
-	v := twofoldGradient{k: b.kernel, a: a, x: x, b: rhs, shift: c, w: w, r: r, parts: twofoldParts(n, d, t)}
+	v := twofoldGradient{k: b.kernel, a: a, x: x, b: rhs, shift: c, w: w, r: r, parts: twofoldParts(n, d, t), area: b.mc * b.kc}
 	v.absX = matrix.View(t, d, grow(&team.absX, t*d))
 	for q := range t {
 		abs := v.absX.Row(q)
@@ -55,14 +55,14 @@ type twofoldGradient struct {
 	r       matrix.Twofold
 	absX    matrix.Matrix // |X|
 	parts   int           // a power of two
+	area    int           // elements of A that stay in the second-level cache: as a product's block of A
 	sums    []float64     // of each part
 }
 
-// Rows of a part at least, columns taken at a time, and elements of a strip of rows.
+// Rows of a part at least, and columns taken at a time.
 const (
 	twofoldRows    = 128
 	twofoldColumns = 512
-	twofoldArea    = 1 << 15
 )
 
 // twofoldParts is how many parts n rows are divided into: enough to share out.
@@ -104,7 +104,7 @@ func (v *twofoldGradient) part(i int, s *scratch) {
 	}
 	rows := 32
 	if v.x.Rows == 1 { // what is opened and closed for each strip costs less than reading A twice
-		rows = min(rows, max(4, twofoldArea/max(1, v.a.Cols)&^3))
+		rows = min(rows, max(4, v.area/max(1, v.a.Cols)&^3))
 	}
 	lo, hi := share(v.a.Rows, i, v.parts, 4), share(v.a.Rows, i+1, v.parts, 4)
 	for ; lo < hi; lo += rows {

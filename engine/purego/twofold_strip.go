@@ -2,7 +2,6 @@ package purego
 
 import (
 	"math"
-	"slices"
 
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
@@ -85,6 +84,20 @@ func (p *twofoldStrip) coefficients(group, q int) []float64 {
 // range.
 const least = 0x1p-500
 
+// leasts are to be copied: that is quicker than to write one by one.
+var leasts = func() (c [twofoldColumns]float64) {
+	for j := range c {
+		c[j] = least
+	}
+	return c
+}()
+
+func fillLeast(c []float64) {
+	for len(c) > 0 {
+		c = c[copy(c, leasts[:]):]
+	}
+}
+
 // raise is for the roundings of what a base, or a bound, is computed from.
 const raise = 1 + 0x1p-30
 
@@ -94,22 +107,15 @@ func (p *twofoldStrip) majorise() {
 	if d == 0 {
 		return
 	}
-	for j := range p.c {
-		p.c[j] = least
-	}
+	fillLeast(p.c)
 	for group := range p.groups() {
 		a, lda := p.four(group, 0)
-		s := p.s[4*group : 4*group+4]
-		p.k.Twofold.RowMax(d, a, lda, &s[0])
-		inverse := p.small[:4]
-		for i := range s {
-			s[i] = max(least, kernel.Binade(s[i]))
-			inverse[i] = 1 / s[i]
-		}
-		p.k.Twofold.ColMax(d, &inverse[0], a, lda, &p.c[0])
+		p.k.Twofold.Maxima(d, a, lda, &p.s[4*group], &p.c[0])
 	}
-	if s := p.s[:p.hi-p.lo]; slices.Max(s) > uneven*slices.Min(s) {
-		p.considerEven()
+	if p.even() || !p.scaleRows() {
+		for i := range p.s {
+			p.s[i] = 1
+		}
 	}
 	for strip := range p.strips() {
 		j, n := p.columns(strip)
@@ -119,43 +125,52 @@ func (p *twofoldStrip) majorise() {
 	}
 }
 
-// uneven is how many times the scales of some rows may be those of others before it is asked
-// whether columns alone tell more of the entries. In x, x², x³, … they do.
+// uneven is how many times the largest entries of some rows may be those of others where columns
+// alone are taken to tell enough of the entries.
 const uneven = 8
 
-// considerEven gives all rows the scale 1 where that bounds the entries better. With C_j the
-// largest entries of the columns, it makes elements of G smaller by max s_i·c_j/C_j, and those of
-// R larger by C_j/(s_i·c_j): the one is held against the other, as powers of two and on average.
-func (p *twofoldStrip) considerEven() {
-	ones, even := p.small[:4], p.small[12:]
-	for j := range even {
-		even[j] = least
-	}
-	for i := range ones {
-		ones[i] = 1
-	}
-	for group := range p.groups() {
-		a, lda := p.four(group, 0)
-		p.k.Twofold.ColMax(len(even), &ones[0], a, lda, &even[0])
-	}
-	var n, rows, columns int // rows and columns: sums of exponents
-	largest := math.Ilogb(least)
+// even says so of the rows, but for those of zeros; s are their largest entries. They are not
+// called even where [least] is not far below them.
+func (p *twofoldStrip) even() bool {
+	lo, hi := math.Inf(1), 0.
 	for _, s := range p.s[:p.hi-p.lo] {
-		if s > least { // else it is a row of zeros, but for what is hardly more
-			e := math.Ilogb(s)
-			n, rows, largest = n+1, rows+e, max(largest, e)
+		if hi = max(hi, s); s > 0 {
+			lo = min(lo, s)
 		}
 	}
+	return hi <= uneven*lo && math.Abs(float64(math.Ilogb(hi))) < 250
+}
+
+// scaleRows makes scales of the largest entries of rows, where that bounds the entries better than
+// those C of columns alone, which c are. In x, x², x³, … it does not. Scales of rows make elements
+// of R smaller by C_j/(s_i·c_j), and those of G larger by max s_i·c_j/C_j: the one is held against
+// the other, as powers of two and on average.
+func (p *twofoldStrip) scaleRows() (better bool) {
+	inverse, scaled := p.small[:4], p.small[12:]
+	fillLeast(scaled)
+	var n, rows, columns int // rows and columns: sums of exponents
+	largest := math.Ilogb(least)
+	for group := range p.groups() {
+		s := p.s[4*group : 4*group+4]
+		for i := range s {
+			zero := s[i] == 0
+			s[i] = max(least, kernel.Binade(s[i]))
+			inverse[i] = 1 / s[i]
+			if e := math.Ilogb(s[i]); !zero {
+				n, rows, largest = n+1, rows+e, max(largest, e)
+			}
+		}
+		a, lda := p.four(group, 0)
+		p.k.Twofold.ColMax(p.a.Cols, &inverse[0], a, lda, &scaled[0])
+	}
 	for j, c := range p.c {
-		columns += math.Ilogb(c) - math.Ilogb(even[j])
+		columns += math.Ilogb(scaled[j]) - math.Ilogb(c)
 	}
-	if !(float64(largest)+float64(rows)/float64(max(1, n))+2*float64(columns)/float64(len(p.c)) > 0) {
-		return
+	if float64(largest)+float64(rows)/float64(max(1, n))+2*float64(columns)/float64(len(p.c)) > 0 {
+		return false
 	}
-	copy(p.c, even)
-	for i := range p.s {
-		p.s[i] = 1
-	}
+	copy(p.c, scaled)
+	return true
 }
 
 // residuals computes R of four rows and books the coefficients w·r.

@@ -123,10 +123,10 @@ func dot4x3AVX2(n int, a *float64, lda int, x *float64, ldx int, s *float64, lds
 //go:noescape
 func axpy4x3AVX2(n int, c *float64, ldc int, a *float64, lda int, y *float64, ldy int)
 
-// rowMaxAVX2 writes the largest magnitude of each of four rows of A (4×n).
+// maximaAVX2 writes the largest magnitude of each of four rows of A (4×n), and computes c_j = max(c_j, |a_ij|).
 //
 //go:noescape
-func rowMaxAVX2(n int, a *float64, lda int, m *float64)
+func maximaAVX2(n int, a *float64, lda int, m *float64, c *float64)
 
 // colMaxAVX2 computes c_j = max(c_j, f_i·|a_ij|) for A (4×n).
 //

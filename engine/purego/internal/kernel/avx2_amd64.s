@@ -3012,14 +3012,15 @@ DATA lostAVX2<>+16(SB)/8, $0x3cc0000000000000
 DATA lostAVX2<>+24(SB)/8, $0x3cc0000000000000
 GLOBL lostAVX2<>(SB), RODATA|NOPTR, $32
 
-// func rowMaxAVX2(n int, a *float64, lda int, m *float64)
+// func maximaAVX2(n int, a *float64, lda int, m *float64, c *float64)
 // Requires: AVX
-TEXT ·rowMaxAVX2(SB), NOSPLIT, $0-32
+TEXT ·maximaAVX2(SB), NOSPLIT, $0-40
 	MOVQ   n+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   lda+16(FP), DX
 	SHLQ   $0x03, DX
 	LEAQ   (DX)(DX*2), BX
+	MOVQ   c+32(FP), SI
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -3028,18 +3029,25 @@ TEXT ·rowMaxAVX2(SB), NOSPLIT, $0-32
 	JLT    vectorDone
 
 vector:
-	VMOVUPD (CX), Y4
-	VANDPD  magnitudeAVX2<>+0(SB), Y4, Y4
-	VMAXPD  Y0, Y4, Y0
-	VMOVUPD (CX)(DX*1), Y4
-	VANDPD  magnitudeAVX2<>+0(SB), Y4, Y4
-	VMAXPD  Y1, Y4, Y1
-	VMOVUPD (CX)(DX*2), Y4
-	VANDPD  magnitudeAVX2<>+0(SB), Y4, Y4
-	VMAXPD  Y2, Y4, Y2
-	VMOVUPD (CX)(BX*1), Y4
-	VANDPD  magnitudeAVX2<>+0(SB), Y4, Y4
-	VMAXPD  Y3, Y4, Y3
+	VMOVUPD (SI), Y4
+	VMOVUPD (CX), Y5
+	VANDPD  magnitudeAVX2<>+0(SB), Y5, Y5
+	VMAXPD  Y0, Y5, Y0
+	VMAXPD  Y4, Y5, Y4
+	VMOVUPD (CX)(DX*1), Y5
+	VANDPD  magnitudeAVX2<>+0(SB), Y5, Y5
+	VMAXPD  Y1, Y5, Y1
+	VMAXPD  Y4, Y5, Y4
+	VMOVUPD (CX)(DX*2), Y5
+	VANDPD  magnitudeAVX2<>+0(SB), Y5, Y5
+	VMAXPD  Y2, Y5, Y2
+	VMAXPD  Y4, Y5, Y4
+	VMOVUPD (CX)(BX*1), Y5
+	VANDPD  magnitudeAVX2<>+0(SB), Y5, Y5
+	VMAXPD  Y3, Y5, Y3
+	VMAXPD  Y4, Y5, Y4
+	VMOVUPD Y4, (SI)
+	ADDQ    $0x20, SI
 	ADDQ    $0x20, CX
 	SUBQ    $0x00000004, AX
 	CMPQ    AX, $0x00000004
@@ -3066,18 +3074,25 @@ vectorDone:
 	JLT          oneDone
 
 one:
-	VMOVSD (CX), X4
-	VANDPD magnitudeAVX2<>+0(SB), X4, X4
-	VMAXPD X0, X4, X0
-	VMOVSD (CX)(DX*1), X4
-	VANDPD magnitudeAVX2<>+0(SB), X4, X4
-	VMAXPD X1, X4, X1
-	VMOVSD (CX)(DX*2), X4
-	VANDPD magnitudeAVX2<>+0(SB), X4, X4
-	VMAXPD X2, X4, X2
-	VMOVSD (CX)(BX*1), X4
-	VANDPD magnitudeAVX2<>+0(SB), X4, X4
-	VMAXPD X3, X4, X3
+	VMOVSD (SI), X4
+	VMOVSD (CX), X5
+	VANDPD magnitudeAVX2<>+0(SB), X5, X5
+	VMAXPD X0, X5, X0
+	VMAXPD X4, X5, X4
+	VMOVSD (CX)(DX*1), X5
+	VANDPD magnitudeAVX2<>+0(SB), X5, X5
+	VMAXPD X1, X5, X1
+	VMAXPD X4, X5, X4
+	VMOVSD (CX)(DX*2), X5
+	VANDPD magnitudeAVX2<>+0(SB), X5, X5
+	VMAXPD X2, X5, X2
+	VMAXPD X4, X5, X4
+	VMOVSD (CX)(BX*1), X5
+	VANDPD magnitudeAVX2<>+0(SB), X5, X5
+	VMAXPD X3, X5, X3
+	VMAXPD X4, X5, X4
+	VMOVSD X4, (SI)
+	ADDQ   $0x08, SI
 	ADDQ   $0x08, CX
 	SUBQ   $0x00000001, AX
 	CMPQ   AX, $0x00000001

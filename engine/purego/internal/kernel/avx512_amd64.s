@@ -4184,14 +4184,15 @@ DATA lostAVX512<>+48(SB)/8, $0x3cc0000000000000
 DATA lostAVX512<>+56(SB)/8, $0x3cc0000000000000
 GLOBL lostAVX512<>(SB), RODATA|NOPTR, $64
 
-// func rowMaxAVX512(n int, a *float64, lda int, m *float64)
+// func maximaAVX512(n int, a *float64, lda int, m *float64, c *float64)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·rowMaxAVX512(SB), NOSPLIT, $0-32
+TEXT ·maximaAVX512(SB), NOSPLIT, $0-40
 	MOVQ   n+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   lda+16(FP), DX
 	SHLQ   $0x03, DX
 	LEAQ   (DX)(DX*2), BX
+	MOVQ   c+32(FP), SI
 	VXORPD Z0, Z0, Z0
 	VXORPD Z1, Z1, Z1
 	VXORPD Z2, Z2, Z2
@@ -4200,18 +4201,25 @@ TEXT ·rowMaxAVX512(SB), NOSPLIT, $0-32
 	JLT    vectorDone
 
 vector:
-	VMOVUPD (CX), Z4
-	VANDPD  magnitudeAVX512<>+0(SB), Z4, Z4
-	VMAXPD  Z0, Z4, Z0
-	VMOVUPD (CX)(DX*1), Z4
-	VANDPD  magnitudeAVX512<>+0(SB), Z4, Z4
-	VMAXPD  Z1, Z4, Z1
-	VMOVUPD (CX)(DX*2), Z4
-	VANDPD  magnitudeAVX512<>+0(SB), Z4, Z4
-	VMAXPD  Z2, Z4, Z2
-	VMOVUPD (CX)(BX*1), Z4
-	VANDPD  magnitudeAVX512<>+0(SB), Z4, Z4
-	VMAXPD  Z3, Z4, Z3
+	VMOVUPD (SI), Z4
+	VMOVUPD (CX), Z5
+	VANDPD  magnitudeAVX512<>+0(SB), Z5, Z5
+	VMAXPD  Z0, Z5, Z0
+	VMAXPD  Z4, Z5, Z4
+	VMOVUPD (CX)(DX*1), Z5
+	VANDPD  magnitudeAVX512<>+0(SB), Z5, Z5
+	VMAXPD  Z1, Z5, Z1
+	VMAXPD  Z4, Z5, Z4
+	VMOVUPD (CX)(DX*2), Z5
+	VANDPD  magnitudeAVX512<>+0(SB), Z5, Z5
+	VMAXPD  Z2, Z5, Z2
+	VMAXPD  Z4, Z5, Z4
+	VMOVUPD (CX)(BX*1), Z5
+	VANDPD  magnitudeAVX512<>+0(SB), Z5, Z5
+	VMAXPD  Z3, Z5, Z3
+	VMAXPD  Z4, Z5, Z4
+	VMOVUPD Z4, (SI)
+	ADDQ    $0x40, SI
 	ADDQ    $0x40, CX
 	SUBQ    $0x00000008, AX
 	CMPQ    AX, $0x00000008
@@ -4250,18 +4258,25 @@ vectorDone:
 	JLT           oneDone
 
 one:
-	VMOVSD (CX), X4
-	VANDPD magnitudeAVX512<>+0(SB), X4, X4
-	VMAXPD X0, X4, X0
-	VMOVSD (CX)(DX*1), X4
-	VANDPD magnitudeAVX512<>+0(SB), X4, X4
-	VMAXPD X1, X4, X1
-	VMOVSD (CX)(DX*2), X4
-	VANDPD magnitudeAVX512<>+0(SB), X4, X4
-	VMAXPD X2, X4, X2
-	VMOVSD (CX)(BX*1), X4
-	VANDPD magnitudeAVX512<>+0(SB), X4, X4
-	VMAXPD X3, X4, X3
+	VMOVSD (SI), X4
+	VMOVSD (CX), X5
+	VANDPD magnitudeAVX512<>+0(SB), X5, X5
+	VMAXPD X0, X5, X0
+	VMAXPD X4, X5, X4
+	VMOVSD (CX)(DX*1), X5
+	VANDPD magnitudeAVX512<>+0(SB), X5, X5
+	VMAXPD X1, X5, X1
+	VMAXPD X4, X5, X4
+	VMOVSD (CX)(DX*2), X5
+	VANDPD magnitudeAVX512<>+0(SB), X5, X5
+	VMAXPD X2, X5, X2
+	VMAXPD X4, X5, X4
+	VMOVSD (CX)(BX*1), X5
+	VANDPD magnitudeAVX512<>+0(SB), X5, X5
+	VMAXPD X3, X5, X3
+	VMAXPD X4, X5, X4
+	VMOVSD X4, (SI)
+	ADDQ   $0x08, SI
 	ADDQ   $0x08, CX
 	SUBQ   $0x00000001, AX
 	CMPQ   AX, $0x00000001

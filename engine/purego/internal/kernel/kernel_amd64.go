@@ -13,7 +13,7 @@ var avx512 = Kernel{
 	Dot1: dot1AVX512, Dot4: dot4AVX512, Axpy1: axpy1AVX512, Axpy4: axpy4AVX512, Symv4: symv4AVX512,
 	Dots:    []dots{dot4x1AVX512, dot4x2AVX512, dot4x3AVX512},
 	Axpys:   []axpys{axpy4x1AVX512, axpy4x2AVX512, axpy4x3AVX512},
-	Twofold: Twofold{rowMaxAVX512, colMaxAVX512, dotsTwofoldAVX512, openAVX512, axpysTwofoldAVX512, closeSumsAVX512, addSumsAVX512},
+	Twofold: Twofold{maximaAVX512, colMaxAVX512, dotsTwofoldAVX512, openAVX512, axpysTwofoldAVX512, closeSumsAVX512, addSumsAVX512},
 }
 
 var avx2 = Kernel{
@@ -25,7 +25,7 @@ var avx2 = Kernel{
 	Dot1: dot1AVX2, Dot4: dot4AVX2, Axpy1: axpy1AVX2, Axpy4: axpy4AVX2, Symv4: symv4AVX2,
 	Dots:    []dots{dot4x1AVX2, dot4x2AVX2, dot4x3AVX2},
 	Axpys:   []axpys{axpy4x1AVX2, axpy4x2AVX2, axpy4x3AVX2},
-	Twofold: Twofold{rowMaxAVX2, colMaxAVX2, dotsTwofoldAVX2, openAVX2, axpysTwofoldAVX2, closeSumsAVX2, addSumsAVX2},
+	Twofold: Twofold{maximaAVX2, colMaxAVX2, dotsTwofoldAVX2, openAVX2, axpysTwofoldAVX2, closeSumsAVX2, addSumsAVX2},
 }
 
 func native() (k []*Kernel) {

@@ -11,7 +11,7 @@ var neon = Kernel{
 	Dot1: dot1NEON, Dot4: dot4NEON, Axpy1: axpy1NEON, Axpy4: axpy4NEON, Symv4: symv4NEON,
 	Dots:    []dots{dot4x1NEON, dot4x2NEON, dot4x3NEON},
 	Axpys:   []axpys{axpy4x1NEON, axpy4x2NEON, axpy4x3NEON},
-	Twofold: Twofold{rowMaxNEON, colMaxNEON, dotsTwofoldNEON, openNEON, axpysTwofoldNEON, closeSumsNEON, addSumsNEON},
+	Twofold: Twofold{maximaNEON, colMaxNEON, dotsTwofoldNEON, openNEON, axpysTwofoldNEON, closeSumsNEON, addSumsNEON},
 }
 
 // Every arm64 that Go runs on has NEON.

@@ -15,10 +15,11 @@ package kernel
 // A base is 3/2 of a power of two, of more than twice the magnitudes of all that is added
 // to it: [Base].
 type Twofold struct {
-	// RowMax writes the largest magnitude of each of four rows of length n.
-	RowMax func(n int, a *float64, lda int, m *float64)
+	// Maxima writes the largest magnitude of each of four rows of length n, and raises c to
+	// the magnitudes in them: c_j = max(c_j, |a_ij|).
+	Maxima func(n int, a *float64, lda int, m, c *float64)
 
-	// ColMax raises c to the magnitudes in four rows, times the factor f of each:
+	// ColMax raises c to those magnitudes times the factor f of each row:
 	// c_j = max(c_j, f_i·|a_ij|).
 	ColMax func(n int, f, a *float64, lda int, c *float64)
 

@@ -6,7 +6,7 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-var twofoldGo = Twofold{rowMaxGo, colMaxGo, dotsTwofoldGo, openGo, axpysTwofoldGo, closeGo, addGo}
+var twofoldGo = Twofold{maximaGo, colMaxGo, dotsTwofoldGo, openGo, axpysTwofoldGo, closeGo, addGo}
 
 const exponent = 0x7ff << 52
 
@@ -17,11 +17,12 @@ func Binade(b float64) float64 { return math.Float64frombits(math.Float64bits(b)
 // numbers, of which sums are exact.
 func Base(b float64) float64 { return 6 * Binade(b) }
 
-func rowMaxGo(n int, a *float64, lda int, m *float64) {
+func maximaGo(n int, a *float64, lda int, m, c *float64) {
+	cs := slice(c, 0, n)
 	for i, most := range slice(m, 0, 4) {
 		most = 0
-		for _, v := range slice(a, i*lda, n) {
-			most = max(most, math.Abs(v))
+		for j, v := range slice(a, i*lda, n) {
+			most, cs[j] = max(most, math.Abs(v)), max(cs[j], math.Abs(v))
 		}
 		*at(m, i) = most
 	}

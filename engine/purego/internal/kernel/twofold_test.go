@@ -54,11 +54,11 @@ func TestTwofoldMax(t *testing.T) {
 			for _, lda := range []int{n, n + 5} {
 				g.begin("n %d, lda %d", n, lda)
 				a := g.wide(4*lda + n)[:extent(4, n, lda)]
-				g.twins("RowMax", [][]float64{slices.Clone(a), g.normal(4)}, func(k *Twofold, p []*float64) { k.RowMax(n, p[0], lda, p[1]) })
 				c := g.normal(n)
 				for j := range c {
 					c[j] = math.Abs(c[j])
 				}
+				g.twins("Maxima", [][]float64{slices.Clone(a), g.normal(4), slices.Clone(c)}, func(k *Twofold, p []*float64) { k.Maxima(n, p[0], lda, p[1], p[2]) })
 				g.twins("ColMax", [][]float64{a, {0.5, 1, 0, 0x1p90}, c}, func(k *Twofold, p []*float64) { k.ColMax(n, p[1], p[0], lda, p[2]) })
 			}
 		}
