@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"sync"
 
 	"github.com/fdridge/fdridge/engine"
 )
@@ -70,6 +71,10 @@ func (b *Buffer) Block(first int64, d int) Block {
 // depth is how many blocks there are at a time: being filled, waiting or in use.
 const depth = 3
 
+// buffers are those of passes that have come to their end, for later ones: memory that was
+// written to before is several times as fast as what the system has yet to provide.
+var buffers = sync.Pool{New: func() any { return new(Buffer) }}
+
 // ahead makes a pass whose blocks are filled by a goroutine of its own, before the
 // consumer asks for them. fill appends the rows of the next block to an empty buffer and
 // sets its first; it returns io.EOF itself when no rows are left. Leaving the loop stops
@@ -80,7 +85,7 @@ func ahead(ctx context.Context, d int, fill func(b *Buffer) error) iter.Seq2[Blo
 		free, full := make(chan *Buffer, depth), make(chan *Buffer, depth)
 		var failed error // written before full is closed, read after
 		for range depth {
-			free <- new(Buffer)
+			free <- buffers.Get().(*Buffer)
 		}
 		go func() {
 			defer close(full)
@@ -115,6 +120,11 @@ func ahead(ctx context.Context, d int, fill func(b *Buffer) error) iter.Seq2[Blo
 				return
 			}
 			free <- b
+		}
+		// The consumer has asked for more than the last block, and so has let go of it.
+		close(free)
+		for b := range free {
+			buffers.Put(b)
 		}
 		if failed != nil {
 			yield(Block{}, failed)

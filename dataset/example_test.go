@@ -201,3 +201,34 @@ func ExampleInputError() {
 	// line 2, byte 3: column 2: "four" is not a number; encode the column as numbers, or leave it out
 	// 11 bytes have become 8
 }
+
+// Rows of text are parsed once: the passes after the first read what it has written.
+func ExampleCached() {
+	dir, err := os.MkdirTemp("", "rows")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	src, err := dataset.FromDense(3, 1, 1, []float64{1, 2, 3}, []float64{2, 4, 6})
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows, err := dataset.Cached(src, dataset.CacheOptions{Dir: dir})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		for b, err := range rows.Blocks(context.Background()) {
+			if err != nil {
+				log.Fatal(err)
+			}
+			fmt.Println(b.N, b.X)
+		}
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// 3 [1 2 3]
+	// 3 [1 2 3]
+}

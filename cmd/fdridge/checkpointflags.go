@@ -48,7 +48,7 @@ func (o *checkpointFlags) outputs() []output {
 
 // freeFlags may differ between a run and the one whose checkpoint it goes on from: where to
 // put results, what to show, and how far to go.
-var freeFlags = []string{"out", "coef", "report", "json", "save-sketch", "log-format", "threads", "checkpoint", "checkpoint-every", "tol", "max-passes", "strict", "help"}
+var freeFlags = []string{"out", "coef", "report", "json", "save-sketch", "log-format", "threads", "checkpoint", "checkpoint-every", "tol", "max-passes", "strict", "cache", "cache-features", "cache-keep", "cache-gib", "help"}
 
 // laterFlags came after checkpoints had been written without them: they count where they are
 // given.

@@ -45,6 +45,9 @@ func openData(ctx context.Context, o *inputFlags, run session, scaling *dataset.
 	if err := run.ranks.AgreeOn(ctx, opened); err != nil {
 		return nil, err
 	}
+	if src, err = run.cache.rows(src, func() (string, error) { return o.rowKey(run.ranks.Share(), be) }); err != nil {
+		return nil, err
+	}
 	d := &data{opened: opened, counted: &job.Counter{Source: src}}
 	d.prep.Names = unique(opened.Names)
 	_, d.prep.Inputs, _ = src.Dims()
@@ -57,7 +60,10 @@ func openData(ctx context.Context, o *inputFlags, run session, scaling *dataset.
 		}
 	}
 	d.prep.Expand(o.expansion)
-	d.source, err = prepare(&d.prep, d.counted, be)
+	if d.source, err = prepare(&d.prep, d.counted, be); err != nil {
+		return nil, err
+	}
+	d.source, err = run.cache.prepared(d.source)
 	return d, err
 }
 

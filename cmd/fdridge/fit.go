@@ -25,6 +25,7 @@ type fitOptions struct {
 	solveFlags
 	runs runFlags
 	kept checkpointFlags
+	rows cacheFlags
 	save string
 	cv   int
 	mpi  bool
@@ -61,6 +62,7 @@ func fitCommand(joiner job.Joiner) *cobra.Command {
 	c.Flags().IntVar(&o.cv, "cv", 0, "with --gamma auto: choose by cross-validation with so many folds, in the same pass, in place of GCV; 5 with --select cv")
 	c.Flags().BoolVar(&o.mpi, "mpi", false, "be one of the ranks that mpirun or srun has started: each reads its share of the files (whole ones where there are enough, else rows of npy, npz and Parquet or bytes of csv and svmlight); rank 0 reports; needs a build with -tags mpi")
 	o.kept.register(c.Flags())
+	o.rows.register(c.Flags())
 	o.runs.register(c)
 	return c
 }
@@ -70,7 +72,7 @@ func (o *fitOptions) check() error {
 	if o.selectBy == "cv" && o.cv == 0 {
 		o.cv = 5
 	}
-	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save), o.kept.check())
+	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save), o.kept.check(), o.rows.check())
 	if err == nil && !o.mpi {
 		err = refuseUntold()
 	}
@@ -146,7 +148,10 @@ func (o *fitOptions) run(ctx context.Context, ranks *job.Ranks, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	return j.End(nameColumns(o.fit(ctx, j, session{ranks, seen}, be, bar, stdout, stderr)))
+	cache := &rowCache{cacheFlags: &o.rows}
+	err = j.End(nameColumns(o.fit(ctx, j, session{ranks, seen, cache}, be, bar, stdout, stderr)))
+	cache.end(bar, stderr)
+	return err
 }
 
 // fit reads the rows, fits, and delivers what was found.

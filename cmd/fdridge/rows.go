@@ -19,6 +19,8 @@ type session struct {
 	// seen are the files as they were when the settings of the run were told: what is read
 	// must be what a checkpoint is said to be of.
 	seen map[string]dataset.Stamp
+	// cache is of the rows; nil: none.
+	cache *rowCache
 }
 
 // An expected is what a model or a sketch says of the rows that are opened for it.

@@ -1,0 +1,196 @@
+package dataset
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+	"math"
+	"os"
+	"slices"
+)
+
+// The file of a [Cache], little-endian: a cacheHeader; for each block a cacheFrame, the numbers
+// of its rows, and the CRC-32C of both; and a cacheFrame of no rows, with its CRC-32C. The
+// numbers are
+//
+//	of sparse rows: how many entries there are up to each row's end (uint32), their columns (int32),
+//	                their values
+//	of dense rows:  X
+//
+// then Y, and W where rows are weighted, all float64 but for what is said.
+type cacheHeader struct {
+	Magic             [8]byte
+	Features, Targets uint64
+	Key               [sha256.Size]byte
+}
+
+var cacheMagic = [8]byte{'f', 'd', 'r', 'o', 'w', 's', 0, 1}
+
+type cacheFrame struct {
+	Rows, Layout uint32
+	Entries      uint64 // of sparse rows; in the last frame, which has no rows, all rows there were
+}
+
+// The bits of a Layout.
+const (
+	cacheSparse = 1 << iota
+	cacheWeighted
+)
+
+const (
+	cacheHeaderSize = 8 + 2*8 + sha256.Size
+	cacheFrameSize  = 2*4 + 8
+	cacheSumSize    = 4
+)
+
+// size is how many bytes a block of d features and t targets takes, with its frame and its sum.
+func (f cacheFrame) size(d, t int) (int64, error) {
+	const most = 1 << 58
+	n, words := float64(f.Rows), float64(t)
+	if f.Layout&cacheWeighted != 0 {
+		words++
+	}
+	bytes := cacheFrameSize + cacheSumSize + 8*n*words
+	if f.Layout&cacheSparse != 0 {
+		bytes += 4*n + 12*float64(f.Entries)
+	} else {
+		bytes += 8 * n * float64(d)
+	}
+	if bytes > most || f.Entries > math.MaxUint32 {
+		return 0, fmt.Errorf("a block of %g bytes", bytes)
+	}
+	return int64(bytes), nil
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// cacheChunk is how many bytes are converted at a time: they stay in the cache.
+const cacheChunk = 1 << 18
+
+// A cacheWriter writes such a file.
+type cacheWriter struct {
+	file  *os.File
+	out   *bufio.Writer
+	sum   hash.Hash32
+	to    io.Writer // out and sum
+	most  int64     // bytes; 0: any number
+	wrote int64
+	rows  int64
+	chunk []byte
+}
+
+func newCacheWriter(dir string, h cacheHeader, most int64) (*cacheWriter, error) {
+	f, err := os.CreateTemp(dir, "fdridge-*.part")
+	if err != nil {
+		return nil, err
+	}
+	w := &cacheWriter{file: f, out: bufio.NewWriterSize(f, cacheChunk), sum: crc32.New(castagnoli), most: most}
+	w.to, w.wrote = io.MultiWriter(w.out, w.sum), cacheHeaderSize
+	return w, binary.Write(w.out, binary.LittleEndian, h)
+}
+
+// block writes a block of d features and t targets; n is how many rows there are in all, -1
+// where that is not known.
+func (w *cacheWriter) block(b Block, n int64, d, t int) error {
+	if b.N == 0 {
+		return nil
+	}
+	f := cacheFrame{Rows: uint32(b.N)}
+	if b.Sparse != nil {
+		f.Layout, f.Entries = cacheSparse, uint64(b.Sparse.RowPtr[b.N]-b.Sparse.RowPtr[0])
+	}
+	if b.W != nil {
+		f.Layout |= cacheWeighted
+	}
+	size, err := f.size(d, t)
+	if err != nil {
+		return err
+	}
+	all := w.wrote + size
+	if w.rows == 0 && n > 0 { // told now rather than when much has been written
+		all = int64(float64(size) * float64(n) / float64(b.N))
+	}
+	if w.most > 0 && all > w.most {
+		return fmt.Errorf("the rows take more than %d bytes", w.most)
+	}
+	w.wrote, w.rows = w.wrote+size, w.rows+int64(b.N)
+	w.sum.Reset()
+	if err := binary.Write(w.to, binary.LittleEndian, f); err != nil {
+		return err
+	}
+	return w.numbers(b, d, t)
+}
+
+// numbers writes those of a block, and the sum.
+func (w *cacheWriter) numbers(b Block, d, t int) error {
+	if s := b.Sparse; s != nil {
+		lo, hi := s.RowPtr[0], s.RowPtr[b.N]
+		if err := convert(w, s.RowPtr[1:b.N+1], 4, func(to []byte, from []int) {
+			for i, end := range from {
+				binary.LittleEndian.PutUint32(to[4*i:], uint32(end-lo))
+			}
+		}); err != nil {
+			return err
+		}
+		if err := convert(w, s.ColIdx[lo:hi], 4, func(to []byte, from []int32) {
+			for i, j := range from {
+				binary.LittleEndian.PutUint32(to[4*i:], uint32(j))
+			}
+		}); err != nil {
+			return err
+		}
+		if err := convert(w, s.Val[lo:hi], 8, putFloats); err != nil {
+			return err
+		}
+	} else if err := convert(w, b.X[:b.N*d], 8, putFloats); err != nil {
+		return err
+	}
+	for _, x := range [][]float64{b.Y[:b.N*t], b.W} {
+		if err := convert(w, x, 8, putFloats); err != nil {
+			return err
+		}
+	}
+	return binary.Write(w.out, binary.LittleEndian, w.sum.Sum32())
+}
+
+func putFloats(to []byte, from []float64) {
+	for i, v := range from {
+		binary.LittleEndian.PutUint64(to[8*i:], math.Float64bits(v))
+	}
+}
+
+// convert writes numbers of so many bytes each.
+func convert[T any](w *cacheWriter, from []T, size int, put func(to []byte, from []T)) error {
+	w.chunk = slices.Grow(w.chunk[:0], cacheChunk)
+	for len(from) > 0 {
+		n := min(len(from), cacheChunk/size)
+		to := w.chunk[:n*size]
+		put(to, from[:n])
+		if _, err := w.to.Write(to); err != nil {
+			return err
+		}
+		from = from[n:]
+	}
+	return nil
+}
+
+// finish ends the file and closes it.
+func (w *cacheWriter) finish() error {
+	w.sum.Reset()
+	err := binary.Write(w.to, binary.LittleEndian, cacheFrame{Entries: uint64(w.rows)})
+	if err == nil {
+		err = binary.Write(w.out, binary.LittleEndian, w.sum.Sum32())
+	}
+	if err == nil {
+		err = w.out.Flush()
+	}
+	return errors.Join(err, w.file.Close())
+}
+
+// drop closes the file and removes it.
+func (w *cacheWriter) drop() error { return errors.Join(w.file.Close(), os.Remove(w.file.Name())) }
