@@ -48,7 +48,7 @@ func (w width) everywhere(m Mem) reg.VecVirtual {
 }
 
 func (v isa) chain() {
-	const most = 8
+	most := v.registers() / 2 // accumulators
 	v.function("chain", "(n, k int, x *float64, columns *int32, w, from, z *float64)",
 		"computes z_c = f_c + x·w_c, one product after the other, for the rows of W (…×n) with the column indices.")
 	n, offset := parameter("n"), GP64()
@@ -134,17 +134,19 @@ func (v isa) chain4() {
 
 // cosineConstants are numbers in all elements of a vector in memory.
 type cosineConstants struct {
-	magnitude, nearest, twoOverPi, toInteger, halfPi1, halfPi2, halfPi3, half, one, integerOne, sign Mem
+	magnitude, nearest, twoOverPi, toInteger, half, one, integerOne, sign Mem
 
-	sin, cos []Mem
+	halfPi, sin, cos []Mem
 }
 
 func (v isa) cosineConstants() cosineConstants {
 	number := func(name string, x float64) Mem { return v.constant(name, math.Float64bits(x)) }
 	c := cosineConstants{
 		v.constant("cosMagnitude", 1<<63-1), number("nearest", 0x1p20), number("twoOverPi", 0x1.45f306dc9c883p-1), number("toInteger", 0x1.8p52),
-		number("halfPiA", 0x1.921fb54442d18p+0), number("halfPiB", 0x1.1a62633100000p-54), number("halfPiC", 0x1.1701b839a252p-88),
-		number("half", 0.5), number("unity", 1), v.constant("integerOne", 1), v.constant("signBit", 1<<63), nil, nil,
+		number("half", 0.5), number("unity", 1), v.constant("integerOne", 1), v.constant("signBit", 1<<63), nil, nil, nil,
+	}
+	for i, x := range []float64{0x1.921fb54442d18p+0, 0x1.1a626331p-54, 0x1.1701b839a252p-88} {
+		c.halfPi = append(c.halfPi, number(fmt.Sprint("halfPi", i), x))
 	}
 	for i, x := range []float64{-0x1.5555555555548p-3, 0x1.111111110f7dp-7, -0x1.a01a019bfde86p-13,
 		0x1.71de3567cde2p-19, -0x1.ae5e5a8d5ea4cp-26, 0x1.5d8fd078426b1p-33} {
@@ -208,13 +210,13 @@ func (w width) cosine(x reg.VecVirtual, c cosineConstants) reg.VecVirtual {
 	rounded, q := w.all(c.toInteger), w.reg()
 	VFMADD231PD(c.twoOverPi, x, rounded)
 	VSUBPD(c.toInteger, rounded, q)
-	VFNMADD231PD(c.halfPi1, q, x)
+	VFNMADD231PD(c.halfPi[0], q, x)
 	r := w.copyOf(x)
-	VFNMADD231PD(c.halfPi2, q, r)
+	VFNMADD231PD(c.halfPi[1], q, r)
 	l := x
 	VSUBPD(r, x, l)
-	VFNMADD231PD(c.halfPi2, q, l)
-	VFNMADD231PD(c.halfPi3, q, l)
+	VFNMADD231PD(c.halfPi[1], q, l)
+	VFNMADD231PD(c.halfPi[2], q, l)
 
 	z, h, cos, e := w.reg(), w.reg(), w.all(c.one), w.all(c.one)
 	VMULPD(r, r, z)
@@ -246,18 +248,19 @@ func (w width) cosine(x reg.VecVirtual, c cosineConstants) reg.VecVirtual {
 }
 
 func (v isa) near() {
-	v.function("near", "(n int, scale float64, x *float64) (done int)",
-		"overwrites the first elements of x with scale·cos(x_j), up to a vector with one that is far, or NaN, and",
+	v.function("near", "(n int, scale float64, x, y *float64) (done int)",
+		"computes the first elements of y = scale·cos(x), up to a vector of x with one that is far, or NaN, and",
 		"returns how many.")
 	c := v.cosineConstants()
-	n, scale, x := parameter("n"), v.broadcast("scale"), parameter("x")
+	n, scale, from, to := parameter("n"), v.broadcast("scale"), parameter("x"), parameter("y")
 	v.each(n, func(w width) {
-		y := w.load(Mem{Base: x})
-		w.jumpUnlessNear(y, c, "end")
-		y = w.cosine(y, c)
+		x := w.load(Mem{Base: from})
+		w.jumpUnlessNear(x, c, "end")
+		y := w.cosine(x, c)
 		VMULPD(w.as(scale), y, y)
-		w.store(y, Mem{Base: x})
-		ADDQ(U8(w.bytes()), x)
+		w.store(y, Mem{Base: to})
+		ADDQ(U8(w.bytes()), from)
+		ADDQ(U8(w.bytes()), to)
 	})
 	Label("end")
 	done := parameter("n")

@@ -54,16 +54,15 @@ func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 		return nil, err
 	}
 	m := f.draw(d)
-	features := func(b Block, out *Buffer) {
+	features := func(b Block, out *Buffer) (finite bool) {
 		out.Sparse = false
 		z := engine.View(b.N, f.Components, out.extend(b.N*f.Components))
 		if b.Sparse != nil {
-			be.SparseCosines(m, b.Sparse.RowPtr, b.Sparse.ColIdx, b.Sparse.Val, z)
-		} else {
-			be.Cosines(m, engine.View(b.N, d, b.X), z)
+			return be.SparseCosines(m, b.Sparse.RowPtr, b.Sparse.ColIdx, b.Sparse.Val, z)
 		}
+		return be.Cosines(m, engine.View(b.N, d, b.X), z)
 	}
-	return &transformed{src: src, name: "Fourier features", d: f.Components, rows: rows, start: func() (func(Block, *Buffer), func()) {
+	return &transformed{src: src, name: "Fourier features", d: f.Components, rows: rows, start: func() (func(Block, *Buffer) bool, func()) {
 		return features, func() {}
 	}}, nil
 }

@@ -7,7 +7,7 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 //	z_c(x) = scale·cos(x₀·w_0c + x₁·w_1c + … + u_c),
 //
 // as random Fourier features are, with W (d×D) laid out for [Backend.Cosines]: in panels of
-// 64 components, of which one stays in cache while many rows go by. It is used by any number
+// 128 components, of which one stays in cache while many rows go by. It is used by any number
 // of goroutines at once when its weights are set.
 //
 // What is inside the cosine is a chain of fused multiply-adds, which begins with u_c and

@@ -2,6 +2,7 @@ package purego
 
 import (
 	"runtime"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/fdridge/fdridge/engine/internal/matrix"
@@ -9,15 +10,15 @@ import (
 )
 
 // Cosines computes Z = scale·cos(X·W + 1·uᵀ), see engine.CosineMap.
-func (b *Backend) Cosines(m *matrix.CosineMap, x, z matrix.Matrix) {
+func (b *Backend) Cosines(m *matrix.CosineMap, x, z matrix.Matrix) (finite bool) {
 	rows, _ := matrix.Cosines(m, &x, &z)
-	b.cosines(cosines{m: m, x: x, z: z}, rows)
+	return b.cosines(cosines{m: m, x: x, z: z}, rows)
 }
 
 // SparseCosines computes the same for sparse rows, to the same bits.
-func (b *Backend) SparseCosines(m *matrix.CosineMap, rowPtr []int, colIdx []int32, val []float64, z matrix.Matrix) {
+func (b *Backend) SparseCosines(m *matrix.CosineMap, rowPtr []int, colIdx []int32, val []float64, z matrix.Matrix) (finite bool) {
 	rows, _ := matrix.SparseCosines(m, rowPtr, colIdx, val, &z)
-	b.cosines(cosines{m: m, rowPtr: rowPtr, colIdx: colIdx, val: val, z: z}, rows)
+	return b.cosines(cosines{m: m, rowPtr: rowPtr, colIdx: colIdx, val: val, z: z}, rows)
 }
 
 // cosines is one call of Cosines or, with row pointers, of SparseCosines. A part is some rows
@@ -37,13 +38,14 @@ type cosines struct {
 type cosineTeam struct {
 	team
 	cosines
+	bad atomic.Bool // a number was not finite
 }
 
 var cosineTeams pool[cosineTeam]
 
 // Rows of a part at least, so that reading a panel costs little, parts for each thread at
-// least, where there are as many rows, and inputs of a panel taken at a time: a quarter of a
-// second-level cache of 512 KiB. Fewer numbers than alone are not shared out: a goroutine takes
+// least, where there are as many rows, and inputs of a panel taken at a time, which come to
+// 256 KiB. Fewer numbers than alone are not shared out: a goroutine takes
 // some ten microseconds to wake.
 const (
 	alone        = 1 << 12
@@ -52,33 +54,48 @@ const (
 	cosineInputs = 256
 )
 
-func (b *Backend) cosines(c cosines, rows int) {
+func (b *Backend) cosines(c cosines, rows int) (finite bool) {
 	panels := c.m.Panels()
 	if rows == 0 || panels == 0 {
-		return
+		return true
 	}
 	c.k = b.kernel
 	c.groups = max(1, min(rows/cosineRows, (cosineParts*runtime.GOMAXPROCS(0)+panels-1)/panels))
-	if _, components := c.m.Dims(); rows*components < alone {
-		for i := range panels * c.groups {
-			c.part(i, nil)
-		}
-		return
-	}
 	team := cosineTeams.get()
 	team.cosines = c
-	team.run(&team.cosines, panels*c.groups)
+	team.bad.Store(false)
+	if parts := panels * c.groups; rows*c.components() < alone {
+		s := scratches.get()
+		for i := range parts {
+			team.part(i, s)
+		}
+		scratches.put(s)
+	} else {
+		team.run(team, parts)
+	}
+	finite = !team.bad.Load()
 	team.cosines = cosines{}
 	cosineTeams.put(team)
+	return finite
 }
 
-func (c *cosines) part(i int, _ *scratch) {
-	rows, panel := c.z.Rows, i/c.groups
-	lo, hi := share(rows, i%c.groups, c.groups, 4), share(rows, i%c.groups+1, c.groups, 4)
-	if c.rowPtr != nil {
-		c.sparse(lo, hi, panel)
+func (c *cosines) components() int {
+	_, d := c.m.Dims()
+	return d
+}
+
+func (t *cosineTeam) part(i int, s *scratch) {
+	rows, panel := t.z.Rows, i/t.groups
+	lo, hi := share(rows, i%t.groups, t.groups, 4), share(rows, i%t.groups+1, t.groups, 4)
+	sums := grow(&s.a, 4*matrix.PanelWidth)
+	finite := true
+	if t.rowPtr != nil {
+		finite = t.sparse(lo, hi, panel, sums)
 	} else {
-		c.dense(lo, hi, panel)
+		finite = t.dense(lo, hi, panel, sums)
+	}
+	if !finite {
+		t.bad.Store(true)
 	}
 }
 
@@ -87,47 +104,54 @@ func (c *cosines) at(i, panel int) *float64 {
 	return &c.z.Data[i*c.z.Stride+panel*matrix.PanelWidth]
 }
 
-func (c *cosines) sparse(lo, hi, panel int) {
+// sparse does rows lo to hi. Only the cosines of sums are written to Z, which often is not in
+// cache.
+func (c *cosines) sparse(lo, hi, panel int, sums []float64) (finite bool) {
 	u, w := c.m.Panel(panel)
 	n := len(u)
+	finite = true
 	for i := lo; i < hi; i++ {
 		first, end := c.rowPtr[i], c.rowPtr[i+1]
-		z := c.at(i, panel)
-		c.k.Cosines.Chain(n, end-first, unsafe.SliceData(c.val[first:end]), unsafe.SliceData(c.colIdx[first:end]), unsafe.SliceData(w), &u[0], z)
-		c.k.Cos(n, c.m.Scale(), z)
+		c.k.Cosines.Chain(n, end-first, unsafe.SliceData(c.val[first:end]), unsafe.SliceData(c.colIdx[first:end]), unsafe.SliceData(w), &u[0], &sums[0])
+		finite = c.k.Cos(n, c.m.Scale(), &sums[0], c.at(i, panel)) && finite
 	}
+	return finite
 }
 
-// dense takes the inputs in blocks, each going on from what the one
-// before it left in Z.
-func (c *cosines) dense(lo, hi, panel int) {
+// dense takes the inputs in blocks, each going on from what the one before it left in Z.
+func (c *cosines) dense(lo, hi, panel int, sums []float64) (finite bool) {
 	u, w := c.m.Panel(panel)
 	n := len(u)
 	inputs, _ := c.m.Dims()
+	finite = true
 	for first := 0; first == 0 || first < inputs; first += cosineInputs {
 		count := min(cosineInputs, inputs-first)
-		block := w[first*n : (first+count)*n]
-		last := first+count == inputs
+		block, last := w[first*n:(first+count)*n], first+count == inputs
 		for i := lo; i < hi; {
-			z, x := c.at(i, panel), c.row(i, first, count)
-			from, ldf := &u[0], 0
+			x, z := c.row(i, first, count), c.at(i, panel)
+			from, ldf, to, ldt := &u[0], 0, z, c.z.Stride
 			if first > 0 {
 				from, ldf = z, c.z.Stride
 			}
-			together := 1
-			if i+4 <= hi {
-				together = 4
-				c.k.Cosines.Chain4(n, count, x, c.x.Stride, unsafe.SliceData(block), from, ldf, z, c.z.Stride)
-			} else {
-				c.k.Cosines.Chain(n, count, x, unsafe.SliceData(c.m.Columns()), unsafe.SliceData(block), from, z)
+			if last {
+				to, ldt = &sums[0], n
 			}
-			for end := i + together; i < end; i++ {
+			end := i + 1
+			if i+4 <= hi {
+				end = i + 4
+				c.k.Cosines.Chain4(n, count, x, c.x.Stride, unsafe.SliceData(block), from, ldf, to, ldt)
+			} else {
+				c.k.Cosines.Chain(n, count, x, unsafe.SliceData(c.m.Columns()), unsafe.SliceData(block), from, to)
+			}
+			for r := 0; i < end; i++ {
 				if last {
-					c.k.Cos(n, c.m.Scale(), c.at(i, panel))
+					finite = c.k.Cos(n, c.m.Scale(), &sums[r], c.at(i, panel)) && finite
 				}
+				r += n
 			}
 		}
 	}
+	return finite
 }
 
 // row is count elements of row i of X, from column first on.

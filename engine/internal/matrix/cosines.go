@@ -14,7 +14,7 @@ type CosineMap struct {
 
 // PanelWidth is the number of components of a panel of W, which the kernels take at a time:
 // a multiple of what any of them has in registers. The last panel may have fewer.
-const PanelWidth = 64
+const PanelWidth = 128
 
 // NewCosineMap is the map with these u, one for each component, and W zero.
 func NewCosineMap(inputs int, u []float64, scale float64) *CosineMap {

@@ -168,8 +168,8 @@ func chainAVX2(n int, k int, x *float64, columns *int32, w *float64, from *float
 //go:noescape
 func chain4AVX2(n int, k int, x *float64, ldx int, w *float64, from *float64, ldf int, z *float64, ldz int)
 
-// nearAVX2 overwrites the first elements of x with scale·cos(x_j), up to a vector with one that is far, or NaN, and
+// nearAVX2 computes the first elements of y = scale·cos(x), up to a vector of x with one that is far, or NaN, and
 // returns how many.
 //
 //go:noescape
-func nearAVX2(n int, scale float64, x *float64) (done int)
+func nearAVX2(n int, scale float64, x *float64, y *float64) (done int)

@@ -4035,12 +4035,13 @@ oneDone:
 	VZEROUPPER
 	RET
 
-// func nearAVX2(n int, scale float64, x *float64) (done int)
+// func nearAVX2(n int, scale float64, x *float64, y *float64) (done int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·nearAVX2(SB), NOSPLIT, $0-32
+TEXT ·nearAVX2(SB), NOSPLIT, $0-40
 	MOVQ         n+0(FP), AX
 	VBROADCASTSD scale+8(FP), Y0
 	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
 	CMPQ         AX, $0x00000004
 	JLT          vectorDone
 
@@ -4048,18 +4049,18 @@ vector:
 	VMOVUPD      (CX), Y1
 	VANDPD       cosMagnitudeAVX2<>+0(SB), Y1, Y2
 	VCMPPD       $0x16, nearestAVX2<>+0(SB), Y2, Y2
-	VMOVMSKPD    Y2, DX
-	TESTL        DX, DX
+	VMOVMSKPD    Y2, BX
+	TESTL        BX, BX
 	JNE          end
 	VMOVUPD      toIntegerAVX2<>+0(SB), Y2
 	VFMADD231PD  twoOverPiAVX2<>+0(SB), Y1, Y2
 	VSUBPD       toIntegerAVX2<>+0(SB), Y2, Y3
-	VFNMADD231PD halfPiAAVX2<>+0(SB), Y3, Y1
+	VFNMADD231PD halfPi0AVX2<>+0(SB), Y3, Y1
 	VMOVAPD      Y1, Y4
-	VFNMADD231PD halfPiBAVX2<>+0(SB), Y3, Y4
+	VFNMADD231PD halfPi1AVX2<>+0(SB), Y3, Y4
 	VSUBPD       Y4, Y1, Y1
-	VFNMADD231PD halfPiBAVX2<>+0(SB), Y3, Y1
-	VFNMADD231PD halfPiCAVX2<>+0(SB), Y3, Y1
+	VFNMADD231PD halfPi1AVX2<>+0(SB), Y3, Y1
+	VFNMADD231PD halfPi2AVX2<>+0(SB), Y3, Y1
 	VMOVUPD      unityAVX2<>+0(SB), Y6
 	VMOVUPD      unityAVX2<>+0(SB), Y7
 	VMULPD       Y4, Y4, Y3
@@ -4094,8 +4095,9 @@ vector:
 	VANDPD       signBitAVX2<>+0(SB), Y2, Y2
 	VXORPD       Y2, Y6, Y6
 	VMULPD       Y0, Y6, Y6
-	VMOVUPD      Y6, (CX)
+	VMOVUPD      Y6, (DX)
 	ADDQ         $0x20, CX
+	ADDQ         $0x20, DX
 	SUBQ         $0x00000004, AX
 	CMPQ         AX, $0x00000004
 	JGE          vector
@@ -4108,18 +4110,18 @@ one:
 	VMOVSD       (CX), X1
 	VANDPD       cosMagnitudeAVX2<>+0(SB), X1, X2
 	VCMPPD       $0x16, nearestAVX2<>+0(SB), X2, X2
-	VMOVMSKPD    X2, DX
-	TESTL        DX, DX
+	VMOVMSKPD    X2, BX
+	TESTL        BX, BX
 	JNE          end
 	VMOVUPD      toIntegerAVX2<>+0(SB), X2
 	VFMADD231PD  twoOverPiAVX2<>+0(SB), X1, X2
 	VSUBPD       toIntegerAVX2<>+0(SB), X2, X3
-	VFNMADD231PD halfPiAAVX2<>+0(SB), X3, X1
+	VFNMADD231PD halfPi0AVX2<>+0(SB), X3, X1
 	VMOVAPD      X1, X4
-	VFNMADD231PD halfPiBAVX2<>+0(SB), X3, X4
+	VFNMADD231PD halfPi1AVX2<>+0(SB), X3, X4
 	VSUBPD       X4, X1, X1
-	VFNMADD231PD halfPiBAVX2<>+0(SB), X3, X1
-	VFNMADD231PD halfPiCAVX2<>+0(SB), X3, X1
+	VFNMADD231PD halfPi1AVX2<>+0(SB), X3, X1
+	VFNMADD231PD halfPi2AVX2<>+0(SB), X3, X1
 	VMOVUPD      unityAVX2<>+0(SB), X6
 	VMOVUPD      unityAVX2<>+0(SB), X7
 	VMULPD       X4, X4, X3
@@ -4154,8 +4156,9 @@ one:
 	VANDPD       signBitAVX2<>+0(SB), X2, X2
 	VXORPD       X2, X6, X6
 	VMULPD       X0, X6, X6
-	VMOVSD       X6, (CX)
+	VMOVSD       X6, (DX)
 	ADDQ         $0x08, CX
+	ADDQ         $0x08, DX
 	SUBQ         $0x00000001, AX
 	CMPQ         AX, $0x00000001
 	JGE          one
@@ -4164,7 +4167,7 @@ oneDone:
 end:
 	MOVQ n+0(FP), CX
 	SUBQ AX, CX
-	MOVQ CX, done+24(FP)
+	MOVQ CX, done+32(FP)
 	VZEROUPPER
 	RET
 
@@ -4192,24 +4195,6 @@ DATA toIntegerAVX2<>+16(SB)/8, $0x4338000000000000
 DATA toIntegerAVX2<>+24(SB)/8, $0x4338000000000000
 GLOBL toIntegerAVX2<>(SB), RODATA|NOPTR, $32
 
-DATA halfPiAAVX2<>+0(SB)/8, $0x3ff921fb54442d18
-DATA halfPiAAVX2<>+8(SB)/8, $0x3ff921fb54442d18
-DATA halfPiAAVX2<>+16(SB)/8, $0x3ff921fb54442d18
-DATA halfPiAAVX2<>+24(SB)/8, $0x3ff921fb54442d18
-GLOBL halfPiAAVX2<>(SB), RODATA|NOPTR, $32
-
-DATA halfPiBAVX2<>+0(SB)/8, $0x3c91a62633100000
-DATA halfPiBAVX2<>+8(SB)/8, $0x3c91a62633100000
-DATA halfPiBAVX2<>+16(SB)/8, $0x3c91a62633100000
-DATA halfPiBAVX2<>+24(SB)/8, $0x3c91a62633100000
-GLOBL halfPiBAVX2<>(SB), RODATA|NOPTR, $32
-
-DATA halfPiCAVX2<>+0(SB)/8, $0x3a71701b839a2520
-DATA halfPiCAVX2<>+8(SB)/8, $0x3a71701b839a2520
-DATA halfPiCAVX2<>+16(SB)/8, $0x3a71701b839a2520
-DATA halfPiCAVX2<>+24(SB)/8, $0x3a71701b839a2520
-GLOBL halfPiCAVX2<>(SB), RODATA|NOPTR, $32
-
 DATA halfAVX2<>+0(SB)/8, $0x3fe0000000000000
 DATA halfAVX2<>+8(SB)/8, $0x3fe0000000000000
 DATA halfAVX2<>+16(SB)/8, $0x3fe0000000000000
@@ -4233,6 +4218,24 @@ DATA signBitAVX2<>+8(SB)/8, $0x8000000000000000
 DATA signBitAVX2<>+16(SB)/8, $0x8000000000000000
 DATA signBitAVX2<>+24(SB)/8, $0x8000000000000000
 GLOBL signBitAVX2<>(SB), RODATA|NOPTR, $32
+
+DATA halfPi0AVX2<>+0(SB)/8, $0x3ff921fb54442d18
+DATA halfPi0AVX2<>+8(SB)/8, $0x3ff921fb54442d18
+DATA halfPi0AVX2<>+16(SB)/8, $0x3ff921fb54442d18
+DATA halfPi0AVX2<>+24(SB)/8, $0x3ff921fb54442d18
+GLOBL halfPi0AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA halfPi1AVX2<>+0(SB)/8, $0x3c91a62633100000
+DATA halfPi1AVX2<>+8(SB)/8, $0x3c91a62633100000
+DATA halfPi1AVX2<>+16(SB)/8, $0x3c91a62633100000
+DATA halfPi1AVX2<>+24(SB)/8, $0x3c91a62633100000
+GLOBL halfPi1AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA halfPi2AVX2<>+0(SB)/8, $0x3a71701b839a2520
+DATA halfPi2AVX2<>+8(SB)/8, $0x3a71701b839a2520
+DATA halfPi2AVX2<>+16(SB)/8, $0x3a71701b839a2520
+DATA halfPi2AVX2<>+24(SB)/8, $0x3a71701b839a2520
+GLOBL halfPi2AVX2<>(SB), RODATA|NOPTR, $32
 
 DATA sin0AVX2<>+0(SB)/8, $0xbfc5555555555548
 DATA sin0AVX2<>+8(SB)/8, $0xbfc5555555555548

@@ -20,25 +20,29 @@ type Cosines struct {
 	// ldf of zero is one row F for all.
 	Chain4 func(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int)
 
-	// near overwrites the first numbers x_j of n with scale·cos(x_j) and returns how
+	// near computes y_j = scale·cos(x_j) for the first of n numbers and returns for how
 	// many: it ends where a number, or one in the same vector, is beyond nearest, or NaN.
-	near func(n int, scale float64, x *float64) (done int)
+	near func(n int, scale float64, x, y *float64) (done int)
 }
 
 // nearest bounds the magnitude of what is reduced by three parts of π/2.
 const nearest = 1 << 20
 
-// Cos overwrites x with scale·cos(x_j), j < n. A cosine is within one ulp of the exact
-// one for every finite number, and NaN for others. With the scale there is one more
-// rounding.
-func (k *Kernel) Cos(n int, scale float64, x *float64) {
+// Cos computes y_j = scale·cos(x_j), j < n, and reports whether all x_j are finite. A cosine
+// is within one ulp of the exact one for every finite number, and NaN for others. With the
+// scale there is one more rounding.
+func (k *Kernel) Cos(n int, scale float64, x, y *float64) (finite bool) {
+	finite = true
 	for done := 0; done < n; {
-		done += k.Cosines.near(n-done, scale, at(x, done))
+		done += k.Cosines.near(n-done, scale, at(x, done), at(y, done))
 		end := min(n, done+k.Unit)
 		for ; done < end; done++ {
-			*at(x, done) = scale * cosine(*at(x, done))
+			c := cosine(*at(x, done))
+			finite = finite && !math.IsNaN(c)
+			*at(y, done) = scale * c
 		}
 	}
+	return finite
 }
 
 // π/2 in three parts. The first is all 53 bits, the second 33, so that its multiples by q
@@ -75,7 +79,7 @@ var (
 //     what r lost by that, in the second and third step, is exact since the minuend is a
 //     multiple of the subtrahend's ulp (T. Dekker, Numer. Math. 18, 1971).
 //   - The third part goes into l. The fourth, q·2⁻¹⁴¹, is left out: for these x, |r| is
-//     above 2⁻⁶⁰.
+//     above 2⁻⁶¹.
 func cosine(x float64) float64 {
 	if !(math.Abs(x) <= nearest) {
 		return farCosine(x)
@@ -116,10 +120,13 @@ func quadrant(r, l float64, q uint64) float64 {
 
 var cosinesGo = Cosines{chainGo, chain4Go, nearGo}
 
-func nearGo(n int, scale float64, x *float64) int {
-	xs := slice(x, 0, n)
-	for j, v := range xs {
-		xs[j] = scale * cosine(v)
+func nearGo(n int, scale float64, x, y *float64) int {
+	ys := slice(y, 0, n)
+	for j, v := range slice(x, 0, n) {
+		if !(math.Abs(v) <= nearest) {
+			return j
+		}
+		ys[j] = scale * cosine(v)
 	}
 	return n
 }

@@ -168,8 +168,8 @@ func chainNEON(n, k int, x *float64, columns *int32, w, from, z *float64)
 //go:noescape
 func chain4NEON(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int)
 
-// nearNEON overwrites the first elements of x with scale·cos(x_j), up to a vector with one that is far, or NaN, and
+// nearNEON computes the first elements of y = scale·cos(x), up to a vector of x with one that is far, or NaN, and
 // returns how many.
 //
 //go:noescape
-func nearNEON(n int, scale float64, x *float64) (done int)
+func nearNEON(n int, scale float64, x, y *float64) (done int)

@@ -4981,11 +4981,11 @@ oneInputDone:
 oneDone:
 	RET
 
-// func nearNEON(n int, scale float64, x *float64) (done int)
-TEXT ·nearNEON(SB), NOSPLIT, $0-32
+// func nearNEON(n int, scale float64, x, y *float64) (done int)
+TEXT ·nearNEON(SB), NOSPLIT, $0-40
 	MOVD n+0(FP), R0
-	MOVD scale+8(FP), R1
-	MOVD x+16(FP), R2
+	MOVD x+16(FP), R1
+	MOVD y+24(FP), R2
 	FMOVD scale+8(FP), F30
 	VDUP V30.D[0], V30.D2
 	MOVD $0x4130000000000000, R20
@@ -5034,7 +5034,7 @@ TEXT ·nearNEON(SB), NOSPLIT, $0-32
 	BLT vectorDone
 
 vector:
-	FMOVQ (R2), F0
+	FMOVQ (R1), F0
 	WORD $0x6e60ed28 // FACGE V8.2D, V9.2D, V0.2D
 	VMOV V8.D[0], R3
 	VMOV V8.D[1], R4
@@ -5095,6 +5095,7 @@ vector:
 	VEOR V1.B16, V6.B16, V6.B16
 	WORD $0x6e7edcc6 // FMUL V6.2D, V6.2D, V30.2D
 	FMOVQ F6, (R2)
+	ADD $16, R1
 	ADD $16, R2
 	SUB $2, R0
 	CMP $2, R0
@@ -5105,7 +5106,7 @@ vectorDone:
 	BLT oneDone
 
 one:
-	FMOVD (R2), F0
+	FMOVD (R1), F0
 	WORD $0x6e60ed28 // FACGE V8.2D, V9.2D, V0.2D
 	VMOV V8.D[0], R3
 	VMOV V8.D[1], R4
@@ -5166,6 +5167,7 @@ one:
 	VEOR V1.B16, V6.B16, V6.B16
 	WORD $0x6e7edcc6 // FMUL V6.2D, V6.2D, V30.2D
 	FMOVD F6, (R2)
+	ADD $8, R1
 	ADD $8, R2
 	SUB $1, R0
 	CMP $1, R0
@@ -5176,5 +5178,5 @@ oneDone:
 end:
 	MOVD n+0(FP), R3
 	SUB R0, R3
-	MOVD R3, done+24(FP)
+	MOVD R3, done+32(FP)
 	RET
