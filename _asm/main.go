@@ -65,6 +65,7 @@ func main() {
 		v.axpys(u)
 	}
 	v.twofold()
+	v.cosines()
 	Generate()
 }
 

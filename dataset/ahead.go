@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/fdridge/fdridge/engine"
@@ -35,6 +36,13 @@ func (b *Buffer) EndRow() {
 	if b.Sparse {
 		b.CSR.RowPtr = append(b.CSR.RowPtr, len(b.CSR.Val))
 	}
+}
+
+// extend adds n numbers to X, which are to be written, and returns them.
+func (b *Buffer) extend(n int) []float64 {
+	before := len(b.X)
+	b.X = slices.Grow(b.X, n)[:before+n]
+	return b.X[before:]
 }
 
 // AppendRow appends row i of a block of d features and t targets, which must be

@@ -41,8 +41,8 @@ func (p Polynomial) Apply(src Source, _ engine.Backend) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &transformed{src: src, name: "polynomial features", d: out, rows: rows, start: func() (func(Block, *Buffer), func()) {
-		m := &monomials{degree: p.Degree, x: make([]float64, d), first: make([]int, d)}
+	return &transformed{src: src, name: "polynomial features", d: out, rows: rows, start: func() (func(Block, *Buffer) bool, func()) {
+		m := &monomials{degree: p.Degree, columns: out, x: make([]float64, d), first: make([]int, d)}
 		return m.features, func() {}
 	}}, nil
 }
@@ -94,48 +94,53 @@ func (p Polynomial) Names(of []string) []string {
 
 // monomials is the memory of one pass.
 type monomials struct {
-	degree int
-	x      []float64 // a sparse row written out
-	first  []int     // of each j, where those of the last degree that begin with x_j are
+	degree, columns int
+	x               []float64 // a sparse row written out
+	first           []int     // of each j, where those of the last degree that begin with x_j are
 }
 
-// features appends the monomials of each row of b.
-func (m *monomials) features(b Block, out *Buffer) {
+// features appends the monomials of each row of b, of which one may overflow.
+func (m *monomials) features(b Block, out *Buffer) (finite bool) {
 	out.Sparse = false
+	z := out.extend(b.N * m.columns)
 	for i := range b.N {
+		row := z[i*m.columns : (i+1)*m.columns]
 		if b.Sparse == nil {
 			d := len(m.x)
-			out.X = m.row(b.X[i*d:(i+1)*d], out.X)
+			m.row(b.X[i*d:(i+1)*d], row)
 			continue
 		}
 		idx, val := b.Sparse.Row(i)
 		for k, j := range idx {
 			m.x[j] = val[k]
 		}
-		out.X = m.row(m.x, out.X)
+		m.row(m.x, row)
 		for _, j := range idx {
 			m.x[j] = 0
 		}
 	}
+	return false
 }
 
-// row appends the monomials of x to z. Those of the next degree that begin with x_j are x_j
+// row writes the monomials of x to z. Those of the next degree that begin with x_j are x_j
 // times those of this degree that begin with x_j or a later variable, which are the last of
 // this degree.
-func (m *monomials) row(x, z []float64) []float64 {
+func (m *monomials) row(x, z []float64) {
 	for j := range x {
-		m.first[j] = len(z) + j
+		m.first[j] = j
 	}
-	z = append(z, x...)
+	end := copy(z, x)
 	for range m.degree - 1 {
-		end := len(z)
+		next := end
 		for j, v := range x {
-			from := m.first[j]
-			m.first[j] = len(z)
-			for _, w := range z[from:end] {
-				z = append(z, v*w)
+			of := z[m.first[j]:end]
+			m.first[j] = next
+			to := z[next:][:len(of)]
+			for i, w := range of {
+				to[i] = v * w
 			}
+			next += len(of)
 		}
+		end = next
 	}
-	return z
 }

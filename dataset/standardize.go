@@ -112,7 +112,7 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 			return nil, err
 		}
 	}
-	apply := func(b Block, out *Buffer) {
+	apply := func(b Block, out *Buffer) (finite bool) {
 		switch {
 		case b.Sparse == nil:
 			s.scale(b, out)
@@ -121,8 +121,9 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 		default:
 			s.divide(b, out)
 		}
+		return false // a quotient may overflow
 	}
-	return &transformed{src: src, name: "standardised rows", d: d, rows: rows, start: func() (func(Block, *Buffer), func()) {
+	return &transformed{src: src, name: "standardised rows", d: d, rows: rows, start: func() (func(Block, *Buffer) bool, func()) {
 		return apply, func() {}
 	}}, nil
 }

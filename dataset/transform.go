@@ -16,9 +16,9 @@ type transformed struct {
 	name string // for errors
 	d    int    // features that come out
 	rows int    // most rows of a block that comes out; 0: those of src
-	// start begins a pass: apply appends the features of b's rows to out, and stop
-	// ends the pass. The caller checks that the features are finite.
-	start func() (apply func(b Block, out *Buffer), stop func())
+	// start begins a pass: apply appends the features of b's rows to out and reports whether
+	// it knows them to be finite, or else the caller checks, and stop ends the pass.
+	start func() (apply func(b Block, out *Buffer) (finite bool), stop func())
 }
 
 func (s *transformed) Dims() (n int64, d, t int) {
@@ -59,7 +59,9 @@ func (s *transformed) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Blo
 			out.first = part.First
 			out.Sparse, out.N, out.Y = part.Sparse != nil, part.N, append(out.Y, part.Y...)
 			out.W = append(out.W, part.W...)
-			apply(part, out)
+			if apply(part, out) {
+				return nil
+			}
 			return s.check(part.First, out)
 		}) {
 			if !yield(b, err) || err != nil {

@@ -79,6 +79,19 @@ type Backend interface {
 	// without elements is zero. The bounds of both results hold, see [Twofold].
 	GradientTwofold(a, x, b Matrix, c, w []float64, g, r Twofold)
 
+	// Cosines computes the D functions of m for each row of X (n×d),
+	//
+	//	Z = scale·cos(X·W + 1·uᵀ)   (n×D, overwritten)
+	//
+	// and reports whether all of Z is finite. The bits of a row of Z follow from that row of
+	// X and from m alone: they are the same for every backend, kernel and number of threads,
+	// see [CosineMap].
+	Cosines(m *CosineMap, x, z Matrix) (finite bool)
+
+	// SparseCosines is Cosines, to the same bits, for the rows of a [CSR], given by its
+	// fields. Row pointers may begin above zero, as those of [CSR.Slice].
+	SparseCosines(m *CosineMap, rowPtr []int, colIdx []int32, val []float64, z Matrix) (finite bool)
+
 	// SymEig computes the eigenvalues of the symmetric n×n matrix A, of which
 	// only the lower triangle is read, in descending order into w (length n),
 	// and orthonormal eigenvectors of the k leading ones, 0 <= k <= n, as the

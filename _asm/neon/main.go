@@ -47,6 +47,7 @@ func main() {
 		p.axpys(u)
 	}
 	p.twofold()
+	p.cosines()
 	for name, b := range map[string]*bytes.Buffer{*out: &p.text, *stubs: &p.stubs} {
 		if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
 			log.Fatal(err)

@@ -3728,3 +3728,598 @@ one:
 oneDone:
 	VZEROUPPER
 	RET
+
+// func chainAVX2(n int, k int, x *float64, columns *int32, w *float64, from *float64, z *float64)
+// Requires: AVX, FMA3
+TEXT ·chainAVX2(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ AX, DX
+	SHLQ $0x03, DX
+	XORQ CX, CX
+	CMPQ AX, $0x00000020
+	JLT  manyDone
+
+many:
+	MOVQ    from+40(FP), BX
+	VMOVUPD (BX)(CX*1), Y0
+	VMOVUPD 32(BX)(CX*1), Y1
+	VMOVUPD 64(BX)(CX*1), Y2
+	VMOVUPD 96(BX)(CX*1), Y3
+	VMOVUPD 128(BX)(CX*1), Y4
+	VMOVUPD 160(BX)(CX*1), Y5
+	VMOVUPD 192(BX)(CX*1), Y6
+	VMOVUPD 224(BX)(CX*1), Y7
+	MOVQ    k+8(FP), BX
+	MOVQ    x+16(FP), SI
+	MOVQ    columns+24(FP), DI
+	MOVQ    w+32(FP), R8
+	ADDQ    CX, R8
+	CMPQ    BX, $0x00000001
+	JLT     manyEntryDone
+
+manyEntry:
+	MOVLQSX      (DI), R9
+	IMULQ        DX, R9
+	VBROADCASTSD (SI), Y8
+	VFMADD231PD  (R8)(R9*1), Y8, Y0
+	VFMADD231PD  32(R8)(R9*1), Y8, Y1
+	VFMADD231PD  64(R8)(R9*1), Y8, Y2
+	VFMADD231PD  96(R8)(R9*1), Y8, Y3
+	VFMADD231PD  128(R8)(R9*1), Y8, Y4
+	VFMADD231PD  160(R8)(R9*1), Y8, Y5
+	VFMADD231PD  192(R8)(R9*1), Y8, Y6
+	VFMADD231PD  224(R8)(R9*1), Y8, Y7
+	ADDQ         $0x04, DI
+	ADDQ         $0x08, SI
+	SUBQ         $0x00000001, BX
+	CMPQ         BX, $0x00000001
+	JGE          manyEntry
+
+manyEntryDone:
+	MOVQ    z+48(FP), BX
+	VMOVUPD Y0, (BX)(CX*1)
+	VMOVUPD Y1, 32(BX)(CX*1)
+	VMOVUPD Y2, 64(BX)(CX*1)
+	VMOVUPD Y3, 96(BX)(CX*1)
+	VMOVUPD Y4, 128(BX)(CX*1)
+	VMOVUPD Y5, 160(BX)(CX*1)
+	VMOVUPD Y6, 192(BX)(CX*1)
+	VMOVUPD Y7, 224(BX)(CX*1)
+	ADDQ    $0x00000100, CX
+	SUBQ    $0x00000020, AX
+	CMPQ    AX, $0x00000020
+	JGE     many
+
+manyDone:
+	CMPQ AX, $0x00000004
+	JLT  vectorDone
+
+vector:
+	MOVQ    from+40(FP), BX
+	VMOVUPD (BX)(CX*1), Y0
+	MOVQ    k+8(FP), BX
+	MOVQ    x+16(FP), SI
+	MOVQ    columns+24(FP), DI
+	MOVQ    w+32(FP), R8
+	ADDQ    CX, R8
+	CMPQ    BX, $0x00000001
+	JLT     vectorEntryDone
+
+vectorEntry:
+	MOVLQSX      (DI), R9
+	IMULQ        DX, R9
+	VBROADCASTSD (SI), Y1
+	VFMADD231PD  (R8)(R9*1), Y1, Y0
+	ADDQ         $0x04, DI
+	ADDQ         $0x08, SI
+	SUBQ         $0x00000001, BX
+	CMPQ         BX, $0x00000001
+	JGE          vectorEntry
+
+vectorEntryDone:
+	MOVQ    z+48(FP), BX
+	VMOVUPD Y0, (BX)(CX*1)
+	ADDQ    $0x00000020, CX
+	SUBQ    $0x00000004, AX
+	CMPQ    AX, $0x00000004
+	JGE     vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	MOVQ   from+40(FP), BX
+	VMOVSD (BX)(CX*1), X0
+	MOVQ   k+8(FP), BX
+	MOVQ   x+16(FP), SI
+	MOVQ   columns+24(FP), DI
+	MOVQ   w+32(FP), R8
+	ADDQ   CX, R8
+	CMPQ   BX, $0x00000001
+	JLT    oneEntryDone
+
+oneEntry:
+	MOVLQSX     (DI), R9
+	IMULQ       DX, R9
+	VMOVSD      (SI), X1
+	VFMADD231SD (R8)(R9*1), X1, X0
+	ADDQ        $0x04, DI
+	ADDQ        $0x08, SI
+	SUBQ        $0x00000001, BX
+	CMPQ        BX, $0x00000001
+	JGE         oneEntry
+
+oneEntryDone:
+	MOVQ   z+48(FP), BX
+	VMOVSD X0, (BX)(CX*1)
+	ADDQ   $0x00000008, CX
+	SUBQ   $0x00000001, AX
+	CMPQ   AX, $0x00000001
+	JGE    one
+
+oneDone:
+	VZEROUPPER
+	RET
+
+// func chain4AVX2(n int, k int, x *float64, ldx int, w *float64, from *float64, ldf int, z *float64, ldz int)
+// Requires: AVX, FMA3
+TEXT ·chain4AVX2(SB), NOSPLIT, $0-72
+	MOVQ n+0(FP), AX
+	MOVQ AX, DX
+	SHLQ $0x03, DX
+	XORQ CX, CX
+	CMPQ AX, $0x00000008
+	JLT  manyDone
+
+many:
+	MOVQ    from+40(FP), BX
+	MOVQ    ldf+48(FP), SI
+	SHLQ    $0x03, SI
+	LEAQ    (SI)(SI*2), DI
+	ADDQ    CX, BX
+	VMOVUPD (BX), Y0
+	VMOVUPD 32(BX), Y1
+	VMOVUPD (BX)(SI*1), Y2
+	VMOVUPD 32(BX)(SI*1), Y3
+	VMOVUPD (BX)(SI*2), Y4
+	VMOVUPD 32(BX)(SI*2), Y5
+	VMOVUPD (BX)(DI*1), Y6
+	VMOVUPD 32(BX)(DI*1), Y7
+	MOVQ    k+8(FP), BX
+	MOVQ    x+16(FP), SI
+	MOVQ    ldx+24(FP), DI
+	SHLQ    $0x03, DI
+	LEAQ    (DI)(DI*2), R8
+	MOVQ    w+32(FP), R9
+	ADDQ    CX, R9
+	CMPQ    BX, $0x00000001
+	JLT     manyInputDone
+
+manyInput:
+	VMOVUPD      (R9), Y8
+	VMOVUPD      32(R9), Y9
+	VBROADCASTSD (SI), Y10
+	VFMADD231PD  Y8, Y10, Y0
+	VFMADD231PD  Y9, Y10, Y1
+	VBROADCASTSD (SI)(DI*1), Y10
+	VFMADD231PD  Y8, Y10, Y2
+	VFMADD231PD  Y9, Y10, Y3
+	VBROADCASTSD (SI)(DI*2), Y10
+	VFMADD231PD  Y8, Y10, Y4
+	VFMADD231PD  Y9, Y10, Y5
+	VBROADCASTSD (SI)(R8*1), Y10
+	VFMADD231PD  Y8, Y10, Y6
+	VFMADD231PD  Y9, Y10, Y7
+	ADDQ         DX, R9
+	ADDQ         $0x08, SI
+	SUBQ         $0x00000001, BX
+	CMPQ         BX, $0x00000001
+	JGE          manyInput
+
+manyInputDone:
+	MOVQ    z+56(FP), BX
+	MOVQ    ldz+64(FP), SI
+	SHLQ    $0x03, SI
+	LEAQ    (SI)(SI*2), DI
+	ADDQ    CX, BX
+	VMOVUPD Y0, (BX)
+	VMOVUPD Y1, 32(BX)
+	VMOVUPD Y2, (BX)(SI*1)
+	VMOVUPD Y3, 32(BX)(SI*1)
+	VMOVUPD Y4, (BX)(SI*2)
+	VMOVUPD Y5, 32(BX)(SI*2)
+	VMOVUPD Y6, (BX)(DI*1)
+	VMOVUPD Y7, 32(BX)(DI*1)
+	ADDQ    $0x00000040, CX
+	SUBQ    $0x00000008, AX
+	CMPQ    AX, $0x00000008
+	JGE     many
+
+manyDone:
+	CMPQ AX, $0x00000004
+	JLT  vectorDone
+
+vector:
+	MOVQ    from+40(FP), BX
+	MOVQ    ldf+48(FP), SI
+	SHLQ    $0x03, SI
+	LEAQ    (SI)(SI*2), DI
+	ADDQ    CX, BX
+	VMOVUPD (BX), Y0
+	VMOVUPD (BX)(SI*1), Y1
+	VMOVUPD (BX)(SI*2), Y2
+	VMOVUPD (BX)(DI*1), Y3
+	MOVQ    k+8(FP), BX
+	MOVQ    x+16(FP), SI
+	MOVQ    ldx+24(FP), DI
+	SHLQ    $0x03, DI
+	LEAQ    (DI)(DI*2), R8
+	MOVQ    w+32(FP), R9
+	ADDQ    CX, R9
+	CMPQ    BX, $0x00000001
+	JLT     vectorInputDone
+
+vectorInput:
+	VMOVUPD      (R9), Y4
+	VBROADCASTSD (SI), Y5
+	VFMADD231PD  Y4, Y5, Y0
+	VBROADCASTSD (SI)(DI*1), Y5
+	VFMADD231PD  Y4, Y5, Y1
+	VBROADCASTSD (SI)(DI*2), Y5
+	VFMADD231PD  Y4, Y5, Y2
+	VBROADCASTSD (SI)(R8*1), Y5
+	VFMADD231PD  Y4, Y5, Y3
+	ADDQ         DX, R9
+	ADDQ         $0x08, SI
+	SUBQ         $0x00000001, BX
+	CMPQ         BX, $0x00000001
+	JGE          vectorInput
+
+vectorInputDone:
+	MOVQ    z+56(FP), BX
+	MOVQ    ldz+64(FP), SI
+	SHLQ    $0x03, SI
+	LEAQ    (SI)(SI*2), DI
+	ADDQ    CX, BX
+	VMOVUPD Y0, (BX)
+	VMOVUPD Y1, (BX)(SI*1)
+	VMOVUPD Y2, (BX)(SI*2)
+	VMOVUPD Y3, (BX)(DI*1)
+	ADDQ    $0x00000020, CX
+	SUBQ    $0x00000004, AX
+	CMPQ    AX, $0x00000004
+	JGE     vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	MOVQ   from+40(FP), BX
+	MOVQ   ldf+48(FP), SI
+	SHLQ   $0x03, SI
+	LEAQ   (SI)(SI*2), DI
+	ADDQ   CX, BX
+	VMOVSD (BX), X0
+	VMOVSD (BX)(SI*1), X1
+	VMOVSD (BX)(SI*2), X2
+	VMOVSD (BX)(DI*1), X3
+	MOVQ   k+8(FP), BX
+	MOVQ   x+16(FP), SI
+	MOVQ   ldx+24(FP), DI
+	SHLQ   $0x03, DI
+	LEAQ   (DI)(DI*2), R8
+	MOVQ   w+32(FP), R9
+	ADDQ   CX, R9
+	CMPQ   BX, $0x00000001
+	JLT    oneInputDone
+
+oneInput:
+	VMOVSD      (R9), X4
+	VMOVSD      (SI), X5
+	VFMADD231PD X4, X5, X0
+	VMOVSD      (SI)(DI*1), X5
+	VFMADD231PD X4, X5, X1
+	VMOVSD      (SI)(DI*2), X5
+	VFMADD231PD X4, X5, X2
+	VMOVSD      (SI)(R8*1), X5
+	VFMADD231PD X4, X5, X3
+	ADDQ        DX, R9
+	ADDQ        $0x08, SI
+	SUBQ        $0x00000001, BX
+	CMPQ        BX, $0x00000001
+	JGE         oneInput
+
+oneInputDone:
+	MOVQ   z+56(FP), BX
+	MOVQ   ldz+64(FP), SI
+	SHLQ   $0x03, SI
+	LEAQ   (SI)(SI*2), DI
+	ADDQ   CX, BX
+	VMOVSD X0, (BX)
+	VMOVSD X1, (BX)(SI*1)
+	VMOVSD X2, (BX)(SI*2)
+	VMOVSD X3, (BX)(DI*1)
+	ADDQ   $0x00000008, CX
+	SUBQ   $0x00000001, AX
+	CMPQ   AX, $0x00000001
+	JGE    one
+
+oneDone:
+	VZEROUPPER
+	RET
+
+// func nearAVX2(n int, scale float64, x *float64, y *float64) (done int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·nearAVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	VBROADCASTSD scale+8(FP), Y0
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	CMPQ         AX, $0x00000004
+	JLT          vectorDone
+
+vector:
+	VMOVUPD      (CX), Y1
+	VANDPD       cosMagnitudeAVX2<>+0(SB), Y1, Y2
+	VCMPPD       $0x16, nearestAVX2<>+0(SB), Y2, Y2
+	VMOVMSKPD    Y2, BX
+	TESTL        BX, BX
+	JNE          end
+	VMOVUPD      toIntegerAVX2<>+0(SB), Y2
+	VFMADD231PD  twoOverPiAVX2<>+0(SB), Y1, Y2
+	VSUBPD       toIntegerAVX2<>+0(SB), Y2, Y3
+	VFNMADD231PD halfPi0AVX2<>+0(SB), Y3, Y1
+	VMOVAPD      Y1, Y4
+	VFNMADD231PD halfPi1AVX2<>+0(SB), Y3, Y4
+	VSUBPD       Y4, Y1, Y1
+	VFNMADD231PD halfPi1AVX2<>+0(SB), Y3, Y1
+	VFNMADD231PD halfPi2AVX2<>+0(SB), Y3, Y1
+	VMOVUPD      unityAVX2<>+0(SB), Y6
+	VMOVUPD      unityAVX2<>+0(SB), Y7
+	VMULPD       Y4, Y4, Y3
+	VMULPD       halfAVX2<>+0(SB), Y4, Y5
+	VFNMADD231PD Y5, Y4, Y6
+	VSUBPD       Y6, Y7, Y7
+	VFNMADD231PD Y5, Y4, Y7
+	VFNMADD231PD Y1, Y4, Y7
+	VMULPD       Y6, Y1, Y1
+	VMULPD       Y3, Y4, Y5
+	VMOVUPD      sin5AVX2<>+0(SB), Y8
+	VFMADD213PD  sin4AVX2<>+0(SB), Y3, Y8
+	VFMADD213PD  sin3AVX2<>+0(SB), Y3, Y8
+	VFMADD213PD  sin2AVX2<>+0(SB), Y3, Y8
+	VFMADD213PD  sin1AVX2<>+0(SB), Y3, Y8
+	VFMADD213PD  sin0AVX2<>+0(SB), Y3, Y8
+	VFMADD231PD  Y8, Y5, Y1
+	VADDPD       Y1, Y4, Y4
+	VMOVUPD      cos5AVX2<>+0(SB), Y1
+	VFMADD213PD  cos4AVX2<>+0(SB), Y3, Y1
+	VFMADD213PD  cos3AVX2<>+0(SB), Y3, Y1
+	VFMADD213PD  cos2AVX2<>+0(SB), Y3, Y1
+	VFMADD213PD  cos1AVX2<>+0(SB), Y3, Y1
+	VFMADD213PD  cos0AVX2<>+0(SB), Y3, Y1
+	VMULPD       Y3, Y3, Y3
+	VFMADD231PD  Y1, Y3, Y7
+	VADDPD       Y7, Y6, Y6
+	VPSLLQ       $0x3f, Y2, Y1
+	VBLENDVPD    Y1, Y4, Y6, Y6
+	VPADDQ       integerOneAVX2<>+0(SB), Y2, Y2
+	VPSLLQ       $0x3e, Y2, Y2
+	VANDPD       signBitAVX2<>+0(SB), Y2, Y2
+	VXORPD       Y2, Y6, Y6
+	VMULPD       Y0, Y6, Y6
+	VMOVUPD      Y6, (DX)
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, DX
+	SUBQ         $0x00000004, AX
+	CMPQ         AX, $0x00000004
+	JGE          vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVSD       (CX), X1
+	VANDPD       cosMagnitudeAVX2<>+0(SB), X1, X2
+	VCMPPD       $0x16, nearestAVX2<>+0(SB), X2, X2
+	VMOVMSKPD    X2, BX
+	TESTL        BX, BX
+	JNE          end
+	VMOVUPD      toIntegerAVX2<>+0(SB), X2
+	VFMADD231PD  twoOverPiAVX2<>+0(SB), X1, X2
+	VSUBPD       toIntegerAVX2<>+0(SB), X2, X3
+	VFNMADD231PD halfPi0AVX2<>+0(SB), X3, X1
+	VMOVAPD      X1, X4
+	VFNMADD231PD halfPi1AVX2<>+0(SB), X3, X4
+	VSUBPD       X4, X1, X1
+	VFNMADD231PD halfPi1AVX2<>+0(SB), X3, X1
+	VFNMADD231PD halfPi2AVX2<>+0(SB), X3, X1
+	VMOVUPD      unityAVX2<>+0(SB), X6
+	VMOVUPD      unityAVX2<>+0(SB), X7
+	VMULPD       X4, X4, X3
+	VMULPD       halfAVX2<>+0(SB), X4, X5
+	VFNMADD231PD X5, X4, X6
+	VSUBPD       X6, X7, X7
+	VFNMADD231PD X5, X4, X7
+	VFNMADD231PD X1, X4, X7
+	VMULPD       X6, X1, X1
+	VMULPD       X3, X4, X5
+	VMOVUPD      sin5AVX2<>+0(SB), X8
+	VFMADD213PD  sin4AVX2<>+0(SB), X3, X8
+	VFMADD213PD  sin3AVX2<>+0(SB), X3, X8
+	VFMADD213PD  sin2AVX2<>+0(SB), X3, X8
+	VFMADD213PD  sin1AVX2<>+0(SB), X3, X8
+	VFMADD213PD  sin0AVX2<>+0(SB), X3, X8
+	VFMADD231PD  X8, X5, X1
+	VADDPD       X1, X4, X4
+	VMOVUPD      cos5AVX2<>+0(SB), X1
+	VFMADD213PD  cos4AVX2<>+0(SB), X3, X1
+	VFMADD213PD  cos3AVX2<>+0(SB), X3, X1
+	VFMADD213PD  cos2AVX2<>+0(SB), X3, X1
+	VFMADD213PD  cos1AVX2<>+0(SB), X3, X1
+	VFMADD213PD  cos0AVX2<>+0(SB), X3, X1
+	VMULPD       X3, X3, X3
+	VFMADD231PD  X1, X3, X7
+	VADDPD       X7, X6, X6
+	VPSLLQ       $0x3f, X2, X1
+	VBLENDVPD    X1, X4, X6, X6
+	VPADDQ       integerOneAVX2<>+0(SB), X2, X2
+	VPSLLQ       $0x3e, X2, X2
+	VANDPD       signBitAVX2<>+0(SB), X2, X2
+	VXORPD       X2, X6, X6
+	VMULPD       X0, X6, X6
+	VMOVSD       X6, (DX)
+	ADDQ         $0x08, CX
+	ADDQ         $0x08, DX
+	SUBQ         $0x00000001, AX
+	CMPQ         AX, $0x00000001
+	JGE          one
+
+oneDone:
+end:
+	MOVQ n+0(FP), CX
+	SUBQ AX, CX
+	MOVQ CX, done+32(FP)
+	VZEROUPPER
+	RET
+
+DATA cosMagnitudeAVX2<>+0(SB)/8, $0x7fffffffffffffff
+DATA cosMagnitudeAVX2<>+8(SB)/8, $0x7fffffffffffffff
+DATA cosMagnitudeAVX2<>+16(SB)/8, $0x7fffffffffffffff
+DATA cosMagnitudeAVX2<>+24(SB)/8, $0x7fffffffffffffff
+GLOBL cosMagnitudeAVX2<>(SB), RODATA|NOPTR, $32
+
+DATA nearestAVX2<>+0(SB)/8, $0x4130000000000000
+DATA nearestAVX2<>+8(SB)/8, $0x4130000000000000
+DATA nearestAVX2<>+16(SB)/8, $0x4130000000000000
+DATA nearestAVX2<>+24(SB)/8, $0x4130000000000000
+GLOBL nearestAVX2<>(SB), RODATA|NOPTR, $32
+
+DATA twoOverPiAVX2<>+0(SB)/8, $0x3fe45f306dc9c883
+DATA twoOverPiAVX2<>+8(SB)/8, $0x3fe45f306dc9c883
+DATA twoOverPiAVX2<>+16(SB)/8, $0x3fe45f306dc9c883
+DATA twoOverPiAVX2<>+24(SB)/8, $0x3fe45f306dc9c883
+GLOBL twoOverPiAVX2<>(SB), RODATA|NOPTR, $32
+
+DATA toIntegerAVX2<>+0(SB)/8, $0x4338000000000000
+DATA toIntegerAVX2<>+8(SB)/8, $0x4338000000000000
+DATA toIntegerAVX2<>+16(SB)/8, $0x4338000000000000
+DATA toIntegerAVX2<>+24(SB)/8, $0x4338000000000000
+GLOBL toIntegerAVX2<>(SB), RODATA|NOPTR, $32
+
+DATA halfAVX2<>+0(SB)/8, $0x3fe0000000000000
+DATA halfAVX2<>+8(SB)/8, $0x3fe0000000000000
+DATA halfAVX2<>+16(SB)/8, $0x3fe0000000000000
+DATA halfAVX2<>+24(SB)/8, $0x3fe0000000000000
+GLOBL halfAVX2<>(SB), RODATA|NOPTR, $32
+
+DATA unityAVX2<>+0(SB)/8, $0x3ff0000000000000
+DATA unityAVX2<>+8(SB)/8, $0x3ff0000000000000
+DATA unityAVX2<>+16(SB)/8, $0x3ff0000000000000
+DATA unityAVX2<>+24(SB)/8, $0x3ff0000000000000
+GLOBL unityAVX2<>(SB), RODATA|NOPTR, $32
+
+DATA integerOneAVX2<>+0(SB)/8, $0x0000000000000001
+DATA integerOneAVX2<>+8(SB)/8, $0x0000000000000001
+DATA integerOneAVX2<>+16(SB)/8, $0x0000000000000001
+DATA integerOneAVX2<>+24(SB)/8, $0x0000000000000001
+GLOBL integerOneAVX2<>(SB), RODATA|NOPTR, $32
+
+DATA signBitAVX2<>+0(SB)/8, $0x8000000000000000
+DATA signBitAVX2<>+8(SB)/8, $0x8000000000000000
+DATA signBitAVX2<>+16(SB)/8, $0x8000000000000000
+DATA signBitAVX2<>+24(SB)/8, $0x8000000000000000
+GLOBL signBitAVX2<>(SB), RODATA|NOPTR, $32
+
+DATA halfPi0AVX2<>+0(SB)/8, $0x3ff921fb54442d18
+DATA halfPi0AVX2<>+8(SB)/8, $0x3ff921fb54442d18
+DATA halfPi0AVX2<>+16(SB)/8, $0x3ff921fb54442d18
+DATA halfPi0AVX2<>+24(SB)/8, $0x3ff921fb54442d18
+GLOBL halfPi0AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA halfPi1AVX2<>+0(SB)/8, $0x3c91a62633100000
+DATA halfPi1AVX2<>+8(SB)/8, $0x3c91a62633100000
+DATA halfPi1AVX2<>+16(SB)/8, $0x3c91a62633100000
+DATA halfPi1AVX2<>+24(SB)/8, $0x3c91a62633100000
+GLOBL halfPi1AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA halfPi2AVX2<>+0(SB)/8, $0x3a71701b839a2520
+DATA halfPi2AVX2<>+8(SB)/8, $0x3a71701b839a2520
+DATA halfPi2AVX2<>+16(SB)/8, $0x3a71701b839a2520
+DATA halfPi2AVX2<>+24(SB)/8, $0x3a71701b839a2520
+GLOBL halfPi2AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA sin0AVX2<>+0(SB)/8, $0xbfc5555555555548
+DATA sin0AVX2<>+8(SB)/8, $0xbfc5555555555548
+DATA sin0AVX2<>+16(SB)/8, $0xbfc5555555555548
+DATA sin0AVX2<>+24(SB)/8, $0xbfc5555555555548
+GLOBL sin0AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA sin1AVX2<>+0(SB)/8, $0x3f8111111110f7d0
+DATA sin1AVX2<>+8(SB)/8, $0x3f8111111110f7d0
+DATA sin1AVX2<>+16(SB)/8, $0x3f8111111110f7d0
+DATA sin1AVX2<>+24(SB)/8, $0x3f8111111110f7d0
+GLOBL sin1AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA sin2AVX2<>+0(SB)/8, $0xbf2a01a019bfde86
+DATA sin2AVX2<>+8(SB)/8, $0xbf2a01a019bfde86
+DATA sin2AVX2<>+16(SB)/8, $0xbf2a01a019bfde86
+DATA sin2AVX2<>+24(SB)/8, $0xbf2a01a019bfde86
+GLOBL sin2AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA sin3AVX2<>+0(SB)/8, $0x3ec71de3567cde20
+DATA sin3AVX2<>+8(SB)/8, $0x3ec71de3567cde20
+DATA sin3AVX2<>+16(SB)/8, $0x3ec71de3567cde20
+DATA sin3AVX2<>+24(SB)/8, $0x3ec71de3567cde20
+GLOBL sin3AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA sin4AVX2<>+0(SB)/8, $0xbe5ae5e5a8d5ea4c
+DATA sin4AVX2<>+8(SB)/8, $0xbe5ae5e5a8d5ea4c
+DATA sin4AVX2<>+16(SB)/8, $0xbe5ae5e5a8d5ea4c
+DATA sin4AVX2<>+24(SB)/8, $0xbe5ae5e5a8d5ea4c
+GLOBL sin4AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA sin5AVX2<>+0(SB)/8, $0x3de5d8fd078426b1
+DATA sin5AVX2<>+8(SB)/8, $0x3de5d8fd078426b1
+DATA sin5AVX2<>+16(SB)/8, $0x3de5d8fd078426b1
+DATA sin5AVX2<>+24(SB)/8, $0x3de5d8fd078426b1
+GLOBL sin5AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA cos0AVX2<>+0(SB)/8, $0x3fa555555555554b
+DATA cos0AVX2<>+8(SB)/8, $0x3fa555555555554b
+DATA cos0AVX2<>+16(SB)/8, $0x3fa555555555554b
+DATA cos0AVX2<>+24(SB)/8, $0x3fa555555555554b
+GLOBL cos0AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA cos1AVX2<>+0(SB)/8, $0xbf56c16c16c14f91
+DATA cos1AVX2<>+8(SB)/8, $0xbf56c16c16c14f91
+DATA cos1AVX2<>+16(SB)/8, $0xbf56c16c16c14f91
+DATA cos1AVX2<>+24(SB)/8, $0xbf56c16c16c14f91
+GLOBL cos1AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA cos2AVX2<>+0(SB)/8, $0x3efa01a019c8448c
+DATA cos2AVX2<>+8(SB)/8, $0x3efa01a019c8448c
+DATA cos2AVX2<>+16(SB)/8, $0x3efa01a019c8448c
+DATA cos2AVX2<>+24(SB)/8, $0x3efa01a019c8448c
+GLOBL cos2AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA cos3AVX2<>+0(SB)/8, $0xbe927e4f7eabfd54
+DATA cos3AVX2<>+8(SB)/8, $0xbe927e4f7eabfd54
+DATA cos3AVX2<>+16(SB)/8, $0xbe927e4f7eabfd54
+DATA cos3AVX2<>+24(SB)/8, $0xbe927e4f7eabfd54
+GLOBL cos3AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA cos4AVX2<>+0(SB)/8, $0x3e21ee9d7b1712a5
+DATA cos4AVX2<>+8(SB)/8, $0x3e21ee9d7b1712a5
+DATA cos4AVX2<>+16(SB)/8, $0x3e21ee9d7b1712a5
+DATA cos4AVX2<>+24(SB)/8, $0x3e21ee9d7b1712a5
+GLOBL cos4AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA cos5AVX2<>+0(SB)/8, $0xbda8fa4983037911
+DATA cos5AVX2<>+8(SB)/8, $0xbda8fa4983037911
+DATA cos5AVX2<>+16(SB)/8, $0xbda8fa4983037911
+DATA cos5AVX2<>+24(SB)/8, $0xbda8fa4983037911
+GLOBL cos5AVX2<>(SB), RODATA|NOPTR, $32

@@ -157,3 +157,19 @@ func closeSumsAVX512(n int, sigma float64, eps float64, c *float64, h *float64, 
 //
 //go:noescape
 func addSumsAVX512(n int, h *float64, l *float64, e *float64, gh *float64, gl *float64, ge *float64)
+
+// chainAVX512 computes z_c = f_c + x·w_c, one product after the other, for the rows of W (…×n) with the column indices.
+//
+//go:noescape
+func chainAVX512(n int, k int, x *float64, columns *int32, w *float64, from *float64, z *float64)
+
+// chain4AVX512 computes Z = F + X·W, the products of an element one after the other, for X (4×k), W (k×n), F and Z (4×n).
+//
+//go:noescape
+func chain4AVX512(n int, k int, x *float64, ldx int, w *float64, from *float64, ldf int, z *float64, ldz int)
+
+// nearAVX512 computes the first elements of y = scale·cos(x), up to a vector of x with one that is far, or NaN, and
+// returns how many.
+//
+//go:noescape
+func nearAVX512(n int, scale float64, x *float64, y *float64) (done int)

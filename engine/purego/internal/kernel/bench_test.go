@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"math"
 	"testing"
 )
 
@@ -50,4 +51,41 @@ func BenchmarkKernels(b *testing.B) {
 		}
 		run("Symv4", "GFLOP/s", 16*n, func() { k.Symv4(n, 1, 1, 1, 1, &a[0], n, &x[0], &y[0]) })
 	}
+}
+
+// BenchmarkCosines measures the cosines of numbers in the first-level cache, and the sums
+// before them: of a sparse row of 12 entries and of four dense rows, against a panel of 128
+// components.
+func BenchmarkCosines(b *testing.B) {
+	const n, entries, inputs = 128, 12, 100
+	x, w, u, z := make([]float64, 4*inputs), make([]float64, inputs*n), make([]float64, n), make([]float64, 4*n)
+	columns := make([]int32, entries)
+	for i := range columns {
+		columns[i] = int32(7 * i)
+	}
+	for i := range u {
+		u[i] = float64(i) / 10
+	}
+	measure := func(name string, work int, unit string, f func()) {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				f()
+			}
+			b.ReportMetric(float64(work)*float64(b.N)/b.Elapsed().Seconds()/1e9, unit)
+		})
+	}
+	v, y := make([]float64, 512), make([]float64, 512)
+	for i := range v {
+		v[i] = float64(i) / 10
+	}
+	for _, k := range All() {
+		measure(k.Name+"/Cos", len(v), "Gcos/s", func() { k.Cos(len(v), 1, &v[0], &y[0]) })
+		measure(k.Name+"/Chain", 2*n*entries, "GFLOP/s", func() { k.Cosines.Chain(n, entries, &x[0], &columns[0], &w[0], &u[0], &z[0]) })
+		measure(k.Name+"/Chain4", 8*n*inputs, "GFLOP/s", func() { k.Cosines.Chain4(n, inputs, &x[0], inputs, &w[0], &u[0], 0, &z[0], n) })
+	}
+	measure("math.Cos", len(v), "Gcos/s", func() {
+		for j, x := range v {
+			y[j] = math.Cos(x)
+		}
+	})
 }

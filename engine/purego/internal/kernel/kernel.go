@@ -53,6 +53,7 @@ type Kernel struct {
 	Axpys []axpys
 
 	Twofold Twofold
+	Cosines Cosines
 }
 
 type (

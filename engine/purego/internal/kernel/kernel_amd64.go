@@ -14,6 +14,7 @@ var avx512 = Kernel{
 	Dots:    []dots{dot4x1AVX512, dot4x2AVX512, dot4x3AVX512},
 	Axpys:   []axpys{axpy4x1AVX512, axpy4x2AVX512, axpy4x3AVX512},
 	Twofold: Twofold{maximaAVX512, colMaxAVX512, dotsTwofoldAVX512, openAVX512, axpysTwofoldAVX512, closeSumsAVX512, addSumsAVX512},
+	Cosines: Cosines{chainAVX512, chain4AVX512, nearAVX512},
 }
 
 var avx2 = Kernel{
@@ -26,6 +27,7 @@ var avx2 = Kernel{
 	Dots:    []dots{dot4x1AVX2, dot4x2AVX2, dot4x3AVX2},
 	Axpys:   []axpys{axpy4x1AVX2, axpy4x2AVX2, axpy4x3AVX2},
 	Twofold: Twofold{maximaAVX2, colMaxAVX2, dotsTwofoldAVX2, openAVX2, axpysTwofoldAVX2, closeSumsAVX2, addSumsAVX2},
+	Cosines: Cosines{chainAVX2, chain4AVX2, nearAVX2},
 }
 
 func native() (k []*Kernel) {

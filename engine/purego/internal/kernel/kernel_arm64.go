@@ -12,6 +12,7 @@ var neon = Kernel{
 	Dots:    []dots{dot4x1NEON, dot4x2NEON, dot4x3NEON},
 	Axpys:   []axpys{axpy4x1NEON, axpy4x2NEON, axpy4x3NEON},
 	Twofold: Twofold{maximaNEON, colMaxNEON, dotsTwofoldNEON, openNEON, axpysTwofoldNEON, closeSumsNEON, addSumsNEON},
+	Cosines: Cosines{chainNEON, chain4NEON, nearNEON},
 }
 
 // Every arm64 that Go runs on has NEON.

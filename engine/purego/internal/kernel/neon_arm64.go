@@ -157,3 +157,19 @@ func closeSumsNEON(n int, sigma, eps float64, c, h, l, gh, gl, ge *float64)
 //
 //go:noescape
 func addSumsNEON(n int, h, l, e, gh, gl, ge *float64)
+
+// chainNEON computes z_c = f_c + x·w_c, one product after the other, for the rows of W (…×n) with the column indices.
+//
+//go:noescape
+func chainNEON(n, k int, x *float64, columns *int32, w, from, z *float64)
+
+// chain4NEON computes Z = F + X·W, the products of an element one after the other, for X (4×k), W (k×n), F and Z (4×n).
+//
+//go:noescape
+func chain4NEON(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int)
+
+// nearNEON computes the first elements of y = scale·cos(x), up to a vector of x with one that is far, or NaN, and
+// returns how many.
+//
+//go:noescape
+func nearNEON(n int, scale float64, x, y *float64) (done int)

@@ -1,0 +1,170 @@
+package kernel
+
+import (
+	"math"
+	"unsafe"
+)
+
+// A Cosines is the loops of random Fourier features, scale·cos(xW + u). All kernels make
+// the same bits: each does the operations of the twins in Go, in their order.
+type Cosines struct {
+	// Chain adds k products to each of n numbers, one after the other by fused
+	// multiply-adds,
+	//
+	//	z_c = (…((f_c + x₀·w_{J₀c}) + x₁·w_{J₁c}) + …),  J the column indices,
+	//
+	// for W with rows of length n.
+	Chain func(n, k int, x *float64, columns *int32, w, from, z *float64)
+
+	// Chain4 is Chain for four rows of X, Z and F, with the column indices 0 to k−1. An
+	// ldf of zero is one row F for all.
+	Chain4 func(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int)
+
+	// near computes y_j = scale·cos(x_j) for the first of n numbers and returns for how
+	// many: it ends where a number, or one in the same vector, is beyond nearest, or NaN.
+	near func(n int, scale float64, x, y *float64) (done int)
+}
+
+// nearest bounds the magnitude of what is reduced by three parts of π/2.
+const nearest = 1 << 20
+
+// Cos computes y_j = scale·cos(x_j), j < n, and reports whether all x_j are finite. A cosine
+// is within one ulp of the exact one for every finite number, and NaN for others. With the
+// scale there is one more rounding.
+func (k *Kernel) Cos(n int, scale float64, x, y *float64) (finite bool) {
+	finite = true
+	for done := 0; done < n; {
+		done += k.Cosines.near(n-done, scale, at(x, done), at(y, done))
+		end := min(n, done+k.Unit)
+		for ; done < end; done++ {
+			c := cosine(*at(x, done))
+			finite = finite && !math.IsNaN(c)
+			*at(y, done) = scale * c
+		}
+	}
+	return finite
+}
+
+// π/2 in three parts. The first is all 53 bits, the second 33, so that its multiples by q
+// below 2²⁰ are exact.
+const (
+	halfPi1 = 0x1.921fb54442d18p+0
+	halfPi2 = 0x1.1a626331p-54
+	halfPi3 = 0x1.1701b839a252p-88
+)
+
+const (
+	twoOverPi = 0x1.45f306dc9c883p-1
+	// toInteger added to a number of less than 2⁵¹ rounds it to an integer, which is then in
+	// the lowest bits.
+	toInteger = 0x1.8p52
+)
+
+// sinCoefficients are those of r³, r⁵, … in sin r, cosCoefficients those of r⁴, r⁶, … in
+// cos r, both by Remez' algorithm: for |r| <= π/4 off by no more than 2⁻⁵⁶ and 2⁻⁵⁹ of the
+// value.
+var (
+	sinCoefficients = [6]float64{-0x1.5555555555548p-3, 0x1.111111110f7dp-7, -0x1.a01a019bfde86p-13,
+		0x1.71de3567cde2p-19, -0x1.ae5e5a8d5ea4cp-26, 0x1.5d8fd078426b1p-33}
+	cosCoefficients = [6]float64{0x1.555555555554bp-5, -0x1.6c16c16c14f91p-10, 0x1.a01a019c8448cp-16,
+		-0x1.27e4f7eabfd54p-22, 0x1.1ee9d7b1712a5p-29, -0x1.8fa4983037911p-37}
+)
+
+// cosine is cos x. For |x| <= nearest, x − q·π/2 is found as r + l, |r| <= π/4 but for
+// round-off, where q is the integer nearest to x·2/π (W. Cody, W. Waite, "Software Manual
+// for the Elementary Functions", 1980, here by fused multiply-adds):
+//
+//   - x − q·halfPi1 is exact: less than one, and a multiple of 2⁻⁵³.
+//   - The second part is q·halfPi2 < 2⁻³⁴, exact as well. What taking it away leaves is r;
+//     what r lost by that, in the second and third step, is exact since the minuend is a
+//     multiple of the subtrahend's ulp (T. Dekker, Numer. Math. 18, 1971).
+//   - The third part goes into l. The fourth, q·2⁻¹⁴¹, is left out: for these x, |r| is
+//     above 2⁻⁶¹.
+func cosine(x float64) float64 {
+	if !(math.Abs(x) <= nearest) {
+		return farCosine(x)
+	}
+	rounded := math.FMA(x, twoOverPi, toInteger)
+	q := rounded - toInteger
+	first := math.FMA(-q, halfPi1, x)
+	r := math.FMA(-q, halfPi2, first)
+	l := math.FMA(-q, halfPi2, first-r)
+	l = math.FMA(-q, halfPi3, l)
+	return quadrant(r, l, math.Float64bits(rounded))
+}
+
+// quadrant is cos(r + l + q·π/2) for |r| <= π/4 and |l| < 2⁻⁵³.
+//
+//	sin(r + l) = r + (r³·S(r²) + l·(1 − r²/2))
+//	cos(r + l) = w + (r⁴·C(r²) + e − r·l),  w + e = 1 − r²/2, w rounded
+//
+// up to terms of less than 2⁻⁵⁶ of the value. What is added to r or w is less than a tenth
+// of the sum, so that its few roundings of half an ulp come to no more than about 0.3 ulp.
+func quadrant(r, l float64, q uint64) float64 {
+	z := float64(r * r)
+	h := float64(r * 0.5)
+	w := math.FMA(-r, h, 1)
+	var c float64
+	if q&1 == 1 {
+		s := &sinCoefficients
+		p := math.FMA(math.FMA(math.FMA(math.FMA(math.FMA(s[5], z, s[4]), z, s[3]), z, s[2]), z, s[1]), z, s[0])
+		c = r + math.FMA(float64(r*z), p, float64(l*w))
+	} else {
+		s := &cosCoefficients
+		p := math.FMA(math.FMA(math.FMA(math.FMA(math.FMA(s[5], z, s[4]), z, s[3]), z, s[2]), z, s[1]), z, s[0])
+		e := math.FMA(-r, l, math.FMA(-r, h, 1-w))
+		c = w + math.FMA(float64(z*z), p, e)
+	}
+	return math.Float64frombits(math.Float64bits(c) ^ (q+1)<<62&(1<<63))
+}
+
+var cosinesGo = Cosines{chainGo, chain4Go, nearGo}
+
+func nearGo(n int, scale float64, x, y *float64) int {
+	ys := slice(y, 0, n)
+	for j, v := range slice(x, 0, n) {
+		if !(math.Abs(v) <= nearest) {
+			return j
+		}
+		ys[j] = scale * cosine(v)
+	}
+	return n
+}
+
+func chainGo(n, k int, x *float64, columns *int32, w, from, z *float64) {
+	chain(n, slice(x, 0, k), unsafe.Slice(columns, k), w, from, z)
+}
+
+func chain4Go(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int) {
+	for r := range 4 {
+		chain(n, slice(x, r*ldx, k), nil, w, at(from, r*ldf), at(z, r*ldz))
+	}
+}
+
+// chain takes four components at a time, whose sums fit the registers. The column indices
+// may be nil, for all of them.
+func chain(n int, x []float64, columns []int32, w, from, z *float64) {
+	row := func(i int) int {
+		if columns != nil {
+			i = int(columns[i])
+		}
+		return i * n
+	}
+	c := 0
+	for ; c+4 <= n; c += 4 {
+		f := (*[4]float64)(unsafe.Pointer(at(from, c)))
+		s0, s1, s2, s3 := f[0], f[1], f[2], f[3]
+		for i, v := range x {
+			y := (*[4]float64)(unsafe.Pointer(at(w, row(i)+c)))
+			s0, s1, s2, s3 = math.FMA(v, y[0], s0), math.FMA(v, y[1], s1), math.FMA(v, y[2], s2), math.FMA(v, y[3], s3)
+		}
+		*(*[4]float64)(unsafe.Pointer(at(z, c))) = [4]float64{s0, s1, s2, s3}
+	}
+	for ; c < n; c++ {
+		s := *at(from, c)
+		for i, v := range x {
+			s = math.FMA(v, *at(w, row(i)+c), s)
+		}
+		*at(z, c) = s
+	}
+}
