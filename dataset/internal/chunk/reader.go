@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
@@ -139,6 +140,18 @@ func (r *Reader) drop() {
 	}
 }
 
+// reserve bounds the numbers that room is made for beforehand.
+const reserve = 1 << 19
+
+// room makes room for n more elements in s, and in a file of many chunks for as many as all of
+// a block is going to have, so that blocks do not grow again and again.
+func (r *Reader) room(s []float64, n, all int) []float64 {
+	if len(s)+n > cap(s) && !(r.cutter.ended && r.team == nil) {
+		n = max(n, min(all, reserve)-len(s))
+	}
+	return slices.Grow(s, n)
+}
+
 // deliver appends rows of the chunk at hand to b, until there are so many or the block ends.
 func (r *Reader) deliver(b *dataset.Buffer, rows int) {
 	from := &r.now.rows
@@ -147,7 +160,7 @@ func (r *Reader) deliver(b *dataset.Buffer, rows int) {
 		hi = r.sparseRows(b, lo, hi)
 	} else {
 		d := len(from.X) / from.N
-		b.X = append(b.X, from.X[lo*d:hi*d]...)
+		b.X = append(r.room(b.X, (hi-lo)*d, rows*d), from.X[lo*d:hi*d]...)
 		b.N += hi - lo
 	}
 	t := len(from.Y) / from.N

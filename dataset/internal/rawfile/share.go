@@ -69,7 +69,11 @@ func (f *File) Text(p []byte) (int, error) {
 	if f.Done() {
 		return 0, io.EOF
 	}
-	n, err := f.Read(p)
+	from := io.Reader(f.Reader)
+	if f.Buffered() == 0 { // which saves a copy
+		from = f.under
+	}
+	n, err := from.Read(p)
 	at := f.share.next + int64(f.mark)
 	f.share.next, f.mark = at+int64(n), 0
 	if f.share.next < f.share.end {
