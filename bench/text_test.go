@@ -20,7 +20,7 @@ import (
 )
 
 // textColumns and textBytes are the size of the texts that are read.
-const textColumns, textBytes = 20, 32 << 20
+const textColumns, textBytes = 20, 64 << 20
 
 // textRows writes rows until there are textBytes: numbers of 8 digits or, of the shortest that
 // are read back as they were, of 16 to 17. With index it is svmlight.

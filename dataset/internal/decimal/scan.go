@@ -25,47 +25,77 @@ func Prefix(text []byte) (v float64, n int) {
 	if len(text) < Slack {
 		return 0, 0
 	}
-	sign := 0                  // how many
+	sign := 0
 	if (text[0]-'+')&^2 == 0 { // + is 43, - is 45
 		sign = 1
 	}
-	i := sign
-	w, k := eight(text, i)
-	digits, q := k, 0
-	if k == 8 { // so that where to read on is known before the digits are
-		w, k = more(text, i+8, w)
-		digits = 8 + k
+	w, k := eight(text, sign)
+	if k == 8 {
+		return large(text, sign)
 	}
-	if i += digits; text[i] == '.' {
+	i, digits, q := sign+k, k, 0
+	if text[i] == '.' {
+		// In the branches it is known where to read on before it is known what was read.
 		f, k := eight(text, i+1)
-		w = w*tens[k] + f
-		if q = k; k == 8 {
-			w, k = more(text, i+9, w)
-			q = 8 + k
+		w, q = w*tens[k]+f, k
+		if k == 8 {
+			f, k = eight(text, i+9)
+			w, q = w*tens[k]+f, 8+k
+			if k == 8 {
+				f, k = eight(text, i+17)
+				w, q = w*tens[k]+f, 16+k
+			}
 		}
 		digits += q
 		i += 1 + q
 	}
+	if uint(digits-1) >= maxDigits || text[i]|0x20 == 'e' || w > maxExact {
+		return finish(text, w, -q, sign, i, digits)
+	}
+	return signed(float64(int64(w))/pow10[q], sign, text), i
+}
+
+// large is Prefix of a number with at least eight digits before the point.
+func large(text []byte, sign int) (v float64, n int) {
+	w, _ := eight(text, sign)
+	w, k := more(text, sign+8, w)
+	i, digits, q := sign+8+k, 8+k, 0
+	if text[i] == '.' {
+		i++
+		f, k := eight(text, i)
+		if w, q = w*tens[k]+f, k; k == 8 {
+			w, k = more(text, i+8, w)
+			q = 8 + k
+		}
+		digits += q
+		i += q
+	}
+	return finish(text, w, -q, sign, i, digits)
+}
+
+// finish reads the exponent, if there is one, at byte i of a number that has so many signs
+// before it and so many digits, which make w·10^q.
+func finish(text []byte, w uint64, q, sign, i, digits int) (v float64, n int) {
 	if uint(digits-1) >= maxDigits && (digits == 0 || text[i]-'0' <= 9 || !fits(text, digits)) {
 		return 0, 0
 	}
-	q = -q
 	if text[i]|0x20 == 'e' {
 		e, k := exponent(text[i:])
 		q += e
 		i += k
 	}
-	if w <= maxExact && uint(-q) < uint(len(pow10)) {
-		v = float64(int64(w)) / pow10[-q]
-	} else {
-		var ok bool
-		if v, ok = rounded(w, q); !ok {
-			return 0, 0
-		}
+	v, ok := rounded(w, q)
+	if !ok {
+		return 0, 0
 	}
-	// No branch, for signs are at random: bit 1 of − is 0, of + 1.
+	return signed(v, sign, text), i
+}
+
+// signed gives v the sign that text begins with, where it begins with one. There is no branch,
+// for signs come at random: bit 1 of − is 0, of + it is 1.
+func signed(v float64, sign int, text []byte) float64 {
 	minus := uint64(sign &^ (int(text[0]) >> 1))
-	return math.Float64frombits(math.Float64bits(v) | minus<<63), i
+	return math.Float64frombits(math.Float64bits(v) | minus<<63)
 }
 
 // tens are the powers of ten up to 10⁸.
