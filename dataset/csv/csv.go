@@ -26,10 +26,9 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
-	"github.com/fdridge/fdridge/dataset/internal/decimal"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
-	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // Options says how to read.
@@ -247,113 +246,15 @@ func (l *layout) open(name string, part dataset.Range, was dataset.Stamp) (datas
 		return nil, err
 	}
 	f.SkipBOM()
-	records := newRecords(f, l.delimiter)
 	if l.header {
-		err = records.next()
+		err = newRecords(f, l.delimiter).next()
 	}
-	if err == nil && !part.Whole() {
-		if err = f.Limit(part); err == nil {
-			records = newRecords(f, l.delimiter) // which count lines anew
-		}
+	if err == nil {
+		err = f.Limit(part)
 	}
 	if err != nil {
 		f.Close() // the error at hand says more
 		return nil, err
 	}
-	return &reader{layout: l, records: records, row: make([]float64, l.Features+l.Targets)}, nil
-}
-
-type reader struct {
-	*layout
-	*records
-	row []float64 // features and targets
-}
-
-func (r *reader) Close() error { return r.file.Close() }
-
-// Unchanged is that of [dataset.Witness].
-func (r *reader) Unchanged() error { return r.file.Unchanged() }
-
-func (r *reader) Read(b *dataset.Buffer, rows int) error { return r.file.Place(r.read(b, rows)) }
-
-func (r *reader) read(b *dataset.Buffer, rows int) error {
-	for b.N < rows {
-		if err := r.next(); err != nil {
-			if err == io.EOF && b.N > 0 {
-				return nil
-			}
-			return err
-		}
-		if n := len(r.fields); n != len(r.names) {
-			return r.errorAt(min(n, len(r.names))-1, "the row has %d fields, the first line has %d", n, len(r.names))
-		}
-		for i, k := range r.To {
-			if k < 0 {
-				continue
-			}
-			v, err := r.number(i)
-			if err != nil {
-				return err
-			}
-			r.row[k] = v
-		}
-		b.X = append(b.X, r.row[:r.Features]...)
-		b.Y = append(b.Y, r.row[r.Features:]...)
-		b.EndRow()
-	}
-	return nil
-}
-
-// number reads field i of the record.
-func (r *reader) number(i int) (float64, error) {
-	s := r.fields[i]
-	if n := len(s); n > 0 && (s[0] <= ' ' || s[n-1] <= ' ') {
-		s = bytes.TrimSpace(s)
-	}
-	v, err := decimal.Parse(s)
-	switch {
-	case err == nil && v-v == 0:
-		return v, nil
-	case err == nil:
-		return 0, r.notFinite(i, "column %s: %s is not finite", excerpt.Of(r.names[i]), excerpt.Of(s))
-	case errors.Is(err, strconv.ErrRange):
-		return 0, r.notFinite(i, "column %s: %s exceeds the range of float64", excerpt.Of(r.names[i]), excerpt.Of(s))
-	case len(s) == 0:
-		return 0, r.noNumber(i, "column %s is empty; fill in what is missing, or leave the column out", excerpt.Of(r.names[i]))
-	case missing(s):
-		return 0, r.noNumber(i, "column %s: %s is a missing value; fill it in, or leave the column out", excerpt.Of(r.names[i]), s)
-	}
-	return 0, r.noNumber(i, "column %s: %q is not a number; encode the column as numbers, or leave it out", excerpt.Of(r.names[i]), excerpt.Of(s))
-}
-
-// missing recognises the common marks of a missing value.
-func missing(s []byte) bool {
-	const longest = len("<na>")
-	if len(s) > longest {
-		return false
-	}
-	switch strings.ToLower(string(s)) {
-	case "na", "n/a", "<na>", "null", "none", "?", ".":
-		return true
-	}
-	return false
-}
-
-func (r *reader) errorAt(field int, format string, args ...any) *dataset.InputError {
-	line, column := r.position(field)
-	return &dataset.InputError{File: r.file.Name, Line: line, Column: column, Msg: fmt.Sprintf(format, args...)}
-}
-
-// notFinite is the error of a field that is NaN, infinite or beyond float64.
-func (r *reader) notFinite(field int, format string, args ...any) error {
-	err := r.errorAt(field, format, args...)
-	err.NonFinite = true
-	return err
-}
-
-// noNumber is the error of a field that is no number.
-func (r *reader) noNumber(field int, format string, args ...any) error {
-	err := r.errorAt(field, format, args...)
-	err.Omittable = true
-	return err
+	return chunk.New(f, newFormat(l), chunk.Options{}), nil
 }

@@ -17,7 +17,7 @@ import (
 // other goes through encoding/csv, which asks for further lines where a quoted
 // field goes on.
 type records struct {
-	file      *rawfile.File
+	lines
 	delimiter byte
 	// fields of the record at hand, valid until the next one, and the line it
 	// begins on.
@@ -30,11 +30,29 @@ type records struct {
 	copied []byte // the fields of a quoted record
 }
 
+// lines are those of a file, or of a chunk of it.
+type lines interface {
+	Name() string // of the file
+	Done() bool
+	ReadLine() ([]byte, error)
+	Line() int // lines that ReadLine has returned
+	EndRow()
+}
+
+// fileLines are those of a file.
+type fileLines struct{ *rawfile.File }
+
+func (f fileLines) Name() string { return f.File.Name }
+func (f fileLines) Line() int    { return f.File.Line }
+
 func newRecords(f *rawfile.File, delimiter byte) *records {
-	r := &records{file: f, delimiter: delimiter}
+	r := &records{lines: fileLines{f}, delimiter: delimiter}
 	r.feed.records = r
 	return r
 }
+
+// from goes on with records of other lines.
+func (r *records) from(l lines) { r.lines, r.feed.at = l, 0 }
 
 // maxFields bounds the fields of a row, and so the memory of a row that is nothing but
 // delimiters and that of the names of its columns.
@@ -43,14 +61,14 @@ const maxFields = 1 << 20
 // next reads the next record that isn't a line of blanks.
 func (r *records) next() error {
 	for {
-		if r.file.Done() {
+		if r.Done() {
 			return io.EOF
 		}
-		text, err := r.file.ReadLine()
+		text, err := r.ReadLine()
 		if err != nil {
 			return err
 		}
-		r.line, r.text = r.file.Line, text
+		r.line, r.text = r.Line(), text
 		if bytes.IndexByte(text, '"') >= 0 {
 			err = r.unquote()
 		} else {
@@ -60,14 +78,14 @@ func (r *records) next() error {
 			return err
 		}
 		if len(r.fields) > 1 || len(bytes.TrimSpace(r.fields[0])) > 0 {
-			r.file.EndRow()
+			r.EndRow()
 			return nil
 		}
 	}
 }
 
 func (r *records) tooMany() error {
-	return &dataset.InputError{File: r.file.Name, Line: r.file.Line, Msg: fmt.Sprintf("the row has more than %d fields", maxFields)}
+	return &dataset.InputError{File: r.Name(), Line: r.Line(), Msg: fmt.Sprintf("the row has more than %d fields", maxFields)}
 }
 
 // split cuts a line at its delimiters. Any number of blanks are one delimiter.
@@ -146,7 +164,7 @@ func (r *records) position(i int) (line, column int) {
 func (r *records) wrap(err error) error {
 	var p *csv.ParseError
 	if errors.As(err, &p) {
-		return &dataset.InputError{File: r.file.Name, Line: p.Line + r.feed.before, Column: p.Column, Msg: p.Err.Error()}
+		return &dataset.InputError{File: r.Name(), Line: p.Line + r.feed.before, Column: p.Column, Msg: p.Err.Error()}
 	}
 	return err // of the file, with its place
 }
@@ -179,7 +197,7 @@ func (f *feed) take(text []byte) error {
 // asks for the next line only where its record goes on.
 func (f *feed) Read(p []byte) (int, error) {
 	if len(f.rest) == 0 {
-		text, err := f.file.ReadLine()
+		text, err := f.ReadLine()
 		if err != nil {
 			return 0, err
 		}

@@ -10,17 +10,13 @@
 package svmlight
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/internal/decimal"
+	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
-	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // maxIndex is the largest index that is read: column numbers have 32 bits.
@@ -96,7 +92,7 @@ func scan(name string, part dataset.Range, was dataset.Stamp) (n int64, d int, s
 		case err == io.EOF && n == 0 && part.Whole():
 			return 0, 0, stamp, &dataset.InputError{File: name, Msg: "has no rows"}
 		case err == io.EOF:
-			return n, d, r.file.Stamp(), nil
+			return n, d, r.Stamp(), nil
 		case err != nil:
 			return 0, 0, stamp, err
 		}
@@ -107,7 +103,7 @@ func scan(name string, part dataset.Range, was dataset.Stamp) (n int64, d int, s
 	}
 }
 
-func open(name string, d, targets int, part dataset.Range, was dataset.Stamp) (*reader, error) {
+func open(name string, d, targets int, part dataset.Range, was dataset.Stamp) (*chunk.Reader, error) {
 	f, err := rawfile.Reopen(name, was)
 	if err != nil {
 		return nil, err
@@ -117,131 +113,8 @@ func open(name string, d, targets int, part dataset.Range, was dataset.Stamp) (*
 		f.Close() // the error at hand says more
 		return nil, err
 	}
-	return &reader{file: f, d: d, targets: targets}, nil
+	return chunk.New(f, &format{d, targets}, chunk.Options{Entries: blockEntries}), nil
 }
-
-type reader struct {
-	file    *rawfile.File
-	d       int
-	targets int
-}
-
-func (r *reader) Close() error { return r.file.Close() }
-
-// Unchanged is that of [dataset.Witness].
-func (r *reader) Unchanged() error { return r.file.Unchanged() }
 
 // blockEntries bounds the memory of a block, but for its last row.
 const blockEntries = 1 << 14
-
-func (r *reader) Read(b *dataset.Buffer, rows int) error { return r.file.Place(r.read(b, rows)) }
-
-func (r *reader) read(b *dataset.Buffer, rows int) error {
-	for b.N < rows && len(b.CSR.Val) < blockEntries {
-		var text []byte
-		err := io.EOF
-		if !r.file.Done() {
-			text, err = r.file.ReadLine()
-		}
-		if err != nil {
-			if err == io.EOF && b.N > 0 {
-				return nil
-			}
-			return err
-		}
-		if err := r.row(b, text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// row appends what a line holds, nothing if it is empty.
-func (r *reader) row(b *dataset.Buffer, text []byte) error {
-	full := text
-	if i := bytes.IndexByte(text, '#'); i >= 0 {
-		text = text[:i]
-	}
-	label, rest := field(text)
-	if len(label) == 0 {
-		return nil
-	}
-	y, err := r.number(full, label, "label")
-	if err != nil {
-		return err
-	}
-	last := 0
-	for f, rest := field(rest); len(f) > 0; f, rest = field(rest) {
-		colon := bytes.IndexByte(f, ':')
-		if colon < 0 {
-			return r.errorAt(full, f, fmt.Sprintf("%q is not index:value", excerpt.Of(f)), false)
-		}
-		if string(f[:colon]) == "qid" {
-			continue
-		}
-		index, err := strconv.Atoi(string(f[:colon]))
-		switch {
-		case err != nil:
-			return r.errorAt(full, f, fmt.Sprintf("%q is not an index", excerpt.Of(f[:colon])), false)
-		case index < 1:
-			return r.errorAt(full, f, fmt.Sprintf("index %d is less than 1; svmlight counts from 1, scikit-learn writes that with zero_based=False", index), false)
-		case index > r.d:
-			return r.errorAt(full, f, fmt.Sprintf("index %d is more than the %d features", index, r.d), false)
-		case index <= last:
-			return r.errorAt(full, f, fmt.Sprintf("index %d after index %d: they must increase", index, last), false)
-		}
-		v, err := r.number(full, f[colon+1:], "value")
-		if err != nil {
-			return err
-		}
-		last = index
-		if v != 0 {
-			b.CSR.ColIdx = append(b.CSR.ColIdx, int32(index-1))
-			b.CSR.Val = append(b.CSR.Val, v)
-		}
-	}
-	if r.targets > 0 {
-		b.Y = append(b.Y, y)
-	}
-	b.EndRow()
-	r.file.EndRow()
-	return nil
-}
-
-// field splits off the first field between blanks; it keeps its place in memory.
-func field(text []byte) (f, rest []byte) {
-	i := 0
-	for i < len(text) && blank(text[i]) {
-		i++
-	}
-	j := i
-	for j < len(text) && !blank(text[j]) {
-		j++
-	}
-	return text[i:j], text[j:]
-}
-
-func blank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
-
-// number parses one number.
-func (r *reader) number(line, f []byte, what string) (float64, error) {
-	v, err := decimal.Parse(f)
-	switch {
-	case err != nil && errors.Is(err, strconv.ErrRange):
-		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s exceeds the range of float64", what, excerpt.Of(f)), true)
-	case err != nil && what == "label" && bytes.IndexByte(f, ',') >= 0:
-		return 0, r.errorAt(line, f, fmt.Sprintf("label %q is several targets where one is asked for", excerpt.Of(f)), false)
-	case err != nil:
-		return 0, r.errorAt(line, f, fmt.Sprintf("%s %q is not a number", what, excerpt.Of(f)), false)
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s is not finite", what, excerpt.Of(f)), true)
-	}
-	return v, nil
-}
-
-// errorAt reports what is wrong with the field f of a line. Both are slices of one
-// array to its very end, so the difference of their capacities is where f begins.
-func (r *reader) errorAt(line, f []byte, msg string, nonFinite bool) error {
-	column := cap(line) - cap(f) + 1
-	return &dataset.InputError{File: r.file.Name, Line: r.file.Line, Column: column, Msg: msg, NonFinite: nonFinite}
-}

@@ -1,5 +1,6 @@
 // Package python runs a Python program that answers each line of its input by one of its
-// own: the rivals that numpy, scipy and scikit-learn are.
+// own: the rivals that numpy, scipy and scikit-learn are. Programs of other languages that do
+// so run in the same way.
 package python
 
 import (
@@ -34,18 +35,27 @@ func Start(program, modules string, threads int) (*Process, error) {
 			// A version that doesn't know the processor takes SSE3 kernels.
 			c.Env = append(c.Env, "OPENBLAS_CORETYPE=SkylakeX")
 		}
-		c.Stderr = os.Stderr
-		in, err := c.StdinPipe()
-		if err != nil {
-			return nil, err
-		}
-		out, err := c.StdoutPipe()
-		if err != nil {
-			return nil, err
-		}
-		return &Process{in, bufio.NewReader(out)}, c.Start()
+		return begun(c)
 	}
 	return nil, fmt.Errorf("no python3 with %s here", modules)
+}
+
+// Command runs a program of another language. It ends with this process.
+func Command(name string, args ...string) (*Process, error) {
+	return begun(exec.Command(name, args...))
+}
+
+func begun(c *exec.Cmd) (*Process, error) {
+	c.Stderr = os.Stderr
+	in, err := c.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	return &Process{in, bufio.NewReader(out)}, c.Start()
 }
 
 // Ask writes a line of these words, spaces between them, and returns the answer.

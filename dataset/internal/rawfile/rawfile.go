@@ -21,10 +21,10 @@ import (
 // in memory. It is what the zstd command itself accepts.
 const maxWindow = 128 << 20
 
-// maxRow bounds the text of a row, and so the memory that a file without newlines takes.
+// MaxRow bounds the text of a row, and so the memory that a file without newlines takes.
 // Blank lines and comments count as part of the row behind them: so it also bounds how long
 // reading goes on before there is a row or an error.
-const maxRow = 64 << 20
+const MaxRow = 64 << 20
 
 // A File is an open file, uncompressed where it was compressed.
 type File struct {
@@ -36,6 +36,7 @@ type File struct {
 	Line int
 
 	file    *os.File
+	under   io.Reader // what the Reader reads
 	decoder decoder
 	long    []byte // a line that the Reader's buffer does not hold
 	size    int    // bytes of the lines since the last EndRow
@@ -92,7 +93,7 @@ func open(name string, check func(dataset.Stamp) error) (*File, error) {
 		file.Close() // nothing was read
 		return nil, err
 	}
-	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), file: file, decoder: decoder{close: func() {}}, share: whole, stamp: stamp}
+	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), file: file, under: file, decoder: decoder{close: func() {}}, share: whole, stamp: stamp}
 	if err := f.unpack(); err != nil {
 		file.Close() // the error at hand says more
 		return nil, f.Wrap(err, 0)
@@ -127,7 +128,7 @@ func (f *File) unpack() error {
 	default:
 		return nil
 	}
-	f.Reader, f.Plain = bufio.NewReaderSize(text, bufferSize), -1
+	f.Reader, f.under, f.Plain = bufio.NewReaderSize(text, bufferSize), text, -1
 	return nil
 }
 
@@ -169,7 +170,7 @@ func (f *File) SkipBOM() {
 }
 
 // ReadLine returns the next line with its end, valid until the next call. At the end of
-// the file it returns io.EOF. More than maxRow bytes without an EndRow are an error, and so
+// the file it returns io.EOF. More than MaxRow bytes without an EndRow are an error, and so
 // is a line that belongs to another share.
 func (f *File) ReadLine() ([]byte, error) {
 	if f.Done() {
@@ -179,8 +180,8 @@ func (f *File) ReadLine() ([]byte, error) {
 	if err == bufio.ErrBufferFull {
 		f.long = append(f.long[:0], text...)
 		for err == bufio.ErrBufferFull {
-			if f.size+len(f.long) > maxRow {
-				return nil, f.tooLong(f.Line + 1)
+			if f.size+len(f.long) > MaxRow {
+				return nil, f.TooLong(f.Line + 1)
 			}
 			text, err = f.ReadSlice('\n')
 			f.long = append(f.long, text...)
@@ -193,8 +194,8 @@ func (f *File) ReadLine() ([]byte, error) {
 	f.Line++
 	f.share.next += int64(len(text) + f.mark)
 	f.mark = 0
-	if f.size += len(text); f.size > maxRow {
-		return nil, f.tooLong(f.Line)
+	if f.size += len(text); f.size > MaxRow {
+		return nil, f.TooLong(f.Line)
 	}
 	return text, nil
 }
@@ -202,9 +203,9 @@ func (f *File) ReadLine() ([]byte, error) {
 // EndRow is called when the lines read so far have made a row.
 func (f *File) EndRow() { f.size = 0 }
 
-// tooLong reports a row of more than maxRow bytes.
-func (f *File) tooLong(line int) error {
-	return &dataset.InputError{File: f.Name, Line: line, Msg: fmt.Sprintf("the row, with the blank lines before it, is longer than %d MiB", maxRow>>20)}
+// TooLong is the error of a row of more than MaxRow bytes.
+func (f *File) TooLong(line int) error {
+	return &dataset.InputError{File: f.Name, Line: line, Msg: fmt.Sprintf("the row, with the blank lines before it, is longer than %d MiB", MaxRow>>20)}
 }
 
 // Wrap turns an error of reading at a line into an *[dataset.InputError]; io.EOF

@@ -15,6 +15,8 @@ type share struct {
 	start int64 // where its first line begins, 0 where that is the first one of the file
 	next  int64 // where the next line begins
 	end   int64
+	// behind is what Text found behind it: nil for more text, else why there is none.
+	behind error
 }
 
 var whole = share{end: math.MaxInt64}
@@ -61,12 +63,51 @@ func (f *File) Limit(r dataset.Range) error {
 // Done reports whether the next line belongs to another share.
 func (f *File) Done() bool { return f.share.next >= f.share.end }
 
+// Text reads on, as an io.Reader does, in the lines of the share, io.EOF at its end. It is
+// called in place of ReadLine, not before it.
+func (f *File) Text(p []byte) (int, error) {
+	if f.Done() {
+		return 0, io.EOF
+	}
+	from := io.Reader(f.Reader)
+	if f.Buffered() == 0 { // which saves a copy
+		from = f.under
+	}
+	n, err := from.Read(p)
+	at := f.share.next + int64(f.mark)
+	f.share.next, f.mark = at+int64(n), 0
+	if f.share.next < f.share.end {
+		return n, err
+	}
+	// The last line is the one that has byte end − 1.
+	last := max(f.share.end-1-at, 0)
+	i := int64(bytes.IndexByte(p[last:n], '\n'))
+	if i < 0 {
+		f.share.next = f.share.end - 1
+		return n, err
+	}
+	if n = int(last + i + 1); f.share.next == at+int64(n) {
+		_, f.share.behind = f.Peek(1)
+	}
+	return n, err
+}
+
+// Divided reports whether the text was read to the end of the share, and the file goes on or
+// cannot be read there.
+func (f *File) Divided() bool { return f.Done() && f.share.behind != io.EOF }
+
 // beyond is the error of a record that goes on with a line of another share.
 func (f *File) beyond() error {
-	if _, err := f.Peek(1); err != nil {
-		return f.Wrap(err, f.Line+1)
+	_, f.share.behind = f.Peek(1)
+	return f.Beyond(f.Line)
+}
+
+// Beyond is the error of a record that goes on behind a line, the last of the share.
+func (f *File) Beyond(line int) error {
+	if f.share.behind != nil {
+		return f.Wrap(f.share.behind, line+1)
 	}
-	return &dataset.InputError{File: f.Name, Line: f.Line, Msg: "a quoted line break is where the file is divided; take another number of ranks, or make as many files as ranks"}
+	return &dataset.InputError{File: f.Name, Line: line, Msg: "a quoted line break is where the file is divided; take another number of ranks, or make as many files as ranks"}
 }
 
 // Place corrects the line of an error in a share. It counts the lines of the file before the
