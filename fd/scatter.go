@@ -88,10 +88,7 @@ func (s *Sketch) addRows(sums []neumaier.Sum, product []float64) (pad float64, b
 		for i := range d {
 			row := product[i*d : i*d+i+1]
 			added += row[i]
-			into := sums[i*(i+1)/2:][:len(row)]
-			for j, v := range row {
-				into[j].Add(v)
-			}
+			neumaier.AddTo(sums[i*(i+1)/2:], row)
 		}
 		blocks++
 		pad += padOfProduct(s.cfg.Backend, n, added) + padOfSums(s.shrinks+blocks, trace(d, sums))

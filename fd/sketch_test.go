@@ -185,8 +185,9 @@ func TestMergeTrees(t *testing.T) {
 // βᵏ, k the decays since it came.
 func TestDecay(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		for _, store := range stores {
-			decays(t, fd.Config{Dim: 12, Size: 5, Store: store, Backend: be})
+		for _, cfg := range []fd.Config{{}, {Store: fd.StoreScatter}, {Store: fd.StoreScatter, ShrinkRows: 7}} {
+			cfg.Dim, cfg.Size, cfg.Backend = 12, 5, be
+			decays(t, cfg)
 		}
 	})
 }
