@@ -54,7 +54,7 @@ func BenchmarkLossless(b *testing.B) {
 				a := Rows(n, d)
 				onEachBackend(b, func(b *testing.B, be engine.Backend) {
 					for b.Loop() {
-						s, err := fd.New(fd.Config{Dim: d, Size: d, Shrink: driver, Backend: be})
+						s, err := fd.New(fd.Config{Dim: d, Size: d, Shrink: driver, Store: fd.StoreRows, Backend: be})
 						if err != nil {
 							b.Fatal(err)
 						}

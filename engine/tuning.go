@@ -41,6 +41,7 @@ type Tuning struct {
 	NC Setting `json:"nc"` // columns of B packed at a time, in L3
 
 	Shrink   Setting `json:"shrink_rows"`   // rows between two shrinks; 0: see ShrinkRows and LosslessRows
+	Scatter  Setting `json:"scatter"`       // features up to which a sketch keeps AᵀA itself; 0: see KeepsScatter
 	Gradient Setting `json:"gradient_rows"` // rows of a gradient block; 0: what fills 8 MiB
 	Threads  Setting `json:"threads"`       // of OpenBLAS; Go's own are GOMAXPROCS
 }
@@ -55,6 +56,7 @@ func Detect() Tuning {
 	t.L1, t.L2, t.L3 = c[0], c[1], c[2]
 	t.model()
 	t.Shrink = Setting{0, "5/4 of the sketch's size, or 4 times d where nothing is lost"}
+	t.Scatter = Setting{0, "as many as a sketch has rows in its buffer"}
 	t.Gradient = Setting{0, "8 MiB"}
 	t.Threads = Setting{runtime.GOMAXPROCS(0), "GOMAXPROCS"}
 	return t
@@ -84,13 +86,14 @@ func (t *Tuning) variables() []struct {
 		{"FDRIDGE_KC", 1 << 20, &t.KC},
 		{"FDRIDGE_NC", 1 << 24, &t.NC},
 		{"FDRIDGE_SHRINK_ROWS", 1 << 24, &t.Shrink},
+		{"FDRIDGE_SCATTER", 1 << 24, &t.Scatter},
 		{"FDRIDGE_GRADIENT_ROWS", 1 << 24, &t.Gradient},
 		{"FDRIDGE_THREADS", 1 << 10, &t.Threads},
 	}
 }
 
 // Override replaces settings by the variables FDRIDGE_KERNEL, FDRIDGE_MC, FDRIDGE_KC,
-// FDRIDGE_NC, FDRIDGE_SHRINK_ROWS, FDRIDGE_GRADIENT_ROWS and FDRIDGE_THREADS that
+// FDRIDGE_NC, FDRIDGE_SHRINK_ROWS, FDRIDGE_SCATTER, FDRIDGE_GRADIENT_ROWS and FDRIDGE_THREADS that
 // lookup, such as os.LookupEnv, finds. The kernel must be one of [purego.Kernels];
 // the others are whole numbers from 1 to the variable's limit. Anything else is an
 // error, and t is then unchanged.
@@ -150,6 +153,17 @@ func (t Tuning) LosslessRows(d, bytes int) int {
 	return max(4*min(d, math.MaxInt/8), min(bytes/word/max(d, 1), 4096))
 }
 
+// KeepsScatter says that a sketch of size m, of d features, is to keep AᵀA itself: its d² numbers
+// are no more than the (m+p)·d of the rows that it would hold, p = t.ShrinkRows(m). That is where
+// memory is equal. A row costs d² flops then, and (4m + p + 2m²/p)·d of the sketch, 6.85·m·d by
+// default, which would be equal at d = 6.85·m: so AᵀA is the faster long before.
+func (t Tuning) KeepsScatter(d, m int) bool {
+	if t.Scatter.Value > 0 {
+		return d <= t.Scatter.Value
+	}
+	return d <= m || d-m <= t.ShrinkRows(m)
+}
+
 // gradientBytes is what a gradient block takes: enough work for several threads to
 // share, whatever the backend then divides it into for its caches; the same on
 // every machine, so that sums are too.
@@ -198,6 +212,7 @@ func (t Tuning) String() string {
 	row("kc", t.KC.Value, t.KC.Origin)
 	row("nc", t.NC.Value, t.NC.Origin)
 	row("rows per shrink", ruled(t.Shrink.Value), t.Shrink.Origin)
+	row("AᵀA is kept up to d", ruled(t.Scatter.Value), t.Scatter.Origin)
 	row("rows per gradient block", ruled(t.Gradient.Value), t.Gradient.Origin)
 	row("threads", t.Threads.Value, t.Threads.Origin)
 	_ = w.Flush() // a strings.Builder does not fail

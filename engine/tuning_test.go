@@ -18,6 +18,7 @@ func TestOverride(t *testing.T) {
 		"FDRIDGE_KC":            {1 << 20, func(t *Tuning) *Setting { return &t.KC }},
 		"FDRIDGE_NC":            {1 << 24, func(t *Tuning) *Setting { return &t.NC }},
 		"FDRIDGE_SHRINK_ROWS":   {1 << 24, func(t *Tuning) *Setting { return &t.Shrink }},
+		"FDRIDGE_SCATTER":       {1 << 24, func(t *Tuning) *Setting { return &t.Scatter }},
 		"FDRIDGE_GRADIENT_ROWS": {1 << 24, func(t *Tuning) *Setting { return &t.Gradient }},
 		"FDRIDGE_THREADS":       {1 << 10, func(t *Tuning) *Setting { return &t.Threads }},
 	}
@@ -102,6 +103,17 @@ func TestRows(t *testing.T) {
 	if g, s, l := tuning.GradientRows(128), tuning.ShrinkRows(50), tuning.LosslessRows(50, 0); g != 9 || s != 11 || l != 11 {
 		t.Errorf("%d, %d and %d rows, want the settings 9, 11 and 11", g, s, l)
 	}
+	for _, c := range []struct {
+		d, m, setting int
+		want          bool
+	}{{113, 50, 0, false}, {61, 50, 0, true}, {62, 50, 0, false}, {50, math.MaxInt, 0, true}, {math.MaxInt, 1, 0, false}, {7, 1, 7, true}, {8, 100, 7, false}} {
+		if tuning.Scatter.Value = c.setting; tuning.KeepsScatter(c.d, c.m) != c.want {
+			t.Errorf("d = %d, m = %d, set to %d: AᵀA is kept: %v", c.d, c.m, c.setting, !c.want)
+		}
+	}
+	if tuning = (Tuning{}); !tuning.KeepsScatter(113, 50) || tuning.KeepsScatter(114, 50) {
+		t.Error("m + p = 113 rows, and AᵀA of as many features, are not equal")
+	}
 }
 
 func TestString(t *testing.T) {
@@ -110,13 +122,13 @@ func TestString(t *testing.T) {
 		L1: Cache{Size: 48 << 10, Ways: 12, Sets: 64, Line: 64, Origin: "origin2"},
 		L2: Cache{Size: 2 << 20, Origin: "origin3"}, L3: Cache{Origin: "origin4"},
 		MC: Setting{101, "origin5"}, KC: Setting{102, "origin6"}, NC: Setting{103, "origin7"},
-		Shrink: Setting{0, "origin8"}, Gradient: Setting{104, "origin9"}, Threads: Setting{105, "origin10"},
+		Shrink: Setting{0, "origin8"}, Scatter: Setting{106, "origin11"}, Gradient: Setting{104, "origin9"}, Threads: Setting{105, "origin10"},
 	}
 	text := tuning.String()
 	for _, part := range []string{
 		"isa1, tile 6×16", "48 KiB, 12 ways × 64 sets × 64 B", "2048 KiB", "unknown",
-		"101", "102", "103", "by rule", "104", "105",
-		"origin1\n", "origin2\n", "origin3\n", "origin4\n", "origin5\n", "origin6\n", "origin7\n", "origin8\n", "origin9\n", "origin10\n",
+		"101", "102", "103", "by rule", "104", "105", "106",
+		"origin1\n", "origin2\n", "origin3\n", "origin4\n", "origin5\n", "origin6\n", "origin7\n", "origin8\n", "origin9\n", "origin10\n", "origin11\n",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)

@@ -34,7 +34,7 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 	s.reserve()
 	// Rows for which there is room are copied behind the live ones, where nobody
 	// sees them until all are known to be good, and checked while they are read.
-	total, first := s.frob, min(n, s.m+s.p-s.rows)
+	total, first := s.frob, min(n, s.capacity()-s.rows)
 	for i := range n {
 		row := x[i*ldx : i*ldx+d]
 		var norm2 float64
@@ -236,11 +236,11 @@ func addNorm2(i int, norm2 float64, total *neumaier.Sum) error {
 // one first.
 func (s *Sketch) room() (int, error) {
 	s.reserve()
-	if s.rows == s.m+s.p {
+	if s.rows == s.capacity() {
 		if err := s.shrink(); err != nil {
 			s.bad = err
 			return 0, err
 		}
 	}
-	return s.m + s.p - s.rows, nil
+	return s.capacity() - s.rows, nil
 }

@@ -68,7 +68,7 @@ func (b Bound) RFD() float64 { return b.Shift() + b.RoundOff }
 func (b Bound) Shift() float64 { return b.Shrinkage / 2 }
 
 // Bound returns the guarantee on the live rows as they stand, of which there are
-// up to m+p between two shrinks. [Sketch.Spectrum] reduces them to m and carries
+// up to m+p between two shrinks, or on AᵀA where that is kept. [Sketch.Spectrum] reduces them to m and carries
 // its own bound. ‖B‖²_F is summed for it: O(md).
 func (s *Sketch) Bound() Bound {
 	var norm2 neumaier.Sum
@@ -79,6 +79,9 @@ func (s *Sketch) Bound() Bound {
 		for _, v := range s.row(i) {
 			norm2.Add(v * v)
 		}
+	}
+	if s.sums != nil {
+		norm2.Add(trace(s.cfg.Dim, s.sums))
 	}
 	return s.bound(0, 0, norm2.Value())
 }

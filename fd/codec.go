@@ -23,20 +23,31 @@ const headerSize = 12 * 8
 
 func (s *Sketch) header() sketchHeader {
 	frob, low := s.frob.Parts()
+	kept := s.kept
+	if s.sums != nil {
+		kept = 1
+	}
 	return sketchHeader{
 		uint64(s.cfg.Dim), uint64(s.cfg.Size), uint64(s.p), uint64(s.cfg.Shrink),
-		uint64(s.rows), uint64(s.kept), uint64(s.count), uint64(s.shrinks),
+		uint64(s.rows), uint64(kept), uint64(s.count), uint64(s.shrinks),
 		s.eta, s.roundOff, frob, low,
 	}
 }
 
 // BinarySize is how many bytes [Sketch.MarshalBinary] and [Sketch.WriteTo] make of
-// the sketch as it stands: 124 + 8·kept + 8·d·rows.
+// the sketch as it stands: 124 + 8·d·rows, and 8 more for each row that a shrink left or
+// 8·d·(d+1) for AᵀA.
 func (s *Sketch) BinarySize() int64 { return wire.Frame + s.content() }
 
 func (s *Sketch) content() int64 {
-	return headerSize + 8*int64(s.kept) + 8*int64(s.cfg.Dim)*int64(s.rows)
+	return headerSize + 8*int64(s.kept) + 16*int64(len(s.sums)) + 8*int64(s.cfg.Dim)*int64(s.rows)
 }
+
+// The format versions: of a sketch that keeps rows, and of one that keeps AᵀA.
+const (
+	versionRows    = 1
+	versionScatter = 2
+)
 
 // MarshalBinary returns all that the sketch is, so that appending, merging and
 // reading go on, bit for bit, as if it had never been written. Format version 1,
@@ -62,6 +73,15 @@ func (s *Sketch) content() int64 {
 //	        8·r·d     live rows
 //	        4         CRC-32C (Castagnoli) of all bytes before
 //
+// A sketch that keeps K = AᵀA itself ([Storage]) has format version 2, in which these differ:
+//
+//	8       4          format version: 2
+//	40      8          p, rows that are collected before they are added to K
+//	56      8          live rows r ≤ p, which wait for that
+//	64      8          1 where K follows, 0 where no rows have been added to it
+//	80      8          blocks of rows added to K
+//	120     8·d·(d+1)  K's lower triangle, row by row: each entry a sum and its correction, which are added
+//
 // Counts are unsigned integers, numbers IEEE 754 doubles. The backend is no part
 // of it: what one has written, every other reads.
 func (s *Sketch) MarshalBinary() ([]byte, error) {
@@ -81,9 +101,14 @@ func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 	if s.cfg.Dim == 0 {
 		return 0, fmt.Errorf("%w: a sketch without dimension, made by neither New nor ReadSketch", errShape)
 	}
-	m := wire.NewWriter(w, wire.Sketch, s.content())
+	version := uint32(versionRows)
+	if s.keeps {
+		version = versionScatter
+	}
+	m := wire.NewVersionWriter(w, wire.Sketch, version, s.content())
 	m.Struct(s.header())
 	m.Float64s(s.norm2[:s.kept])
+	m.Sums(s.sums)
 	for i := range s.rows {
 		m.Float64s(s.row(i))
 	}
@@ -162,14 +187,14 @@ func readSketch(r io.Reader, be engine.Backend) (*Sketch, int64, error) {
 // decode reads a sketch without room for more rows than it has, see reserve.
 func decode(m *wire.Reader, be engine.Backend) *Sketch {
 	var h sketchHeader
-	_, size := m.Preamble(wire.Sketch)
+	version, size := m.Preamble(wire.Sketch)
 	m.Struct(&h)
-	h.check(m)
+	h.check(m, version == versionScatter)
 	if m.Err() != nil {
 		return nil
 	}
 	s := &Sketch{
-		cfg: Config{Dim: int(h.Dim), Size: int(h.Size), Shrink: Driver(h.Driver), ShrinkRows: int(h.ShrinkRows), Backend: be},
+		cfg: Config{Dim: int(h.Dim), Size: int(h.Size), Shrink: Driver(h.Driver), ShrinkRows: int(h.ShrinkRows), Backend: be, Store: StoreRows},
 		m:   int(min(h.Size, h.Dim)), p: int(h.ShrinkRows),
 		matrix: matrix{ld: int(h.Dim), rows: int(h.Rows), kept: int(h.Kept)},
 		account: account{
@@ -177,14 +202,22 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 			count: int64(h.Count), shrinks: int64(h.Shrinks),
 		},
 	}
-	if size != s.content() {
-		m.Fail(16, nil, "the length is %d, the counts make it %d", size+wire.Frame, s.BinarySize())
+	entries := 0
+	if version == versionScatter {
+		s.cfg.Store, s.keeps, s.m, s.kept = StoreScatter, true, s.cfg.Dim, 0
+		entries = int(h.Kept) * s.cfg.Dim * (s.cfg.Dim + 1) / 2
+	}
+	if counted := s.content() + 16*int64(entries); size != counted {
+		m.Fail(16, nil, "the length is %d, the counts make it %d", size+wire.Frame, counted+wire.Frame)
 	}
 	s.norm2 = m.Float64s(s.kept)
+	if entries > 0 {
+		s.sums = m.Sums(entries)
+	}
 	s.buf = m.Float64s(s.rows * s.cfg.Dim)
 	m.Close()
 	if m.Err() == nil {
-		s.checkRows(m)
+		s.checkNumbers(m)
 	}
 	return s
 }
@@ -193,7 +226,7 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 const largest = 2 * MaxSquares
 
 // check finds what is wrong with the header, before anything is made of it.
-func (h *sketchHeader) check(m *wire.Reader) {
+func (h *sketchHeader) check(m *wire.Reader, scatter bool) {
 	within := func(offset int64, what string, v, lo, hi uint64) {
 		if v < lo || v > hi {
 			m.Fail(offset, nil, "%s is %d, not between %d and %d", what, v, lo, hi)
@@ -207,14 +240,22 @@ func (h *sketchHeader) check(m *wire.Reader) {
 		return
 	}
 	kept := min(h.Size, h.Dim)
+	if scatter {
+		kept = h.Dim
+	}
 	if !addressable(int(kept), int(h.ShrinkRows), int(h.Dim)) {
 		m.Fail(24, ErrSize, "sketch too large for this machine: (m+p)·d = (%d+%d)·%d", kept, h.ShrinkRows, h.Dim)
 		return
 	}
 	within(72, "the number of rows appended", h.Count, 0, math.MaxInt64)
-	within(56, "the number of live rows", h.Rows, 0, min(kept+h.ShrinkRows, h.Count))
-	within(64, "the number of orthogonal rows", h.Kept, 0, min(kept, h.Rows))
 	within(80, "the number of shrinks", h.Shrinks, 0, math.MaxInt64)
+	if scatter {
+		within(56, "the number of live rows", h.Rows, 0, min(h.ShrinkRows, h.Count))
+		within(64, "whether there is a scatter matrix", h.Kept, 0, min(1, h.Shrinks, h.Count))
+	} else {
+		within(56, "the number of live rows", h.Rows, 0, min(kept+h.ShrinkRows, h.Count))
+		within(64, "the number of orthogonal rows", h.Kept, 0, min(kept, h.Rows))
+	}
 	if h.Shrinks == 0 {
 		within(64, "without shrinks the number of orthogonal rows", h.Kept, 0, 0)
 	}
@@ -234,8 +275,8 @@ func (h *sketchHeader) check(m *wire.Reader) {
 	}
 }
 
-// checkRows finds numbers that Append would not have admitted.
-func (s *Sketch) checkRows(m *wire.Reader) {
+// checkNumbers finds numbers that Append would not have admitted.
+func (s *Sketch) checkNumbers(m *wire.Reader) {
 	at := int64(24 + headerSize)
 	for i, v := range s.norm2 {
 		if !(v >= 0 && v <= largest) {
@@ -244,6 +285,20 @@ func (s *Sketch) checkRows(m *wire.Reader) {
 		}
 	}
 	at += 8 * int64(s.kept)
+	for i := range s.sums {
+		sum, low := s.sums[i].Parts()
+		if v := s.sums[i].Value(); !(math.Abs(sum) <= largest && math.Abs(low) <= largest && math.Abs(v) <= largest) {
+			m.Fail(at+16*int64(i), nil, "entry %d of the scatter matrix is %v, corrected by %v", i, sum, low)
+			return
+		}
+	}
+	for i := range s.cfg.Dim {
+		if k := i*(i+1)/2 + i; s.sums != nil && !(s.sums[k].Value() >= 0) {
+			m.Fail(at+16*int64(k), nil, "entry %d of the diagonal of the scatter matrix is %v", i, s.sums[k].Value())
+			return
+		}
+	}
+	at += 16 * int64(len(s.sums))
 	var total neumaier.Sum
 	for i := range s.rows {
 		row := s.row(i)

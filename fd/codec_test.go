@@ -67,6 +67,8 @@ func TestCodecEveryFill(t *testing.T) {
 			{Dim: 256, Size: 4, ShrinkRows: 3}, // rows are padded
 			{Dim: 5, Size: 1 << 30, ShrinkRows: 2},
 			{Dim: 1, Size: 1, ShrinkRows: 1},
+			{Dim: 9, Size: 4, ShrinkRows: 3, Store: fd.StoreScatter},
+			{Dim: 1, Size: 1, ShrinkRows: 1, Store: fd.StoreScatter},
 		} {
 			m := min(c.Size, c.Dim)
 			for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
@@ -103,7 +105,7 @@ func TestCodecGoesOn(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			c := fd.Config{
 				Dim: rapid.IntRange(1, 15).Draw(t, "d"), Size: rapid.IntRange(1, 8).Draw(t, "m"), ShrinkRows: rapid.IntRange(0, 9).Draw(t, "p"),
-				Shrink: rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "driver"), Backend: be,
+				Shrink: rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "driver"), Store: drawStore(t), Backend: be,
 			}
 			way := rapid.SampledFrom([]string{"bytes", "hidden", "halves", "eof", "unmarshal"})
 			rng, spectrum := draw(t), rapid.SampledFrom(spectrumNames).Draw(t, "spectrum")
@@ -246,10 +248,12 @@ func TestCodecHostile(t *testing.T) {
 		}
 	}
 	newer := slices.Clone(b)
-	newer[8] = 2
+	newer[8] = 3
 	if e := refuses(t, "newer", wiretest.Seal(newer), receiver); !errors.Is(e, fd.ErrVersion) || e.Offset != 8 {
 		t.Errorf("a newer version: %v", e)
 	}
+	newer[8] = 2
+	refuses(t, "as if it kept AᵀA", wiretest.Seal(newer), receiver)
 }
 
 // chained reports whether e is known as like: the same value or one of its type.
@@ -458,6 +462,9 @@ func TestCodecGolden(t *testing.T) {
 // with a *FormatError or writes the same message again and can be used.
 func FuzzSketch(f *testing.F) {
 	for _, s := range goldenSketches(f) {
+		f.Add(marshal(f, s))
+	}
+	for _, s := range scatterGolden(f) {
 		f.Add(marshal(f, s))
 	}
 	_, b := small(f)

@@ -26,7 +26,11 @@ func (s *Sketch) Decay(beta float64) error {
 	for i := range s.kept {
 		s.norm2[i] *= beta
 	}
-	// Two roundings for each entry, four for its square: 2·eps. What becomes denormal, of
+	for i := range s.sums {
+		s.sums[i].Scale(beta)
+	}
+	// Two roundings for each entry, four for its square: 2·eps. An entry of K, and its
+	// correction, are rounded once. What becomes denormal, of
 	// entries, η or this pad, loses less than a unit 2⁻¹⁰⁷⁴ each time, see underflow.
 	s.roundOff = beta * (s.roundOff + padDecay*eps*s.frob.Value())
 	s.eta *= beta

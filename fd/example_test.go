@@ -14,7 +14,7 @@ import (
 // Two machines sketch their own rows; the merged sketch bounds the error for the
 // union.
 func Example() {
-	cfg := fd.Config{Dim: 3, Size: 2}
+	cfg := fd.Config{Dim: 3, Size: 2, Store: fd.StoreRows} // so few features would be kept as AᵀA
 	here, err := fd.New(cfg)
 	if err != nil {
 		log.Fatal(err)

@@ -12,6 +12,9 @@ import (
 //
 // Round-off adds up likewise: that of both, and that of these shrinks.
 //
+// Where both keep AᵀA, these are added. Where s alone does, the rows of o are added to it; where
+// o alone does, rows with the same AᵀA are made for s, by an eigenproblem.
+//
 // Sketches of different Dim or Size, s itself and nil are refused with [ErrShape];
 // a sum of squares beyond range with *[RangeError]. s is then unchanged.
 func (s *Sketch) Merge(o *Sketch) error {
@@ -33,20 +36,31 @@ func (s *Sketch) Merge(o *Sketch) error {
 	if !(total.Value() <= MaxSquares) {
 		return &RangeError{Row: 0}
 	}
-	for done := 0; done < o.rows; {
+	rows, n, ld, pad := o.buf, o.rows, o.ld, o.roundOff
+	switch {
+	case o.keeps && !s.keeps:
+		var err error
+		if rows, pad, err = o.rowsOfScatter(); err != nil {
+			return err
+		}
+		n, ld = len(rows)/o.cfg.Dim, o.cfg.Dim
+	case o.keeps:
+		s.mergeScatter(o)
+	}
+	for done := 0; done < n; {
 		k, err := s.room()
 		if err != nil {
 			return err
 		}
-		k = min(k, o.rows-done)
+		k = min(k, n-done)
 		for i := range k {
-			copy(s.row(s.rows+i), o.row(done+i))
+			copy(s.row(s.rows+i), rows[(done+i)*ld:])
 		}
 		s.rows += k
 		done += k
 	}
 	s.eta += o.eta
-	s.roundOff += o.roundOff
+	s.roundOff += pad
 	s.frob, s.count, s.shrinks = total, s.count+o.count, s.shrinks+o.shrinks
 	return nil
 }

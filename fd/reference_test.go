@@ -127,8 +127,8 @@ func holds(t rapid.TB, s *fd.Sketch, a *mat.Dense) {
 	if !(math.Abs(b.Frobenius2-frob*frob) <= 1e-13*frob*frob) {
 		t.Fatalf("‖A‖²_F is %g, want %g", b.Frobenius2, frob*frob)
 	}
-	if len(p.Sigma2) > s.Size() {
-		t.Fatalf("%d rows kept, size %d", len(p.Sigma2), s.Size())
+	if most := map[bool]int{false: s.Size(), true: s.Dim()}[s.Scatter()]; len(p.Sigma2) > most {
+		t.Fatalf("%d rows kept, at most %d", len(p.Sigma2), most)
 	}
 	for i, v := range p.Sigma2 {
 		if !(v > 0) || (i > 0 && !(v <= p.Sigma2[i-1])) {

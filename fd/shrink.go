@@ -11,13 +11,18 @@ type workspace struct {
 	row  []float64 // one row, d
 	w    []float64 // eigenvalues of BBᵀ, or singular values of B
 	work []float64 // the backend's
-	gram []float64 // Gram: BBᵀ, (m+p)×(m+p); for m = d: BᵀB, d×d
+	gram []float64 // Gram: BBᵀ, (m+p)×(m+p); for m = d: BᵀB, or what is added to K, d×d
 	u    []float64 // Gram, m < d: leading eigenvectors as rows, m×(m+p)
 	copy []float64 // SVD: B, destroyed by the factorisation, (m+p)×d
 }
 
 func newWorkspace(cfg Config, m, rows int) workspace {
-	ws := workspace{row: make([]float64, cfg.Dim), w: make([]float64, rows)}
+	ws := workspace{row: make([]float64, cfg.Dim)}
+	if cfg.Store == StoreScatter {
+		ws.gram = make([]float64, m*m)
+		return ws
+	}
+	ws.w = make([]float64, rows)
 	if cfg.Shrink == SVD {
 		ws.copy = make([]float64, rows*cfg.Dim)
 		ws.work = make([]float64, cfg.Backend.SVDWork(rows, cfg.Dim))
@@ -39,9 +44,13 @@ func newWorkspace(cfg Config, m, rows int) workspace {
 //
 //	δ = λ_{m+1}(BBᵀ), η ← η + δ, B ← diag(√max(1 − δ/λᵢ, 0))·UₘᵀB.
 //
-// Where m = d, δ is 0 and nothing is cut; see lossless.go.
+// Where m = d, δ is 0 and nothing is cut; see lossless.go. Where K is kept the rows are added
+// to it; see scatter.go.
 func (s *Sketch) shrink() error {
 	switch {
+	case s.keeps:
+		s.addToScatter()
+		return nil
 	case s.cfg.Shrink == SVD:
 		return s.shrinkSVD()
 	case s.lossless():

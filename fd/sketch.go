@@ -60,33 +60,40 @@ type Config struct {
 	// ShrinkRows is p, the rows taken between two shrinks. 0 lets the engine's
 	// dispatcher choose: 5/4 of Size; where Size is Dim or more, so that nothing is
 	// lost, 4·Dim, or, but not for SVD, the rows of 256 KiB, up to 4096, where that is
-	// more.
+	// more. Where AᵀA is kept it is how many rows are collected to be added to it, by default
+	// 256.
 	ShrinkRows int
 	// Backend does the arithmetic. nil is engine.Default().
 	Backend engine.Backend
+	// Store is what is kept of the rows: by default AᵀA itself where that is no larger than the
+	// buffer of a sketch of Size rows. The Config of a sketch tells which it is.
+	Store Storage
 }
 
 // A Sketch is the state of Frequent Directions over the rows appended so far.
 //
-// It holds (m+p)·d float64 plus O((m+p)²), or O(d²) where m = d and Gram shrinks, all
+// It holds (m+p)·d float64 plus O((m+p)²), or O(d²) where m = d and Gram shrinks; where it keeps
+// AᵀA itself (see [Storage]), that takes 2d² and p·d. All is
 // allocated by the first Append or Merge; after that appending allocates nothing. One
 // goroutine may write at a time; any number may read while none writes.
 type Sketch struct {
 	cfg  Config
 	m, p int // rows kept (at most Dim) and rows taken
 	matrix
+	scatter
 	account
 	ws  workspace
 	bad error // set when a factorisation failed; the sketch is lost
 }
 
-// A matrix is B, and room for more rows behind its own.
+// A matrix is B, and room for more rows behind its own; where K is kept, the rows that wait
+// to be added to it.
 type matrix struct {
-	buf   []float64 // (m+p)×Dim, rows ld apart
+	buf   []float64 // capacity×Dim, rows ld apart
 	ld    int
 	rows  int       // live rows, the first ones of buf
 	kept  int       // leading rows that are orthogonal, left by a shrink
-	norm2 []float64 // their squared norms, length m+p
+	norm2 []float64 // their squared norms, length capacity
 }
 
 // An account is what has been counted of A and of what B lost of it.
@@ -95,7 +102,7 @@ type account struct {
 	roundOff float64      // Σ of the pads of the shrinks, see bound.go
 	frob     neumaier.Sum // ‖A‖²_F
 	count    int64        // rows appended
-	shrinks  int64
+	shrinks  int64        // or blocks of rows that were added to K
 }
 
 // New makes an empty sketch. It reports an error when Dim or Size is not
@@ -111,6 +118,8 @@ func New(cfg Config) (*Sketch, error) {
 		return nil, badinput.Errorf("fd: ShrinkRows is %d, must not be negative", cfg.ShrinkRows)
 	case cfg.Shrink != Gram && cfg.Shrink != SVD:
 		return nil, badinput.Errorf("fd: unknown shrink driver %v", cfg.Shrink)
+	case cfg.Store < StoreSmaller || cfg.Store > StoreScatter:
+		return nil, badinput.Errorf("fd: unknown storage %d", int(cfg.Store))
 	}
 	if cfg.Backend == nil {
 		be, err := engine.Default()
@@ -118,6 +127,13 @@ func New(cfg Config) (*Sketch, error) {
 			return nil, err
 		}
 		cfg.Backend = be
+	}
+	keeps, err := cfg.Scatter()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Store = StoreRows; keeps {
+		cfg.Store = StoreScatter
 	}
 	m, p, err := cfg.Buffer()
 	if err != nil {
@@ -127,16 +143,27 @@ func New(cfg Config) (*Sketch, error) {
 	if !addressable(m, p, cfg.Dim) {
 		return nil, fmt.Errorf("%w: (m+p)·d = (%d+%d)·%d", ErrSize, m, p, cfg.Dim)
 	}
-	return &Sketch{cfg: cfg, m: m, p: p, matrix: matrix{ld: stride(cfg.Dim)}}, nil
+	return &Sketch{cfg: cfg, m: m, p: p, matrix: matrix{ld: stride(cfg.Dim)}, scatter: scatter{keeps: keeps}}, nil
 }
 
 // Buffer returns m and p: the rows that a sketch keeps, at most Dim, as with these it is
 // lossless and more would only stay empty; and those it takes between two shrinks. Where
-// ShrinkRows is not positive that is the engine's choice, whose error it returns.
+// ShrinkRows is not positive that is the engine's choice, whose error it returns. Where AᵀA is
+// kept m is Dim, whose d² numbers it is, and p the rows that are collected.
 func (c Config) Buffer() (m, p int, err error) {
+	keeps, err := c.Scatter()
+	if err != nil {
+		return 0, 0, err
+	}
 	m = max(min(c.Size, c.Dim), 0)
-	if c.ShrinkRows > 0 {
+	if keeps {
+		m = max(c.Dim, 0)
+	}
+	switch {
+	case c.ShrinkRows > 0:
 		return m, c.ShrinkRows, nil
+	case keeps:
+		return m, scatterRows, nil
 	}
 	tuning, err := engine.DefaultTuning()
 	switch {
@@ -153,17 +180,18 @@ func (c Config) Buffer() (m, p int, err error) {
 // reserve takes the memory of a sketch that is new, which may never see a row, or has
 // just been read; later it does nothing.
 func (s *Sketch) reserve() {
-	if len(s.norm2) == s.m+s.p {
+	capacity := s.capacity()
+	if len(s.norm2) == capacity {
 		return
 	}
 	ld := stride(s.cfg.Dim)
-	buf := make([]float64, (s.m+s.p)*ld)
+	buf := make([]float64, capacity*ld)
 	for i := range s.rows {
 		copy(buf[i*ld:], s.row(i))
 	}
 	s.buf, s.ld = buf, ld
-	s.norm2 = append(make([]float64, 0, s.m+s.p), s.norm2...)[:s.m+s.p]
-	s.ws = newWorkspace(s.cfg, s.m, s.m+s.p)
+	s.norm2 = append(make([]float64, 0, capacity), s.norm2...)[:capacity]
+	s.ws = newWorkspace(s.cfg, s.m, capacity)
 }
 
 // addressable reports whether (m+p)·max(d, m+p) float64 can be addressed.
@@ -198,5 +226,5 @@ func (s *Sketch) Size() int { return s.cfg.Size }
 // Rows is n, the number of rows appended, merged sketches included.
 func (s *Sketch) Rows() int64 { return s.count }
 
-// Shrinks is the number of shrinks so far.
+// Shrinks is the number of shrinks so far; where AᵀA is kept, of blocks of rows added to it.
 func (s *Sketch) Shrinks() int64 { return s.shrinks }

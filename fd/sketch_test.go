@@ -15,8 +15,12 @@ import (
 	"github.com/fdridge/fdridge/fd"
 )
 
+// newSketch keeps rows where cfg doesn't say what to keep: most tests are small, and about these.
 func newSketch(t rapid.TB, cfg fd.Config) *fd.Sketch {
 	t.Helper()
+	if cfg.Store == fd.StoreSmaller {
+		cfg.Store = fd.StoreRows
+	}
 	return must(fd.New(cfg))(t)
 }
 
@@ -26,7 +30,7 @@ func TestGuarantees(t *testing.T) {
 			n, d := rapid.IntRange(0, 120).Draw(t, "n"), rapid.IntRange(1, 25).Draw(t, "d")
 			s := newSketch(t, fd.Config{
 				Dim: d, Size: rapid.IntRange(1, 30).Draw(t, "m"), ShrinkRows: rapid.IntRange(0, 20).Draw(t, "p"),
-				Shrink: rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "driver"), Backend: be,
+				Shrink: rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "driver"), Store: drawStore(t), Backend: be,
 			})
 			if n == 0 {
 				p := must(s.Spectrum())(t)
@@ -42,6 +46,11 @@ func TestGuarantees(t *testing.T) {
 		})
 	})
 }
+
+// stores are what a sketch may keep.
+var stores = []fd.Storage{fd.StoreRows, fd.StoreScatter}
+
+func drawStore(t *rapid.T) fd.Storage { return rapid.SampledFrom(stores).Draw(t, "store") }
 
 func draw(t *rapid.T) *rand.Rand {
 	return rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -97,21 +106,28 @@ func TestMergeEveryFill(t *testing.T) {
 		for _, n1 := range fills {
 			for _, n2 := range fills {
 				for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
-					mergeTwo(t, fd.Config{Dim: d, Size: m, ShrinkRows: p, Shrink: driver, Backend: be}, n1, n2)
-					mergeTwo(t, fd.Config{Dim: d, Size: m, ShrinkRows: p, Shrink: driver, Backend: be}, n1+40, n2+33)
+					for _, into := range stores {
+						for _, of := range stores {
+							cfg := fd.Config{Dim: d, Size: m, ShrinkRows: p, Shrink: driver, Store: into, Backend: be}
+							mergeTwo(t, cfg, of, n1, n2)
+							mergeTwo(t, cfg, of, n1+40, n2+33)
+						}
+					}
 				}
 			}
 		}
 	})
 }
 
-func mergeTwo(t *testing.T, cfg fd.Config, n1, n2 int) {
+func mergeTwo(t *testing.T, cfg fd.Config, of fd.Storage, n1, n2 int) {
 	t.Helper()
 	if n1+n2 == 0 {
 		return
 	}
 	a := stream(rand.New(rand.NewPCG(uint64(n1), uint64(n2))), n1+n2, cfg.Dim, "decay")
-	s1, s2 := newSketch(t, cfg), newSketch(t, cfg)
+	s1 := newSketch(t, cfg)
+	cfg.Store = of
+	s2 := newSketch(t, cfg)
 	for i := range n1 + n2 {
 		s := s1
 		if i >= n1 {
@@ -144,7 +160,7 @@ func TestMergeTrees(t *testing.T) {
 			var forest []*fd.Sketch
 			row := 0
 			for i, k := range parts {
-				s := newSketch(t, fd.Config{Dim: d, Size: m, ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Backend: be})
+				s := newSketch(t, fd.Config{Dim: d, Size: m, ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Store: drawStore(t), Backend: be})
 				if i == 0 {
 					k++
 				}
@@ -169,29 +185,36 @@ func TestMergeTrees(t *testing.T) {
 // βᵏ, k the decays since it came.
 func TestDecay(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		a := stream(rand.New(rand.NewPCG(1, 4)), 90, 12, "decay")
-		s := newSketch(t, fd.Config{Dim: 12, Size: 5, Backend: be})
-		const beta = 0.81
-		for i := range 90 {
-			check(t, s.AppendRow(a.RawRowView(i)))
-			if i%10 == 9 {
-				check(t, s.Decay(beta))
-			}
-		}
-		for i := range 90 {
-			f := math.Pow(beta, float64(9-i/10)/2)
-			row := a.RawRowView(i)
-			for j := range row {
-				row[j] *= f
-			}
-		}
-		holds(t, s, a)
-		for _, beta := range []float64{0, -1, 1.5, math.NaN(), math.Inf(1)} {
-			if s.Decay(beta) == nil {
-				t.Errorf("Decay(%v) accepted", beta)
-			}
+		for _, cfg := range []fd.Config{{}, {Store: fd.StoreScatter}, {Store: fd.StoreScatter, ShrinkRows: 7}} {
+			cfg.Dim, cfg.Size, cfg.Backend = 12, 5, be
+			decays(t, cfg)
 		}
 	})
+}
+
+func decays(t *testing.T, cfg fd.Config) {
+	a := stream(rand.New(rand.NewPCG(1, 4)), 90, 12, "decay")
+	s := newSketch(t, cfg)
+	const beta = 0.81
+	for i := range 90 {
+		check(t, s.AppendRow(a.RawRowView(i)))
+		if i%10 == 9 {
+			check(t, s.Decay(beta))
+		}
+	}
+	for i := range 90 {
+		f := math.Pow(beta, float64(9-i/10)/2)
+		row := a.RawRowView(i)
+		for j := range row {
+			row[j] *= f
+		}
+	}
+	holds(t, s, a)
+	for _, beta := range []float64{0, -1, 1.5, math.NaN(), math.Inf(1)} {
+		if s.Decay(beta) == nil {
+			t.Errorf("Decay(%v) accepted", beta)
+		}
+	}
 }
 
 // TestAppendForms: a dense matrix, its rows, a strided view, a transpose and
@@ -260,7 +283,7 @@ func TestBatches(t *testing.T) {
 			d := rapid.SampledFrom([]int{1, 5, 256, 320}).Draw(t, "d")
 			cfg := fd.Config{
 				Dim: d, Size: rapid.IntRange(1, 9).Draw(t, "m"), ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"),
-				Shrink: rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "driver"), Backend: be,
+				Shrink: rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "driver"), Store: drawStore(t), Backend: be,
 			}
 			n := rapid.IntRange(1, 60).Draw(t, "n")
 			a := stream(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)), n, d, "decay").RawMatrix()
@@ -291,17 +314,20 @@ func TestBatches(t *testing.T) {
 // sketch, bitwise.
 func TestReadingDoesNotDisturb(t *testing.T) {
 	a := stream(rand.New(rand.NewPCG(5, 2)), 80, 10, "decay")
-	s, quiet := newSketch(t, fd.Config{Dim: 10, Size: 4}), newSketch(t, fd.Config{Dim: 10, Size: 4})
-	for i := range 80 {
-		check(t, s.AppendRow(a.RawRowView(i)))
-		check(t, quiet.AppendRow(a.RawRowView(i)))
-		must(s.Spectrum())(t)
-		s.Bound()
-	}
-	p, q := must(s.Spectrum())(t), must(quiet.Spectrum())(t)
-	for i, v := range p.V {
-		if math.Float64bits(v) != math.Float64bits(q.V[i]) {
-			t.Fatal("reading changed the stream")
+	for _, store := range stores {
+		cfg := fd.Config{Dim: 10, Size: 4, ShrinkRows: 7, Store: store}
+		s, quiet := newSketch(t, cfg), newSketch(t, cfg)
+		for i := range 80 {
+			check(t, s.AppendRow(a.RawRowView(i)))
+			check(t, quiet.AppendRow(a.RawRowView(i)))
+			must(s.Spectrum())(t)
+			s.Bound()
+		}
+		p, q := must(s.Spectrum())(t), must(quiet.Spectrum())(t)
+		for i, v := range p.V {
+			if math.Float64bits(v) != math.Float64bits(q.V[i]) {
+				t.Fatal("reading changed the stream")
+			}
 		}
 	}
 }
@@ -332,10 +358,12 @@ func TestExtremeInput(t *testing.T) {
 			"1e140, 1e-140": func(i, j int) float64 { return []float64{1e140, 1e-140}[i%2] * math.Cos(float64(i*d+j)) },
 		}
 		for name, f := range fill {
-			for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
+			for _, cfg := range []fd.Config{{}, {Shrink: fd.SVD}, {Store: fd.StoreScatter}, {Store: fd.StoreScatter, ShrinkRows: 4}} {
+				driver := cfg.Shrink
 				a := mat.NewDense(n, d, nil)
 				a.Apply(func(i, j int, _ float64) float64 { return f(i, j) }, a)
-				s := newSketch(t, fd.Config{Dim: d, Size: 3, Shrink: driver, Backend: be})
+				cfg.Dim, cfg.Size, cfg.Backend = d, 3, be
+				s := newSketch(t, cfg)
 				check(t, s.Append(a))
 				p := must(s.Spectrum())(t)
 				for _, v := range append(p.V, append(p.Sigma2, p.Bound.FD(), p.Bound.Tail)...) {
@@ -357,8 +385,14 @@ func TestExtremeInput(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
+	for _, store := range stores {
+		refused(t, store)
+	}
+}
+
+func refused(t *testing.T, store fd.Storage) {
 	const d = 4
-	s := newSketch(t, fd.Config{Dim: d, Size: 2, ShrinkRows: 3})
+	s := newSketch(t, fd.Config{Dim: d, Size: 2, ShrinkRows: 3, Store: store})
 	check(t, s.Append(stream(rand.New(rand.NewPCG(1, 1)), 13, d, "flat")))
 	before := *must(s.Spectrum())(t)
 	bad := func(v float64) *mat.Dense {
@@ -420,14 +454,14 @@ func sparse(d int, idx []int32, val ...float64) *engine.CSR {
 func TestConfigRefused(t *testing.T) {
 	for _, cfg := range []fd.Config{
 		{}, {Dim: 3}, {Size: 3}, {Dim: -1, Size: 2}, {Dim: 2, Size: -1},
-		{Dim: 3, Size: 2, ShrinkRows: -1}, {Dim: 3, Size: 2, Shrink: 7},
+		{Dim: 3, Size: 2, ShrinkRows: -1}, {Dim: 3, Size: 2, Shrink: 7}, {Dim: 3, Size: 2, Store: 3}, {Dim: 3, Size: 2, Store: -1},
 	} {
 		if s, err := fd.New(cfg); err == nil || s != nil {
 			t.Errorf("%+v accepted", cfg)
 		}
 	}
 	for _, cfg := range []fd.Config{
-		{Dim: math.MaxInt / 4, Size: math.MaxInt / 4}, {Dim: math.MaxInt, Size: math.MaxInt}, {Dim: 4, Size: 2, ShrinkRows: math.MaxInt},
+		{Dim: math.MaxInt / 4, Size: math.MaxInt / 4}, {Dim: math.MaxInt, Size: math.MaxInt}, {Dim: 4, Size: 2, ShrinkRows: math.MaxInt}, {Dim: 1 << 40, Size: 2, Store: fd.StoreScatter},
 	} {
 		if _, err := fd.New(cfg); !errors.Is(err, fd.ErrSize) {
 			t.Errorf("%+v: %v", cfg, err)
@@ -437,10 +471,12 @@ func TestConfigRefused(t *testing.T) {
 
 func TestAppendAllocatesNothing(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
+		for _, cfg := range []fd.Config{{}, {Shrink: fd.SVD}, {Store: fd.StoreScatter, ShrinkRows: 40}} {
 			const n, d = 64, 48
+			driver := cfg.Shrink
 			a := stream(rand.New(rand.NewPCG(1, 1)), n, d, "flat")
-			s := newSketch(t, fd.Config{Dim: d, Size: 16, Shrink: driver, Backend: be})
+			cfg.Dim, cfg.Size, cfg.Backend = d, 16, be
+			s := newSketch(t, cfg)
 			check(t, s.Append(a))
 			shrinks := s.Shrinks()
 			if got := testing.AllocsPerRun(20, func() {

@@ -38,11 +38,15 @@ func (p *Spectrum) Matrix() *mat.Dense {
 }
 
 // Spectrum reads the sketch: it makes the last shrink, whose δ counts too, on a
-// copy and returns at most m singular values and right singular vectors. The
-// sketch is unchanged and the stream may go on. O(m²d) time, O(md) memory.
+// copy and returns at most m singular values and right singular vectors. Where AᵀA is kept
+// they are those of that, at most d. The
+// sketch is unchanged and the stream may go on. O(m²d) time, O(md) memory, m = d for AᵀA.
 func (s *Sketch) Spectrum() (*Spectrum, error) {
 	if s.bad != nil {
 		return nil, s.bad
+	}
+	if s.sums != nil || s.keeps && s.rows >= s.cfg.Dim {
+		return s.readScatter()
 	}
 	p := &Spectrum{Dim: s.cfg.Dim}
 	var delta, pad float64

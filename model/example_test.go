@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -181,7 +182,7 @@ func ExampleModel_Err() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	res, err := ridge.Fit(ctx, src, ridge.Options{Gammas: []float64{1}, Method: "newton", Size: 1, MaxPasses: 2})
+	res, err := ridge.Fit(ctx, src, ridge.Options{Gammas: []float64{1}, Method: "newton", Size: 1, Store: fd.StoreRows, MaxPasses: 2})
 	var missed *ridge.NotConvergedError
 	if err != nil && !errors.As(err, &missed) {
 		log.Fatal(err)

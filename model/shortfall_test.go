@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -20,7 +21,7 @@ func TestErr(t *testing.T) {
 		t.Fatal(err)
 	}
 	const tol = 1e-9
-	res, err := ridge.Fit(t.Context(), src, ridge.Options{Gammas: []float64{1e9, 0.1, 10}, Method: "newton", Size: 1, MaxPasses: 4, Tol: tol})
+	res, err := ridge.Fit(t.Context(), src, ridge.Options{Gammas: []float64{1e9, 0.1, 10}, Method: "newton", Size: 1, Store: fd.StoreRows, MaxPasses: 4, Tol: tol})
 	if !errors.Is(err, ridge.ErrPassLimit) || res.Solutions[0].Status != ridge.Converged {
 		t.Fatalf("%v: %v at γ = 1e9", err, res.Solutions[0].Status)
 	}

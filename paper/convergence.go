@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/randsketch"
 	"github.com/fdridge/fdridge/ridge"
@@ -160,7 +161,7 @@ func (r *run) converge(ctx context.Context, name string) (*convergence, error) {
 		return nil, fmt.Errorf("no exact solution to measure relative errors by (it is known to %.3g); is the target constant in these %d rows?", c.floor, exact[0].Rows)
 	}
 	r.tell(name+", sketch", 0.2)
-	sum, err := ridge.Summarize(ctx, src, ridge.SummaryConfig{Size: c.size, Backend: r.Backend}, nil)
+	sum, err := ridge.Summarize(ctx, src, ridge.SummaryConfig{Size: c.size, Backend: r.Backend, Store: fd.StoreRows}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -159,7 +159,7 @@ type covarianceSketch struct {
 func newCovarianceSketch(method string, d, m int, seed uint64, be engine.Backend) (covarianceSketch, error) {
 	switch method {
 	case "FD":
-		s, err := fd.New(fd.Config{Dim: d, Size: m, Backend: be})
+		s, err := fd.New(fd.Config{Dim: d, Size: m, Backend: be, Store: fd.StoreRows})
 		if err != nil {
 			return covarianceSketch{}, err
 		}

@@ -24,7 +24,7 @@ func ExampleLinearModel() {
 	if err != nil {
 		panic(err)
 	}
-	sketch, err := fd.New(fd.Config{Dim: 2, Size: 1})
+	sketch, err := fd.New(fd.Config{Dim: 2, Size: 1, Store: fd.StoreRows})
 	if err != nil {
 		panic(err)
 	}

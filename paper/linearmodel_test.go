@@ -37,7 +37,7 @@ func newDesign(t *testing.T, r *rand.Rand, a *mat.Dense, x0 []float64, noise flo
 	g := &design{a: a, x0: x0, noise: noise, s: mat.NewDense(m, n, normals(r, m*n))}
 	g.s.Scale(1/math.Sqrt(float64(m)), g.s)
 	src := g.table(mat.NewDense(n, 1, nil))
-	sketch, err := fd.New(fd.Config{Dim: d, Size: m, ShrinkRows: p, Backend: be})
+	sketch, err := fd.New(fd.Config{Dim: d, Size: m, ShrinkRows: p, Backend: be, Store: fd.StoreRows})
 	if err != nil {
 		t.Fatal(err)
 	}

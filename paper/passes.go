@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/randsketch"
 	"github.com/fdridge/fdridge/ridge"
@@ -68,7 +69,7 @@ func (r *run) effortsOn(ctx context.Context, name string, tell func(what string,
 	}
 	size := setting(r, r.Size, 256, 64)
 	start := time.Now()
-	sum, err := ridge.Summarize(ctx, src, ridge.SummaryConfig{Size: size, Backend: r.Backend}, nil)
+	sum, err := ridge.Summarize(ctx, src, ridge.SummaryConfig{Size: size, Backend: r.Backend, Store: fd.StoreRows}, nil)
 	if err != nil {
 		return nil, "", err
 	}

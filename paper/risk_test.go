@@ -70,7 +70,7 @@ func TestRiskSimulation(t *testing.T) {
 	y := mat.NewDense(n, trials, normals(r, n*trials))
 	y.Apply(func(i, _ int, v float64) float64 { return ax.AtVec(i) + math.Sqrt(g.noise)*v }, y)
 
-	sum, err := ridge.NewSummary(ridge.SummaryConfig{Dim: d, Targets: trials, Size: m, ShrinkRows: m})
+	sum, err := ridge.NewSummary(ridge.SummaryConfig{Dim: d, Targets: trials, Size: m, ShrinkRows: m, Store: fd.StoreRows})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func (r *run) gammas(lo, hi int) []float64 {
 // deterministic adds FDRR and RFDRR, from one sketch.
 func (x *risks) deterministic(model *LinearModel, d *synthetic.Data, r *run) error {
 	start := time.Now()
-	s, err := fd.New(fd.Config{Dim: d.Dim, Size: x.size, Backend: r.Backend})
+	s, err := fd.New(fd.Config{Dim: d.Dim, Size: x.size, Backend: r.Backend, Store: fd.StoreRows})
 	if err != nil {
 		return err
 	}

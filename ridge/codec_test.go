@@ -114,7 +114,8 @@ func rows(r *rand.Rand, n, d, t int, sparse, weighted bool) dataset.Block {
 func TestCodecEveryFill(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		const d, m, p = 6, 3, 2
-		for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
+		for _, cfg := range []ridge.SummaryConfig{{Store: fd.StoreRows}, {Shrink: fd.SVD}, {}} { // the last keeps AᵀA
+			driver := cfg.Shrink
 			for kind := range 8 {
 				intercept, weighted, targets := kind&1 != 0, kind&2 != 0, 1+kind>>2
 				for _, fill := range []int{0, 1, m - 1, m, m + 1, m + p - 1, m + p} {
@@ -122,7 +123,7 @@ func TestCodecEveryFill(t *testing.T) {
 						for way := range wiretest.Readers {
 							r := rand.New(rand.NewPCG(uint64(fill), uint64(kind)))
 							s := must(ridge.NewSummary(ridge.SummaryConfig{
-								Dim: d, Targets: targets, Size: m, ShrinkRows: p, Intercept: intercept, Shrink: driver, Backend: be,
+								Dim: d, Targets: targets, Size: m, ShrinkRows: p, Intercept: intercept, Shrink: driver, Store: cfg.Store, Backend: be,
 							}))(t)
 							s.Meta = []byte(way)
 							check(t, s.AppendBlock(rows(r, before, d, targets, false, weighted)))
@@ -191,7 +192,7 @@ func TestCodecGoesOn(t *testing.T) {
 // small is a summary with all there is to one, and its message.
 func small(t rapid.TB) (*ridge.Summary, []byte) {
 	t.Helper()
-	s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Targets: 2, Size: 2, ShrinkRows: 2, Intercept: true}))(t)
+	s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Targets: 2, Size: 2, ShrinkRows: 2, Intercept: true, Store: fd.StoreRows}))(t)
 	s.Meta = []byte("meta")
 	r := rand.New(rand.NewPCG(1, 2))
 	check(t, s.AppendBlock(rows(r, 7, 3, 2, false, true)))
@@ -300,7 +301,7 @@ func TestCodecHostile(t *testing.T) {
 		}
 	}
 	newer := slices.Clone(b)
-	newer[sketch+8] = 2
+	newer[sketch+8] = 3
 	if e := refuses(t, "newer sketch", seal(newer), receiver); !errors.Is(e, fd.ErrVersion) || e.Offset != int64(sketch+8) {
 		t.Errorf("a sketch of a newer version: %v", e)
 	}
@@ -467,12 +468,12 @@ func goldenTable(version int) table {
 // goldenSummaries are the summaries of the golden files. Sums of the first two have
 // no rounding, so that every machine writes the same file.
 func goldenSummaries(t testing.TB, version int) map[string]*ridge.Summary {
-	plain := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, ShrinkRows: 3}))(t)
+	plain := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, ShrinkRows: 3, Store: fd.StoreRows}))(t)
 	plain.Meta = []byte(`{"columns":["a","b","c"]}`)
 	check(t, plain.Append(
 		mat.NewDense(2, 3, []float64{1, -2, 0.5, 0, 0x1p-20, 3}), mat.NewDense(2, 1, []float64{-0x1p30, 7}), []float64{4, 0.25}))
 	empty := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Targets: 3, Size: 1 << 20, ShrinkRows: 4, Shrink: fd.SVD, Intercept: true}))(t)
-	shrunk := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 4, Targets: 2, Size: 3, ShrinkRows: 2, Intercept: true}))(t)
+	shrunk := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 4, Targets: 2, Size: 3, ShrinkRows: 2, Intercept: true, Store: fd.StoreRows}))(t)
 	src := goldenTable(version)
 	src.block = 5
 	for b, err := range src.Blocks(t.Context()) {

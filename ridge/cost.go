@@ -14,7 +14,7 @@ import (
 //
 //	exact      d for K, and d²/(3n) for each γ
 //	sketch     2m + p + 2m(m+p)/p for p rows between two shrinks, which is 7m where p = m;
-//	           Plan: d + d²/p where m = d
+//	           Plan: d + d²/p where m = d, d where AᵀA is kept
 //	a pass     4 for each vector that is multiplied: one for each γ and target
 //	galerkin   4m more for the sketch's vectors, and no more than 32 vectors a pass
 //
@@ -80,10 +80,33 @@ func (o *outlook) exactCost(n int64, k int) cost {
 // a matrix product: measured, it is slower than its count of operations.
 const eigenFlops = 7
 
+// sumFlops is what adding a number to a compensated sum takes, in flops of a matrix product.
+const sumFlops = 20
+
+// keepsScatter says that a sketch of that size keeps AᵀA itself, if it is otherwise as that of the
+// summary at hand.
+func (o *outlook) keepsScatter(size int) bool {
+	keeps, err := fd.Config{Dim: o.d, Size: size, Shrink: o.cfg.Shrink, Store: o.cfg.Store}.Scatter()
+	return err == nil && keeps // the error is that of Buffer, which sketchCost returns
+}
+
+// kept is how many singular vectors a sketch of that size has.
+func (o *outlook) kept(size int) int {
+	if o.keepsScatter(size) {
+		return o.d
+	}
+	return size
+}
+
 // sketchCost is that of a row, with its share of a shrink, and of c. A shrink is an eigenproblem
-// of order m+p or, where the sketch keeps d rows and loses nothing, of order d, for BᵀB.
+// of order m+p or, where the sketch keeps d rows and loses nothing, of order d, for BᵀB. Where it
+// keeps AᵀA none is solved before it is read.
 func (o *outlook) sketchCost(size int) (cost, error) {
-	kept, taken, err := fd.Config{Dim: o.d, Size: size}.Buffer()
+	store := fd.StoreRows
+	if o.keepsScatter(size) {
+		store = fd.StoreScatter
+	}
+	kept, taken, err := fd.Config{Dim: o.d, Size: size, Store: store}.Buffer()
 	if err != nil {
 		return cost{}, err
 	}
@@ -91,7 +114,14 @@ func (o *outlook) sketchCost(size int) (cost, error) {
 	k := m + p
 	products, order := sketchFlops(m, p)*d, k // of a row, and of a shrink's eigenproblem
 	work := m*k + float64(max(be.SymEigWork(kept+taken, kept), be.LeftMulWork(kept, o.d, kept+taken)))
-	if kept == o.d {
+	switch {
+	case store == fd.StoreScatter:
+		return cost{
+			flops:  d*d + sumFlops*d*d/2/p + 2*t*d,
+			read:   8 * d,
+			memory: 8 * (p*d + 5*d*d + float64(be.SymEigWork(o.d, o.d)) + 3*t*d + float64(rows.RowsPerStage(o.d))*(d+t)),
+		}, nil
+	case kept == o.d:
 		products, order, work = k*d*d/p, d, float64(be.SymEigWork(kept, kept))
 	}
 	return cost{
@@ -103,14 +133,18 @@ func (o *outlook) sketchCost(size int) (cost, error) {
 
 // fitCost is that of decomposing the sketch once and fitting q systems to it.
 func (o *outlook) fitCost(size, q int) cost {
-	m, d := float64(size), float64(o.d)
-	return cost{flops: 4*m*m*d + 4*float64(q)*m*d, memory: 8 * (m*d + 2*float64(q)*d)}
+	m, d := float64(o.kept(size)), float64(o.d)
+	c := cost{flops: 4*m*m*d + 4*float64(q)*m*d, memory: 8 * (m*d + 2*float64(q)*d)}
+	if o.keepsScatter(size) {
+		c.flops += eigenFlops * d * d * d
+	}
+	return c
 }
 
 // separateCost is that of so many passes, each with a gradient of q systems and the
 // application of Ĥ⁻¹ to them.
 func (o *outlook) separateCost(count int64, size, q, passes int) cost {
-	n, m, d := float64(count), float64(size), float64(o.d)
+	n, m, d := float64(count), float64(o.kept(size)), float64(o.d)
 	pass := cost{flops: (productFlops*n + 10*m) * d * float64(q), read: 8 * n * d}
 	return pass.times(float64(passes)).holding(13 * 8 * float64(q) * d)
 }
@@ -119,12 +153,16 @@ func (o *outlook) separateCost(count int64, size, q, passes int) cost {
 // vectors once and of a block of others in each pass, which before are made orthogonal to
 // the subspace, as if that were full; when it is, only one for each system follows.
 func (o *outlook) galerkinCost(count int64, size, q, passes int) cost {
-	n, m, d := float64(count), float64(size), float64(o.d)
-	most := krylov.SubspaceRows(int(min(int64(o.d), count)), size, q)
+	n, m, d := float64(count), float64(o.kept(size)), float64(o.d)
+	most := krylov.SubspaceRows(int(min(int64(o.d), count)), o.kept(size), q)
 	made := math.Ceil(galerkinShare * float64(passes))
 	kept := float64(most)
 	vectors := math.Min(krylov.BlockRows*made, kept+float64(q)*made)
-	once := cost{flops: (productFlops*n*(m+vectors) + 8*kept*vectors) * d}
+	deflated := m
+	if o.keepsScatter(size) {
+		deflated = 0 // of which nothing is left to be learned
+	}
+	once := cost{flops: (productFlops*n*(deflated+vectors) + 8*kept*vectors) * d}
 	pass := cost{flops: 10 * m * float64(q) * d, read: 8 * n * d}
 	held := 2*(kept+float64(q+o.t))*d + 8*float64(q)*d + 5*kept*kept
 	return once.plus(pass.times(made)).holding(8 * held)

@@ -172,7 +172,7 @@ func (v *validation) room(n int64) error {
 	if limit == 0 {
 		limit = defaultMaxBytes
 	}
-	m, p, err := fd.Config{Dim: v.cfg.Dim, Size: v.cfg.Size, Shrink: v.cfg.Shrink, ShrinkRows: v.cfg.ShrinkRows}.Buffer()
+	m, p, err := fd.Config{Dim: v.cfg.Dim, Size: v.cfg.Size, Shrink: v.cfg.Shrink, ShrinkRows: v.cfg.ShrinkRows, Store: v.cfg.Store}.Buffer()
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func TestCrossValidate(t *testing.T) {
 			if !ok {
 				t.Skip("singular")
 			}
-			cfg := ridge.SummaryConfig{Size: rapid.IntRange(1, 10).Draw(t, "m"), ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Intercept: intercept, Backend: be}
+			cfg := ridge.SummaryConfig{Size: rapid.IntRange(1, 10).Draw(t, "m"), ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Intercept: intercept, Store: drawStore(t), Backend: be}
 			cv := ridge.CrossValidation{Folds: folds, Gammas: gammas}
 			one := must(ridge.CrossValidate(context.Background(), s, cfg, cv))(t)
 			cv.Exact = true

@@ -48,7 +48,16 @@ func decode(m *wire.Reader, be engine.Backend) *Summary {
 	}
 	c := s.sketch.Config()
 	s.cfg.Size, s.cfg.Shrink, s.cfg.ShrinkRows, s.cfg.Backend = c.Size, c.Shrink, c.ShrinkRows, c.Backend
+	if s.keepsByRule() != s.sketch.Scatter() {
+		s.cfg.Store = c.Store
+	}
 	return s
+}
+
+// keepsByRule says that a sketch of this configuration keeps AᵀA itself, if Store says nothing.
+func (s *Summary) keepsByRule() bool {
+	keeps, err := fd.Config{Dim: s.cfg.Dim, Size: s.cfg.Size, Shrink: s.cfg.Shrink}.Scatter()
+	return err == nil && keeps
 }
 
 // decodeSums reads what lies between Meta and the sketch.

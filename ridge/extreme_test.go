@@ -61,8 +61,13 @@ func (e *extremes) size(most int, limits ...float64) float64 {
 func (e *extremes) problem() (taken, refused int, err error) {
 	d, t := 1+e.IntN(3), 1+e.IntN(2)
 	cfg := SummaryConfig{Dim: d, Targets: t, Size: 1 + e.IntN(3), Intercept: e.IntN(4) > 0, ShrinkRows: 1 + e.IntN(3)}
-	if e.IntN(3) == 0 {
+	switch e.IntN(3) {
+	case 0:
 		cfg.Shrink = fd.SVD
+	case 1:
+		cfg.Store = fd.StoreScatter
+	case 2:
+		cfg.Store = fd.StoreRows
 	}
 	var sums []*Summary
 	for range 2 {

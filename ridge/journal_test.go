@@ -143,7 +143,7 @@ func (s unnumbered) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] 
 // far, and the next one begins there.
 func TestJournalCancelled(t *testing.T) {
 	src := sources(t)["dense"]
-	sum, err := ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3}, nil)
+	sum, err := ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3, Store: fd.StoreRows}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestJournalCancelled(t *testing.T) {
 func TestJournal(t *testing.T) {
 	for name, src := range sources(t) {
 		for _, intercept := range []bool{false, true} {
-			sum := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3, Intercept: intercept}, nil))(t)
+			sum := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3, Intercept: intercept, Store: fd.StoreRows}, nil))(t)
 			for _, method := range []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton, ridge.Galerkin} {
 				t.Run(fmt.Sprintf("%s/%v/%v", name, intercept, method), func(t *testing.T) {
 					eta := sum.Sketch().Bound().FD()
@@ -269,7 +269,7 @@ func testDamaged(t *testing.T, src dataset.Source, sum *ridge.Summary, gammas []
 func TestContinue(t *testing.T) {
 	for name, src := range sources(t) {
 		for _, intercept := range []bool{false, true} {
-			cfg := ridge.SummaryConfig{Size: 3, Intercept: intercept}
+			cfg := ridge.SummaryConfig{Size: 3, Intercept: intercept, Store: fd.StoreRows}
 			want := bits(t, src, cfg)
 			ctx, cancel := context.WithCancel(t.Context())
 			_, cfg.Dim, cfg.Targets = src.Dims()
@@ -355,7 +355,7 @@ func FuzzJournal(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	sum, err := ridge.Summarize(f.Context(), src, ridge.SummaryConfig{Size: 1}, nil)
+	sum, err := ridge.Summarize(f.Context(), src, ridge.SummaryConfig{Size: 1, Store: fd.StoreRows}, nil)
 	if err != nil {
 		f.Fatal(err)
 	}

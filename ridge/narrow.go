@@ -184,7 +184,7 @@ func (c *chooser) haveRoom(choice *GammaChoice) bool {
 		return false
 	}
 	systems := len(choice.Possible) * c.sum.cfg.Targets
-	if c.sum.ofWhole {
+	if c.sum.lostNothing() {
 		return c.opts.mayTake(o.separateCost(o.rows, o.d, systems, 1).memory)
 	}
 	return c.opts.mayTake(o.galerkinCost(o.rows, c.sum.cfg.Size, systems, 1).memory)
@@ -199,7 +199,7 @@ func (c *chooser) approach(choice *GammaChoice, tol float64) ([]*Solution, error
 	}
 	solve := c.options()
 	solve.Tol, solve.MaxPasses, solve.Method = tol, c.opts.MaxPasses, Galerkin
-	if c.sum.ofWhole { // all but solved: they are to be measured
+	if c.sum.lostNothing() { // all but solved: they are to be measured
 		solve.Method = CG
 	}
 	fits, err := SolvePath(c.ctx, c.src, c.sum, gammas, solve)
@@ -229,7 +229,7 @@ func (c *chooser) byCV(cv *CVResult) (*GammaChoice, error) {
 	d, o, most := c.sum.cfg.Dim, c.opts, c.mostFlops()
 	eigen := float64(o.Folds*len(cv.Gammas)) * eigenFlops * float64(d) * float64(d) / float64(c.sum.Rows())
 	switch flops := readFlops + 3*float64(d) + eigen; {
-	case c.sum.cfg.Size >= d:
+	case c.sum.cfg.Size >= d || c.sum.lostNothing():
 		choice.Spent = "the sketches of the folds have lost nothing, round-off alone leaves it open"
 		return choice, nil
 	case flops > most:
@@ -264,6 +264,9 @@ func (c *chooser) byCV(cv *CVResult) (*GammaChoice, error) {
 // sharpen makes a pass that knows more than the sketch: K itself or, where that takes too much,
 // a larger sketch. It says in words which, or why neither is made.
 func (c *chooser) sharpen() (what string, err error) {
+	if c.sum.lostNothing() {
+		return "AᵀA itself is kept, so that round-off alone leaves it open", nil
+	}
 	why := c.unaffordable()
 	if why == "" {
 		return "one pass more has computed AᵀA itself", c.whole()

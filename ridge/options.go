@@ -47,7 +47,8 @@ type Options struct {
 	// one-shot solution at the least γ is expected to have this relative error. Where Size is
 	// given too it is taken for what an earlier Fit chose, and no such pass is made.
 	Error  float64
-	Shrink fd.Driver // how the sketch shrinks; default fd.Gram
+	Shrink fd.Driver  // how the sketch shrinks; default fd.Gram
+	Store  fd.Storage // what the sketch keeps; default AᵀA where that is no larger than its buffer
 	// KeepSummary says that Result.Summary is wanted: no direct method is chosen, they make none.
 	KeepSummary bool
 
@@ -198,7 +199,7 @@ func (o *Options) checkGammas(method string) error {
 
 // config is that of a summary of m rows.
 func (o *Options) config(m int) SummaryConfig {
-	return SummaryConfig{Size: m, Intercept: o.Intercept, Shrink: o.Shrink, Backend: o.Backend}
+	return SummaryConfig{Size: m, Intercept: o.Intercept, Shrink: o.Shrink, Store: o.Store, Backend: o.Backend}
 }
 
 // progress is what tells Progress the rows read in a stage, nil where there is none.

@@ -42,6 +42,7 @@ func (s *Summary) SizeFor(relErr, gamma float64) (proved, estimated int, err err
 // An outlook is what a summary says of sketches of other sizes.
 type outlook struct {
 	known    *certify.Known
+	cfg      SummaryConfig
 	be       engine.Backend
 	d, t     int
 	rows     int64
@@ -54,10 +55,11 @@ type outlook struct {
 // eigenvalues λ₁ ≥ λ₂ ≥ … of K.
 type etaForecast struct {
 	d      int
-	total  float64   // ‖A‖²_F
-	proved []float64 // lower bounds on λ₁ + … + λ_k, for k = 0 … r
-	likely []float64 // λ₁ + … + λ_k as expected, for k = 0 … d
-	share  float64   // η of the sketch at hand relative to what likely makes of its bound
+	whole  func(m int) bool // a sketch of size m keeps AᵀA itself
+	total  float64          // ‖A‖²_F
+	proved []float64        // lower bounds on λ₁ + … + λ_k, for k = 0 … r
+	likely []float64        // λ₁ + … + λ_k as expected, for k = 0 … d
+	share  float64          // η of the sketch at hand relative to what likely makes of its bound
 }
 
 func (s *Summary) outlook() (*outlook, error) {
@@ -65,10 +67,12 @@ func (s *Summary) outlook() (*outlook, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &outlook{
-		known: k, be: s.cfg.Backend, d: s.cfg.Dim, t: s.cfg.Targets, rows: k.Rows,
+	o := &outlook{
+		known: k, cfg: s.cfg, be: s.cfg.Backend, d: s.cfg.Dim, t: s.cfg.Targets, rows: k.Rows,
 		mean: s.Grid(1)[0], roundOff: k.Bound().RoundOff, eta: newEtaForecast(k, s.cfg.Size),
-	}, nil
+	}
+	o.eta.whole = o.keepsScatter
+	return o, nil
 }
 
 // newEtaForecast is that of a sketch of size m.
@@ -103,7 +107,7 @@ func (s *etaForecast) least(sums []float64, m int) float64 {
 
 // bound is proved of η at size m, for the rows seen.
 func (s *etaForecast) bound(m int) float64 {
-	if m >= s.d {
+	if m >= s.d || s.whole(m) {
 		return 0
 	}
 	return s.least(s.proved, m)
@@ -111,7 +115,7 @@ func (s *etaForecast) bound(m int) float64 {
 
 // estimate is what η is expected to be at size m.
 func (s *etaForecast) estimate(m int) float64 {
-	if m >= s.d {
+	if m >= s.d || s.whole(m) {
 		return 0
 	}
 	return math.Min(s.share*s.least(s.likely, m), s.bound(m))

@@ -36,7 +36,7 @@ func drawWide(t *rapid.T, be engine.Backend) (d drawn, gammas []float64) {
 	s.sparse = rapid.Bool().Draw(t, "sparse")
 	intercept := rapid.Bool().Draw(t, "intercept")
 	cfg := ridge.SummaryConfig{
-		Size: rapid.IntRange(1, 13).Draw(t, "m"), ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Intercept: intercept, Backend: be,
+		Size: rapid.IntRange(1, 13).Draw(t, "m"), ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Intercept: intercept, Store: drawStore(t), Backend: be,
 	}
 	if rapid.Bool().Draw(t, "weighted") {
 		for range n {

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -41,7 +42,7 @@ func TestPlanBase(t *testing.T) {
 // planned with the memory of these, and no matrices of their order.
 func TestPlanLossless(t *testing.T) {
 	const d = 8
-	sum := must(ridge.Summarize(t.Context(), waves(t, 60, d, 1), ridge.SummaryConfig{Size: d}, nil))(t)
+	sum := must(ridge.Summarize(t.Context(), waves(t, 60, d, 1), ridge.SummaryConfig{Size: d, Store: fd.StoreRows}, nil))(t)
 	buffer := 8 * float64(d+sum.Sketch().Config().ShrinkRows) * d
 	for _, o := range must(sum.Plan(ridge.PlanConfig{Sizes: []int{d}}))(t).Options {
 		if said := float64(o.Bytes); o.Size == d && !(said >= buffer && said <= 1.5*buffer) {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -72,12 +73,12 @@ func quarter(t *testing.T, src dataset.Source) dataset.Source {
 func TestPlanRealData(t *testing.T) {
 	const rows, d = 4000, 256
 	src := fourier(t, rows, d)
-	all := summarize(t, src, ridge.SummaryConfig{Size: 64, Intercept: true})
-	pilot := summarize(t, quarter(t, src), ridge.SummaryConfig{Size: 64, Intercept: true})
+	all := summarize(t, src, ridge.SummaryConfig{Size: 64, Intercept: true, Store: fd.StoreRows})
+	pilot := summarize(t, quarter(t, src), ridge.SummaryConfig{Size: 64, Intercept: true, Store: fd.StoreRows})
 	cfg := ridge.PlanConfig{Rows: rows, Gammas: []float64{all.Grid(1)[0]}, Sizes: []int{16, 32, 64, 128, 192}, Tol: 1e-6}
 	etas, passes := map[int]float64{}, map[int]int{}
 	for _, m := range cfg.Sizes {
-		sum := summarize(t, src, ridge.SummaryConfig{Size: m, Intercept: true})
+		sum := summarize(t, src, ridge.SummaryConfig{Size: m, Intercept: true, Store: fd.StoreRows})
 		etas[m] = must(sum.Fit(1))(t).Shrinkage
 		passes[m] = must(ridge.Solve(context.Background(), src, sum, cfg.Gammas[0], ridge.SolveOptions{Tol: cfg.Tol}))(t).Passes
 	}
@@ -105,7 +106,7 @@ func TestPlanRealData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := summarize(t, src, ridge.SummaryConfig{Size: estimated, Intercept: true})
+	sum := summarize(t, src, ridge.SummaryConfig{Size: estimated, Intercept: true, Store: fd.StoreRows})
 	q := must(sum.Fit(cfg.Gammas[0]))(t).Contraction
 	t.Logf("contraction 0.05 at γ = %.3g: m = %d proved, %d expected, which has %.3g", cfg.Gammas[0], proved, estimated, q)
 }

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
@@ -156,7 +157,7 @@ func TestReducer(t *testing.T) {
 		for _, intercept := range []bool{false, true} {
 			for _, workers := range numbers {
 				rng := rand.New(rand.NewPCG(3, uint64(workers)))
-				shares, sum := divide(t, rng, src, n, workers, ridge.SummaryConfig{Size: 3, Intercept: intercept})
+				shares, sum := divide(t, rng, src, n, workers, ridge.SummaryConfig{Size: 3, Intercept: intercept, Store: fd.StoreRows})
 				for _, method := range methods {
 					t.Run(fmt.Sprintf("%s/%v/%v/%d", name, intercept, method, workers), func(t *testing.T) {
 						eta := sum.Sketch().Bound().FD()
@@ -221,7 +222,7 @@ func TestReducerSolver(t *testing.T) {
 			}
 			n += int64(b.N)
 		}
-		shares, sum := divide(t, rand.New(rand.NewPCG(4, uint64(n))), src, n, 5, ridge.SummaryConfig{Size: 4, Intercept: intercept})
+		shares, sum := divide(t, rand.New(rand.NewPCG(4, uint64(n))), src, n, 5, ridge.SummaryConfig{Size: 4, Intercept: intercept, Store: fd.StoreRows})
 		answers, _ := together(t.Context(), shares, sum, gammas, ridge.SolveOptions{Tol: 1e-9}, nil)
 		return answers[3].fits, answers[3].err
 	}})
@@ -242,7 +243,7 @@ func TestReducerCertificate(t *testing.T) {
 			x[i], y[i] = []float64{a}, []float64{0.51*a + r + far*float64(1-i%2*2)}
 		}
 		all := must(dataset.FromDense(workers, 1, 1, flat(x), flat(y)))(t)
-		sum := must(ridge.Summarize(t.Context(), all, ridge.SummaryConfig{Size: 1}, nil))(t)
+		sum := must(ridge.Summarize(t.Context(), all, ridge.SummaryConfig{Size: 1, Store: fd.StoreRows}, nil))(t)
 		shares := make([]dataset.Source, workers)
 		for i := range shares {
 			shares[i] = must(dataset.FromDense(1, 1, 1, x[i], y[i]))(t)
@@ -265,7 +266,7 @@ func TestReducerJournal(t *testing.T) {
 		for _, method := range methods {
 			t.Run(fmt.Sprintf("%s/%v", name, method), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(5, 5))
-				shares, sum := divide(t, rng, src, n, workers, ridge.SummaryConfig{Size: 3, Intercept: true})
+				shares, sum := divide(t, rng, src, n, workers, ridge.SummaryConfig{Size: 3, Intercept: true, Store: fd.StoreRows})
 				eta := sum.Sketch().Bound().FD()
 				gammas, opts := []float64{eta, 3 * eta}, ridge.SolveOptions{Method: method, Tol: 1e-9, MaxPasses: 12}
 				answers, _ := together(t.Context(), shares, sum, gammas, opts, nil)
@@ -304,7 +305,7 @@ func TestReducerJournal(t *testing.T) {
 // read again.
 func TestReducerBehind(t *testing.T) {
 	src := sources(t)["dense"]
-	shares, sum := divide(t, rand.New(rand.NewPCG(1, 1)), src, 9000, 2, ridge.SummaryConfig{Size: 3})
+	shares, sum := divide(t, rand.New(rand.NewPCG(1, 1)), src, 9000, 2, ridge.SummaryConfig{Size: 3, Store: fd.StoreRows})
 	opts := ridge.SolveOptions{Tol: 1e-9}
 	journals := []*memory{}
 	for range 2 {
@@ -376,7 +377,7 @@ func (b *broken) Allreduce(ctx context.Context, x []float64) error {
 func TestReducerRefused(t *testing.T) {
 	all := sources(t)
 	src := all["dense"]
-	shares, sum := divide(t, rand.New(rand.NewPCG(1, 1)), src, 9000, 3, ridge.SummaryConfig{Size: 3})
+	shares, sum := divide(t, rand.New(rand.NewPCG(1, 1)), src, 9000, 3, ridge.SummaryConfig{Size: 3, Store: fd.StoreRows})
 	other := must(dataset.Rows(src, 0, 8999))(t)
 	empty := must(dataset.FromDense(0, 5, 2, nil, nil))(t)
 	reversed := []dataset.Source{shares[2], shares[1], shares[0]} // the same rows
@@ -427,7 +428,7 @@ func (alone) Allreduce(context.Context, []float64) error { return nil }
 func TestReducerAllocatesNothing(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(2, 8)), "gaussian", 200, 40, 1, 1)
 	src := still{dataset.Block{N: 200, X: flat(s.x), Y: flat(s.y)}, 40}
-	sum := summarize(t, src, ridge.SummaryConfig{Size: 4, Intercept: true})
+	sum := summarize(t, src, ridge.SummaryConfig{Size: 4, Intercept: true, Store: fd.StoreRows})
 	for _, m := range methods {
 		count := func(passes int, r ridge.Reducer) float64 {
 			return testing.AllocsPerRun(5, func() {
@@ -449,7 +450,7 @@ func TestReducerAllocatesNothing(t *testing.T) {
 // which is what a reducer asks for.
 func TestReducerSummaries(t *testing.T) {
 	src := sources(t)["weighted sparse"]
-	cfg := ridge.SummaryConfig{Size: 3, Intercept: true}
+	cfg := ridge.SummaryConfig{Size: 3, Intercept: true, Store: fd.StoreRows}
 	var first []byte
 	for range 2 {
 		_, sum := divide(t, rand.New(rand.NewPCG(1, 1)), src, 9000, 4, cfg)

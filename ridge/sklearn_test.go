@@ -22,6 +22,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/svmlight"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
@@ -283,7 +284,7 @@ func fitsOf(t *testing.T, src dataset.Source, gamma float64, intercept bool, be 
 		out = append(out, mustExact(t, src, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be}, gamma)...)
 	}
 	_, d, _ := src.Dims()
-	sum := summarize(t, src, ridge.SummaryConfig{Size: d / 2, Intercept: intercept, Backend: be})
+	sum := summarize(t, src, ridge.SummaryConfig{Size: d / 2, Intercept: intercept, Backend: be, Store: fd.StoreRows})
 	fit, err := ridge.Solve(context.Background(), src, sum, gamma, ridge.SolveOptions{Tol: 1e-10})
 	var short *ridge.NotConvergedError
 	switch {

@@ -199,7 +199,7 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 		Known: k, Operator: operator, Gammas: gammas, Tol: opts.Tol, MaxPasses: opts.MaxPasses,
 	}
 	if p.Hessian = (&givenHessian{opts.Hessian, sum.cfg.Dim}); opts.Hessian == nil {
-		p.Deflate = !sum.ofWhole // of which nothing is left to be learned by multiplying K with all of V
+		p.Deflate = !sum.lostNothing() // of which nothing is left to be learned by multiplying K with all of V
 		p.Hessian = krylov.NewSketch(k.Sketch.Bound, k.Eigen(), !opts.PlainFD, sum.cfg.Backend)
 	}
 	if opts.Start != nil {

@@ -70,6 +70,11 @@ func drawWeights(r *rand.Rand, n int) []float64 {
 	return w
 }
 
+// drawStore is what a sketch keeps: rows more often than AᵀA itself, of which there is less to prove.
+func drawStore(t *rapid.T) fd.Storage {
+	return rapid.SampledFrom([]fd.Storage{fd.StoreRows, fd.StoreRows, fd.StoreScatter, fd.StoreSmaller}).Draw(t, "store")
+}
+
 func drawProblem(t *rapid.T, be engine.Backend) drawn {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
 	kind := rapid.SampledFrom(kinds).Draw(t, "kind")
@@ -86,7 +91,7 @@ func drawProblem(t *rapid.T, be engine.Backend) drawn {
 	intercept := rapid.Bool().Draw(t, "intercept")
 	sum := summarize(t, s, ridge.SummaryConfig{
 		Size: rapid.IntRange(1, 13).Draw(t, "m"), ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Intercept: intercept,
-		Shrink: rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "shrink"), Backend: be,
+		Shrink: rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "shrink"), Store: drawStore(t), Backend: be,
 	})
 	ref := refbig.New(s.x, s.y, s.w, intercept)
 	gamma := scaleOf(ref) * math.Pow(10, rapid.Float64Range(-7, 2).Draw(t, "log γ"))
@@ -271,7 +276,7 @@ func TestSummaryMerge(t *testing.T) {
 			n, d := rapid.IntRange(1, 60).Draw(t, "n"), rapid.IntRange(1, 10).Draw(t, "d")
 			s := problem(r, rapid.SampledFrom([]string{"gaussian", "offset", "dependent", "constant"}).Draw(t, "kind"), n, d, 2, 1)
 			intercept := rapid.Bool().Draw(t, "intercept")
-			cfg := ridge.SummaryConfig{Dim: d, Targets: 2, Size: rapid.IntRange(1, 11).Draw(t, "m"), Intercept: intercept, Backend: be}
+			cfg := ridge.SummaryConfig{Dim: d, Targets: 2, Size: rapid.IntRange(1, 11).Draw(t, "m"), Intercept: intercept, Store: drawStore(t), Backend: be}
 			var w []float64
 			if rapid.Bool().Draw(t, "weighted") {
 				for range n {
@@ -315,7 +320,7 @@ func TestDecay(t *testing.T) {
 			kind := rapid.SampledFrom([]string{"gaussian", "decaying", "offset", "dependent", "integers"}).Draw(t, "kind")
 			n, d, k := rapid.IntRange(2, 50).Draw(t, "n"), rapid.IntRange(1, 8).Draw(t, "d"), rapid.IntRange(1, 2).Draw(t, "t")
 			intercept := rapid.Bool().Draw(t, "intercept")
-			cfg := ridge.SummaryConfig{Dim: d, Targets: k, Size: rapid.IntRange(1, 9).Draw(t, "m"), ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Intercept: intercept, Backend: be}
+			cfg := ridge.SummaryConfig{Dim: d, Targets: k, Size: rapid.IntRange(1, 9).Draw(t, "m"), ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Intercept: intercept, Store: drawStore(t), Backend: be}
 			s := problem(r, kind, n, d, k, 1)
 			sums := []*ridge.Summary{must(ridge.NewSummary(cfg))(t), must(ridge.NewSummary(cfg))(t)}
 			w, seen := make([]float64, n), make([][]int, 2)

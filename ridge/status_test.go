@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -87,7 +88,7 @@ func TestShortOfSeveral(t *testing.T) {
 	x := []float64{1. / 3, 0, 1. / 3, 0, 0, 1}
 	src := must(dataset.FromDense(3, 2, 2, x, []float64{1, 0.1, 2, -0.1, 3, 0}))(t) // the second is zero, to round-off
 	for _, opts := range []ridge.Options{
-		{Method: "newton", Size: 1, MaxPasses: 1, Gammas: []float64{0.1, 1e9}}, {Method: "cholesky", Tol: 1e-40, Gammas: []float64{0.1, 1e9}}, {Method: "qr", Tol: 1e-40, Gammas: []float64{0.1, 1e9}},
+		{Method: "newton", Size: 1, Store: fd.StoreRows, MaxPasses: 1, Gammas: []float64{0.1, 1e9}}, {Method: "cholesky", Tol: 1e-40, Gammas: []float64{0.1, 1e9}}, {Method: "qr", Tol: 1e-40, Gammas: []float64{0.1, 1e9}},
 	} {
 		res, err := ridge.Fit(t.Context(), src, opts)
 		if short, ok := errors.AsType[*ridge.NotConvergedError](err); !ok || res == nil || res.Status.Err() == nil || short.Status != res.Status || res.Solutions[0].Status.Err() == nil {

@@ -27,12 +27,14 @@ type SummaryConfig struct {
 	Shrink     fd.Driver      // how the sketch shrinks; default fd.Gram
 	ShrinkRows int            // rows between two shrinks; 0: the dispatcher's choice
 	Backend    engine.Backend // nil is engine.Default()
+	Store      fd.Storage     // what the sketch keeps; default AᵀA where that is no larger than its buffer
 }
 
 // A Summary is all that ridge regression needs to know of the rows seen so far,
 // for every γ: the Frequent Directions sketch of A, c = AᵀY, ‖Y‖² and, with an
 // intercept, the means; A and Y are then centred, exactly, row by row and across
-// merges. It holds O((m+p+t)·d) numbers.
+// merges. It holds O((m+p+t)·d) numbers. Where d is no more than m+p the sketch is AᵀA itself,
+// of which nothing is lost: see [fd.Storage].
 //
 // One goroutine may write at a time; any number may read while none writes.
 type Summary struct {
@@ -69,7 +71,7 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 		}
 		cfg.Backend = be
 	}
-	sketch, err := fd.New(fd.Config{Dim: cfg.Dim, Size: cfg.Size, Shrink: cfg.Shrink, ShrinkRows: cfg.ShrinkRows, Backend: cfg.Backend})
+	sketch, err := fd.New(fd.Config{Dim: cfg.Dim, Size: cfg.Size, Shrink: cfg.Shrink, ShrinkRows: cfg.ShrinkRows, Backend: cfg.Backend, Store: cfg.Store})
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +160,7 @@ func (s *Summary) Weight() float64 {
 	return s.stage.Weight.Value()
 }
 
-// Config returns the configuration in force.
+// Config returns the configuration in force. What Store comes to is Sketch().Scatter().
 func (s *Summary) Config() SummaryConfig { return s.cfg }
 
 // Sketch returns the sketch of A, centred where an intercept is fitted. It is
@@ -318,6 +320,11 @@ func (s *Summary) spectrum() (*fd.Spectrum, error) {
 		s.spec = p
 	}
 	return s.spec, nil
+}
+
+// lostNothing says that AᵀA itself is known but for round-off, by a pass or because it is kept.
+func (s *Summary) lostNothing() bool {
+	return s.ofWhole || s.sketch.Scatter() && s.sketch.Bound().Shrinkage == 0
 }
 
 // interceptOf is ȳ − xᵀx̄ for weights x of target j.

@@ -56,7 +56,7 @@ func sketches(names []string, engines []engine.Backend, py *python.Process, dir 
 }
 
 func (s stream) sketch(be engine.Backend, a []float64) {
-	sk, err := fd.New(fd.Config{Dim: s.d, Size: s.m, Backend: be})
+	sk, err := fd.New(fd.Config{Dim: s.d, Size: s.m, Backend: be, Store: fd.StoreRows})
 	if err != nil {
 		log.Fatal(err)
 	}

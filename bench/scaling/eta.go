@@ -122,7 +122,7 @@ func load(ctx context.Context, path string, most int) (a []float64, n, d int, er
 func (s *sample) parts(p, m int, be engine.Backend) ([]*fd.Sketch, error) {
 	out := make([]*fd.Sketch, p)
 	for r := range out {
-		one, err := fd.New(fd.Config{Dim: s.d, Size: m, Backend: be})
+		one, err := fd.New(fd.Config{Dim: s.d, Size: m, Backend: be, Store: fd.StoreRows})
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -72,7 +73,7 @@ func TestTreeIsDist(t *testing.T) {
 		}
 		sums := make([]*ridge.Summary, p)
 		for r := range sums {
-			if sums[r], err = ridge.NewSummary(ridge.SummaryConfig{Dim: d, Size: m, Backend: be}); err != nil {
+			if sums[r], err = ridge.NewSummary(ridge.SummaryConfig{Dim: d, Size: m, Backend: be, Store: fd.StoreRows}); err != nil {
 				t.Fatal(err)
 			}
 			lo, hi := n*r/p, n*(r+1)/p

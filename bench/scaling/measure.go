@@ -14,6 +14,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -126,7 +127,7 @@ func (m *meter) summary(ctx context.Context, s shape) error {
 		}
 	}
 	fresh := func() (*ridge.Summary, error) {
-		return ridge.NewSummary(ridge.SummaryConfig{Dim: s.d, Size: s.m, Backend: m.be})
+		return ridge.NewSummary(ridge.SummaryConfig{Dim: s.d, Size: s.m, Backend: m.be, Store: fd.StoreRows})
 	}
 	a, err := fresh()
 	if err != nil {
@@ -183,7 +184,7 @@ func (m *meter) summary(ctx context.Context, s shape) error {
 // the rate is rather too low.
 func (m *meter) step(ctx context.Context, s shape, x, y []float64, n int) error {
 	k := min(n, s.m+1)
-	sum, err := ridge.NewSummary(ridge.SummaryConfig{Dim: s.d, Size: s.m, Backend: m.be})
+	sum, err := ridge.NewSummary(ridge.SummaryConfig{Dim: s.d, Size: s.m, Backend: m.be, Store: fd.StoreRows})
 	if err != nil {
 		return err
 	}

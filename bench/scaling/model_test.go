@@ -11,6 +11,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -23,7 +24,7 @@ func summarize(t *testing.T, n, d, m, targets int) (*ridge.Summary, dataset.Sour
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, err := ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: m}, nil)
+	sum, err := ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: m, Store: fd.StoreRows}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestTraffic(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				sum, err := ridge.Summarize(ctx, src, ridge.SummaryConfig{Size: m}, nil)
+				sum, err := ridge.Summarize(ctx, src, ridge.SummaryConfig{Size: m, Store: fd.StoreRows}, nil)
 				if err != nil {
 					return err
 				}

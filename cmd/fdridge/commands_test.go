@@ -229,7 +229,7 @@ func TestGammaAuto(t *testing.T) {
 		t.Errorf("one row, and a pass:\n%s", out)
 	}
 	// Where nothing is certain the grid stays what it is, and so it does where it is given.
-	for _, args := range [][]string{{"--size", "6", "--gamma", "auto", "--gamma-tol", "inf"}, {"--size", "8", "--gamma", "auto:50,100"}} {
+	for _, args := range [][]string{{"--size", "6", "--shrink", "gram", "--gamma", "auto", "--gamma-tol", "inf"}, {"--size", "8", "--gamma", "auto:50,100"}} {
 		v := reported(t, append([]string{"fit", "--data", housing, "--target", "last", "--standardize"}, args...)...)
 		if c := v["choice"].(map[string]any); c["at_end"] != true || len(c["path"].([]any)) == 50+25 {
 			t.Errorf("%v: at the end %v of %d", args, c["at_end"], len(c["path"].([]any)))

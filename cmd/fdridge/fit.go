@@ -199,7 +199,7 @@ func (o *fitOptions) fitRows(ctx context.Context, j *job.Job, d *data, be engine
 	var sum *ridge.Summary
 	opts.Progress = bar.fit(d.source, func() int64 { return j.Rows(d.source, sum) })
 	cfg := o.config(be)
-	opts.Size, opts.Error, opts.Intercept, opts.Shrink = cfg.Size, o.oneShotError, cfg.Intercept, cfg.Shrink
+	opts.Size, opts.Error, opts.Intercept, opts.Shrink, opts.Store = cfg.Size, o.oneShotError, cfg.Intercept, cfg.Shrink, cfg.Store
 	if o.oneShotError > 0 {
 		opts.Size = j.Size()
 	}

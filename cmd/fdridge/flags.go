@@ -20,12 +20,14 @@ type sketchFlags struct {
 	// oneShotError is what the one-shot fit is to have; 0 where the size is given.
 	oneShotError float64
 	shrink       string
+	shrinks      func() bool // the flag is given
 	intercept    bool
 }
 
 func (o *sketchFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.sizeText, "size", "256", "rows m of the sketch, more make each pass count for more; or a relative error below 1 that the one-shot fit is to have, and m is chosen for by a pass over every tenth row")
-	f.StringVar(&o.shrink, "shrink", "gram", "how the sketch shrinks: gram or svd")
+	f.StringVar(&o.shrink, "shrink", "gram", "how the sketch shrinks: gram or svd; where this is given rows are kept, else AᵀA itself where it is no larger")
+	o.shrinks = func() bool { return f.Changed("shrink") }
 	f.BoolVar(&o.intercept, "intercept", true, "fit an intercept, unpenalised; false: none, but --standardize subtracts the means all the same (not those of sparse files), as StandardScaler and Ridge(fit_intercept=False) in scikit-learn, and the model has the intercept that this makes in the units of the file")
 }
 
@@ -45,7 +47,11 @@ func (o *sketchFlags) config(be engine.Backend) ridge.SummaryConfig {
 	if o.shrink == "svd" {
 		shrink = fd.SVD
 	}
-	return ridge.SummaryConfig{Size: o.size, Intercept: o.intercept, Shrink: shrink, Backend: be}
+	store := fd.StoreSmaller
+	if o.shrinks() {
+		store = fd.StoreRows
+	}
+	return ridge.SummaryConfig{Size: o.size, Intercept: o.intercept, Shrink: shrink, Store: store, Backend: be}
 }
 
 // resultFlags say where to put solutions, and whether to keep those that are short of the tolerance.

@@ -133,7 +133,7 @@ func TestReportPage(t *testing.T) {
 		pictures int
 		want     want
 	}{
-		"cg": {append(fit, "--gamma", "0.5", "--method", "cg", "--size", "2"), done, 2, want{
+		"cg": {append(fit, "--gamma", "0.5", "--method", "cg", "--size", "2", "--shrink", "gram"), done, 2, want{
 			"ran":         {data, "200 rows × 3 features, 1 target", "cg", "2 rows, Robust Frequent Directions", "Intercept"},
 			"certificate": {"η", "certified to the tolerance", "0.5"},
 			"path":        {"γ = 0.5 was asked for"},
@@ -147,7 +147,7 @@ func TestReportPage(t *testing.T) {
 		"many gammas": {append(fit, "--gamma", "1,2,3,4,5,6,7,8,9,10,11,12,13,14", "--method", "one-shot", "--size", "3"), done, 4, want{
 			"weights": {"2 more solutions are not shown"},
 		}},
-		"auto": {append(fit, "--gamma", "auto", "--gamma-tol", "inf", "--size", "1"), done, 5, want{
+		"auto": {append(fit, "--gamma", "auto", "--gamma-tol", "inf", "--size", "1", "--shrink", "gram"), done, 5, want{
 			"path": {"was chosen of 50", "leaves open any γ", "(chosen)"},
 		}},
 		"auto for certain": {append(fit, "--gamma", "auto:1,10,100", "--size", "3"), done, 5, want{
@@ -156,9 +156,13 @@ func TestReportPage(t *testing.T) {
 		"two targets": {[]string{"fit", "--data", data, "--target", "y,z", "--targets", "2", "--gamma", "1", "--method", "newton", "--size", "3", "--standardize"}, done, 2, want{
 			"certificate": {"y", "z"}, "weights": {"γ = 1, y", "γ = 1, z", "of the scaled column"}, "ran": {"2 targets"},
 		}},
-		"one-shot": {append(fit, "--gamma", "1", "--method", "one-shot", "--size", "1", "--robust=false"), done, 1, want{
+		"one-shot": {append(fit, "--gamma", "1", "--method", "one-shot", "--size", "1", "--shrink", "gram", "--robust=false"), done, 1, want{
 			"ran": {"1 rows, Frequent Directions"}, "certificate": {"What to do", "--method cg", "is proved to"},
 			"convergence": {"no refining passes"}, "reproduce": {"--robust=false"},
+		}},
+		"AᵀA itself": {append(fit, "--gamma", "1", "--method", "one-shot", "--size", "2"), done, 1, want{
+			"ran":         {"AᵀA itself is kept: 3 features are no more than the buffer of a sketch of 2"},
+			"certificate": {"In place of the 200 rows A, AᵀA itself is kept", "Nothing of it is lost but by round-off"},
 		}},
 		"exact": {append(fit, "--gamma", "1", "--method", "exact", "--intercept=false"), done, 0, want{
 			"ran": {"none", "exact"}, "certificate": {"No sketch was made"}, "spectrum": {"keeps no sketch"}, "convergence": {"no refining passes"},
@@ -175,19 +179,19 @@ func TestReportPage(t *testing.T) {
 		"features": {append(fit, "--gamma", "1e6", "--features", "poly:3", "--method", "cg"), done, 2, want{
 			"weights": {"poly:3 made of the 3 columns"},
 		}},
-		"not converged": {append(fit, "--gamma", "1e4", "--method", "newton", "--size", "1", "--max-passes", "2"), short, 2, want{
+		"not converged": {append(fit, "--gamma", "1e4", "--method", "newton", "--size", "1", "--shrink", "gram", "--max-passes", "2"), short, 2, want{
 			"certificate": {"What to do", "--max-passes"},
 		}},
-		"no bound": {append(fit, "--gamma", "1e-3", "--method", "newton", "--size", "1", "--max-passes", "2"), short, 1, want{
+		"no bound": {append(fit, "--gamma", "1e-3", "--method", "newton", "--size", "1", "--shrink", "gram", "--max-passes", "2"), short, 1, want{
 			"certificate": {"no bound on the relative error"}, "convergence": {"After no pass"},
 		}},
 		"round-off": {append(fit, "--gamma", "1e-3", "--method", "exact", "--tol", "1e-30"), short, 0, want{
 			"certificate": {"What to do", "round-off", "Round-off is the limit", "or a --tol of "},
 		}},
-		"diverged": {append(fit, "--gamma", "1e-3", "--method", "newton", "--size", "1", "--robust=false"), failed, 1, want{
+		"diverged": {append(fit, "--gamma", "1e-3", "--method", "newton", "--size", "1", "--shrink", "gram", "--robust=false"), failed, 1, want{
 			"certificate": {"What to do", "--method cg", "diverged"},
 		}},
-		"plain": {append(fit, "--gamma", "1e4", "--method", "newton", "--size", "2", "--robust=false"), done, 2, want{
+		"plain": {append(fit, "--gamma", "1e4", "--method", "newton", "--size", "2", "--shrink", "gram", "--robust=false"), done, 2, want{
 			"convergence": {"Of plain Frequent Directions nothing is predicted"},
 		}},
 		"solve": {[]string{"solve", sketch, "--gamma", "5"}, done, 1, want{
@@ -232,7 +236,7 @@ func TestReportBounds(t *testing.T) {
 	dir := t.TempDir()
 	page, exact := filepath.Join(dir, "page.html"), filepath.Join(dir, "exact.json")
 	args := []string{"--data", housing, "--target", "last", "--standardize", "--gamma", "1e4"}
-	v := reported(t, append([]string{"fit", "--method", "one-shot", "--size", "4", "--report", page}, args...)...)
+	v := reported(t, append([]string{"fit", "--method", "one-shot", "--size", "4", "--shrink", "gram", "--report", page}, args...)...)
 	must(t, append([]string{"fit", "--method", "exact", "--out", exact}, args...)...)
 	want, _ := weightsOf(t, exact)
 	rows := regexp.MustCompile(`<tr><th scope="row">(\d+)</th><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td class="text">(\w*)</td></tr>`).FindAllStringSubmatch(parsePage(t, page).text, -1)

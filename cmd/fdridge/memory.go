@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge"
 )
 
 // checkMemory refuses what would take more bytes than can be had; the message begins with
@@ -20,9 +22,13 @@ func checkMemory(bytes float64, hint, format string, args ...any) error {
 const manyFeatures = "are there so many features?"
 
 // checkSketchMemory refuses a sketch of size rows, d features and t targets that would not
-// fit into memory. It counts about m rows kept, as many and a quarter to come, m vectors, and c.
+// fit into memory. It counts about m rows kept, as many and a quarter to come, m vectors, and c;
+// where AᵀA itself is kept that, with corrections, and what reading it takes.
 func checkSketchMemory(size, d, t int) error {
 	m := min(float64(size), float64(d))
+	if keeps, err := (fd.Config{Dim: d, Size: size}).Scatter(); err == nil && keeps {
+		return checkMemory(8*float64(d)*(6*float64(d)+4*float64(t)), manyFeatures, "--size: AᵀA of %d features", d)
+	}
 	return checkMemory(8*float64(d)*(3.25*m+4*float64(t)), manyFeatures, "--size: a sketch of %.0f rows of %d features", m, d)
 }
 
@@ -30,6 +36,15 @@ func checkSketchMemory(size, d, t int) error {
 // their inner products.
 func checkLoadMemory(name string, d, rows float64) error {
 	return checkMemory(8*rows*(2*d+3*rows), "was it made by this program?", "%s: a sketch of %.0f rows of %.0f features", name, rows, d)
+}
+
+// rowsOf is how many rows a sketch has room for, with those of AᵀA where that is kept.
+func rowsOf(sum *ridge.Summary) float64 {
+	cfg := sum.Config()
+	if sum.Sketch().Scatter() {
+		return float64(cfg.Dim) + float64(cfg.ShrinkRows)
+	}
+	return float64(min(cfg.Size, cfg.Dim)) + float64(cfg.ShrinkRows)
 }
 
 // checkPreparationMemory refuses Fourier features for whose weights there is no memory.

@@ -57,7 +57,7 @@ func runMerge(ctx context.Context, names []string, out string, stdout io.Writer)
 		if all == nil {
 			all, first = sum, d
 			cfg := sum.Config()
-			if err := checkLoadMemory(name, float64(cfg.Dim), float64(min(cfg.Size, cfg.Dim))+float64(cfg.ShrinkRows)); err != nil {
+			if err := checkLoadMemory(name, float64(cfg.Dim), rowsOf(sum)); err != nil {
 				return err
 			}
 			continue

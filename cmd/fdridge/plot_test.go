@@ -18,7 +18,7 @@ func plotFiles(t *testing.T) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	data := []string{"--data", housing, "--target", "last", "--rows", "1:3000", "--standardize", "--size", "4"}
+	data := []string{"--data", housing, "--target", "last", "--rows", "1:3000", "--standardize", "--size", "4", "--shrink", "gram"}
 	reports := map[string][]string{
 		"auto.json":     {"--gamma", "auto", "--save-sketch", in("sketch")},
 		"cg.json":       {"--gamma", "1e4", "--method", "cg"},

@@ -174,7 +174,7 @@ func TestIntervalsNarrow(t *testing.T) {
 		"sparse rows":            {web, "", []string{"--size", "16"}, true},
 		"standardised":           {houses, "last", []string{"--standardize", "--size", "3"}, false},
 		"standardised, plain":    {houses, "last", []string{"--standardize", "--size", "3", "--intercept=false"}, false},
-		"two targets":            {houses, "3,last", []string{"--targets", "2", "--standardize", "--size", "3"}, false},
+		"two targets":            {houses, "3,last", []string{"--targets", "2", "--standardize", "--size", "3", "--shrink", "gram"}, false},
 		"standardised, features": {houses, "last", []string{"--standardize", "--features", "rff:30,gamma=0.1", "--size", "8"}, false},
 	} {
 		dir := t.TempDir()
@@ -284,7 +284,7 @@ func TestIntervalModels(t *testing.T) {
 	data := write(t, "data.csv", text)
 	args := []string{"--data", data, "--target", "y"}
 	model, sketch := in("m"), in("s")
-	must(t, slices.Concat([]string{"fit", "--gamma", "1", "--method", "cg", "--size", "1", "--out", model, "--save-sketch", sketch}, args)...)
+	must(t, slices.Concat([]string{"fit", "--gamma", "1", "--method", "cg", "--size", "1", "--shrink", "gram", "--out", model, "--save-sketch", sketch}, args)...)
 	predict := func(model string) []string {
 		return slices.Concat(args, []string{"--interval", sketch, "--model", model})
 	}

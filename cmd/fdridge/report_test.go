@@ -140,7 +140,7 @@ func holdsBracket(t *testing.T, what, text string, v ridge.Interval) {
 // TestSketchHolds: sketch and plan print bounds that are no less than those of --json.
 func TestSketchHolds(t *testing.T) {
 	data, out := write(t, "rows.csv", rowsCSV(60)), filepath.Join(t.TempDir(), "sketch")
-	input := []string{"--data", data, "--target", "y", "--features", "rff:64,gamma=1,seed=1", "--size", "40"}
+	input := []string{"--data", data, "--target", "y", "--features", "rff:64,gamma=1,seed=1", "--size", "40", "--shrink", "gram"}
 	said := must(t, slices.Concat([]string{"sketch", "-o", out}, input)...)
 	η := reported(t, "solve", out, "--gamma", "1e9")["shrinkage"].(float64)
 	holdsBound(t, "η", regexp.MustCompile(`≤ ([^ ,\n]+)`).FindStringSubmatch(said)[1], η, 1e-3)

@@ -17,7 +17,7 @@ import (
 var shortfalls = map[ridge.Status][]string{
 	ridge.PassLimit: {"--gamma", "1", "--size", "2", "--method", "newton", "--max-passes", "2"},
 	ridge.RoundOff:  {"--gamma", "1", "--size", "8", "--method", "cg", "--tol", "1e-40"},
-	ridge.Diverged:  {"--gamma", "100", "--size", "6", "--method", "newton", "--robust=false"},
+	ridge.Diverged:  {"--gamma", "100", "--size", "6", "--shrink", "gram", "--method", "newton", "--robust=false"},
 }
 
 // misses runs fit so that it ends short of the tolerance, and returns what it says of that. What can

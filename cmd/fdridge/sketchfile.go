@@ -81,8 +81,12 @@ func printSketch(w io.Writer, name string, sum *ridge.Summary) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s: %d rows × %d features, %d target(s), m = %d, ‖AᵀA − BᵀB‖ ≤ %s, %d bytes\n",
-		name, sum.Rows(), cfg.Dim, cfg.Targets, cfg.Size, report.AtMost(spectrum.Bound.FD(), 4), sum.BinarySize())
+	kept := ""
+	if sum.Sketch().Scatter() {
+		kept = ", AᵀA itself"
+	}
+	_, err = fmt.Fprintf(w, "%s: %d rows × %d features, %d target(s), m = %d%s, ‖AᵀA − BᵀB‖ ≤ %s, %d bytes\n",
+		name, sum.Rows(), cfg.Dim, cfg.Targets, cfg.Size, kept, report.AtMost(spectrum.Bound.FD(), 4), sum.BinarySize())
 	return err
 }
 

@@ -19,6 +19,19 @@ func (a *Sum) Add(x float64) {
 	a.sum = t
 }
 
+// AddTo adds each x to the sum in its place: Add for many, by D. Knuth's sum without branches,
+// whose correction is the same number.
+func AddTo(sums []Sum, x []float64) {
+	sums = sums[:len(x)]
+	for i, v := range x {
+		s := &sums[i]
+		t := s.sum + v
+		rounded := t - s.sum // what v came to
+		s.low += (s.sum - (t - rounded)) + (v - rounded)
+		s.sum = t
+	}
+}
+
 // Merge adds another sum.
 func (a *Sum) Merge(b Sum) {
 	a.Add(b.sum)

@@ -1,10 +1,30 @@
 package neumaier_test
 
 import (
+	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
+
+// TestAddTo: many sums at a time have the bits of one.
+func TestAddTo(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	many, one := make([]neumaier.Sum, 7), make([]neumaier.Sum, 7)
+	for range 1000 {
+		x := make([]float64, 7)
+		for i := range x {
+			x[i] = math.Ldexp(rng.NormFloat64(), rng.IntN(200)-100)
+			one[i].Add(x[i])
+		}
+		neumaier.AddTo(many, x)
+		if !slices.Equal(many, one) {
+			t.Fatalf("%v, one by one %v", many, one)
+		}
+	}
+}
 
 // A plain sum of these loses every one of the small terms.
 func TestSumKeepsSmallTerms(t *testing.T) {

@@ -31,9 +31,10 @@ const (
 	Pass       Kind = 4
 )
 
-// Version is the format version of the kind that is written, and the newest one read.
+// Version is the newest format version of the kind, which is the one that is written unless
+// [NewVersionWriter] is told another.
 func (k Kind) Version() uint32 {
-	if k == Summary {
+	if k == Summary || k == Sketch {
 		return 2
 	}
 	return 1

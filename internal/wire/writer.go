@@ -20,8 +20,13 @@ type Writer struct {
 
 // NewWriter starts a message with size bytes of content.
 func NewWriter(w io.Writer, kind Kind, size int64) *Writer {
+	return NewVersionWriter(w, kind, kind.Version(), size)
+}
+
+// NewVersionWriter is NewWriter for a message of that format version.
+func NewVersionWriter(w io.Writer, kind Kind, version uint32, size int64) *Writer {
 	m := &Writer{dst: w, buf: make([]byte, 0, chunk)}
-	m.Struct(preamble{magic, kind.Version(), kind, uint64(size + Frame)})
+	m.Struct(preamble{magic, version, kind, uint64(size + Frame)})
 	return m
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -79,7 +80,8 @@ func (e *evaluation) sizeFor() {
 		e.Refused["size"]++
 		return
 	}
-	sum, err := e.p.summary(m)
+	// One that was read back is planned for as by default.
+	sum, err := e.p.summaryOf(m, func(int) fd.Storage { return e.sum.Config().Store })
 	if e.refused("size", err) {
 		return
 	}

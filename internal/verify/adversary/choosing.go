@@ -28,7 +28,7 @@ func (e *evaluation) choosing() {
 		g := e.p.g
 		r, err := ridge.Fit(context.Background(), e.p.source, ridge.Options{
 			Candidates: gammas, Select: by, GammaTol: 1e-300, Method: g.Method.String(), MaxPasses: 10,
-			Size: g.Size, Shrink: e.p.driver(), Intercept: g.Intercept,
+			Size: g.Size, Shrink: e.p.driver(), Store: e.p.store(0), Intercept: g.Intercept,
 		})
 		if _, short := errors.AsType[*ridge.NotConvergedError](err); !short && e.refused(name, err) {
 			continue

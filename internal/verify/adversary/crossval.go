@@ -19,7 +19,7 @@ func (e *evaluation) crossValidate() {
 		return
 	}
 	gammas := []float64{p.gamma}
-	cfg := ridge.SummaryConfig{Size: g.Size, ShrinkRows: g.Shrink, Shrink: p.driver(), Intercept: g.Intercept}
+	cfg := ridge.SummaryConfig{Size: g.Size, ShrinkRows: g.Shrink, Shrink: p.driver(), Store: p.store(0), Intercept: g.Intercept}
 	cv := ridge.CrossValidation{Folds: folds, Gammas: gammas}
 	one, err := ridge.CrossValidate(context.Background(), p, cfg, cv)
 	if e.refused("cross-validation", err) {

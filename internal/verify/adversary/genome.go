@@ -80,6 +80,15 @@ const (
 	BackTree          // into the second
 )
 
+// Keeping is what the sketches keep.
+type Keeping int
+
+const (
+	RowsKept    Keeping = iota // the rows of a sketch
+	ScatterKept                // AᵀA itself
+	BothKept                   // every other part AᵀA
+)
+
 // Preparation is what is done to the rows before anything else.
 type Preparation int
 
@@ -121,6 +130,7 @@ type Genome struct {
 	Size      int // m
 	Shrink    int // p
 	SVD       bool
+	Keep      Keeping
 
 	Gamma   float64 // γ, relative to ‖A‖²_F
 	Method  ridge.Method

@@ -37,7 +37,7 @@ func RandomLarge(r *rand.Rand) Large {
 	if r.IntN(4) == 0 { // nothing is lost but to rounding
 		g.Size = d + r.IntN(3)
 	}
-	g.Shrink = 1 + g.Size/2 + r.IntN(2*g.Size)
+	g.Shrink, g.Keep = 1+g.Size/2+r.IntN(2*g.Size), Keeping(g.Seed%3)
 	for range r.IntN(4) {
 		largeRecipes[r.IntN(len(largeRecipes))](&g, r)
 	}

@@ -163,7 +163,8 @@ func (g *Genome) changeFit(r step) {
 	case 0:
 		r.count(&g.Size, 1, mostCols+2)
 		r.count(&g.Shrink, 1, mostCols+2)
-		g.SVD = r.IntN(2) == 0
+		k := r.IntN(6)
+		g.SVD, g.Keep = k%2 == 0, Keeping(k/2)
 	case 1, 2, 3:
 		switch {
 		case r.near:

@@ -12,6 +12,7 @@ import (
 // decay and are merged, written and read back.
 type builder struct {
 	p     *problem
+	store func(part int) fd.Storage
 	parts []*ridge.Summary
 	codec int // blocks between two messages, 0: none
 	done  int // changes made to any of them
@@ -26,11 +27,14 @@ var (
 
 // summary streams, and merges. Where that is refused it is done once more, to see
 // that the summary is what it was before.
-func (p *problem) summary(size int) (*ridge.Summary, error) {
-	b := &builder{p: p, codec: p.g.Codec}
+func (p *problem) summary(size int) (*ridge.Summary, error) { return p.summaryOf(size, p.store) }
+
+// summaryOf is summary with parts that keep what store says.
+func (p *problem) summaryOf(size int, store func(part int) fd.Storage) (*ridge.Summary, error) {
+	b := &builder{p: p, store: store, codec: p.g.Codec}
 	s, err := b.build(size)
 	if err != nil {
-		again := &builder{p: p, codec: p.g.Codec, watch: b.done}
+		again := &builder{p: p, store: store, codec: p.g.Codec, watch: b.done}
 		if _, other := again.build(size); errors.Is(other, errTrace) {
 			return nil, other
 		}
@@ -39,7 +43,7 @@ func (p *problem) summary(size int) (*ridge.Summary, error) {
 	if p.g.Codec == 0 {
 		return s, nil
 	}
-	straight, err := (&builder{p: p}).build(size)
+	straight, err := (&builder{p: p, store: store}).build(size)
 	if err != nil {
 		return nil, err
 	}
@@ -64,9 +68,9 @@ func same(a, b *ridge.Summary) error {
 
 func (b *builder) build(size int) (*ridge.Summary, error) {
 	p, g := b.p, b.p.g
-	for range g.Parts {
+	for k := range g.Parts {
 		s, err := ridge.NewSummary(ridge.SummaryConfig{
-			Dim: g.Cols, Targets: g.Targets, Size: size, Intercept: g.Intercept, Shrink: p.driver(), ShrinkRows: g.Shrink,
+			Dim: g.Cols, Targets: g.Targets, Size: size, Intercept: g.Intercept, Shrink: p.driver(), ShrinkRows: g.Shrink, Store: b.store(k),
 		})
 		if err != nil {
 			return nil, err
@@ -221,6 +225,14 @@ func last(m Merging, parts int) int {
 		return 0
 	}
 	return parts - 1
+}
+
+// store is what the sketch of a part keeps.
+func (p *problem) store(part int) fd.Storage {
+	if k := p.g.Keep; k == ScatterKept || k == BothKept && part%2 == 0 {
+		return fd.StoreScatter
+	}
+	return fd.StoreRows
 }
 
 func (p *problem) driver() fd.Driver {

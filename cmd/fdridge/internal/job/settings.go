@@ -72,6 +72,9 @@ func OfBackend(be engine.Backend) (Setting, error) {
 	}
 	c := be.Capabilities()
 	machine := fmt.Sprintf("%s, %s, kc %d, %d rows per shrink, %d per block", be.Name(), c["kernel"], t.KC.Value, t.Shrink.Value, t.GradientRows(1))
+	if t.Scatter.Value > 0 {
+		machine += fmt.Sprintf(", AᵀA up to %d", t.Scatter.Value)
+	}
 	if !be.Accuracy().Reproducible {
 		machine += fmt.Sprintf(", version %s, %s threads", c["version"], c["threads"])
 	}

@@ -111,10 +111,10 @@ func (c *choice) reason() string {
 	return fmt.Sprintf("%d %s spent on the choice: %s", c.Passes, plural(c.Passes, "pass was", "passes were"), c.Spent)
 }
 
-// narrower is what would make the brackets of GCV narrower: a sketch of d rows has only
-// round-off left.
+// narrower is what would make the brackets of GCV narrower: a sketch of d rows, and AᵀA itself,
+// has only round-off left.
 func (f *Fit) narrower() string {
-	if f.Size() < f.Found.Summary.Config().Dim && !f.Found.Choice.Whole {
+	if f.Size() < f.Found.Summary.Config().Dim && f.scatter() == "" && !f.Found.Choice.Whole {
 		return "a larger --size"
 	}
 	return "--standardize, or features of like scale,"

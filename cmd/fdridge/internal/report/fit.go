@@ -61,6 +61,16 @@ func (f *Fit) Size() int {
 	return min(cfg.Size, cfg.Dim)
 }
 
+// scatter says that AᵀA itself was kept, and in place of what; "" where a sketch was.
+func (f *Fit) scatter() string {
+	s := f.Found.Summary
+	if s == nil || !s.Sketch().Scatter() {
+		return ""
+	}
+	cfg := s.Config()
+	return fmt.Sprintf("AᵀA itself is kept: %d features are no more than the buffer of a sketch of %d", cfg.Dim, cfg.Size)
+}
+
 // Lost says that the iteration diverged, and that nothing is certified of the relative error of
 // what it began with: there is nothing to keep.
 func (f *Fit) Lost() bool {

@@ -82,7 +82,11 @@ func (f *Fit) ran(rec *fitRecord) ([]fact, error) {
 		if f.Asked.PlainFD {
 			kind = "Frequent Directions"
 		}
-		add("Sketch", "%d rows, %s", rec.Size, kind)
+		if kept := f.scatter(); kept != "" {
+			add("Sketch", "%s", kept)
+		} else {
+			add("Sketch", "%d rows, %s", rec.Size, kind)
+		}
 	}
 	add("Data read", "%d %s", rec.Reads, plural(rec.Reads, "time", "times"))
 	if n := len(rec.Ranks); n > 0 {

@@ -82,6 +82,9 @@ func (f *Fit) certificate() certificateSection {
 	}
 	if first := f.Found.Solutions[0]; f.Found.Summary == nil {
 		say("No sketch was made: a direct factorisation solved the problem, and the bound is that of round-off.")
+	} else if kept := f.scatter(); kept != "" {
+		say("In place of the %d rows A, %s. Nothing of it is lost but by round-off, which is η = %s of the sum of squares along any direction: ‖AᵀA − BᵀB‖ ≤ η.%s",
+			first.Rows, kept, bound(first.Shrinkage), f.share(first.Shrinkage))
 	} else {
 		say("In place of the %d rows A a sketch B of %d rows was kept. Along no direction does it miss more than η = %s of the sum of squares: ‖AᵀA − BᵀB‖ ≤ η.%s",
 			first.Rows, f.Size(), bound(first.Shrinkage), f.share(first.Shrinkage))

@@ -21,6 +21,7 @@ type fitRecord struct {
 	D            int            `json:"d"`
 	Targets      int            `json:"targets"`
 	Size         int            `json:"size"`
+	Scatter      bool           `json:"scatter,omitempty"` // AᵀA itself is kept, in place of a sketch of that size
 	NNZ          int64          `json:"nnz"`
 	Format       string         `json:"format"`
 	Backend      string         `json:"backend"`
@@ -62,7 +63,7 @@ func (f *Fit) record() *fitRecord {
 	found, cost := f.Found, &f.Cost
 	t, d := found.Solutions[0].Dims()
 	out := &fitRecord{
-		N: found.Solutions[0].Rows, D: d, Targets: t, Size: f.Size(), NNZ: f.Data.Nonzeros, Format: f.Data.Format,
+		N: found.Solutions[0].Rows, D: d, Targets: t, Size: f.Size(), Scatter: f.scatter() != "", NNZ: f.Data.Nonzeros, Format: f.Data.Format,
 		Backend: cost.Backend, Kernel: cost.Kernel, Method: found.Method, MethodReason: found.Reason, Reads: cost.Reads,
 		SketchTime: number(cost.Sketched.Seconds()), TotalTime: number(cost.Total.Seconds()), PeakRSS: rss.Peak(),
 		Converged: found.Err() == nil, Model: f.Written.Model, Trace: f.Traces, Ranks: cost.Ranks, SizedFor: number(found.SizedFor),
