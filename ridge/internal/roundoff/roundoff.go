@@ -99,6 +99,16 @@ func Pass(gradient int, sparse bool) float64 {
 //
 // additions, and off by chain·Unit·‖aᵢ‖‖aⱼ‖, whatever the backend does inside.
 
+// GramSum bounds the error of Kᵢⱼ as it is summed, in units of Unit·‖aᵢ‖‖aⱼ‖: the chain, and one
+// for what is of second order.
+func GramSum(chain float64) float64 { return chain + 1 }
+
+// Tridiagonal bounds ‖K − QTQᵀ‖ of a reduction of K, as it is summed, to tridiagonal form, in
+// units of Eps·‖A‖²_F. It is calibrated, by TestReduction of package direct: what can be proved is
+// many times what is ever seen. It is that of a shrink's eigenproblem of any order (fd/bound.go),
+// of which the reduction is the first half.
+const Tridiagonal = 32
+
 // LostSquares is what an entry of K, a sum over fewer than 2³⁴ rows, loses to underflow:
 // [Underflow] for each row.
 const LostSquares = 0x1p-1040
