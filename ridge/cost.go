@@ -12,7 +12,8 @@ import (
 // What each method takes, for [ChooseMethod] and [Summary.Plan]. Flops are for each of the n·d
 // numbers of A:
 //
-//	exact      d for K, and d²/(3n) for each γ
+//	exact      d for K, and d²/(3n) for each γ; from fewGammas on 3d²/n for all, measured (half
+//	           of it waits for memory), and 8d/n for each
 //	sketch     2m + p + 2m(m+p)/p for p rows between two shrinks, which is 7m where p = m;
 //	           Plan: d + d²/p where m = d
 //	a pass     4 for each vector that is multiplied: one for each γ and target
@@ -29,11 +30,17 @@ const (
 	galerkinShare = 2.0 / 3
 )
 
+// reduceFlops is the cost of a reduction to tridiagonal form over d³, in flops of a matrix
+// product: as measured at d = 1024 and 2048, slower than its count of operations.
+const reduceFlops = 3
+
 // exactFlops are those of a direct solution for k γ. Where n is not known, n <= 0, it is taken
 // to be large enough for d³ not to count.
 func exactFlops(n int64, d, k int) float64 {
 	flops := float64(d)
-	if n > 0 {
+	if n > 0 && reduces(k) {
+		flops += (reduceFlops*float64(d) + 8*float64(k)) * float64(d) / float64(n)
+	} else if n > 0 {
 		flops += float64(k) * float64(d) * float64(d) / 3 / float64(n)
 	}
 	return flops

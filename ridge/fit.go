@@ -145,10 +145,7 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 
 // exact makes a direct fit.
 func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) error {
-	factor := Cholesky
-	if r.Method == QR.String() || r.Method == exactName && slices.Contains(opts.Gammas, 0) {
-		factor = QR
-	}
+	factor := directFactor(r.Method, opts.Gammas)
 	solve := func() (err error) {
 		r.Solutions, err = Exact(ctx, src, opts.Gammas, ExactOptions{
 			Factor: factor, Intercept: opts.Intercept, Backend: opts.Backend, MaxBytes: opts.MaxBytes, Progress: opts.progress(Reading), Tol: opts.Tol,
@@ -161,7 +158,7 @@ func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) e
 		return err
 	}
 	err := solve()
-	if e, singular := errors.AsType[*SingularError](err); singular && r.Method == exactName && factor == Cholesky {
+	if e, singular := errors.AsType[*SingularError](err); singular && r.Method == exactName && factor != QR {
 		r.Tried = append(r.Tried, Attempt{factor.String(), err})
 		why := fmt.Sprintf("to %s the system is numerically singular at gamma = %v, so QR has read the rows once more", factor, e.Gamma)
 		if r.Reason != "" {
@@ -174,6 +171,18 @@ func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) e
 		r.Status = r.Status.worse(f.Status)
 	}
 	return err
+}
+
+// directFactor is what a direct method factors at these γ.
+func directFactor(method string, gammas []float64) Factor {
+	exact := method == exactName
+	switch {
+	case method == QR.String() || exact && slices.Contains(gammas, 0):
+		return QR
+	case method == Tridiagonal.String() || exact && reduces(len(gammas)):
+		return Tridiagonal
+	}
+	return Cholesky
 }
 
 // summarize makes the pass that every method but the direct ones begins with, and before it

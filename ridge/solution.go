@@ -61,7 +61,7 @@ type Solution struct {
 	// EffectiveDimension brackets tr(H⁻¹K).
 	EffectiveDimension Interval
 
-	Method     string // what ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr"
+	Method     string // what ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr", "tridiagonal"
 	Backend    string // what it ran on
 	Rows       int64  // n; 0 unknown
 	Passes     int    // reads of the data it rests on
