@@ -55,7 +55,7 @@ func (s *System) Reduce() *Reduction {
 	}
 	size := vec.Norm(e.col[:d])
 	streamed := roundoff.Unit*roundoff.GramSum(e.chain)*size*size + float64(d)*roundoff.LostSquares
-	r.t = certify.NewTridiagonal(diagonal, beside, e.col[:d], streamed, roundoff.Eps*roundoff.Tridiagonal*size*size)
+	r.t = certify.NewTridiagonal(diagonal, beside, e.col[:d], streamed, roundoff.Eps*roundoff.Tridiagonal(float64(d))*size*size)
 	return r
 }
 

@@ -1,0 +1,113 @@
+package certify
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/fdridge/fdridge/internal/verify/refbig"
+)
+
+// matrices are tridiagonal and positive semidefinite, but for rounding.
+func matrices(rng *rand.Rand) map[string]*Tridiagonal {
+	out := map[string]*Tridiagonal{}
+	for _, d := range []int{1, 2, 9, 16} {
+		for name, entry := range map[string]func(i int) (a, e float64){
+			"1-2-1":    func(int) (a, e float64) { return 2, -1 },
+			"diagonal": func(i int) (a, e float64) { return float64(i), 0 },
+			"zero":     func(int) (a, e float64) { return 0, 0 },
+			"graded":   func(i int) (a, e float64) { return math.Exp2(float64(-4 * i)), 0.2 * math.Exp2(float64(-4*i-2)) },
+			"rising":   func(i int) (a, e float64) { return math.Exp2(float64(3 * i)), 0.3 * math.Exp2(float64(3*i)) },
+			"random":   func(int) (a, e float64) { return 1 + rng.Float64(), 0.5 * rng.NormFloat64() / 3 },
+			"huge":     func(int) (a, e float64) { return 0x1p500, 0x1p498 },
+			"tiny":     func(int) (a, e float64) { return 0x1p-500, 0x1p-502 },
+		} {
+			a, b := make([]float64, d), make([]float64, d)
+			for i := range d {
+				a[i], b[i] = entry(i)
+			}
+			out[fmt.Sprintf("%s, d = %d", name, d)] = NewTridiagonal(a, b[:d-1], make([]float64, d), 0, 0)
+		}
+	}
+	return out
+}
+
+// dense is T in extended precision.
+func (t *Tridiagonal) dense() [][]*big.Float {
+	d := len(t.Diagonal)
+	out := make([][]*big.Float, d)
+	for i := range out {
+		out[i] = make([]*big.Float, d)
+		for j := range out[i] {
+			v := 0.0
+			switch j {
+			case i:
+				v = t.Diagonal[i]
+			case i + 1:
+				v = t.Beside[i]
+			case i - 1:
+				v = t.Beside[j]
+			}
+			out[i][j] = refbig.Float(v)
+		}
+	}
+	return out
+}
+
+// TestTridiagonal: the least eigenvalue and the effective dimension are bounded, closely, against
+// eigenvalues of hundreds of bits.
+func TestTridiagonal(t *testing.T) {
+	for name, m := range matrices(rand.New(rand.NewPCG(1, 2))) {
+		lambda := refbig.Eigenvalues(m.dense())
+		least, most := math.Inf(1), 0.0
+		for _, v := range lambda {
+			f, _ := v.Float64()
+			least, most = math.Min(least, f), math.Max(most, math.Abs(f))
+		}
+		if !(m.norm >= most) || !(m.least <= least) || !(m.least >= least-64*eps*most-1e-300) {
+			t.Errorf("%s: least eigenvalue %g, bound %g; norm %g, bound %g", name, least, m.least, most, m.norm)
+		}
+		d := float64(len(lambda))
+		for _, gamma := range []float64{1e-9 * most, 1e-3 * most, most, 1e6 * most, 1} {
+			if gamma == 0 {
+				continue
+			}
+			for _, off := range []float64{0, gamma / 100} {
+				lo, hi := new(big.Float).SetPrec(refbig.Prec), new(big.Float).SetPrec(refbig.Prec) // df where all eigenvalues are off by that
+				for _, v := range lambda {
+					for sign, sum := range map[float64]*big.Float{-1: lo, 1: hi} {
+						h := new(big.Float).Add(v, refbig.Float(gamma+sign*off))
+						sum.Add(sum, new(big.Float).Sub(refbig.Float(1), new(big.Float).Quo(refbig.Float(gamma), h)))
+					}
+				}
+				l, _ := lo.Float64()
+				h, _ := hi.Float64()
+				got := m.dimension(gamma, off, d)
+				if !(got.Lo <= math.Max(0, l)) || !(got.Hi >= math.Min(d, h)) {
+					t.Errorf("%s, γ = %g ± %g: effective dimension in %v, is in [%g, %g]", name, gamma, off, got, l, h)
+				}
+				slack := d * (1e-13 + 64*eps*most/gamma + 0.05*off/gamma)
+				if !(got.Lo >= l-slack) || !(got.Hi <= h+slack) {
+					t.Errorf("%s, γ = %g ± %g: [%g, %g] is loose: %v", name, gamma, off, l, h, got)
+				}
+			}
+		}
+	}
+}
+
+// TestTridiagonalIndefinite: where round-off may be all that there is of an eigenvalue, nothing is
+// said.
+func TestTridiagonalIndefinite(t *testing.T) {
+	m := NewTridiagonal([]float64{1, 0, 1}, []float64{1, 0}, make([]float64, 3), 0, 0) // (1 ± √5)/2 and 1
+	if !(m.least <= -0.6180339) || !(m.least >= -0.6180341) {
+		t.Errorf("least eigenvalue %v", m.least)
+	}
+	if got := m.dimension(0.5, 0, 3); got.Lo != 0 || got.Hi != 3 {
+		t.Errorf("T + γI is indefinite: effective dimension in %v", got)
+	}
+	if got := m.dimension(0.62, 0.01, 3); got.Lo != 0 {
+		t.Errorf("T + γI may be indefinite: effective dimension in %v", got)
+	}
+}
