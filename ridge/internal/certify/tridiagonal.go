@@ -82,11 +82,11 @@ func (t *Tridiagonal) leastEigenvalue() float64 {
 	return lo - t.rounding(lo)
 }
 
-// inverseTrace is tr (T̃ + sI)⁻¹, but for some eps of itself, of a T̃ that is off by rounding(s)
+// inverseTrace is γ·tr (T̃ + sI)⁻¹, but for some eps of itself, of a T̃ that is off by rounding(s)
 // at most: another one for each element of the diagonal, which is 1/(pᵢ + qᵢ − tᵢᵢ − s) with
 // the pivots p from the first row down and q from the last one up. ok is false where not all
 // of these matrices are positive definite.
-func (t *Tridiagonal) inverseTrace(s float64) (trace float64, ok bool) {
+func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 	d := len(t.Diagonal)
 	p := make([]float64, d)
 	if !t.pivots(s, p) {
@@ -104,7 +104,7 @@ func (t *Tridiagonal) inverseTrace(s float64) (trace float64, ok bool) {
 		if !(q > 0) || !(v > 0) {
 			return 0, false
 		}
-		sum.Add(1 / v)
+		sum.Add(gamma / v)
 		below = q
 	}
 	return sum.Value(), true
@@ -119,11 +119,11 @@ func (t *Tridiagonal) dimension(gamma, off, limit float64) interval.Interval {
 	}
 	const round = 16 * eps
 	off = (off + t.rounding(gamma+off)) * inflate
-	if most, ok := t.inverseTrace(gamma - off); ok {
-		out.Lo = math.Min(limit, math.Max(0, d-gamma*most*(1+round)-round*d))
+	if most, ok := t.inverseTrace(gamma, gamma-off); ok {
+		out.Lo = math.Min(limit, math.Max(0, d-most*(1+round)-round*d))
 	}
-	if least, ok := t.inverseTrace(gamma + off); ok {
-		out.Hi = math.Min(limit, math.Max(0, d-gamma*least*(1-round)+round*d))
+	if least, ok := t.inverseTrace(gamma, gamma+off); ok {
+		out.Hi = math.Min(limit, math.Max(0, d-least*(1-round)+round*d))
 	}
 	return out
 }
