@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
 // matrices are tridiagonal and positive semidefinite, but for rounding.
@@ -109,5 +110,74 @@ func TestTridiagonalIndefinite(t *testing.T) {
 	}
 	if got := m.dimension(0.62, 0.01, 3); got.Lo != 0 {
 		t.Errorf("T + γI may be indefinite: effective dimension in %v", got)
+	}
+}
+
+// one is what is known of a problem of one feature, K = 1, of which K̃ = 1.01 was summed, at γ.
+func one(gamma float64) (*Streamed, *Factored) {
+	e := &Streamed{Rows: 3, Dim: 1, TSS: []float64{1}, Columns: Columns{Displaced: make([]float64, 2)}}
+	t := NewTridiagonal([]float64{1.01}, nil, []float64{1}, 0.01, 0.02)
+	return e, &Factored{Gamma: gamma, Data: make([]float64, 2), T: t}
+}
+
+// TestTridiagonalOff: what K was summed wrong, and what its reduction is off by, are in σ, and in
+// what is said of the effective dimension.
+func TestTridiagonalOff(t *testing.T) {
+	e, f := one(0.5)
+	_, s := e.moved(f)
+	if s2 := s.sigma * s.sigma; !(s2 <= 0.5+1.01-0.03) || !(s2 >= 0.5+1.01-0.03-1e-3) {
+		t.Errorf("σ² is %g", s2)
+	}
+	lo, hi := 0.98/1.48, 1.04/1.54
+	if !(s.df.Lo <= lo) || !(s.df.Hi >= hi) || !(s.df.Lo >= lo-1e-3) || !(s.df.Hi <= hi+1e-3) {
+		t.Errorf("effective dimension in %v, may be in [%g, %g]", s.df, lo, hi)
+	}
+	e.Displaced[0] = 0.1 // ‖A‖ is in [√0.98 − 0.1, √1.04 + 0.1]
+	_, s = e.moved(f)
+	least, most := math.Pow(math.Sqrt(0.98)-0.1, 2), math.Pow(math.Sqrt(1.04)+0.1, 2)
+	if s2 := s.sigma * s.sigma; !(s2 <= 0.5+least) || !(s.df.Lo <= least/(0.5+least)) || !(s.df.Hi >= math.Min(1, most/(0.5+most))) {
+		t.Errorf("σ² is %g and the effective dimension in %v, the column is moved by 0.1", s2, s.df)
+	}
+}
+
+// TestStepped: bounds on x − step hold where K̃ is not K, the step is not quite K̃⁻¹g, and the
+// gradient is off.
+func TestStepped(t *testing.T) {
+	for _, gamma := range []float64{0.5, 1e-9, 1e6} {
+		h, summed := 1+gamma, 1.01+gamma
+		want := 1 / h // x*, for c = 1
+		for _, x := range []float64{0, 0.7, 1e3} {
+			for _, miss := range []float64{0, 1e-3} {
+				for _, off := range []float64{0, 1e-2} {
+					e, f := one(gamma)
+					r := NewRefiner(e, f)
+					if r == nil {
+						t.Fatalf("γ = %g: no refiner", gamma)
+					}
+					g := h*x - 1
+					measured := g * (1 + off)
+					step := measured / summed * (1 + miss)
+					next, known := r.Next(0, &Corrected{
+						X: []float64{x}, Bounds: []float64{math.Abs(g * off)}, RSS: interval.Interval{Lo: (x - 1) * (x - 1), Hi: (x - 1) * (x - 1)},
+						Gradient: []float64{measured}, Step: []float64{step}, Left: []float64{measured - summed*step},
+					})
+					name := fmt.Sprintf("γ = %g from %g, off by %g and %g", gamma, x, miss, off)
+					is := math.Abs(x - step - want)
+					if !known || !(next.Error >= is) || !(next.Weights.Error >= is) || !(next.Weights.Energy >= math.Sqrt(h)*is) {
+						t.Errorf("%s: error %g, bound %g, in the norm of H %g", name, is, next.Error, next.Weights.Energy)
+					}
+					if before := math.Sqrt(h) * math.Abs(x-want); !(next.Before <= before*(1+1e-12)) || !(next.Before >= 0.8*before-1e-12) {
+						t.Errorf("%s: at least %g before, it was %g", name, next.Before, before)
+					}
+					objective := (1 - 1/h) / 2
+					if o := next.Weights.Objective; !(o.Lo <= objective*(1+1e-12)) || !(o.Hi >= objective*(1-1e-12)) {
+						t.Errorf("%s: objective in %v, is %g", name, o, objective)
+					}
+					if !(next.Error <= (0.1*math.Abs(step)+3*math.Abs(g*off/h))+1e-12) {
+						t.Errorf("%s: bound %g for an error of %g", name, next.Error, is)
+					}
+				}
+			}
+		}
 	}
 }
