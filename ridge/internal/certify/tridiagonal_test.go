@@ -31,6 +31,12 @@ func matrices(rng *rand.Rand) map[string]*Tridiagonal {
 			}
 			out[fmt.Sprintf("%s, d = %d", name, d)] = NewTridiagonal(a, b[:d-1], make([]float64, d), 0, 0)
 		}
+		a, b := make([]float64, d), make([]float64, d-1) // rows add up to nothing, so that T is singular
+		for i := range b {
+			b[i] = -float64(1 + rng.IntN(100))
+			a[i], a[i+1] = a[i]-b[i], a[i+1]-b[i]
+		}
+		out[fmt.Sprintf("singular, d = %d", d)] = NewTridiagonal(a, b, make([]float64, d), 0, 0)
 	}
 	return out
 }
@@ -71,7 +77,7 @@ func TestTridiagonal(t *testing.T) {
 			t.Errorf("%s: least eigenvalue %g, bound %g; norm %g, bound %g", name, least, m.least, most, m.norm)
 		}
 		d := float64(len(lambda))
-		for _, gamma := range []float64{1e-9 * most, 1e-3 * most, most, 1e6 * most, 1} {
+		for _, gamma := range []float64{1e-12 * most, 1e-9 * most, 1e-3 * most, most, 1e6 * most, 1} {
 			if gamma == 0 {
 				continue
 			}
