@@ -52,7 +52,7 @@ func (o *Options) needsSketch() string {
 	switch {
 	case o.Reducer != nil:
 		return "several ranks share the rows"
-	case o.chooses():
+	case o.chooses() && !o.choosesExactly():
 		return "gamma is chosen from a sketch"
 	case o.KeepSummary:
 		return "the sketch is to be kept"

@@ -176,3 +176,62 @@ func TestReductionCost(t *testing.T) {
 		t.Errorf("1, 3, 4, 50 γ take %g, %g, %g, %g s", one, three, four, fifty)
 	}
 }
+
+// TestExactChoice: γ is chosen of direct solutions as it is of a sketch that has lost nothing, in
+// one pass, and what is chosen is certified to the tolerance; by other criteria it is refused.
+func TestExactChoice(t *testing.T) {
+	for _, intercept := range []bool{false, true} {
+		s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 200, 12, 2, 30)
+		p := refbig.New(s.x, s.y, nil, intercept)
+		want := must(ridge.Fit(t.Context(), s, ridge.Options{Method: "cg", Intercept: intercept, Size: 12}))(t)
+		for _, method := range []string{"exact", "tridiagonal"} {
+			for _, tol := range []float64{0, 2e-16} {
+				r := must(ridge.Fit(t.Context(), s, ridge.Options{Method: method, Intercept: intercept, Tol: tol}))(t)
+				f, passes := r.Solutions[0], 1
+				if tol > 0 {
+					passes = 2
+				}
+				if r.Choice.Index != want.Choice.Index || !r.Choice.Certain || !r.Choice.Whole || r.Choice.By != ridge.ByGCV || math.Abs(r.Choice.Gamma()/want.Choice.Gamma()-1) > 1e-12 {
+					t.Errorf("%s chooses %v of %d, cg %v", method, r.Choice.Gamma(), len(r.Choice.Path), want.Choice.Gamma())
+				}
+				if len(r.Solutions) != 1 || f.Gamma != r.Choice.Gamma() || f.Method != "tridiagonal" || r.Passes != passes || f.Passes != passes || r.Summary != nil || r.Status != ridge.Factorized {
+					t.Errorf("%s, tol = %g: %d passes, %v: %+v", method, tol, r.Passes, r.Status, f)
+				}
+				if tol > 0 && !(f.Targets[1].RelativeErrorBound <= tol) {
+					t.Errorf("certified to %g", f.Targets[1].RelativeErrorBound)
+				}
+				ridgetest.Certificate(t, p, f)
+				for i := 0; i < len(r.Choice.Path); i += 7 {
+					one := r.Choice.Path[i]
+					ridgetest.Certificate(t, p, one)
+					if one.Passes != 1 || r.Choice.Scores[i][1] != one.Targets[1].GCV {
+						t.Errorf("γ = %g of the path: %d passes", one.Gamma, one.Passes)
+					}
+				}
+			}
+		}
+		r := must(ridge.Fit(t.Context(), s, ridge.Options{Method: "exact", Candidates: []float64{5, 1, 0}, Intercept: intercept}))(t)
+		if len(r.Choice.Path) != 3 || r.Choice.Path[2].Gamma != 0 || r.Choice.Path[2].Method != "tridiagonal" {
+			t.Errorf("of three candidates: %+v", r.Choice)
+		}
+	}
+	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 20, 3, 1, 1)
+	for name, o := range map[string]ridge.Options{
+		"loo": {Method: "exact", Select: ridge.ByLOO}, "cv": {Method: "exact", Select: ridge.ByCV}, "folds": {Method: "tridiagonal", Folds: 3},
+		"qr": {Method: "qr"}, "cholesky": {Method: "cholesky"}, "summary": {Method: "exact", KeepSummary: true},
+	} {
+		if _, err := ridge.Fit(t.Context(), s, o); err == nil {
+			t.Errorf("%s is not refused", name)
+		}
+	}
+}
+
+// TestExactChoiceBeyond: a grid of which the least γ is the best goes on, to where round-off ends it.
+func TestExactChoiceBeyond(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(7, 9)), "dependent", 60, 6, 1, 0)
+	r := must(ridge.Fit(t.Context(), s, ridge.Options{Method: "exact"}))(t)
+	if len(r.Choice.Path) <= 50 || !(r.Choice.Gamma() < r.Choice.Path[len(r.Choice.Path)-50].Gamma) {
+		t.Errorf("%d γ, of which %g is chosen", len(r.Choice.Path), r.Choice.Gamma())
+	}
+	ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), r.Solutions[0])
+}

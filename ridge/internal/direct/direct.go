@@ -8,6 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
@@ -99,6 +100,13 @@ func (s *Stream) Close(stage *rows.Stage, intercept bool, be engine.Backend) *Sy
 
 // Evidence is what is known of the rows.
 func (s *System) Evidence() *certify.Streamed { return &s.evidence }
+
+// MeanEigenvalue is that of K, ‖A‖²_F/d.
+func (s *System) MeanEigenvalue() float64 {
+	d := s.evidence.Dim
+	norm := vec.Norm(s.columns[:d])
+	return norm * norm / float64(d)
+}
 
 // Solve returns the solution at γ >= 0. It is nil for a system too close to singular:
 // column is then the first feature that depends on those before it, -1 if unknown.
