@@ -167,7 +167,7 @@ func newExact(src dataset.Source, opts ExactOptions) (*exact, error) {
 	if opts.MaxBytes == 0 {
 		opts.MaxBytes = defaultMaxBytes
 	}
-	if need := direct.Bytes(d, t); need > opts.MaxBytes {
+	if need := exactBytes(d, t, opts.Factor == Tridiagonal); need > opts.MaxBytes {
 		return nil, &SizeError{d, need, opts.MaxBytes}
 	}
 	if opts.Backend == nil {

@@ -2,6 +2,7 @@ package ridge
 
 import (
 	"context"
+	"slices"
 
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
@@ -20,27 +21,43 @@ func reduces(k int) bool { return k >= fewGammas }
 // little of it: at a γ next to what K is off by; and, unless gradients are to be measured, where
 // the units of the columns, on which Cholesky's bounds do not depend, cost too many digits.
 func (e *exact) tridiagonal(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
-	var found []*certify.Factored
-	if e.reduction = system.Reduce(); e.reduction != nil {
-		found = e.reduction.Solve(gammas)
+	if e.reduction == nil {
+		e.reduction = system.Reduce()
 	}
-	rows, fits := system.Evidence(), make([]*Solution, len(gammas))
-	for i, gamma := range gammas {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	batch := len(gammas)
+	if e.reduction != nil {
+		batch = e.reduction.Batch()
+	}
+	fits := make([]*Solution, 0, len(gammas))
+	for part := range slices.Chunk(gammas, max(batch, 1)) {
+		found := make([]*certify.Factored, len(part)) // nil: T says nothing
+		if e.reduction != nil {
+			found = e.reduction.Solve(part)
 		}
-		if found != nil && found[i] != nil && !e.short(gamma) && rows.Serves(found[i]) {
-			fits[i] = e.solution(rows, found[i], Tridiagonal)
-			if e.opts.Tol > 0 || !rows.MayGain(found[i]) || fits[i].certifiedTo(defaultTol) {
-				continue
+		for i, gamma := range part {
+			if err := ctx.Err(); err != nil {
+				return nil, err
 			}
-		}
-		var err error
-		if fits[i], err = e.fit(system, gamma, Cholesky); err != nil {
-			return nil, err
+			f, err := e.served(system, gamma, found[i])
+			if err != nil {
+				return nil, err
+			}
+			fits = append(fits, f)
 		}
 	}
 	return fits, nil
+}
+
+// served is the solution that T has found, or Cholesky's.
+func (e *exact) served(system *direct.System, gamma float64, found *certify.Factored) (*Solution, error) {
+	rows := system.Evidence()
+	if found != nil && !e.short(gamma) && rows.Serves(found) {
+		f := e.solution(rows, found, Tridiagonal)
+		if e.opts.Tol > 0 || !rows.MayGain(found) || f.certifiedTo(defaultTol) {
+			return f, nil
+		}
+	}
+	return e.fit(system, gamma, Cholesky)
 }
 
 // certifiedTo says that all targets are certified to a relative error.

@@ -28,14 +28,20 @@ type Factorization interface {
 	solve(gamma float64) (s *certify.Factored, column int)
 }
 
-// Bytes is the memory of either factorization, about 3(d+t)² numbers, or
+// Bytes is the memory of either factorization of one γ, about 3(d+t)² numbers, or
 // the largest integer where that is more.
-func Bytes(d, t int) uint64 {
+func Bytes(d, t int) uint64 { return squares(3, d, t) }
+
+// ReducedBytes is that of a reduction, about 4(d+t)² numbers: vectors of several γ count as one.
+func ReducedBytes(d, t int) uint64 { return squares(4, d, t) }
+
+// squares is the memory of so many (d+t)×(d+t) matrices and of the rows to be folded.
+func squares(count uint64, d, t int) uint64 {
 	q := uint64(d) + uint64(t)
-	if q >= 1<<58 {
+	if q >= 1<<57 {
 		return math.MaxUint64
 	}
-	hi, lo := bits.Mul64(q, 8*(3*q+2*roundoff.StageRows))
+	hi, lo := bits.Mul64(q, 8*(count*q+2*roundoff.StageRows))
 	if hi != 0 {
 		return math.MaxUint64
 	}

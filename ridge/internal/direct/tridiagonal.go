@@ -98,6 +98,9 @@ func (r *Reduction) solve(z []float64) {
 	}
 }
 
+// Batch is how many γ are to be solved for together: their vectors take no more than d² numbers.
+func (r *Reduction) Batch() int { return max(1, r.e.d/(4*r.e.t)) }
+
 // Solve returns the solutions at all γ together, nil for those at which T + γI is not
 // positive definite.
 func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
