@@ -23,6 +23,11 @@ type choice struct {
 	AtEnd    bool           `json:"at_end"` // it is the least or the largest of the path
 	Path     []pathPoint    `json:"path"`
 
+	wording
+}
+
+// A wording is what a choice is described with.
+type wording struct {
 	narrower string // what would make brackets narrower
 	whole    bool   // AᵀA itself is what it was chosen by
 }
@@ -43,7 +48,7 @@ func describe(p *ridge.GammaChoice) *choice {
 	c := &choice{
 		By: p.By.String(), Gamma: gamma(p.Index), Score: p.Score, Certain: p.Certain,
 		Excess: number(p.Excess), Relative: number(p.RelativeExcess()), Passes: p.Passes, Spent: p.Spent,
-		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])}, whole: p.Whole,
+		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])}, wording: wording{whole: p.Whole},
 	}
 	c.AtEnd = p.Index == 0 || p.Index == len(p.Path)-1
 	for i, f := range p.Path {
