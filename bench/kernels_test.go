@@ -138,6 +138,26 @@ func BenchmarkSymEig(b *testing.B) {
 	}
 }
 
+// BenchmarkTridiagonal is counted as 4n³/3, half of which are in products with a matrix that
+// is read anew for each row: the memory's speed.
+func BenchmarkTridiagonal(b *testing.B) {
+	for _, n := range []int{512, 1024, 2048, 4096} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			onEachBackend(b, func(b *testing.B, be engine.Backend) {
+				spd, a := positiveDefinite(be, n), make([]float64, n*n)
+				d, e, tau, work := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, be.TridiagonalWork(n))
+				for b.Loop() {
+					copy(a, spd)
+					if !be.Tridiagonal(engine.View(n, n, a), d, e, tau, work) {
+						b.Fatal("overflow")
+					}
+				}
+				flopRate(b, 4*float64(n)*float64(n)*float64(n)/3)
+			})
+		})
+	}
+}
+
 func BenchmarkSVD(b *testing.B) {
 	const m, n = 256, 1024
 	x, a := Numbers(m*n), make([]float64, m*n)

@@ -68,3 +68,46 @@ func BenchmarkPath(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkManyGammas solves for 50 γ by one reduction of K = AᵀA to tridiagonal form, and
+// certifies all of them to 10⁻⁸.
+func BenchmarkManyGammas(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		rows func(n, d int) []float64
+		n, d int
+	}{
+		{"gaussian", Rows, 20000, 1024},
+		{"slow", Slow, 20000, 1024},
+		{"gaussian", Rows, 10000, 4096},
+	} {
+		b.Run(fmt.Sprintf("%s/n=%d,d=%d", c.name, c.n, c.d), func(b *testing.B) {
+			a := c.rows(c.n, c.d)
+			src, err := dataset.FromDense(c.n, c.d, 1, a, Targets(c.n, c.d, a))
+			if err != nil {
+				b.Fatal(err)
+			}
+			sum, err := ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: 1}, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			onEachBackend(b, func(b *testing.B, be engine.Backend) {
+				var fits []*ridge.Solution
+				for b.Loop() {
+					if fits, err = ridge.Exact(context.Background(), src, sum.Grid(50), ridge.ExactOptions{Factor: ridge.Tridiagonal, Tol: 1e-8, Backend: be}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				passes := 0
+				for _, f := range fits {
+					passes = max(passes, f.Passes)
+					if err := f.Status.Err(); err != nil || f.Method != "tridiagonal" {
+						b.Fatalf("%s at γ = %g: %v", f.Method, f.Gamma, err)
+					}
+				}
+				b.ReportMetric(50*float64(b.N)/b.Elapsed().Seconds(), "γ/s")
+				b.ReportMetric(float64(passes), "passes")
+			})
+		})
+	}
+}

@@ -40,7 +40,7 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 // there are fewer than Strip sums. Rows whose roundings all go the same way come close to
 // the bound: package enginetest holds backends to it with such rows.
 //
-// What Cholesky, QR, SymEig and SVD make of round-off is not bounded here; enginetest
+// What Cholesky, QR, Tridiagonal, SymEig and SVD make of round-off is not bounded here; enginetest
 // measures their residuals.
 type Accuracy = accuracy.Accuracy
 

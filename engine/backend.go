@@ -101,6 +101,22 @@ type Backend interface {
 	SymEig(a Matrix, w []float64, v Matrix, work []float64) (ok bool)
 	SymEigWork(n, k int) int
 
+	// Tridiagonal computes T = Qᵀ·A·Q for the symmetric n×n matrix A, of which only the
+	// lower triangle is read, with Q orthogonal and T tridiagonal: its diagonal goes into d
+	// (length n), what stands beside it into e (length n−1). A and tau (length n) are
+	// overwritten with what [Backend.Turn] makes Q of. ‖A − Q·T·Qᵀ‖ is no more than a
+	// small multiple of eps·n·‖A‖. work has at least TridiagonalWork(n) elements. It
+	// reports false where A is not finite or T overflows; everything is then unspecified.
+	Tridiagonal(a Matrix, d, e, tau, work []float64) (ok bool)
+	TridiagonalWork(n int) int
+
+	// Turn overwrites each row x of X (k×n) with Q·x or, when trans is set, with Qᵀ·x, for
+	// the Q that [Backend.Tridiagonal] left in A (n×n) and tau (length n). What it is off by
+	// is no more than a small multiple of eps·n·‖x‖. work has at least TurnWork(n, k)
+	// elements.
+	Turn(trans bool, a Matrix, tau []float64, x Matrix, work []float64)
+	TurnWork(n, k int) int
+
 	// SVD computes, for A m×n with q = min(m, n), the singular values in
 	// descending order into s (length q) and the right singular vectors as the
 	// orthonormal rows of vt (q×n). A is overwritten. work has at least

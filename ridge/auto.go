@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/fdridge/fdridge/ridge/internal/direct"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
 
@@ -35,12 +34,12 @@ func ChooseMethod(n int64, d, t int, opts Options) (method, reason string) {
 	if slices.Contains(opts.Gammas, 0) {
 		return exactName, "gamma = 0 is least squares, which nothing else solves"
 	}
-	exact := readFlops + exactFlops(n, d, k)
+	exact, bytes := readFlops+exactFlops(n, d, k), exactBytes(d, t, reduces(k))
 	switch {
 	case !exactFits(d):
 		return method, fmt.Sprintf("d² for d = %d takes more than %d MiB", d, exactBudget>>20)
-	case direct.Bytes(d, t) > opts.maxBytes():
-		return method, fmt.Sprintf("exact takes %.3g MiB, MaxBytes is %.3g", float64(direct.Bytes(d, t))/(1<<20), float64(opts.maxBytes())/(1<<20))
+	case bytes > opts.maxBytes():
+		return method, fmt.Sprintf("exact takes %.3g MiB, MaxBytes is %.3g", float64(bytes)/(1<<20), float64(opts.maxBytes())/(1<<20))
 	case prefersExact(exact, least):
 		return exactName, fmt.Sprintf("d² fits, and %.0f·d flops a row, reading included, are no more than twice the %.0f·d of %s, if that makes about a dozen passes", exact, least, method)
 	}
@@ -52,7 +51,7 @@ func (o *Options) needsSketch() string {
 	switch {
 	case o.Reducer != nil:
 		return "several ranks share the rows"
-	case o.chooses():
+	case o.chooses() && !o.choosesExactly():
 		return "gamma is chosen from a sketch"
 	case o.KeepSummary:
 		return "the sketch is to be kept"

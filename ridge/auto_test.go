@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// TestChooseMethod: d²·n + d³/3 for each γ is weighed against the products and readings of
-// cg and galerkin, and the memory of the latter for one γ.
+// TestChooseMethod: d²·n + d³/3 for each γ, but no more than 3d³ for all, is weighed against the
+// products and readings of cg and galerkin, and the memory of the latter for one γ.
 func TestChooseMethod(t *testing.T) {
 	one := []float64{1}
 	many := make([]float64, 100)
@@ -32,7 +32,11 @@ func TestChooseMethod(t *testing.T) {
 		"nor do many vectors":               {1e6, 55000, 100, one, "cg"},
 		"a large sketch":                    {3000, 11000, 600, one, "cg"},
 		"vectors of many γ":                 {1e6, 55000, 100, many, "galerkin"},
-		"many γ":                            {1e5, 9000, 256, many, "galerkin"},
+		"many γ":                            {1e5, 9000, 256, many, "exact"},
+		"three γ":                           {20000, 9000, 256, many[:3], "exact"},
+		"four γ":                            {20000, 9000, 256, many[:4], "exact"},
+		"many γ, wide":                      {10000, 4096, 256, many[:50], "exact"},
+		"many γ, wide and not long":         {3000, 9000, 256, many, "galerkin"},
 		"many γ, too few rows for their d³": {1000, 3000, 256, many, "galerkin"},
 		"unknown n":                         {-1, 3000, 256, many, "exact"},
 		"the default size":                  {3000, 9000, 0, one, "galerkin"},

@@ -285,7 +285,7 @@ func TestOddInput(t *testing.T) {
 						continue
 					}
 					fits := []*ridge.Solution{must(sum.Fit(gamma))(t), must(sum.FitFD(gamma))(t)}
-					for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+					for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 						exact, err := ridge.Exact(ctx, src, []float64{gamma}, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be})
 						var singular *ridge.SingularError
 						if err != nil && !errors.As(err, &singular) {

@@ -10,7 +10,7 @@ import (
 type GammaChoice struct {
 	Choice              // of which Index is that in Path
 	By     Criterion    // what the scores are of
-	Path   []*Solution  // the one-shot solutions of all γ that were tried, in the order of the candidates
+	Path   []*Solution  // the one-shot solutions, or the direct ones, of all γ that were tried, in the order of the candidates
 	Scores [][]Interval // of each of them for each target
 	CV     *CVResult    // the cross-validation that these scores are of, if they are
 	Passes int          // that [Fit] has made for it, after the summary's

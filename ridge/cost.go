@@ -12,7 +12,8 @@ import (
 // What each method takes, for [ChooseMethod] and [Summary.Plan]. Flops are for each of the n·d
 // numbers of A:
 //
-//	exact      d for K, and d²/(3n) for each γ
+//	exact      d for K, and d²/(3n) for each γ; where all take one reduction no more than
+//	           3d²/n, measured (half of it waits for memory), and 8d/n for each
 //	sketch     2m + p + 2m(m+p)/p for p rows between two shrinks, which is 7m where p = m;
 //	           Plan: d + d²/p where m = d, d where AᵀA is kept
 //	a pass     4 for each vector that is multiplied: one for each γ and target
@@ -29,11 +30,17 @@ const (
 	galerkinShare = 2.0 / 3
 )
 
+// reduceFlops is the cost of a reduction to tridiagonal form over d³, in flops of a matrix
+// product: as measured at d = 1024 and 2048, slower than its count of operations.
+const reduceFlops = 3
+
 // exactFlops are those of a direct solution for k γ. Where n is not known, n <= 0, it is taken
 // to be large enough for d³ not to count.
 func exactFlops(n int64, d, k int) float64 {
 	flops := float64(d)
-	if n > 0 {
+	if n > 0 && reduces(k) {
+		flops += (math.Min(float64(k)/3, reduceFlops)*float64(d) + 8*float64(k)) * float64(d) / float64(n)
+	} else if n > 0 {
 		flops += float64(k) * float64(d) * float64(d) / 3 / float64(n)
 	}
 	return flops
@@ -42,6 +49,14 @@ func exactFlops(n int64, d, k int) float64 {
 // sketchFlops are those of a sketch of m rows, p between two shrinks, its eigenproblems
 // left out: the products 2mp + p² of BBᵀ and 2m(m+p) of the rebuilt B.
 func sketchFlops(m, p float64) float64 { return 2*m + p + 2*m*(m+p)/p }
+
+// exactBytes is the memory of a direct solution, by a reduction or one factor at a time.
+func exactBytes(d, t int, reduced bool) uint64 {
+	if reduced {
+		return direct.ReducedBytes(d, t)
+	}
+	return direct.Bytes(d, t)
+}
 
 // exactFits says that d² numbers take no more memory than a direct solution may unasked.
 func exactFits(d int) bool { return 8*float64(d)*float64(d) <= exactBudget }
@@ -73,7 +88,7 @@ func (c cost) holding(bytes float64) cost { return c.plus(cost{memory: bytes}) }
 // exactCost is that of the direct solution for k γ.
 func (o *outlook) exactCost(n int64, k int) cost {
 	numbers := float64(n) * float64(o.d)
-	return cost{flops: numbers * exactFlops(n, o.d, k), read: 8 * numbers, memory: float64(direct.Bytes(o.d, o.t))}
+	return cost{flops: numbers * exactFlops(n, o.d, k), read: 8 * numbers, memory: float64(exactBytes(o.d, o.t, reduces(k)))}
 }
 
 // eigenFlops is the cost of a symmetric eigenproblem of order n over n³, in flops of

@@ -27,6 +27,12 @@ const (
 	// square root of H's, plus the latter times the residual; it takes about four
 	// times as long. It is the one to use for γ = 0 and for hard data.
 	QR
+	// Tridiagonal streams K and c, and reduces K to tridiagonal form once, K = QTQᵀ: as long
+	// as some Cholesky decompositions take, after which a γ costs next to nothing. The error
+	// grows with the condition number of H, relative to ‖K‖. For a γ so small that this
+	// says too little H is factored by Cholesky, as it is where the columns are so far apart
+	// in size that this certifies more; Solution.Method says which.
+	Tridiagonal
 )
 
 // String is the method's name in [Solution].
@@ -36,6 +42,8 @@ func (f Factor) String() string {
 		return "cholesky"
 	case QR:
 		return "qr"
+	case Tridiagonal:
+		return "tridiagonal"
 	}
 	return fmt.Sprintf("Factor(%d)", int(f))
 }
@@ -82,7 +90,7 @@ func (e *SingularError) Error() string {
 	if e.Column >= 0 {
 		where = fmt.Sprintf(": feature %d depends on those before it", e.Column+1)
 	}
-	if e.Method == Cholesky.String() {
+	if e.Method != QR.String() {
 		advice += ", or QR, which squares no condition number"
 	}
 	return fmt.Sprintf("ridge: %s: the system is numerically singular at gamma = %v%s; %s", e.Method, e.Gamma, where, advice)
@@ -93,7 +101,7 @@ func (e *SingularError) Is(target error) bool { return target == ErrInput }
 
 // Exact solves ridge regression for every γ of gammas by a direct factorisation,
 // after one pass over src. It takes O((d+t)²) memory and O(nd²) time, and O(d³)
-// more for each γ.
+// more for each γ or, by [Tridiagonal], for all of them.
 //
 // The system solved is that of the data as read: for an intercept the rows are
 // centred in the stream. γ = 0 is admitted and is least squares; it needs
@@ -126,16 +134,9 @@ func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 	if err != nil {
 		return nil, err
 	}
-	fits := make([]*Solution, 0, len(gammas))
-	for _, g := range gammas {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		f, err := e.fit(system, g)
-		if err != nil {
-			return nil, err
-		}
-		fits = append(fits, f)
+	fits, err := e.fits(ctx, system, gammas)
+	if err != nil {
+		return nil, err
 	}
 	if opts.Tol > 0 {
 		if err := e.refine(ctx, src, system, fits); err != nil {
@@ -154,6 +155,8 @@ type exact struct {
 	opts   ExactOptions
 	stage  *rows.Stage
 	stream *direct.Stream
+
+	reduction *direct.Reduction // nil but for Tridiagonal
 }
 
 func newExact(src dataset.Source, opts ExactOptions) (*exact, error) {
@@ -164,7 +167,7 @@ func newExact(src dataset.Source, opts ExactOptions) (*exact, error) {
 	if opts.MaxBytes == 0 {
 		opts.MaxBytes = defaultMaxBytes
 	}
-	if need := direct.Bytes(d, t); need > opts.MaxBytes {
+	if need := exactBytes(d, t, opts.Factor == Tridiagonal); need > opts.MaxBytes {
 		return nil, &SizeError{d, need, opts.MaxBytes}
 	}
 	if opts.Backend == nil {
@@ -179,10 +182,12 @@ func newExact(src dataset.Source, opts ExactOptions) (*exact, error) {
 	case Cholesky:
 	case QR:
 		factor = direct.NewQR
+	case Tridiagonal:
+		factor = direct.NewTridiagonal
 	default:
 		return nil, badinput.Errorf("ridge: unknown %v", opts.Factor)
 	}
-	return &exact{d, t, opts, rows.NewStage(d, t, opts.Intercept), direct.NewStream(d, t, factor(opts.Backend, d, t))}, nil
+	return &exact{d: d, t: t, opts: opts, stage: rows.NewStage(d, t, opts.Intercept), stream: direct.NewStream(d, t, factor(opts.Backend, d, t))}, nil
 }
 
 // read makes the pass.
@@ -226,24 +231,50 @@ func (e *exact) rankBound() int64 {
 	return e.stage.Rows
 }
 
-// fit solves for one γ.
-func (e *exact) fit(system *direct.System, gamma float64) (*Solution, error) {
-	if r := e.rankBound(); gamma == 0 && r < int64(e.d) {
-		return nil, &SingularError{gamma, e.opts.Factor.String(), int(r)} // of r+1 features one depends on the others
+// short says that there are too few rows for least squares.
+func (e *exact) short(gamma float64) bool { return gamma == 0 && e.rankBound() < int64(e.d) }
+
+// fits solves for all γ.
+func (e *exact) fits(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
+	if e.opts.Factor == Tridiagonal {
+		return e.tridiagonal(ctx, system, gammas)
+	}
+	fits := make([]*Solution, 0, len(gammas))
+	for _, g := range gammas {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		f, err := e.fit(system, g, e.opts.Factor)
+		if err != nil {
+			return nil, err
+		}
+		fits = append(fits, f)
+	}
+	return fits, nil
+}
+
+// fit solves for one γ by a factor of its own.
+func (e *exact) fit(system *direct.System, gamma float64, factor Factor) (*Solution, error) {
+	if e.short(gamma) {
+		return nil, &SingularError{gamma, e.opts.Factor.String(), int(e.rankBound())} // of r+1 features one depends on the others
 	}
 	found, column := system.Solve(gamma)
 	if found == nil {
 		return nil, &SingularError{gamma, e.opts.Factor.String(), column}
 	}
-	rows := system.Evidence()
+	return e.solution(system.Evidence(), found, factor), nil
+}
+
+// solution is what was found, with its bounds.
+func (e *exact) solution(rows *certify.Streamed, found *certify.Factored, factor Factor) *Solution {
 	weights, df := certify.Direct(rows, found)
 	f := &Solution{
-		Gamma: gamma, EffectiveDimension: Interval(df),
-		Method: e.opts.Factor.String(), Backend: e.opts.Backend.Name(), Rows: rows.Rows, Passes: 1,
+		Gamma: found.Gamma, EffectiveDimension: Interval(df),
+		Method: factor.String(), Backend: e.opts.Backend.Name(), Rows: rows.Rows, Passes: 1,
 		Status: Factorized,
 	}
 	for j, w := range weights {
 		f.Targets = append(f.Targets, newTarget(found.X[j*e.d:][:e.d:e.d], rows.TSS[j], w))
 	}
-	return f, nil
+	return f
 }

@@ -96,7 +96,7 @@ func mustExact(t rapid.TB, s dataset.Source, opts ridge.ExactOptions, gammas ...
 // backend.
 func eachFactor(t *testing.T, f func(t *testing.T, opts ridge.ExactOptions)) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+		for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 			for _, intercept := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%v/intercept=%v", factor, intercept), func(t *testing.T) {
 					f(t, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be})
@@ -305,7 +305,7 @@ func TestExactErrors(t *testing.T) {
 		}
 		return err
 	}
-	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 		opts := ridge.ExactOptions{Factor: factor}
 		for _, g := range []float64{-1, math.NaN(), math.Inf(1), math.Inf(-1), -5e-324} {
 			var e *ridge.GammaError
@@ -377,7 +377,7 @@ func TestExactErrors(t *testing.T) {
 		for _, x := range dep.x {
 			x[2] = x[0] - 2*x[1]
 		}
-		for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+		for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 			var e *ridge.SingularError
 			err := call(dep, ridge.ExactOptions{Factor: factor}, 0)
 			if !errors.As(err, &e) || e.Column != 2 || !strings.Contains(err.Error(), "feature 3 depends on those before it") {

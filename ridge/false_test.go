@@ -67,7 +67,7 @@ func TestFirstRowFar(t *testing.T) {
 
 func farAway(t *testing.T, name string, p table, gamma float64) {
 	truth := p.truth(true)
-	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 		fits := must(ridge.Exact(t.Context(), p, []float64{gamma}, ridge.ExactOptions{Factor: factor, Intercept: true}))(t)
 		t.Run(name+" "+factor.String(), func(t *testing.T) { ridgetest.Certificate(t, truth, fits[0]) })
 	}
@@ -241,7 +241,7 @@ func TestSecondOrder(t *testing.T) {
 	for name, p := range map[string]table{"features": x, "target": y, "features in blocks of one": x1, "target in blocks of one": y1} {
 		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
 		t.Run(name, func(t *testing.T) { ridgetest.Certificate(t, p.truth(true), must(sum.Fit(800))(t)) })
-		for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+		for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 			f := must(ridge.Exact(t.Context(), p, []float64{800}, ridge.ExactOptions{Factor: factor, Intercept: true}))(t)[0]
 			t.Run(name+" "+factor.String(), func(t *testing.T) { ridgetest.Certificate(t, p.truth(true), f) })
 		}

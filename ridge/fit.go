@@ -58,7 +58,8 @@ func (r *Result) Err() error {
 //  2. the sketch's size, where it is given as an error;
 //  3. one pass makes a summary ([Summarize] or [CrossValidate]), or, for a direct method, all
 //     there is to do ([Exact]);
-//  4. γ is chosen, by [Summary.ChooseGamma] or [CVResult.ChooseGamma], where opts has none;
+//  4. γ is chosen, by [Summary.ChooseGamma] or [CVResult.ChooseGamma], where opts has none; with
+//     "exact" or "tridiagonal", by GCV alone, of the direct solutions at all candidates;
 //  5. where that leaves open that another γ is better by more than GammaTol, and an iteration
 //     is to follow, a further pass computes K = AᵀA itself, if d² numbers fit and it takes no
 //     more than two dozen others: from K the score of every γ follows, to round-off. Else it
@@ -90,7 +91,11 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 		return nil, err
 	}
 	if factors(r.Method) {
-		if err := r.exact(ctx, src, &opts); err != nil {
+		direct := r.exact
+		if opts.choosesExactly() {
+			direct = r.exactChoice
+		}
+		if err := direct(ctx, src, &opts); err != nil {
 			return nil, err
 		}
 		return r, r.Err()
@@ -145,14 +150,9 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 
 // exact makes a direct fit.
 func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) error {
-	factor := Cholesky
-	if r.Method == QR.String() || r.Method == exactName && slices.Contains(opts.Gammas, 0) {
-		factor = QR
-	}
+	factor := directFactor(r.Method, opts.Gammas)
 	solve := func() (err error) {
-		r.Solutions, err = Exact(ctx, src, opts.Gammas, ExactOptions{
-			Factor: factor, Intercept: opts.Intercept, Backend: opts.Backend, MaxBytes: opts.MaxBytes, Progress: opts.progress(Reading), Tol: opts.Tol,
-		})
+		r.Solutions, err = Exact(ctx, src, opts.Gammas, opts.exact(factor))
 		passes := 1
 		for _, f := range r.Solutions {
 			passes = max(passes, f.Passes)
@@ -161,7 +161,7 @@ func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) e
 		return err
 	}
 	err := solve()
-	if e, singular := errors.AsType[*SingularError](err); singular && r.Method == exactName && factor == Cholesky {
+	if e, singular := errors.AsType[*SingularError](err); singular && r.Method == exactName && factor != QR {
 		r.Tried = append(r.Tried, Attempt{factor.String(), err})
 		why := fmt.Sprintf("to %s the system is numerically singular at gamma = %v, so QR has read the rows once more", factor, e.Gamma)
 		if r.Reason != "" {
@@ -174,6 +174,25 @@ func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) e
 		r.Status = r.Status.worse(f.Status)
 	}
 	return err
+}
+
+// exact are the options of a direct fit.
+func (o *Options) exact(factor Factor) ExactOptions {
+	return ExactOptions{
+		Factor: factor, Intercept: o.Intercept, Backend: o.Backend, MaxBytes: o.MaxBytes, Progress: o.progress(Reading), Tol: o.Tol,
+	}
+}
+
+// directFactor is what a direct method factors at these γ.
+func directFactor(method string, gammas []float64) Factor {
+	exact := method == exactName
+	switch {
+	case method == QR.String() || exact && slices.Contains(gammas, 0):
+		return QR
+	case method == Tridiagonal.String() || exact && reduces(len(gammas)):
+		return Tridiagonal
+	}
+	return Cholesky
 }
 
 // summarize makes the pass that every method but the direct ones begins with, and before it

@@ -14,6 +14,11 @@ func (s *Summary) Grid(k int) []float64 {
 	if s != nil && s.sketch != nil {
 		mean = s.sketch.Bound().Frobenius2 / float64(s.cfg.Dim)
 	}
+	return gridOver(mean, k)
+}
+
+// gridOver is the grid of k γ around that mean eigenvalue.
+func gridOver(mean float64, k int) []float64 {
 	if !(mean > 0x1p-1000) { // 10⁻³ of it would be no normal number
 		mean = 1
 	}

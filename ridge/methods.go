@@ -75,12 +75,12 @@ func Iterations() []string {
 
 // factors says that a method is direct: it keeps no sketch.
 func factors(method string) bool {
-	return method == exactName || method == Cholesky.String() || method == QR.String()
+	return method == exactName || method == Cholesky.String() || method == QR.String() || method == Tridiagonal.String()
 }
 
 // methodNames are those that [Options].Method may have.
 func methodNames() []string {
-	return append([]string{oneShotName, exactName, Cholesky.String(), QR.String()}, Iterations()...)
+	return append([]string{oneShotName, exactName, Cholesky.String(), QR.String(), Tridiagonal.String()}, Iterations()...)
 }
 
 // isMethod says that there is a method of that name.

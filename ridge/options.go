@@ -33,8 +33,8 @@ type Options struct {
 	GammaTol float64
 
 	// Method is what is to run: one of "one-shot", "cg", "galerkin", "chebyshev", "newton",
-	// "cholesky", "qr", and "exact", which is Cholesky, or QR where a γ is 0 or Cholesky
-	// finds the system numerically singular. Default: what [ChooseMethod] chooses.
+	// "cholesky", "qr", "tridiagonal", and "exact", which is Cholesky or, from four γ on,
+	// Tridiagonal, and QR where a γ is 0 or the system is found to be numerically singular. Default: what [ChooseMethod] chooses.
 	Method    string
 	Intercept bool    // fit an intercept for each target, unpenalised
 	Tol       float64 // relative error to certify, for every γ and target; default 1e-8, of a direct method what one pass certifies

@@ -53,7 +53,7 @@ func TestNeverWritten(t *testing.T) {
 						t.Errorf("%s: %v: %v", name, method, err)
 					}
 				}
-				for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+				for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 					must(ridge.Exact(ctx, src, []float64{10}, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be}))(t)
 				}
 				must(ridge.CrossValidate(ctx, src, cfg, ridge.CrossValidation{Folds: 3, Exact: true}))(t)

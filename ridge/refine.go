@@ -71,19 +71,28 @@ func (e *exact) measure(ctx context.Context, operator *gram.Operator, open []cor
 func (e *exact) correct(system *direct.System, open []correction, found []*gram.Measurement, pass int) (next []correction, err error) {
 	var factored *certify.Factored
 	var refiner *certify.Refiner
+	at := make([]certify.Corrected, len(open))
+	e.steps(open, found, at)
 	for i, c := range open {
+		reduced := at[i].Step != nil
 		if i == 0 || c.fit != open[i-1].fit {
-			factored, _ = system.Solve(c.fit.Gamma) // as it did before
+			if reduced {
+				factored = e.reduction.At(c.fit.Gamma)
+			} else {
+				factored, _ = system.Solve(c.fit.Gamma) // as it did before
+			}
 			refiner = certify.NewRefiner(system.Evidence(), factored)
 		}
 		if refiner == nil {
 			continue
 		}
-		m := found[i]
+		m, at := found[i], &at[i]
 		v, off := m.RSS.Round()
-		at := certify.Corrected{X: c.x, Bounds: m.Bounds, RSS: interval.Outward(v, off), Shift: m.Shift}
-		at.Half, at.Step = direct.Correct(factored, m.Gradient)
-		r, known := refiner.Next(c.target, &at)
+		at.X, at.Bounds, at.RSS, at.Shift = c.x, m.Bounds, interval.Outward(v, off), m.Shift
+		if !reduced {
+			at.Half, at.Step = direct.Correct(factored, m.Gradient)
+		}
+		r, known := refiner.Next(c.target, at)
 		if !known {
 			continue
 		}

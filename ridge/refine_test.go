@@ -15,7 +15,7 @@ func TestExactRefined(t *testing.T) {
 	var looseness []float64
 	for name, p := range preciseProblems() {
 		ref := refbig.New(p.x, p.y, p.w, p.intercept)
-		for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+		for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 			for _, gamma := range []float64{p.gamma, 1e-6 * p.gamma, 0} {
 				want := must(ref.Solve(gamma))(t)
 				fits, err := ridge.Exact(t.Context(), p, []float64{gamma}, ridge.ExactOptions{Factor: factor, Intercept: p.intercept, Tol: 1e-14})

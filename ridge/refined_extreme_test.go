@@ -169,7 +169,7 @@ func TestRefinedOffsets(t *testing.T) {
 			t.Errorf("features about %g: %.3g is certified where 1e-8 is asked for, %.3g where 1e-15 is", offset, a, b)
 		}
 	}
-	for _, f := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+	for _, f := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 		var width [2]float64
 		for i, tol := range []float64{0, 1e-15} {
 			fits, err := ridge.Exact(context.Background(), offsetRows(t, 0, 1e10), []float64{1}, ridge.ExactOptions{Factor: f, Tol: tol, Intercept: true})

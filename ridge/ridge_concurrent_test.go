@@ -121,7 +121,7 @@ func pipeline(t testing.TB, be engine.Backend, s *stored) string {
 		}
 		fmt.Fprintln(&b, said(must(fits, err)(t)...))
 	}
-	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 		fits := must(ridge.Exact(ctx, src, gammas, ridge.ExactOptions{Factor: factor, Intercept: true, Backend: be}))(t)
 		fmt.Fprintln(&b, said(fits...))
 	}

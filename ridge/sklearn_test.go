@@ -280,7 +280,7 @@ func (s figures) log(t *testing.T) {
 func fitsOf(t *testing.T, src dataset.Source, gamma float64, intercept bool, be engine.Backend) []*ridge.Solution {
 	t.Helper()
 	var out []*ridge.Solution
-	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 		out = append(out, mustExact(t, src, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be}, gamma)...)
 	}
 	_, d, _ := src.Dims()
@@ -367,7 +367,7 @@ func TestSklearnRidgeCV(t *testing.T) {
 			}
 			src, _ := prepare(t, data.source(t, 1, false), c.Standardise)
 			want := c.Alphas[floats.MinIdx(c.GCV)]
-			for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+			for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 				what := fmt.Sprintf("intercept=%v,standardise=%v, %v", c.Intercept, c.Standardise, factor)
 				var mid []float64
 				widest := 0.0

@@ -21,9 +21,10 @@ import (
 // Round-off is included. What it may do is proved, from the longest chain of additions
 // that an entry goes through, for everything that is summed over rows: AᵀY, ‖Y‖²,
 // gradients, residuals, means, what centring moves, Cholesky, and for products over the
-// features. Two figures rest on calibration instead, for what is proved of them is many
+// features. Three figures rest on calibration instead, for what is proved of them is many
 // times what is ever seen: the arithmetic of shrinks and how orthogonal the sketch's
-// singular vectors are ([fd.Bound].RoundOff), and the backward error of the streamed QR.
+// singular vectors are ([fd.Bound].RoundOff), what a reduction to tridiagonal form does to
+// eigenvalues, and the backward error of the streamed QR.
 // Each is held, by tests, to streams made to exceed it.
 type Certificate struct {
 	ErrorBound         float64 // on ‖x̂ − x*‖₂
@@ -61,7 +62,7 @@ type Solution struct {
 	// EffectiveDimension brackets tr(H⁻¹K).
 	EffectiveDimension Interval
 
-	Method     string // what ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr"
+	Method     string // what ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr", "tridiagonal"
 	Backend    string // what it ran on
 	Rows       int64  // n; 0 unknown
 	Passes     int    // reads of the data it rests on

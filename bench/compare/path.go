@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -19,9 +20,9 @@ import (
 const gammas = 50
 
 // paths are the jobs of solving for a path of γ to 10⁻⁸: by a sketch, the path with
-// GCV from it, and passes for all γ together; against K = AᵀA and a Cholesky
-// decomposition for each γ, or its eigendecomposition. They take seconds to minutes,
-// so that each rival runs once a round.
+// GCV from it, and passes for all γ together; and by one reduction of K = AᵀA to tridiagonal
+// form where d² numbers fit; against K and a Cholesky decomposition for each γ, or its
+// eigendecomposition. They take seconds to minutes, so that each rival runs once a round.
 func paths(names []string, engines []engine.Backend, py *python.Process, dir string) []entry {
 	var all []entry
 	for _, p := range []struct {
@@ -44,8 +45,13 @@ func paths(names []string, engines []engine.Backend, py *python.Process, dir str
 				log.Fatal(err)
 			}
 			for i, be := range engines {
-				if names[i] != "gonum" {
-					j.rivals = append(j.rivals, rival{names[i], func() time.Duration { return solvePath(src, p.m, be) }})
+				if names[i] == "gonum" {
+					continue
+				}
+				j.rivals = append(j.rivals, rival{names[i], func() time.Duration { return solvePath(src, p.m, be) }})
+				if p.d <= 8192 {
+					grid := gridOf(p.d, a)
+					j.rivals = append(j.rivals, rival{names[i] + " tridiagonal", func() time.Duration { return solveReduced(src, grid, be) }})
 				}
 			}
 			if py == nil {
@@ -63,6 +69,34 @@ func paths(names []string, engines []engine.Backend, py *python.Process, dir str
 		}})
 	}
 	return all
+}
+
+// gridOf is that of a path.
+func gridOf(d int, a []float64) []float64 {
+	mean := 0.0
+	for _, v := range a {
+		mean += v * v / float64(d)
+	}
+	grid := make([]float64, gammas)
+	for i := range grid {
+		grid[i] = mean * math.Pow(10, 6*float64(i)/(gammas-1)-3)
+	}
+	return grid
+}
+
+// solveReduced certifies every γ to 10⁻⁸, too.
+func solveReduced(src dataset.Source, grid []float64, be engine.Backend) time.Duration {
+	begin := time.Now()
+	fits, err := ridge.Exact(context.Background(), src, grid, ridge.ExactOptions{Factor: ridge.Tridiagonal, Tol: 1e-8, Backend: be})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range fits {
+		if err := f.Status.Err(); err != nil {
+			log.Fatal(err)
+		}
+	}
+	return time.Since(begin)
 }
 
 func solvePath(src dataset.Source, m int, be engine.Backend) time.Duration {

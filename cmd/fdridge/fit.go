@@ -81,6 +81,8 @@ func (o *fitOptions) check() error {
 		return err
 	case o.cv != 0 && o.cv < 2:
 		return badInput("--cv: %d folds, there must be two", o.cv)
+	case o.cv != 0 && o.method == "exact":
+		return badInput("--cv: it chooses from sketches of the folds, which --method exact does without")
 	case o.cv != 0 && !o.auto:
 		return badInput("--cv: it chooses gamma, say --gamma auto")
 	case o.cv != 0 && o.selectBy == "loo":

@@ -70,3 +70,29 @@ func (i *inside) Symv(a matrix.Matrix, x, y []float64) {
 		i.blas.Dsymv(blas.Lower, n, 1, a.Data, a.Stride, x, 1, 1, y, 1)
 	}
 }
+
+// Tridiagonal reduces A to tridiagonal form by package eigen on OpenBLAS's products.
+func (b *Backend) Tridiagonal(a matrix.Matrix, d, e, tau, work []float64) (ok bool) {
+	n := matrix.Tridiagonal(&a, d, e, tau)
+	matrix.Work(b.TridiagonalWork(n), len(work))
+	fits(a)
+	b.enter(b.threadsFor(n))
+	defer b.leave()
+	return eigen.Reduce((*inside)(b), a, d, e, tau, work)
+}
+
+// TridiagonalWork is the workspace of Tridiagonal.
+func (*Backend) TridiagonalWork(n int) int { return eigen.ReduceWork(n) }
+
+// Turn multiplies rows by the reflections of Tridiagonal, in compact WY form.
+func (b *Backend) Turn(trans bool, a matrix.Matrix, tau []float64, x matrix.Matrix, work []float64) {
+	n, k := matrix.Turn(&a, tau, &x)
+	matrix.Work(b.TurnWork(n, k), len(work))
+	fits(a, x)
+	b.enter(b.threadsFor(n))
+	defer b.leave()
+	eigen.Turn((*inside)(b), trans, a, tau, x, work)
+}
+
+// TurnWork is the workspace of Turn.
+func (*Backend) TurnWork(n, k int) int { return eigen.TurnWork(n, k) }

@@ -42,6 +42,7 @@ func allocations(t *testing.T, be engine.Backend) {
 	a, b, c, x, y := fill(m*k), fill(k*n), fill(m*n), fill(k), fill(m)
 	g, r, sq, s, vt := fill(16*k), fill(16*m), fill(m*m), fill(m), fill(m*n)
 	eig, sv, q := workspace(be.SymEigWork(m, m/2)), workspace(be.SVDWork(m, n)), workspace(be.QRWork(n, m))
+	tri, turned := workspace(be.TridiagonalWork(m)), workspace(be.TurnWork(m, 4))
 	left := workspace(be.LeftMulWork(m/2, n, m/2+9))
 	spd := func() {
 		clear(sq)
@@ -67,6 +68,11 @@ func allocations(t *testing.T, be engine.Backend) {
 		"SymEig": func() {
 			spd()
 			be.SymEig(engine.View(m, m, sq), s, engine.Strided(m/2, m, vt, n), eig)
+		},
+		"Tridiagonal": func() {
+			spd()
+			be.Tridiagonal(engine.View(m, m, sq), s, y, r[:m], tri)
+			be.Turn(true, engine.View(m, m, sq), r[:m], engine.View(4, m, vt[:4*m]), turned)
 		},
 		"SVD": func() { be.SVD(engine.View(m, n, c), s, engine.View(min(m, n), n, vt), sv) },
 		"QR":  func() { be.QR(engine.View(n, m, c), q) },
@@ -189,6 +195,18 @@ func wrongFactorisations(be engine.Backend, x []float64) map[string]func() {
 		"k above n":       func() { be.SymEig(engine.View(2, 2, x), x, engine.View(3, 2, x), make([]float64, 10000)) },
 		"short eig work": func() {
 			be.SymEig(engine.View(4, 4, x), x, engine.View(4, 4, x), make([]float64, be.SymEigWork(4, 4)-1))
+		},
+		"short tridiagonal work": func() {
+			be.Tridiagonal(engine.View(4, 4, x), x, x, x, make([]float64, be.TridiagonalWork(4)-1))
+		},
+		"short diagonal": func() { be.Tridiagonal(engine.View(4, 4, x), x[:3], x, x, make([]float64, 10000)) },
+		"short beside":   func() { be.Tridiagonal(engine.View(4, 4, x), x, x[:2], x, make([]float64, 10000)) },
+		"short tau":      func() { be.Tridiagonal(engine.View(4, 4, x), x, x, x[:3], make([]float64, 10000)) },
+		"no square turn": func() { be.Turn(false, engine.View(4, 3, x), x, engine.View(2, 4, x), make([]float64, 10000)) },
+		"other turned":   func() { be.Turn(false, engine.View(4, 4, x), x, engine.View(2, 3, x), make([]float64, 10000)) },
+		"short turn tau": func() { be.Turn(true, engine.View(4, 4, x), x[:3], engine.View(2, 4, x), make([]float64, 10000)) },
+		"short turn work": func() {
+			be.Turn(true, engine.View(4, 4, x), x, engine.View(2, 4, x), make([]float64, be.TurnWork(4, 2)-1))
 		},
 		"short svd work": func() {
 			be.SVD(engine.View(4, 5, x), x, engine.View(4, 5, x), make([]float64, be.SVDWork(4, 5)-1))

@@ -56,6 +56,7 @@ func reproducible(t *testing.T, be engine.Backend) {
 			return append(w, v...)
 		},
 	}
+	operations["Tridiagonal"] = func() []float64 { return reduced(t, be, a) }
 	for name, operation := range operations {
 		t.Run(name, func(t *testing.T) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -72,4 +73,21 @@ func reproducible(t *testing.T, be engine.Backend) {
 			}
 		})
 	}
+}
+
+// reduced is T and two rows turned, of a matrix of an order that is shared out.
+func reduced(t *testing.T, be engine.Backend, x []float64) []float64 {
+	const n = 800
+	a := make([]float64, n*n)
+	for i := range n {
+		for j := range i + 1 {
+			a[i*n+j] = x[(i*j+i)%len(x)]
+		}
+	}
+	d, e, tau, two := workspace(n), workspace(n-1), workspace(n), slices.Clone(x[:2*n])
+	if !be.Tridiagonal(engine.View(n, n, a), d, e, tau, workspace(be.TridiagonalWork(n))) {
+		t.Fatal("Tridiagonal fails")
+	}
+	be.Turn(true, engine.View(n, n, a), tau, engine.View(2, n, two), workspace(be.TurnWork(n, 2)))
+	return slices.Concat(d, e, two)
 }

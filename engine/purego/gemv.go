@@ -106,18 +106,21 @@ func (b *Backend) Symv(sym matrix.Matrix, x, y []float64) {
 	n := matrix.Square(&sym)
 	matrix.Vector(n, len(x))
 	matrix.Vector(n, len(y))
-	a, lda := sym.Data, sym.Stride
-	if n == 0 {
-		return
-	}
 	clear(y[:n])
-	i := 0
-	for ; i+4 <= n; i += 4 {
+	b.symvRows(0, n, sym, x, y)
+}
+
+// symvRows adds to the first hi elements of y, of which those from lo on are zero, what rows
+// lo to hi of the lower triangle of A contribute to A·x.
+func (b *Backend) symvRows(lo, hi int, sym matrix.Matrix, x, y []float64) {
+	a, lda := sym.Data, sym.Stride
+	i := lo
+	for ; i+4 <= hi; i += 4 {
 		c, s := x[i:i+4:i+4], y[i:i+4:i+4]
 		s[0], s[1], s[2], s[3] = b.kernel.Symv4(i, c[0], c[1], c[2], c[3], &a[i*lda], lda, &x[0], &y[0])
 		symvTriangle(4, a[i*lda+i:], lda, c, s)
 	}
-	for ; i < n; i++ {
+	for ; i < hi; i++ {
 		row := &a[i*lda]
 		y[i] += b.kernel.Dot1(i, row, &x[0]) + a[i*lda+i]*x[i]
 		b.kernel.Axpy1(i, x[i], row, &y[0])

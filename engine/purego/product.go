@@ -151,15 +151,21 @@ func share(n, i, parts, unit int) int {
 // shareOfTriangle is the row where part i of a triangle begins, all having the same
 // area.
 func (p *dividedProduct) shareOfTriangle(i int) int {
+	return shareOfTriangle(p.first, p.m, i, p.rows, p.be.kernel.MR())
+}
+
+// shareOfTriangle is the row, a multiple of unit, where part i of so many of the rows first to
+// m of a triangle begins, all having the same area.
+func shareOfTriangle(first, m, i, parts, unit int) int {
 	switch i {
 	case 0:
-		return p.first
-	case p.rows:
-		return p.m
+		return first
+	case parts:
+		return m
 	}
-	above, all := float64(p.first)*float64(p.first), float64(p.m)*float64(p.m)
-	row := math.Sqrt(above + (all-above)*float64(i)/float64(p.rows))
-	return min(p.m, max(p.first, roundUp(int(row), p.be.kernel.MR())))
+	above, all := float64(first)*float64(first), float64(m)*float64(m)
+	row := math.Sqrt(above + (all-above)*float64(i)/float64(parts))
+	return min(m, max(first, roundUp(int(row), unit)))
 }
 
 // evenly is the step, at most most, that divides n into equal parts.

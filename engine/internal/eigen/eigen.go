@@ -88,6 +88,7 @@ func Sym(kr Kernels, sym matrix.Matrix, w []float64, vectors matrix.Matrix, work
 	if !ok {
 		return false
 	}
-	backTransform(kr, n, k, a, lda, tau, v, ldv, work)
+	completeVectors(n, a, lda)
+	backTransform(kr, false, n, k, a, lda, tau, v, ldv, work)
 	return rescale(w[:n], exp)
 }

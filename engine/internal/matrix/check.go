@@ -127,3 +127,22 @@ func SymEig(a *Matrix, w []float64, v *Matrix) (n, k int) {
 	Vector(n, len(w))
 	return n, k
 }
+
+// Tridiagonal checks the operands of a reduction to tridiagonal form and returns the order
+// of A.
+func Tridiagonal(a *Matrix, d, e, tau []float64) (n int) {
+	n = Square(a)
+	Vector(n, len(d))
+	Vector(max(n-1, 0), len(e))
+	Vector(n, len(tau))
+	return n
+}
+
+// Turn checks the operands of a product with the reflections in A, and returns the order n
+// of A and the number k of rows of X.
+func Turn(a *Matrix, tau []float64, x *Matrix) (n, k int) {
+	n = Square(a)
+	Vector(n, len(tau))
+	Is(x, x.Rows, n)
+	return n, x.Rows
+}

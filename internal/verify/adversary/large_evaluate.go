@@ -213,9 +213,10 @@ func (e *wide) iterate() {
 	}
 }
 
-// exact is Cholesky, and QR where it takes no longer than the reference.
+// exact is Cholesky, the reduction to tridiagonal form, and QR where it takes no longer than the
+// reference.
 func (e *wide) exact() {
-	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR} {
+	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.Tridiagonal, ridge.QR} {
 		if factor == ridge.QR && e.p.g.Cols > 200 && e.p.g.Seed%4 > 0 {
 			continue
 		}

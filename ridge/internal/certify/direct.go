@@ -31,7 +31,8 @@ type Factored struct {
 	X     []float64 // x̂, t×d
 	R     []float64 // upper triangular d×d, leading dimension Ld, RᵀR ≈ H
 	Ld    int
-	RSS   []float64 // ‖Ax̂ − b‖² as computed
+	T     *Tridiagonal // in place of R
+	RSS   []float64    // ‖Ax̂ − b‖² as computed
 
 	Data     []float64 // bounds, in norm, on the perturbation of each column, d+t
 	Residual []float64 // bounds on the elements of Hx̂ − c of the perturbed data, t×d
@@ -72,6 +73,9 @@ func (e *Streamed) moved(f *Factored) (off []float64, s spectrum) {
 	inR := slices.Clone(off[:d])
 	for j, v := range f.Stacked {
 		inR[j] += inflate * v
+	}
+	if f.T != nil {
+		return off, e.tridiagonal(f, inR)
 	}
 	return off, e.spectrum(f, inR)
 }
@@ -118,6 +122,7 @@ type spectrum struct {
 	inverse []float64         // bounds on the √(H⁻¹)ⱼⱼ
 	df      interval.Interval // brackets the effective dimension d − γ·tr H⁻¹
 	factor  nearness
+	apart   float64 // with T: bounds what a computed Hv is off by, relative to ‖v‖
 }
 
 // A nearness says how near RᵀR is to H, and how well R can be solved with.
@@ -147,7 +152,7 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	least := math.Max((1-d*eps*frobenius*rnorm*frobenius/two)/two, math.Max((1-slack)/(frobenius*(1+d*eps)),
 		math.Sqrt(math.Max(0, math.Pow(math.Max(0, root-offNorm), 2)-gram))))
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
-	s := spectrum{root, make([]float64, e.Dim), interval.Interval{Lo: 0, Hi: limit}, nearness{}}
+	s := spectrum{sigma: root, inverse: make([]float64, e.Dim), df: interval.Interval{Lo: 0, Hi: limit}}
 	for j := range s.inverse {
 		s.inverse[j] = math.Inf(1)
 	}

@@ -16,8 +16,12 @@ type Corrected struct {
 	Bounds []float64         // of the error of each component of the gradient g
 	RSS    interval.Interval // ‖Ax − b‖²
 	Shift  twofold.Number    // the mean of Xx − y
-	Half   []float64         // R⁻ᵀg as computed
 	Step   []float64         // R⁻¹R⁻ᵀg as computed: about x − x*
+	Half   []float64         // R⁻ᵀg as computed; not with T
+
+	// With T:
+	Gradient []float64 // g
+	Left     []float64 // g − H·Step as computed
 }
 
 // Next are the weights x − Step, rounded to float64, and what rounding has taken from them.
@@ -35,17 +39,24 @@ type Refiner struct {
 	gamma float64
 	s     spectrum
 	omega float64 // (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR
+	byT   bool    // there is T in place of R
 }
 
 // NewRefiner returns nil where the factor says too little of H.
 func NewRefiner(e *Streamed, f *Factored) *Refiner {
 	_, s := e.moved(f)
 	n := s.factor
+	if f.T != nil {
+		if !(n.solved < 0.5) {
+			return nil
+		}
+		return &Refiner{rows: e, gamma: f.Gamma, s: s, byT: true}
+	}
 	omega := math.Max(1-n.lower*n.lower, n.upper*n.upper-1) * (1 + few*eps)
 	if !(n.lower > 0) || !(omega < 0.5) {
 		return nil
 	}
-	return &Refiner{e, f.Gamma, s, omega}
+	return &Refiner{rows: e, gamma: f.Gamma, s: s, omega: omega}
 }
 
 // A Refinement is what is known of corrected weights.
@@ -64,15 +75,18 @@ func (r *Refiner) alongMeans(e float64) float64 {
 	return vec.AbsDot(r.s.inverse, r.rows.Means[:r.rows.Dim]) * e * inflate
 }
 
-// Next bounds x⁺ = x − step, of target j, without reading the rows again. With δ the error of
-// the gradient g, |δᵢ| ≤ Boundsᵢ, and (RᵀR)⁻¹g = step + s,
-//
-//	x − step − x* = (H⁻¹ − (RᵀR)⁻¹)g + s + H⁻¹δ,
-//	‖(H⁻¹ − (RᵀR)⁻¹)g‖ ≤ ω/(1−ω)·‖R⁻¹‖·‖R⁻ᵀg‖,   ω/√(1−ω)·‖R⁻ᵀg‖ in the norm of H,
-//	‖H⁻¹δ‖ ≤ ‖H^{-½}δ‖/σ,   ‖H^{-½}δ‖ ≤ min(‖δ‖/σ, Σ|δᵢ|√(H⁻¹)ᵢᵢ),
-//
-// from H⁻¹ = R⁻¹(I + E)⁻¹R⁻ᵀ with ‖E‖ ≤ ω. What rounding x⁺ to float64 takes from it comes
-// on top. known is false where squares have left the range of float64.
+// An afterStep is what is known of x − step, and of x, where the step is what a factor makes of
+// the gradient at x.
+type afterStep struct {
+	error  float64           // bounds ‖x − step − x*‖
+	inner  float64           // bounds ‖H^{½}(x − step − x*)‖
+	step   float64           // times upper, bounds ‖H^{½}step‖
+	before interval.Interval // brackets ‖H^{½}(x − x*)‖
+}
+
+// Next bounds x⁺ = x − step, of target j, without reading the rows again, by what the factor
+// knows of it. What rounding x⁺ to float64 takes from it comes on top. known is false where
+// squares have left the range of float64.
 func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	s, n, d := r.s, r.s.factor, float64(r.rows.Dim)
 	x, low := c.Next()
@@ -80,6 +94,44 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	if !(vec.Norm(c.X) <= math.MaxFloat64) || !(xn <= math.MaxFloat64) || math.IsInf(c.RSS.Hi, 1) {
 		return next, false
 	}
+	round := 1 + (d+8)*eps
+	var a afterStep
+	if r.byT {
+		a = r.stepped(c)
+	} else {
+		a = r.solved(c)
+	}
+	next.X, next.Error = x, a.error
+	lowR := vec.AbsDot(n.columns, low) * round // bounds ‖R·low‖; with T, ‖H^{½}low‖
+	energy := (a.inner + n.upper*lowR) * round
+	bound := next.Error + rounding
+
+	// f* from x: f(x) − f* = ½‖H^{½}(x − x*)‖².
+	next.Before = a.before.Lo
+	objective := objectiveNear(r.gamma, vec.Norm(c.X), a.before, d, c.RSS)
+	rss := interval.WidenRoot(c.RSS, n.upper*(a.step+lowR)*round)
+	rss.Lo, rss.Hi = rss.Lo*(1-few*eps), rss.Hi*(1+few*eps)
+	rss = interval.Intersect(rss, rssAbove(objective, r.gamma, xn, energy, d))
+	next.Weights = Weights{
+		Error: bound, Relative: Relative(bound, xn*(1-(d+2)*eps)), Energy: energy,
+		Intercept: r.rows.landed(&Landing{c.Shift, c.Step, low}, next.Error, r.alongMeans(a.inner)),
+		TSS:       r.rows.totalSquares(j, r.rows.lost()), RSS: rss,
+		Objective: objective,
+		GCV:       gcv(r.rows.Rows, r.rows.Intercept, s.df, rssNear(r.gamma, energy, rss)),
+	}
+	return next, true
+}
+
+// solved is what R leaves to know. With δ the error of the gradient g, |δᵢ| ≤ Boundsᵢ, and
+// (RᵀR)⁻¹g = step + s,
+//
+//	x − step − x* = (H⁻¹ − (RᵀR)⁻¹)g + s + H⁻¹δ,
+//	‖(H⁻¹ − (RᵀR)⁻¹)g‖ ≤ ω/(1−ω)·‖R⁻¹‖·‖R⁻ᵀg‖,   ω/√(1−ω)·‖R⁻ᵀg‖ in the norm of H,
+//	‖H⁻¹δ‖ ≤ ‖H^{-½}δ‖/σ,   ‖H^{-½}δ‖ ≤ min(‖δ‖/σ, Σ|δᵢ|√(H⁻¹)ᵢᵢ),
+//
+// from H⁻¹ = R⁻¹(I + E)⁻¹R⁻ᵀ with ‖E‖ ≤ ω.
+func (r *Refiner) solved(c *Corrected) (a afterStep) {
+	s, n, d := r.s, r.s.factor, float64(r.rows.Dim)
 	round, tiny := 1+(d+8)*eps, (d+8)*roundoff.Underflow
 	under := (d*math.Sqrt(d) + vec.Norm(n.columns)) * roundoff.Underflow // what R⁻ᵀg and the step lose
 	half, step := vec.Norm(c.Half)*round, vec.Norm(c.Step)*round
@@ -88,25 +140,9 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	// Solving R·step = R⁻ᵀg is off by so much of it.
 	backward := (d*eps*vec.AbsDot(n.columns, c.Step)+under)*round + n.inverse*under
 	solved := half*n.transposed + backward // bounds ‖Rs‖
-	next.X, next.Error = x, (r.omega/(1-r.omega)*n.inverse*exact+n.inverse*half*n.transposed+math.Min(step*n.solved+n.inverse*(1+n.inverse)*under, n.inverse*backward)+lost/s.sigma)*round+tiny
-	inner := (r.omega/n.lower*exact+n.upper*solved+lost)*round + tiny
-	lowR := vec.AbsDot(n.columns, low) * round // bounds ‖R·low‖
-	energy := (inner + n.upper*lowR) * round
-	bound := next.Error + rounding
-
-	// f* from x: f(x) − f* = ½‖H^{½}(x − x*)‖².
-	before := interval.Interval{Lo: math.Max(0, half*(1-n.transposed)/n.upper/round/round-lost), Hi: (exact/n.lower+lost)*round + tiny}
-	next.Before = before.Lo
-	objective := objectiveNear(r.gamma, vec.Norm(c.X), before, d, c.RSS)
-	rss := interval.WidenRoot(c.RSS, n.upper*(exact+solved+lowR)*round)
-	rss.Lo, rss.Hi = rss.Lo*(1-few*eps), rss.Hi*(1+few*eps)
-	rss = interval.Intersect(rss, rssAbove(objective, r.gamma, xn, energy, d))
-	next.Weights = Weights{
-		Error: bound, Relative: Relative(bound, xn*(1-(d+2)*eps)), Energy: energy,
-		Intercept: r.rows.landed(&Landing{c.Shift, c.Step, low}, next.Error, r.alongMeans(inner)),
-		TSS:       r.rows.totalSquares(j, r.rows.lost()), RSS: rss,
-		Objective: objective,
-		GCV:       gcv(r.rows.Rows, r.rows.Intercept, s.df, rssNear(r.gamma, energy, rss)),
-	}
-	return next, true
+	a.error = (r.omega/(1-r.omega)*n.inverse*exact+n.inverse*half*n.transposed+math.Min(step*n.solved+n.inverse*(1+n.inverse)*under, n.inverse*backward)+lost/s.sigma)*round + tiny
+	a.inner = (r.omega/n.lower*exact+n.upper*solved+lost)*round + tiny
+	a.step = exact + solved
+	a.before = interval.Interval{Lo: math.Max(0, half*(1-n.transposed)/n.upper/round/round-lost), Hi: (exact/n.lower+lost)*round + tiny}
+	return a
 }

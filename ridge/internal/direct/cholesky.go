@@ -28,10 +28,15 @@ type normalEquations struct {
 
 // NewCholesky streams K and c, and factors H = K + γI.
 func NewCholesky(be engine.Backend, d, t int) Factorization {
+	return newNormalEquations(be, d, t, roundoff.StageRows)
+}
+
+// newNormalEquations folds so many rows at a time.
+func newNormalEquations(be engine.Backend, d, t, rows int) *normalEquations {
 	q := d + t
 	return &normalEquations{
 		be: be, d: d, t: t, col: make([]float64, q),
-		rows: make([]float64, roundoff.StageRows*q), sum: make([]float64, q*q), work: make([]float64, q*q),
+		rows: make([]float64, rows*q), sum: make([]float64, q*q), work: make([]float64, q*q),
 	}
 }
 
@@ -86,20 +91,38 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 		}
 	}
 	x, r := make([]float64, t*d), make([]float64, t*d)
-	for j := range t {
-		c := e.sum[(d+j)*q : (d+j)*q+d]
-		copy(x[j*d:(j+1)*d], c)
-		copy(r[j*d:(j+1)*d], c)
-	}
+	e.crossProducts(x)
 	e.be.CholeskySolve(engine.Strided(d, d, e.work, q), engine.View(t, d, x))
+	e.crossProducts(r)
 	vec.Axpy(-gamma, x, r)
-	e.be.Gemm(false, false, -1, engine.View(t, d, x), engine.Strided(d, d, e.sum, q), 1, engine.View(t, d, r))
+	e.residuals(x, r)
 	mirror(d, e.work, q)
+	s := e.found(gamma, x, r)
+	s.R, s.Ld = e.work, q
+	s.Gram, s.Lost = roundoff.Unit*roundoff.CholeskyFactor(e.chain, n), n*roundoff.LostSquares
+	return s, -1
+}
 
-	s := &certify.Factored{
-		Gamma: gamma, X: x, R: e.work, Ld: q, Data: make([]float64, q),
-		Gram: roundoff.Unit * roundoff.CholeskyFactor(e.chain, n), Lost: n * roundoff.LostSquares,
+// crossProducts overwrites x (t×d) with AᵀY, a target after the other.
+func (e *normalEquations) crossProducts(x []float64) {
+	q := e.d + e.t
+	for j := range e.t {
+		copy(x[j*e.d:(j+1)*e.d], e.sum[(e.d+j)*q:(e.d+j)*q+e.d])
 	}
+}
+
+// residuals subtracts the products of K with the rows of x from those of r.
+func (e *normalEquations) residuals(x, r []float64) {
+	d, q, k := e.d, e.d+e.t, len(x)/e.d
+	e.be.Gemm(false, false, -1, engine.View(k, d, x), engine.Strided(d, d, e.sum, q), 1, engine.View(k, d, r))
+}
+
+// found is what is known of the weights x at γ, t×d, where r = c − Hx as computed: all but what
+// a factor tells.
+func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored {
+	d, t, q := e.d, e.t, e.d+e.t
+	n := float64(d)
+	s := &certify.Factored{Gamma: gamma, X: x, Data: make([]float64, q)}
 	for j := range t {
 		xj, rj, c := x[j*d:(j+1)*d], r[j*d:(j+1)*d], e.sum[(d+j)*q:(d+j)*q+d]
 		b, xn := e.col[d+j], vec.Norm(xj)
@@ -111,5 +134,5 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 		s.RSS = append(s.RSS, e.sum[(d+j)*q+d+j]-vec.Dot(c, xj)-gamma*xn*xn-vec.Dot(xj, rj))
 		s.RSSRound = append(s.RSSRound, roundoff.Unit*(roundoff.CholeskyRSS(e.chain, n)*size*size+roundoff.GammaRSS(n)*(gamma*xn*xn)))
 	}
-	return s, -1
+	return s
 }

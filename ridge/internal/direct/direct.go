@@ -8,6 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
@@ -27,14 +28,20 @@ type Factorization interface {
 	solve(gamma float64) (s *certify.Factored, column int)
 }
 
-// Bytes is the memory of either factorization, about 3(d+t)² numbers, or
+// Bytes is the memory of either factorization of one γ, about 3(d+t)² numbers, or
 // the largest integer where that is more.
-func Bytes(d, t int) uint64 {
+func Bytes(d, t int) uint64 { return squares(3, d, t) }
+
+// ReducedBytes is that of a reduction, about 4(d+t)² numbers: vectors of several γ count as one.
+func ReducedBytes(d, t int) uint64 { return squares(4, d, t) }
+
+// squares is the memory of so many (d+t)×(d+t) matrices and of the rows to be folded.
+func squares(count uint64, d, t int) uint64 {
 	q := uint64(d) + uint64(t)
-	if q >= 1<<58 {
+	if q >= 1<<57 {
 		return math.MaxUint64
 	}
-	hi, lo := bits.Mul64(q, 8*(3*q+2*roundoff.StageRows))
+	hi, lo := bits.Mul64(q, 8*(count*q+2*roundoff.StageRows))
 	if hi != 0 {
 		return math.MaxUint64
 	}
@@ -99,6 +106,13 @@ func (s *Stream) Close(stage *rows.Stage, intercept bool, be engine.Backend) *Sy
 
 // Evidence is what is known of the rows.
 func (s *System) Evidence() *certify.Streamed { return &s.evidence }
+
+// MeanEigenvalue is that of K, ‖A‖²_F/d.
+func (s *System) MeanEigenvalue() float64 {
+	d := s.evidence.Dim
+	norm := vec.Norm(s.columns[:d])
+	return norm * norm / float64(d)
+}
 
 // Solve returns the solution at γ >= 0. It is nil for a system too close to singular:
 // column is then the first feature that depends on those before it, -1 if unknown.

@@ -99,6 +99,17 @@ func Pass(gradient int, sparse bool) float64 {
 //
 // additions, and off by chain·Unit·‖aᵢ‖‖aⱼ‖, whatever the backend does inside.
 
+// GramSum bounds the error of Kᵢⱼ as it is summed, in units of Unit·‖aᵢ‖‖aⱼ‖: the chain, and one
+// for what is of second order.
+func GramSum(chain float64) float64 { return chain + 1 }
+
+// Tridiagonal bounds how far the eigenvalues of T = QᵀKQ are from those of K, as it is summed, for
+// d features, in units of Eps·‖A‖²_F. It is calibrated, by TestReduction of package direct, as what
+// can be proved is many times what is ever seen: 0.05·d, of entries that are all equal, where the
+// norms of the reflections' vectors are sums of d/4 terms that round the same way. Other data stay
+// below 4.
+func Tridiagonal(d float64) float64 { return 32 + d/4 }
+
 // LostSquares is what an entry of K, a sum over fewer than 2³⁴ rows, loses to underflow:
 // [Underflow] for each row.
 const LostSquares = 0x1p-1040

@@ -23,7 +23,13 @@ type choice struct {
 	AtEnd    bool           `json:"at_end"` // it is the least or the largest of the path
 	Path     []pathPoint    `json:"path"`
 
+	wording
+}
+
+// A wording is what a choice is described with.
+type wording struct {
 	narrower string // what would make brackets narrower
+	whole    bool   // AᵀA itself is what it was chosen by
 }
 
 type pathPoint struct {
@@ -42,7 +48,7 @@ func describe(p *ridge.GammaChoice) *choice {
 	c := &choice{
 		By: p.By.String(), Gamma: gamma(p.Index), Score: p.Score, Certain: p.Certain,
 		Excess: number(p.Excess), Relative: number(p.RelativeExcess()), Passes: p.Passes, Spent: p.Spent,
-		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])},
+		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])}, wording: wording{whole: p.Whole},
 	}
 	c.AtEnd = p.Index == 0 || p.Index == len(p.Path)-1
 	for i, f := range p.Path {
@@ -85,7 +91,7 @@ func (c *choice) String() string {
 
 // leaves says what leaves a choice open.
 func (c *choice) leaves() string {
-	if c.Passes > 0 {
+	if c.Passes > 0 || c.whole {
 		return "what was read leaves"
 	}
 	return "the sketch leaves"
@@ -114,7 +120,7 @@ func (c *choice) reason() string {
 // narrower is what would make the brackets of GCV narrower: a sketch of d rows, and AᵀA itself,
 // has only round-off left.
 func (f *Fit) narrower() string {
-	if f.Size() < f.Found.Summary.Config().Dim && f.scatter() == "" && !f.Found.Choice.Whole {
+	if !f.Found.Choice.Whole && f.scatter() == "" && f.Size() < f.Found.Summary.Config().Dim {
 		return "a larger --size"
 	}
 	return "--standardize, or features of like scale,"

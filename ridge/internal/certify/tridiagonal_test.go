@@ -1,0 +1,193 @@
+package certify
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+)
+
+// matrices are tridiagonal and positive semidefinite, but for rounding.
+func matrices(rng *rand.Rand) map[string]*Tridiagonal {
+	out := map[string]*Tridiagonal{}
+	for _, d := range []int{1, 2, 9, 16} {
+		for name, entry := range map[string]func(i int) (a, e float64){
+			"1-2-1":    func(int) (a, e float64) { return 2, -1 },
+			"diagonal": func(i int) (a, e float64) { return float64(i), 0 },
+			"zero":     func(int) (a, e float64) { return 0, 0 },
+			"graded":   func(i int) (a, e float64) { return math.Exp2(float64(-4 * i)), 0.2 * math.Exp2(float64(-4*i-2)) },
+			"rising":   func(i int) (a, e float64) { return math.Exp2(float64(3 * i)), 0.3 * math.Exp2(float64(3*i)) },
+			"random":   func(int) (a, e float64) { return 1 + rng.Float64(), 0.5 * rng.NormFloat64() / 3 },
+			"huge":     func(int) (a, e float64) { return 0x1p500, 0x1p498 },
+			"tiny":     func(int) (a, e float64) { return 0x1p-500, 0x1p-502 },
+			"denormal": func(int) (a, e float64) { return 0x1p-1040, 0x1p-1043 },
+		} {
+			a, b := make([]float64, d), make([]float64, d)
+			for i := range d {
+				a[i], b[i] = entry(i)
+			}
+			out[fmt.Sprintf("%s, d = %d", name, d)] = NewTridiagonal(a, b[:d-1], make([]float64, d), 0, 0)
+		}
+		a, b := make([]float64, d), make([]float64, d-1) // rows add up to nothing, so that T is singular
+		for i := range b {
+			b[i] = -float64(1 + rng.IntN(100))
+			a[i], a[i+1] = a[i]-b[i], a[i+1]-b[i]
+		}
+		out[fmt.Sprintf("singular, d = %d", d)] = NewTridiagonal(a, b, make([]float64, d), 0, 0)
+	}
+	return out
+}
+
+// dense is T in extended precision.
+func (t *Tridiagonal) dense() [][]*big.Float {
+	d := len(t.Diagonal)
+	out := make([][]*big.Float, d)
+	for i := range out {
+		out[i] = make([]*big.Float, d)
+		for j := range out[i] {
+			v := 0.0
+			switch j {
+			case i:
+				v = t.Diagonal[i]
+			case i + 1:
+				v = t.Beside[i]
+			case i - 1:
+				v = t.Beside[j]
+			}
+			out[i][j] = refbig.Float(v)
+		}
+	}
+	return out
+}
+
+// TestTridiagonal: the least eigenvalue and the effective dimension are bounded, closely, against
+// eigenvalues of hundreds of bits.
+func TestTridiagonal(t *testing.T) {
+	for name, m := range matrices(rand.New(rand.NewPCG(1, 2))) {
+		lambda := refbig.Eigenvalues(m.dense())
+		least, most := math.Inf(1), 0.0
+		for _, v := range lambda {
+			f, _ := v.Float64()
+			least, most = math.Min(least, f), math.Max(most, math.Abs(f))
+		}
+		if !(m.norm >= most) || !(m.least <= least) || !(m.least >= least-64*eps*most-1e-300) {
+			t.Errorf("%s: least eigenvalue %g, bound %g; norm %g, bound %g", name, least, m.least, most, m.norm)
+		}
+		d := float64(len(lambda))
+		for _, gamma := range []float64{1e-12 * most, 1e-9 * most, 1e-3 * most, most, 1e6 * most, 1} {
+			if gamma == 0 {
+				continue
+			}
+			for _, off := range []float64{0, gamma / 100} {
+				lo, hi := new(big.Float).SetPrec(refbig.Prec), new(big.Float).SetPrec(refbig.Prec) // df where all eigenvalues are off by that
+				for _, v := range lambda {
+					for sign, sum := range map[float64]*big.Float{-1: lo, 1: hi} {
+						h := new(big.Float).Add(v, refbig.Float(gamma+sign*off))
+						sum.Add(sum, new(big.Float).Sub(refbig.Float(1), new(big.Float).Quo(refbig.Float(gamma), h)))
+					}
+				}
+				l, _ := lo.Float64()
+				h, _ := hi.Float64()
+				got := m.dimension(gamma, off, d)
+				if !(got.Lo <= math.Max(0, l)) || !(got.Hi >= math.Min(d, h)) {
+					t.Errorf("%s, γ = %g ± %g: effective dimension in %v, is in [%g, %g]", name, gamma, off, got, l, h)
+				}
+				slack := d * (1e-13 + 64*eps*most/gamma + 0.05*off/gamma)
+				if most < 0x1p-1000 { // what underflows is not little
+					continue
+				}
+				if !(got.Lo >= l-slack) || !(got.Hi <= h+slack) {
+					t.Errorf("%s, γ = %g ± %g: [%g, %g] is loose: %v", name, gamma, off, l, h, got)
+				}
+			}
+		}
+	}
+}
+
+// TestTridiagonalIndefinite: where round-off may be all that there is of an eigenvalue, nothing is
+// said.
+func TestTridiagonalIndefinite(t *testing.T) {
+	m := NewTridiagonal([]float64{1, 0, 1}, []float64{1, 0}, make([]float64, 3), 0, 0) // (1 ± √5)/2 and 1
+	if !(m.least <= -0.6180339) || !(m.least >= -0.6180341) {
+		t.Errorf("least eigenvalue %v", m.least)
+	}
+	if got := m.dimension(0.5, 0, 3); got.Lo != 0 || got.Hi != 3 {
+		t.Errorf("T + γI is indefinite: effective dimension in %v", got)
+	}
+	if got := m.dimension(0.62, 0.01, 3); got.Lo != 0 {
+		t.Errorf("T + γI may be indefinite: effective dimension in %v", got)
+	}
+}
+
+// one is what is known of a problem of one feature, K = 1, of which K̃ = 1.01 was summed, at γ.
+func one(gamma float64) (*Streamed, *Factored) {
+	e := &Streamed{Rows: 3, Dim: 1, TSS: []float64{1}, Columns: Columns{Displaced: make([]float64, 2)}}
+	t := NewTridiagonal([]float64{1.01}, nil, []float64{1}, 0.01, 0.02)
+	return e, &Factored{Gamma: gamma, Data: make([]float64, 2), T: t}
+}
+
+// TestTridiagonalOff: what K was summed wrong, and what its reduction is off by, are in σ, and in
+// what is said of the effective dimension.
+func TestTridiagonalOff(t *testing.T) {
+	e, f := one(0.5)
+	_, s := e.moved(f)
+	if s2 := s.sigma * s.sigma; !(s2 <= 0.5+1.01-0.03) || !(s2 >= 0.5+1.01-0.03-1e-3) {
+		t.Errorf("σ² is %g", s2)
+	}
+	lo, hi := 0.98/1.48, 1.04/1.54
+	if !(s.df.Lo <= lo) || !(s.df.Hi >= hi) || !(s.df.Lo >= lo-1e-3) || !(s.df.Hi <= hi+1e-3) {
+		t.Errorf("effective dimension in %v, may be in [%g, %g]", s.df, lo, hi)
+	}
+	e.Displaced[0] = 0.1 // ‖A‖ is in [√0.98 − 0.1, √1.04 + 0.1]
+	_, s = e.moved(f)
+	least, most := math.Pow(math.Sqrt(0.98)-0.1, 2), math.Pow(math.Sqrt(1.04)+0.1, 2)
+	if s2 := s.sigma * s.sigma; !(s2 <= 0.5+least) || !(s.df.Lo <= least/(0.5+least)) || !(s.df.Hi >= math.Min(1, most/(0.5+most))) {
+		t.Errorf("σ² is %g and the effective dimension in %v, the column is moved by 0.1", s2, s.df)
+	}
+}
+
+// TestStepped: bounds on x − step hold where K̃ is not K, the step is not quite K̃⁻¹g, and the
+// gradient is off.
+func TestStepped(t *testing.T) {
+	for _, gamma := range []float64{0.5, 1e-9, 1e6} {
+		h, summed := 1+gamma, 1.01+gamma
+		want := 1 / h // x*, for c = 1
+		for _, x := range []float64{0, 0.7, 1e3} {
+			for _, miss := range []float64{0, 1e-3} {
+				for _, off := range []float64{0, 1e-2} {
+					e, f := one(gamma)
+					r := NewRefiner(e, f)
+					if r == nil {
+						t.Fatalf("γ = %g: no refiner", gamma)
+					}
+					g := h*x - 1
+					measured := g * (1 + off)
+					step := measured / summed * (1 + miss)
+					next, known := r.Next(0, &Corrected{
+						X: []float64{x}, Bounds: []float64{math.Abs(g * off)}, RSS: interval.Interval{Lo: (x - 1) * (x - 1), Hi: (x - 1) * (x - 1)},
+						Gradient: []float64{measured}, Step: []float64{step}, Left: []float64{measured - summed*step},
+					})
+					name := fmt.Sprintf("γ = %g from %g, off by %g and %g", gamma, x, miss, off)
+					is := math.Abs(x - step - want)
+					if !known || !(next.Error >= is) || !(next.Weights.Error >= is) || !(next.Weights.Energy >= math.Sqrt(h)*is) {
+						t.Errorf("%s: error %g, bound %g, in the norm of H %g", name, is, next.Error, next.Weights.Energy)
+					}
+					if before := math.Sqrt(h) * math.Abs(x-want); !(next.Before <= before*(1+1e-12)) || !(next.Before >= 0.8*before-1e-12) {
+						t.Errorf("%s: at least %g before, it was %g", name, next.Before, before)
+					}
+					objective := (1 - 1/h) / 2
+					if o := next.Weights.Objective; !(o.Lo <= objective*(1+1e-12)) || !(o.Hi >= objective*(1-1e-12)) {
+						t.Errorf("%s: objective in %v, is %g", name, o, objective)
+					}
+					if !(next.Error <= (0.1*math.Abs(step)+3*math.Abs(g*off/h))+1e-12) {
+						t.Errorf("%s: bound %g for an error of %g", name, next.Error, is)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package ridge_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/ridgetest"
+)
+
+// manyGammas go from what round-off hides to what leaves no weights.
+var manyGammas = []float64{1e-30, 1e-14, 1e-9, 1e-5, 1e-2, 1, 30, 1e4, 1e9, 1e20}
+
+// TestTridiagonal: one reduction serves every γ, each with a certificate that holds, of rows of any
+// kind and shape, weighted, sparse, with an intercept, for several targets; and it certifies
+// what a Cholesky decomposition for each γ does, to a tolerance or nearly as much without one.
+func TestTridiagonal(t *testing.T) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		r := rand.New(rand.NewPCG(6, 28))
+		ran := map[string]int{}
+		for _, kind := range kinds {
+			for i, shape := range [][3]int{{40, 6, 2}, {5, 9, 1}, {3, 1, 1}, {1, 4, 1}, {300, 17, 1}} {
+				s := problem(r, kind, shape[0], shape[1], shape[2], 0.1)
+				s.sparse = i%2 == 1
+				if r.IntN(2) == 0 {
+					s.w = drawWeights(r, shape[0])
+				}
+				opts := ridge.ExactOptions{Factor: ridge.Tridiagonal, Intercept: r.IntN(2) == 0, Backend: be}
+				name := fmt.Sprintf("%s %v, intercept %v, weights %v", kind, shape, opts.Intercept, s.w != nil)
+				p := refbig.New(s.x, s.y, s.w, opts.Intercept)
+				for _, tol := range []float64{0, 1e-13} {
+					opts.Tol = tol
+					fits, err := ridge.Exact(t.Context(), s, manyGammas, opts)
+					gammas := manyGammas
+					if err != nil { // what Cholesky refuses
+						gammas = manyGammas[2:]
+						fits = mustExact(t, s, opts, gammas...)
+					}
+					alone := opts
+					alone.Factor = ridge.Cholesky
+					each := mustExact(t, s, alone, gammas...)
+					for i, f := range fits {
+						ran[f.Method]++
+						ridgetest.Certificate(t, p, f)
+						if f.Gamma != gammas[i] {
+							t.Errorf("%s: γ = %g for %g", name, f.Gamma, gammas[i])
+						}
+						compareCertificates(t, fmt.Sprintf("%s, γ = %g, tol = %g", name, f.Gamma, tol), f, each[i], tol)
+					}
+					if t.Failed() {
+						t.Fatal(name)
+					}
+				}
+			}
+		}
+		t.Logf("ran: %v", ran)
+		if ran["tridiagonal"] < 300 || ran["cholesky"] < 20 {
+			t.Errorf("ran: %v", ran)
+		}
+	})
+}
+
+// compareCertificates holds those of got to those of want: both or neither certified to tol, or not
+// much looser where that is more than 1e-8.
+func compareCertificates(t *testing.T, name string, got, want *ridge.Solution, tol float64) {
+	t.Helper()
+	for j, a := range got.Targets {
+		g, w := a.RelativeErrorBound, want.Targets[j].RelativeErrorBound
+		switch {
+		case tol > 0 && w <= tol && !(g <= tol):
+			t.Errorf("%s: certified to %g by %s, to %g by %s", name, g, got.Method, w, want.Method)
+		case tol == 0 && !(g <= max(1e-8, 1000*w)):
+			t.Errorf("%s: certified to %g by %s, to %g by %s in one pass", name, g, got.Method, w, want.Method)
+		}
+	}
+	if g, w := got.EffectiveDimension, want.EffectiveDimension; !(g.Lo <= w.Hi*(1+1e-12)) || !(w.Lo <= g.Hi*(1+1e-12)) {
+		t.Errorf("%s: effective dimension %v by %s, %v by %s", name, g, got.Method, w, want.Method)
+	}
+}
+
+// TestTridiagonalUseful: of ordinary data T tells every γ what one pass can, and one pass more
+// certifies all γ together.
+func TestTridiagonalUseful(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 500, 40, 2, 1)
+	gammas := []float64{1e-6, 1e-3, 1, 1e3, 1e6}
+	for _, f := range mustExact(t, s, ridge.ExactOptions{Factor: ridge.Tridiagonal}, gammas...) {
+		df := f.EffectiveDimension
+		if f.Method != "tridiagonal" || f.Passes != 1 || f.Status != ridge.Factorized || !(f.Targets[1].RelativeErrorBound <= 1e-10) || !(df.Hi-df.Lo <= 1e-9*df.Hi) {
+			t.Errorf("γ = %g: %s, %d passes, %v, certified to %g, effective dimension %v", f.Gamma, f.Method, f.Passes, f.Status, f.Targets[1].RelativeErrorBound, df)
+		}
+	}
+	for _, f := range mustExact(t, s, ridge.ExactOptions{Factor: ridge.Tridiagonal, Tol: 2e-16}, gammas...) {
+		if f.Method != "tridiagonal" || f.Passes != 2 || f.Status != ridge.Factorized || !(f.Targets[1].RelativeErrorBound <= 2e-16) {
+			t.Errorf("γ = %g: %s, %d passes, %v, certified to %g", f.Gamma, f.Method, f.Passes, f.Status, f.Targets[1].RelativeErrorBound)
+		}
+	}
+}
+
+// TestTridiagonalThreads: the same bits for any number of threads, at an order that is shared out.
+func TestTridiagonalThreads(t *testing.T) {
+	be := must(engine.Default())(t)
+	if !be.Accuracy().Reproducible {
+		t.Skip("not promised")
+	}
+	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 90, 800, 1, 1)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var want []*ridge.Solution
+	for _, threads := range []int{1, 2, 3, 8} {
+		runtime.GOMAXPROCS(threads)
+		got := mustExact(t, s, ridge.ExactOptions{Factor: ridge.Tridiagonal, Tol: 1e-15}, 1, 100)
+		if want == nil {
+			want = got
+		}
+		for i, f := range got {
+			if !slices.Equal(f.Targets[0].Coef, want[i].Targets[0].Coef) || f.Targets[0].Certificate != want[i].Targets[0].Certificate || f.EffectiveDimension != want[i].EffectiveDimension {
+				t.Errorf("other bits on %d threads", threads)
+			}
+		}
+	}
+}
+
+// TestFitReduces: from four γ on a direct fit reduces K once, and says so; not for least squares.
+func TestFitReduces(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 100, 12, 1, 1)
+	for _, c := range []struct {
+		method, ran string
+		gammas      []float64
+	}{
+		{"exact", "cholesky", []float64{1, 2, 3}},
+		{"exact", "tridiagonal", []float64{1, 2, 3, 4}},
+		{"exact", "qr", []float64{1, 2, 3, 0}},
+		{"cholesky", "cholesky", []float64{1, 2, 3, 4, 5}},
+		{"tridiagonal", "tridiagonal", []float64{1}},
+		{"", "tridiagonal", []float64{1, 2, 3, 4}},
+	} {
+		r := must(ridge.Fit(t.Context(), s, ridge.Options{Method: c.method, Gammas: c.gammas}))(t)
+		want := c.method
+		if want == "" {
+			want = "exact"
+		}
+		if r.Method != want || len(r.Solutions) != len(c.gammas) || r.Solutions[0].Method != c.ran {
+			t.Errorf("%q at %v: %s, of which %s", c.method, c.gammas, r.Method, r.Solutions[0].Method)
+		}
+	}
+	// Two equal features at γ below round-off: neither T nor Cholesky does, and QR reads once more.
+	for _, x := range s.x {
+		x[3] = x[2]
+	}
+	r := must(ridge.Fit(t.Context(), s, ridge.Options{Method: "exact", Gammas: []float64{1e-40, 2, 3, 4}}))(t)
+	if got := r.Solutions[0].Method; len(r.Tried) == 1 && (r.Tried[0].Method != "tridiagonal" || got != "qr") || len(r.Tried) == 0 && got != "cholesky" {
+		t.Errorf("%s after %v", got, r.Tried)
+	}
+	p := refbig.New(s.x, s.y, nil, false)
+	for _, f := range r.Solutions {
+		ridgetest.Certificate(t, p, f)
+	}
+}
+
+// TestReductionCost: fifty γ cost a direct solution not much more than four do.
+func TestReductionCost(t *testing.T) {
+	src := fourier(t, 1000, 96)
+	sum := summarize(t, src, ridge.SummaryConfig{Size: 8})
+	seconds := func(k int) float64 {
+		p := must(sum.Plan(ridge.PlanConfig{Rows: 10000, Sizes: []int{8}, Gammas: sum.Grid(k)}))(t)
+		return p.Options[0].Seconds
+	}
+	one, three, four, fifty := seconds(1), seconds(3), seconds(4), seconds(50)
+	if !(one < three) || !(three < four) || !(fifty < 3*four) || math.IsNaN(fifty) {
+		t.Errorf("1, 3, 4, 50 γ take %g, %g, %g, %g s", one, three, four, fifty)
+	}
+}
+
+// TestExactChoice: γ is chosen of direct solutions as it is of a sketch that has lost nothing, in
+// one pass, and what is chosen is certified to the tolerance; by other criteria it is refused.
+func TestExactChoice(t *testing.T) {
+	for _, intercept := range []bool{false, true} {
+		s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 200, 12, 2, 30)
+		p := refbig.New(s.x, s.y, nil, intercept)
+		want := must(ridge.Fit(t.Context(), s, ridge.Options{Method: "cg", Intercept: intercept, Size: 12}))(t)
+		for _, method := range []string{"exact", "tridiagonal"} {
+			for _, tol := range []float64{0, 2e-16} {
+				r := must(ridge.Fit(t.Context(), s, ridge.Options{Method: method, Intercept: intercept, Tol: tol}))(t)
+				f, passes := r.Solutions[0], 1
+				if tol > 0 {
+					passes = 2
+				}
+				if r.Choice.Index != want.Choice.Index || !r.Choice.Certain || !r.Choice.Whole || r.Choice.By != ridge.ByGCV || math.Abs(r.Choice.Gamma()/want.Choice.Gamma()-1) > 1e-12 {
+					t.Errorf("%s chooses %v of %d, cg %v", method, r.Choice.Gamma(), len(r.Choice.Path), want.Choice.Gamma())
+				}
+				if len(r.Solutions) != 1 || f.Gamma != r.Choice.Gamma() || f.Method != "tridiagonal" || r.Passes != passes || f.Passes != passes || r.Summary != nil || r.Status != ridge.Factorized {
+					t.Errorf("%s, tol = %g: %d passes, %v: %+v", method, tol, r.Passes, r.Status, f)
+				}
+				if tol > 0 && !(f.Targets[1].RelativeErrorBound <= tol) {
+					t.Errorf("certified to %g", f.Targets[1].RelativeErrorBound)
+				}
+				ridgetest.Certificate(t, p, f)
+				for i := 0; i < len(r.Choice.Path); i += 7 {
+					one := r.Choice.Path[i]
+					ridgetest.Certificate(t, p, one)
+					if one.Passes != 1 || r.Choice.Scores[i][1] != one.Targets[1].GCV {
+						t.Errorf("γ = %g of the path: %d passes", one.Gamma, one.Passes)
+					}
+				}
+			}
+		}
+		r := must(ridge.Fit(t.Context(), s, ridge.Options{Method: "exact", Candidates: []float64{5, 1, 0}, Intercept: intercept}))(t)
+		if len(r.Choice.Path) != 3 || r.Choice.Path[2].Gamma != 0 || r.Choice.Path[2].Method != "tridiagonal" {
+			t.Errorf("of three candidates: %+v", r.Choice)
+		}
+	}
+	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 20, 3, 1, 1)
+	for name, o := range map[string]ridge.Options{
+		"loo": {Method: "exact", Select: ridge.ByLOO}, "cv": {Method: "exact", Select: ridge.ByCV}, "folds": {Method: "tridiagonal", Folds: 3},
+		"qr": {Method: "qr"}, "cholesky": {Method: "cholesky"}, "summary": {Method: "exact", KeepSummary: true},
+	} {
+		if _, err := ridge.Fit(t.Context(), s, o); err == nil {
+			t.Errorf("%s is not refused", name)
+		}
+	}
+}
+
+// TestExactChoiceBeyond: a grid of which the least γ is the best goes on, to where round-off ends it.
+func TestExactChoiceBeyond(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(7, 9)), "dependent", 60, 6, 1, 0)
+	r := must(ridge.Fit(t.Context(), s, ridge.Options{Method: "exact"}))(t)
+	if len(r.Choice.Path) <= 50 || !(r.Choice.Gamma() < r.Choice.Path[len(r.Choice.Path)-50].Gamma) {
+		t.Errorf("%d γ, of which %g is chosen", len(r.Choice.Path), r.Choice.Gamma())
+	}
+	ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), r.Solutions[0])
+}
