@@ -103,7 +103,7 @@ func (c *Cache) Dims() (n int64, d, t int) {
 	return n, d, t
 }
 
-// Err tells why the last pass did not write, or read, the file; nil where there is nothing to
+// Err tells why a pass did not write, or read, the file; nil where there is nothing to
 // tell. No rows are lost by it.
 func (c *Cache) Err() error {
 	c.mu.Lock()
