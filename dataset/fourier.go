@@ -15,8 +15,9 @@ import (
 //	z(x) = √(2/D)·cos(Wx + u),  W_ij ~ N(0, 2γ),  u_i uniform on [0, 2π),
 //
 // whose inner products approximate the kernel exp(−γ‖x − y‖²). W and u follow
-// from the seed and the number of inputs alone. Plain data, to be kept with a
-// model.
+// from the seed and the number of inputs alone, but for the last bit of a few of W's
+// elements, which math.Log may round in another way on another architecture. Plain data, to
+// be kept with a model.
 type Fourier struct {
 	Components int     `json:"components"` // D
 	Gamma      float64 `json:"gamma"`
@@ -27,8 +28,9 @@ type Fourier struct {
 const maxWeights = 1 << 36
 
 // Apply returns the D features of src, dense, as be computes them, or engine.Default() where
-// it is nil. The bits of a row's features follow from the row, the seed and γ alone, whatever
-// the backend, and whether it is dense or sparse: see [engine.CosineMap].
+// it is nil. The bits of a row's features follow from the row, W and u alone: they are the same
+// for any blocks, threads, kernel and backend, of a dense row and of a sparse one. See
+// [engine.CosineMap], which also says how they are rounded.
 func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 	if err := noSource(src); err != nil {
 		return nil, err

@@ -45,8 +45,8 @@ var cosineTeams pool[cosineTeam]
 
 // Rows of a part at least, so that reading a panel costs little, parts for each thread at
 // least, where there are as many rows, and inputs of a panel taken at a time, which come to
-// 256 KiB. Fewer numbers than alone are not shared out: a goroutine takes
-// some ten microseconds to wake.
+// 256 KiB. Fewer numbers than alone are not shared out: a goroutine takes some ten
+// microseconds to wake.
 const (
 	alone        = 1 << 12
 	cosineRows   = 64
@@ -88,7 +88,7 @@ func (t *cosineTeam) part(i int, s *scratch) {
 	rows, panel := t.z.Rows, i/t.groups
 	lo, hi := share(rows, i%t.groups, t.groups, 4), share(rows, i%t.groups+1, t.groups, 4)
 	sums := grow(&s.a, 4*matrix.PanelWidth)
-	finite := true
+	var finite bool
 	if t.rowPtr != nil {
 		finite = t.sparse(lo, hi, panel, sums)
 	} else {
