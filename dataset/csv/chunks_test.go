@@ -242,3 +242,20 @@ func TestNoGoroutineStays(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestBlanksBeforeARow: blank lines count as part of the row behind them, though each chunk
+// has fewer than there may be: of two runs of them the second is too long, at the line where a
+// reader by lines says so.
+func TestBlanksBeforeARow(t *testing.T) {
+	const mib = 1 << 20
+	line := strings.Repeat(" ", mib-1) + "\n"
+	path := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(path, []byte("1,2\n"+strings.Repeat(line, 60)+"3,4\n"+strings.Repeat(line, 70)+"5,6\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	agree(t, path, Options{}, 1<<17, 100)
+	want := path + ":127: the row, with the blank lines before it, is longer than 64 MiB"
+	if err := pass(t, path, Options{}); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -139,3 +139,48 @@ func TestManyChunks(t *testing.T) {
 		}()
 	}
 }
+
+// TestBlocks: a block ends with the row that fills it, by rows or by entries.
+func TestBlocks(t *testing.T) {
+	var text strings.Builder
+	for i := range 20000 {
+		text.WriteString("1")
+		for j := range i % 40 {
+			fmt.Fprintf(&text, " %d:1", j+1)
+		}
+		text.WriteString("\n")
+	}
+	path := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(path, Options{Features: 40, Targets: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, filled := 0, map[string]int{}
+	for b, err := range s.Blocks(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ptr := b.Sparse.RowPtr
+		last := ptr[b.N-1]
+		switch {
+		case last >= blockEntries || b.N > dataset.SparseRows:
+			t.Fatalf("%d rows and %d entries, before the last row %d", b.N, ptr[b.N], last)
+		case ptr[b.N] >= blockEntries:
+			filled["entries"]++
+		case b.N == dataset.SparseRows:
+			filled["rows"]++
+		}
+		for i := range b.N {
+			if got := ptr[i+1] - ptr[i]; got != n%40 {
+				t.Fatalf("row %d has %d entries", n, got)
+			}
+			n++
+		}
+	}
+	if n != 20000 || filled["entries"] < 20 {
+		t.Errorf("%d rows, blocks %v", n, filled)
+	}
+}
