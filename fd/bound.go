@@ -47,7 +47,8 @@ const (
 // margin of four, and not proved. So FD, RFD, and all that is derived from them, rest on
 // calibration to the extent of RoundOff: where Shrinkage is far larger that is immaterial,
 // and where nothing is lost (m = d, or rank(A) ≤ m) they are calibrated figures. Of
-// RoundOff, only what decays and numbers below the smallest normal one lose is proved.
+// RoundOff, only what decays, adding rows to AᵀA where that is kept (scatter.go) and numbers
+// below the smallest normal one lose is proved.
 // Frobenius2 and Tail are rounded values without a pad.
 type Bound struct {
 	Shrinkage  float64 // η = Σδ

@@ -14,6 +14,9 @@
 // takes λ_{m+1}, which keeps m live rows and has the better bound. Its final
 // shrink, missing there, happens when a sketch is read ([Sketch.Spectrum]).
 //
+// Where AᵀA is no larger than the buffer of such a sketch a [Sketch] keeps that instead, and η is 0:
+// see [Storage].
+//
 // Notation: d features, m rows kept, p rows taken between two shrinks, λ the
 // eigenvalues of BBᵀ, δ = λ_{m+1}, η = Σδ, E = AᵀA − BᵀB.
 package fd

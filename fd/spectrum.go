@@ -13,7 +13,7 @@ import (
 // rows of V. It is independent of the sketch it came from.
 type Spectrum struct {
 	Dim    int
-	Sigma2 []float64 // σᵢ², descending, all positive, r ≤ m of them
+	Sigma2 []float64 // σᵢ², descending, all positive, r ≤ m of them, or ≤ d where AᵀA is kept
 	V      []float64 // r×Dim, row-major, orthonormal but for [SkewV]
 	Bound  Bound     // what BᵀB guarantees about AᵀA
 }

@@ -480,7 +480,13 @@ func goldenSummaries(t testing.TB, version int) map[string]*ridge.Summary {
 		check(t, err)
 		check(t, shrunk.AppendBlock(b))
 	}
-	return map[string]*ridge.Summary{"empty": empty, "plain": plain, "shrunk": shrunk}
+	all := map[string]*ridge.Summary{"empty": empty, "plain": plain, "shrunk": shrunk}
+	if version > 1 {
+		kept := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, ShrinkRows: 2}))(t) // AᵀA
+		check(t, kept.Append(mat.NewDense(3, 3, []float64{1, -2, 0.5, 0, 0x1p-10, 3, 4, 0, 8}), mat.NewDense(3, 1, []float64{-0x1p10, 7, 1}), []float64{4, 0.25, 1}))
+		all["scatter"] = kept
+	}
+	return all
 }
 
 func TestCodecGolden(t *testing.T) {

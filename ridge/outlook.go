@@ -14,7 +14,8 @@ import (
 // proved by the bound on η, and estimated by what η is expected to be; see
 // [Summary.Plan]. For n rows like those seen, of which there are r, ask for γ·r/n.
 //
-// It is d at most, where nothing is shrunk. relErr must be above what round-off leaves to
+// It is d at most, where nothing is shrunk, and the least at which AᵀA itself is kept
+// ([fd.Storage]). relErr must be above what round-off leaves to
 // certify at this γ, that of AᵀY included, beside which the weights may be small: what it
 // is for rows that come as these did, in such blocks and in such an order.
 func (s *Summary) SizeFor(relErr, gamma float64) (proved, estimated int, err error) {

@@ -200,6 +200,7 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	}
 	if p.Hessian = (&givenHessian{opts.Hessian, sum.cfg.Dim}); opts.Hessian == nil {
 		p.Deflate = !sum.lostNothing() // of which nothing is left to be learned by multiplying K with all of V
+		p.Solved = !p.Deflate && !sum.ofWhole
 		p.Hessian = krylov.NewSketch(k.Sketch.Bound, k.Eigen(), !opts.PlainFD, sum.cfg.Backend)
 	}
 	if opts.Start != nil {
