@@ -7,6 +7,10 @@
 // decimal numbers). Empty and comment lines are skipped, and so is a field qid:n. The label
 // is the target. A row has at most 64 MiB of text, the empty and comment lines before it
 // included.
+//
+// A file is parsed on all cores, up to 16, however it is compressed; one core reads or
+// uncompresses it. Rows, blocks and errors do not depend on how many there are: an error is the
+// first of the file.
 package svmlight
 
 import (

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/fdridge/fdridge/dataset/internal/decimal"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
@@ -37,12 +36,12 @@ func (k *cutter) fill(c *chunk) bool {
 	}
 	text := append(c.whole[:0], k.rest...)
 	k.rest = k.rest[:0]
-	want := max(k.size, 2*len(text))
+	want := max(k.size, min(2*len(text), rawfile.MaxRow+usualSize), len(text)+1)
 	if p := k.file.Plain; p >= 0 && p < int64(k.size) { // one byte more, to see the end
 		want = int(p) + 1
 	}
 	var err error
-	for seen, quotes := 0, 0; ; want = min(2*want, rawfile.MaxRow+k.size) {
+	for seen, quotes := 0, 0; ; want = longer(want) {
 		if text, err = k.read(text, want); err != nil {
 			break
 		}
@@ -68,15 +67,26 @@ func (k *cutter) fill(c *chunk) bool {
 		err = nil
 	}
 	n := len(text)
-	c.whole = append(slices.Grow(text, slack), '\n')[:n+slack]
+	c.whole = append(text, '\n')[:n+slack] // read has made room
 	clear(c.whole[n+1:])
 	c.lines = Lines{file: k.file, text: c.whole[: n : n+slack], end: err}
 	return n > 0 || err != nil && err != errDivided
 }
 
+// longer is how many bytes to read where want did not have a whole record: from some size on
+// as many as there may be, for each step copies what there is.
+func longer(want int) int {
+	if want *= 4; want > flight {
+		want = rawfile.MaxRow + usualSize
+	}
+	return want
+}
+
 // read reads on until text has so many bytes.
 func (k *cutter) read(text []byte, want int) ([]byte, error) {
-	text = slices.Grow(text, max(want-len(text), 0)+slack)
+	if cap(text) < want+slack { // exactly: it may be large
+		text = append(make([]byte, 0, want+slack), text...)
+	}
 	for len(text) < want {
 		n, err := k.file.Text(text[len(text):want])
 		text = text[:len(text)+n]

@@ -146,7 +146,7 @@ const reserve = 1 << 19
 // room makes room for n more elements in s, and in a file of many chunks for as many as all of
 // a block is going to have, so that blocks do not grow again and again.
 func (r *Reader) room(s []float64, n, all int) []float64 {
-	if len(s)+n > cap(s) && !(r.cutter.ended && r.team == nil) {
+	if len(s)+n > cap(s) && (r.team != nil || !r.cutter.ended) {
 		n = max(n, min(all, reserve)-len(s))
 	}
 	return slices.Grow(s, n)

@@ -36,7 +36,6 @@ type File struct {
 	Line int
 
 	file    *os.File
-	under   io.Reader // what the Reader reads
 	decoder decoder
 	long    []byte // a line that the Reader's buffer does not hold
 	size    int    // bytes of the lines since the last EndRow
@@ -48,7 +47,8 @@ type File struct {
 
 // A decoder uncompresses a file.
 type decoder struct {
-	name  string // "gzip" or "zstd", "" for a file that is not compressed
+	name  string    // "gzip" or "zstd", "" for a file that is not compressed
+	text  io.Reader // what comes out: what the Reader of the File reads
 	close func()
 }
 
@@ -93,7 +93,7 @@ func open(name string, check func(dataset.Stamp) error) (*File, error) {
 		file.Close() // nothing was read
 		return nil, err
 	}
-	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), file: file, under: file, decoder: decoder{close: func() {}}, share: whole, stamp: stamp}
+	f := &File{Reader: bufio.NewReaderSize(file, bufferSize), Name: name, Plain: info.Size(), file: file, decoder: decoder{text: file, close: func() {}}, share: whole, stamp: stamp}
 	if err := f.unpack(); err != nil {
 		file.Close() // the error at hand says more
 		return nil, f.Wrap(err, 0)
@@ -128,7 +128,7 @@ func (f *File) unpack() error {
 	default:
 		return nil
 	}
-	f.Reader, f.under, f.Plain = bufio.NewReaderSize(text, bufferSize), text, -1
+	f.Reader, f.decoder.text, f.Plain = bufio.NewReaderSize(text, bufferSize), text, -1
 	return nil
 }
 

@@ -71,7 +71,7 @@ func (f *File) Text(p []byte) (int, error) {
 	}
 	from := io.Reader(f.Reader)
 	if f.Buffered() == 0 { // which saves a copy
-		from = f.under
+		from = f.decoder.text
 	}
 	n, err := from.Read(p)
 	at := f.share.next + int64(f.mark)
