@@ -77,7 +77,8 @@ type Config struct {
 //
 // It holds (m+p)·d float64 plus O((m+p)²), or O(d²) where m = d and Gram shrinks; where it keeps
 // AᵀA itself (see [Storage]), that takes 2d² and p·d. All is
-// allocated by the first Append or Merge; after that appending allocates nothing. One
+// allocated by the first Append or Merge, AᵀA by the first p rows; after that appending allocates
+// nothing. One
 // goroutine may write at a time; any number may read while none writes.
 type Sketch struct {
 	cfg  Config

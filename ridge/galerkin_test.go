@@ -10,6 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
@@ -20,7 +21,7 @@ import (
 func TestGalerkinPath(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		s := problem(rand.New(rand.NewPCG(3, 9)), "gaussian", 100, 30, 2, 1)
-		sum := summarize(t, s, ridge.SummaryConfig{Size: 5, Intercept: true, Backend: be})
+		sum := summarize(t, s, ridge.SummaryConfig{Size: 5, Intercept: true, Backend: be, Store: fd.StoreRows})
 		gammas := sum.Grid(20)
 		ref := refbig.New(s.x, s.y, nil, true)
 		passes := map[ridge.Method]int{}
@@ -49,7 +50,7 @@ func TestGalerkinBlocks(t *testing.T) {
 		}
 		s.x, s.y = append(s.x, x), append(s.y, []float64{r.NormFloat64()})
 	}
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 20})
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 20, Store: fd.StoreRows})
 	ref := refbig.New(s.x, s.y, nil, false)
 	passes := map[ridge.Method]int{}
 	for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
@@ -68,7 +69,7 @@ func TestGalerkinNoRoom(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		const d = 40
 		s := problem(rand.New(rand.NewPCG(4, 9)), "gaussian", 150, d, 1, 1)
-		sum := summarize(t, s, ridge.SummaryConfig{Size: 2, Backend: be})
+		sum := summarize(t, s, ridge.SummaryConfig{Size: 2, Backend: be, Store: fd.StoreRows})
 		f := must(ridge.Solve(context.Background(), s, sum, 1e-4*sum.Grid(1)[0], ridge.SolveOptions{Method: ridge.Galerkin}))(t)
 		ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), f)
 		if room := 6 * (2 + 1); f.Iterations <= room {
@@ -93,7 +94,7 @@ func (h diagonal) Range(float64) (lo, hi float64) { return 0, math.Inf(1) }
 func TestGalerkinWide(t *testing.T) {
 	const n, d = 5, 12
 	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", n, d, 1, 1)
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 3})
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 3, Store: fd.StoreRows})
 	h, start := make(diagonal, d), mat.NewDense(1, d, nil)
 	for j := range d {
 		h[j] = float64(1 + j*j)
@@ -126,7 +127,7 @@ func TestGalerkinRank(t *testing.T) {
 			}
 			s.x, s.y = append(s.x, x), append(s.y, y)
 		}
-		sum := summarize(t, s, ridge.SummaryConfig{Size: 1 + n/3, Intercept: true})
+		sum := summarize(t, s, ridge.SummaryConfig{Size: 1 + n/3, Intercept: true, Store: fd.StoreRows})
 		for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
 			if _, err := ridge.SolvePath(context.Background(), s, sum, []float64{1e7, 1e-4, 1, 1e-3, 100}, ridge.SolveOptions{Method: m, MaxPasses: 200}); err != nil {
 				t.Errorf("seed %d, %v: %v", seed, m, err)
@@ -139,7 +140,7 @@ func TestGalerkinRank(t *testing.T) {
 // left is measured and certified.
 func TestGalerkinFull(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(5, 9)), "gaussian", 50, 6, 1, 1)
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 6})
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 6, Store: fd.StoreRows})
 	f := must(ridge.Solve(context.Background(), s, sum, 0.1, ridge.SolveOptions{Method: ridge.Galerkin, Tol: 1e-12}))(t)
 	ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), f)
 	if f.Iterations != 2 {
@@ -151,7 +152,7 @@ func TestGalerkinFull(t *testing.T) {
 // nothing, the solution is refined from the measured gradient, as CG does.
 func TestGalerkinTiny(t *testing.T) {
 	s := table{x: [][]float64{{3.1, 0.7}}, y: [][]float64{{1.3}}}
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 2})
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 2, Store: fd.StoreRows})
 	for _, gamma := range []float64{1e-8, 1e-9, 1e-10} {
 		for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
 			f := must(ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{Method: m}))(t)
@@ -164,7 +165,7 @@ func TestGalerkinTiny(t *testing.T) {
 // solution.
 func TestGalerkinOnePass(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(6, 9)), "gaussian", 50, 6, 1, 1)
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 6})
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 6, Store: fd.StoreRows})
 	f := must(ridge.Solve(context.Background(), s, sum, 1, ridge.SolveOptions{Method: ridge.Galerkin, MaxPasses: 1}))(t)
 	ridgetest.Near(t, "one pass", must(sum.Fit(1))(t), f, 1e-9)
 }
@@ -183,7 +184,7 @@ func TestGalerkinOrthogonal(t *testing.T) {
 			x[i%d] = float64(1 + i%3)
 			s.x, s.y = append(s.x, x), append(s.y, []float64{r.NormFloat64(), r.NormFloat64()})
 		}
-		sum := summarize(t, s, ridge.SummaryConfig{Size: n, Intercept: true})
+		sum := summarize(t, s, ridge.SummaryConfig{Size: n, Intercept: true, Store: fd.StoreRows})
 		gammas := []float64{1e-5, 2e-5, 1e-4, 1e-3, 0.01, 0.1, 0.3, 1}
 		for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
 			if _, err := ridge.SolvePath(context.Background(), s, sum, gammas, ridge.SolveOptions{Method: m, MaxPasses: 100}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/randsketch"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
@@ -22,6 +23,8 @@ func TestSolvers(t *testing.T) {
 			"cholesky":     {Solve: exact(be, ridge.Cholesky)},
 			"qr":           {Solve: exact(be, ridge.QR)},
 			"one-shot":     {Solve: oneShot(be), Tol: tol},
+			"AᵀA":          {Solve: kept(be, ridge.CG), Tol: tol},
+			"AᵀA galerkin": {Solve: kept(be, ridge.Galerkin), Tol: tol},
 			"cg":           {Solve: iterate(be, ridge.SolveOptions{}), Tol: tol},
 			"galerkin":     {Solve: iterate(be, ridge.SolveOptions{Method: ridge.Galerkin}), Tol: tol},
 			"chebyshev":    {Solve: iterate(be, ridge.SolveOptions{Method: ridge.Chebyshev}), Tol: tol},
@@ -45,7 +48,18 @@ func exact(be engine.Backend, factor ridge.Factor) solve {
 
 // summarize makes a sketch of size m of the rows.
 func summarize(be engine.Backend, src dataset.Source, m int, intercept bool) (*ridge.Summary, error) {
-	return ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: m, Intercept: intercept, Backend: be}, nil)
+	return ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: m, Intercept: intercept, Backend: be, Store: fd.StoreRows}, nil)
+}
+
+// kept refines the solutions of a summary that keeps AᵀA itself.
+func kept(be engine.Backend, m ridge.Method) solve {
+	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error) {
+		sum, err := ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: 1, Intercept: intercept, Backend: be, Store: fd.StoreScatter}, nil)
+		if err != nil {
+			return nil, err
+		}
+		return ridge.SolvePath(context.Background(), src, sum, gammas, ridge.SolveOptions{Method: m, Tol: tol})
+	}
 }
 
 // oneShot is the one-shot path where it is lossless: a sketch as large as d.
