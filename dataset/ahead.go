@@ -63,7 +63,10 @@ func (b *Buffer) AppendRow(from Block, i, d, t int) {
 
 // Block presents the buffer as rows of d features that begin at row first.
 func (b *Buffer) Block(first int64, d int) Block {
-	out := Block{First: first, N: b.N, Y: b.Y}
+	out := Block{First: first, N: b.N}
+	if len(b.Y) > 0 {
+		out.Y = b.Y
+	}
 	if len(b.W) > 0 {
 		out.W = b.W
 	}
