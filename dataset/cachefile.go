@@ -12,6 +12,8 @@ import (
 	"math"
 	"os"
 	"slices"
+
+	"github.com/fdridge/fdridge/internal/little"
 )
 
 // The file of a [Cache], little-endian: a cacheHeader; for each block a cacheFrame, the numbers
@@ -144,24 +146,18 @@ func (w *cacheWriter) numbers(b Block, d, t int) error {
 		}); err != nil {
 			return err
 		}
-		if err := convert(w, s.Val[lo:hi], 8, putFloats); err != nil {
+		if err := convert(w, s.Val[lo:hi], 8, little.PutFloats); err != nil {
 			return err
 		}
-	} else if err := convert(w, b.X[:b.N*d], 8, putFloats); err != nil {
+	} else if err := convert(w, b.X[:b.N*d], 8, little.PutFloats); err != nil {
 		return err
 	}
 	for _, x := range [][]float64{b.Y[:b.N*t], b.W} {
-		if err := convert(w, x, 8, putFloats); err != nil {
+		if err := convert(w, x, 8, little.PutFloats); err != nil {
 			return err
 		}
 	}
 	return binary.Write(w.out, binary.LittleEndian, w.sum.Sum32())
-}
-
-func putFloats(to []byte, from []float64) {
-	for i, v := range from {
-		binary.LittleEndian.PutUint64(to[8*i:], math.Float64bits(v))
-	}
 }
 
 // convert writes numbers of so many bytes each.

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/little"
 )
 
 // A cacheReader reads such a file.
@@ -187,23 +188,9 @@ func (r *cacheReader) floats(to []float64, n int) ([]float64, error) {
 	err := r.words(n, 8, func(b []byte) {
 		at := len(to)
 		to = to[:at+len(b)/8]
-		decodeFloats(to[at:], b)
+		little.Floats(to[at:], b)
 	})
 	return to, err
-}
-
-// decodeFloats converts four numbers at a time: three times as fast as one by one.
-func decodeFloats(to []float64, b []byte) {
-	for len(to) >= 4 && len(b) >= 32 {
-		x, y := to[:4:4], b[:32:32]
-		for i := range 4 {
-			x[i] = math.Float64frombits(binary.LittleEndian.Uint64(y[8*i:]))
-		}
-		to, b = to[4:], b[32:]
-	}
-	for i := range to {
-		to[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
-	}
 }
 
 // words reads n numbers of so many bytes, and hands on the bytes of some at a time.

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+
+	"github.com/fdridge/fdridge/internal/little"
 )
 
 // A kind is a type of entries such as "<f8".
@@ -19,7 +21,7 @@ type kind struct {
 // kinds are those of little-endian entries. Each has a loop of its own: through a
 // function for one entry, decoding takes three times as long.
 var kinds = map[string]kind{
-	"f8": {8, float64s, false},
+	"f8": {8, little.Floats, false},
 	"f4": {4, float32s, false},
 	"i8": {8, int64s, true},
 	"u8": {8, uint64s, true},
@@ -71,12 +73,6 @@ func swap(raw []byte, size int) {
 		case 8:
 			le.PutUint64(b, bits.ReverseBytes64(le.Uint64(b)))
 		}
-	}
-}
-
-func float64s(dst []float64, raw []byte) {
-	for i := range dst {
-		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i : 8*i+8]))
 	}
 }
 
