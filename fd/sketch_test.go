@@ -461,7 +461,7 @@ func TestConfigRefused(t *testing.T) {
 		}
 	}
 	for _, cfg := range []fd.Config{
-		{Dim: math.MaxInt / 4, Size: math.MaxInt / 4}, {Dim: math.MaxInt, Size: math.MaxInt}, {Dim: 4, Size: 2, ShrinkRows: math.MaxInt}, {Dim: 1 << 40, Size: 2, Store: fd.StoreScatter},
+		{Dim: math.MaxInt / 4, Size: math.MaxInt / 4}, {Dim: math.MaxInt, Size: math.MaxInt}, {Dim: 4, Size: 2, ShrinkRows: math.MaxInt}, {Dim: 1 << 30, Size: 2, Store: fd.StoreScatter},
 	} {
 		if _, err := fd.New(cfg); !errors.Is(err, fd.ErrSize) {
 			t.Errorf("%+v: %v", cfg, err)
