@@ -158,12 +158,18 @@ func (s *Sketch) mergeScatter(o *Sketch) {
 	s.roundOff += 2 * padOfSums(s.shrinks+o.shrinks+1, trace(s.cfg.Dim, s.sums))
 }
 
-// rowsOfScatter are rows B with BᵀB = K of a sketch that keeps K, and a bound on what it took to
-// make them: two roundings for each entry, beside that of reading.
+// rowsOfScatter are rows B with BᵀB = K of a sketch that keeps K, no more than were appended, and
+// a bound on what it took to make them: two roundings for each entry, and the largest of the
+// eigenvalues that are left out, which are round-off, beside that of reading.
 func (s *Sketch) rowsOfScatter() (b []float64, pad float64, err error) {
 	p, err := s.Spectrum()
 	if err != nil {
 		return nil, 0, err
+	}
+	pad = p.Bound.RoundOff + padDecay*eps*p.Bound.Frobenius2
+	if s.count < int64(len(p.Sigma2)) {
+		pad += p.Sigma2[s.count]
+		p.Sigma2, p.V = p.Sigma2[:s.count], p.V[:int(s.count)*p.Dim]
 	}
 	for i, s2 := range p.Sigma2 {
 		f, row := math.Sqrt(s2), p.V[i*p.Dim:(i+1)*p.Dim]
@@ -171,5 +177,5 @@ func (s *Sketch) rowsOfScatter() (b []float64, pad float64, err error) {
 			row[j] *= f
 		}
 	}
-	return p.V, p.Bound.RoundOff + padDecay*eps*p.Bound.Frobenius2, nil
+	return p.V, pad, nil
 }

@@ -292,3 +292,31 @@ func TestScatterHostile(t *testing.T) {
 		}
 	}
 }
+
+// TestScatterMergeIsRead: what merges of few rows make can be written and read again, and goes on
+// to the same bits. Of AᵀA of fewer rows than features eigenvalues that are round-off may become
+// rows, too.
+func TestScatterMergeIsRead(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	for range 50 {
+		d := 2 + rng.IntN(6)
+		a, at := stream(rng, 4, d, "flat"), 0
+		of := func(store fd.Storage, n int) *fd.Sketch {
+			s := newSketch(t, fd.Config{Dim: d, Size: d, ShrinkRows: 1 + rng.IntN(2), Store: store})
+			check(t, s.Append(a.Slice(at, at+n, 0, d)))
+			at += n
+			return s
+		}
+		again := func(s *fd.Sketch) *fd.Sketch {
+			r := must(fd.ReadSketch(bytes.NewReader(marshal(t, s)), nil))(t)
+			same(t, "merged", r, s)
+			return r
+		}
+		s := of(fd.StoreRows, 1)
+		check(t, s.Merge(of(fd.StoreScatter, 2)))
+		s = again(s)
+		k := of(fd.StoreScatter, 1)
+		check(t, k.Merge(s))
+		holds(t, again(k), a)
+	}
+}

@@ -216,7 +216,8 @@ func TestCheckpointNothing(t *testing.T) {
 func TestCheckpointUnwritable(t *testing.T) {
 	dir := t.TempDir()
 	tables(t, dir)
-	args := strings.Fields("fit --data rows.csv.gz --target 13 --columns -14 --method cg --gamma 3 --size 4 --tol 1e-9 --out model.json --log-format json --json")
+	// Many passes, so that there is time to get in the way of them.
+	args := strings.Fields("fit --data rows.csv.gz --target 13 --columns -14 --method newton --gamma 30 --size 2 --tol 1e-9 --out model.json --log-format json --json")
 	want := finish(t, dir, args, start(t, dir, args...))
 	args = append(args, "--checkpoint", "ck", "--checkpoint-every", "1ms")
 	block := func() {
