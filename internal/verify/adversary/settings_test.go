@@ -22,8 +22,8 @@ func settings() [][]string {
 			{"FDRIDGE_THREADS=1", "GOMAXPROCS=1"},
 			{"FDRIDGE_THREADS=64", "GOMAXPROCS=7", "FDRIDGE_GRADIENT_ROWS=3", "FDRIDGE_SHRINK_ROWS=2"},
 		}
-		for _, name := range purego.KernelNames()[1:] { // TestSearch has the first
-			out = append(out, []string{"FDRIDGE_KERNEL=" + name})
+		for i, name := range purego.KernelNames()[1:] { // TestSearch has the first
+			out[i%len(out)] = append(out[i%len(out)], "FDRIDGE_KERNEL="+name)
 		}
 		return out
 	}

@@ -136,6 +136,9 @@ func chainGo(n, k int, x *float64, columns *int32, w, from, z *float64) {
 }
 
 func chain4Go(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int) {
+	if n == 0 {
+		return
+	}
 	for r := range 4 {
 		chain(n, slice(x, r*ldx, k), nil, w, at(from, r*ldf), at(z, r*ldz))
 	}
