@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -123,8 +124,13 @@ func TestUnterminatedQuote(t *testing.T) {
 	}
 }
 
-// TestReadersAllocateNothing: three times the rows, no more memory.
+// TestReadersAllocateNothing: three times the rows, no more memory. Buffers of earlier
+// passes come from a pool, which garbage collection and the race detector empty.
 func TestReadersAllocateNothing(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector drops pooled buffers at random")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for format, line := range map[string]string{
 		"svmlight": "1 3:1 17:0.25 250:1e-3\n",
 		"csv":      "1.25,-3.5,1e-3\n",
