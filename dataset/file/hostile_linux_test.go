@@ -40,9 +40,6 @@ const (
 	patience = 2 * time.Minute
 )
 
-// raceDetector says that the build has it, which takes memory of its own.
-var raceDetector bool
-
 var bounds = map[string]int{"csv": 512, "svmlight": 512, "npy": 2048, "npz": 2048, "parquet": 1024}
 
 // A reading is what the process is told to read, and what it answers.
