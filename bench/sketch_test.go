@@ -11,11 +11,14 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
+// streams are n rows of d features, to be sketched by m rows.
+var streams = []struct{ n, d, m int }{{20000, 1024, 256}, {20000, 1024, 64}, {10000, 4096, 128}, {5000, 16384, 64}}
+
 // BenchmarkSketch appends n rows to a new sketch, in blocks as a source yields
 // them, and reads it. The flops counted
 // are those of the products, (2mp + p² + 2m(m+p))·d for p rows, p = m.
 func BenchmarkSketch(b *testing.B) {
-	for _, c := range []struct{ n, d, m int }{{20000, 1024, 256}, {20000, 1024, 64}, {10000, 4096, 128}, {5000, 16384, 64}} {
+	for _, c := range streams {
 		b.Run(fmt.Sprintf("n=%d,d=%d,m=%d", c.n, c.d, c.m), func(b *testing.B) {
 			a := Rows(c.n, c.d)
 			tuning, err := engine.DefaultTuning()
@@ -191,4 +194,35 @@ func BenchmarkSolve(b *testing.B) {
 			}
 		})
 	})
+}
+
+// BenchmarkLanes summarises n rows in memory, in one lane and in two, on as many cores as -cpu
+// says, and reports the bound η on what was lost, relative to ‖A‖²_F.
+func BenchmarkLanes(b *testing.B) {
+	for _, c := range streams {
+		for _, lanes := range []int{1, 2} {
+			b.Run(fmt.Sprintf("n=%d,d=%d,m=%d,lanes=%d", c.n, c.d, c.m, lanes), func(b *testing.B) {
+				src, err := dataset.FromDense(c.n, c.d, 1, Slow(c.n, c.d), Slow(c.n, 1))
+				if err != nil {
+					b.Fatal(err)
+				}
+				onEachBackend(b, func(b *testing.B, be engine.Backend) {
+					var lost float64
+					for b.Loop() {
+						s, err := ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: c.m, Lanes: lanes, Backend: be}, nil)
+						if err != nil {
+							b.Fatal(err)
+						}
+						spectrum, err := s.Sketch().Spectrum()
+						if err != nil {
+							b.Fatal(err)
+						}
+						lost = spectrum.Bound.FD() / spectrum.Bound.Frobenius2
+					}
+					b.ReportMetric(float64(c.n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+					b.ReportMetric(lost, "eta/trace")
+				})
+			})
+		}
+	}
 }

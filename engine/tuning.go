@@ -43,6 +43,7 @@ type Tuning struct {
 	Shrink   Setting `json:"shrink_rows"`   // rows between two shrinks; 0: see ShrinkRows and LosslessRows
 	Scatter  Setting `json:"scatter"`       // features up to which a sketch keeps AᵀA itself; 0: see KeepsScatter
 	Gradient Setting `json:"gradient_rows"` // rows of a gradient block; 0: what fills 8 MiB
+	Lanes    Setting `json:"lanes"`         // most lanes of a sketch; see LanesFor
 	Threads  Setting `json:"threads"`       // of OpenBLAS; Go's own are GOMAXPROCS
 }
 
@@ -58,6 +59,7 @@ func Detect() Tuning {
 	t.Shrink = Setting{0, "5/4 of the sketch's size, or 4 times d where nothing is lost"}
 	t.Scatter = Setting{0, "as many as a sketch has rows in its buffer"}
 	t.Gradient = Setting{0, "8 MiB"}
+	t.Lanes = Setting{runtime.GOMAXPROCS(0), "GOMAXPROCS"}
 	t.Threads = Setting{runtime.GOMAXPROCS(0), "GOMAXPROCS"}
 	return t
 }
@@ -88,13 +90,14 @@ func (t *Tuning) variables() []struct {
 		{"FDRIDGE_SHRINK_ROWS", 1 << 24, &t.Shrink},
 		{"FDRIDGE_SCATTER", 1 << 24, &t.Scatter},
 		{"FDRIDGE_GRADIENT_ROWS", 1 << 24, &t.Gradient},
+		{"FDRIDGE_LANES", 1 << 10, &t.Lanes},
 		{"FDRIDGE_THREADS", 1 << 10, &t.Threads},
 	}
 }
 
 // Override replaces settings by the variables FDRIDGE_KERNEL, FDRIDGE_MC, FDRIDGE_KC,
-// FDRIDGE_NC, FDRIDGE_SHRINK_ROWS, FDRIDGE_SCATTER, FDRIDGE_GRADIENT_ROWS and FDRIDGE_THREADS that
-// lookup, such as os.LookupEnv, finds. The kernel must be one of [purego.Kernels];
+// FDRIDGE_NC, FDRIDGE_SHRINK_ROWS, FDRIDGE_SCATTER, FDRIDGE_GRADIENT_ROWS, FDRIDGE_LANES and
+// FDRIDGE_THREADS that lookup, such as os.LookupEnv, finds. The kernel must be one of [purego.Kernels];
 // the others are whole numbers from 1 to the variable's limit. Anything else is an
 // error, and t is then unchanged.
 func (t *Tuning) Override(lookup func(string) (string, bool)) error {
@@ -164,6 +167,36 @@ func (t Tuning) KeepsScatter(d, m int) bool {
 	return d <= m || d-m <= t.ShrinkRows(m)
 }
 
+// lanesBytes is what the buffers of all lanes of a sketch take at most, fillsOfLane how often
+// each is to fill, and flopsOfLane what each is to compute: a lane that has less to do saves
+// next to nothing, and merging it costs time and precision.
+const (
+	lanesBytes  = 1 << 30
+	fillsOfLane = 8
+	flopsOfLane = 2e9
+)
+
+// LanesFor is how many lanes n rows of d features, n < 0 if that is not known, are to be
+// sketched in, where each has a buffer of so many rows: one for each core, but no more
+// than fit into 1 GiB, nor than fill their buffers eight times, nor than have two billion
+// flops to do, of about 3·d·buffer for a row. Where d is so large that there is
+// no room for a lane on every core these share the products of the lanes there are.
+//
+// Where n is not known the first rows, as many as one lane is to have at least, all go to one lane
+// and the others begin after them; else after is 0.
+func (t Tuning) LanesFor(n int64, d, buffer int) (lanes int, after int64) {
+	each := float64(max(d, 1)) * float64(max(buffer, 1))
+	least := max(fillsOfLane*float64(max(buffer, 1)), flopsOfLane/3/each) // rows of a lane
+	most := min(float64(t.Lanes.Value), lanesBytes/word/each)
+	if n >= 0 {
+		return max(int(min(most, float64(n)/least)), 1), 0
+	}
+	if lanes = max(int(most), 1); lanes > 1 {
+		after = int64(least)
+	}
+	return lanes, after
+}
+
 // gradientBytes is what a gradient block takes: enough work for several threads to
 // share, whatever the backend then divides it into for its caches; the same on
 // every machine, so that sums are too.
@@ -214,6 +247,7 @@ func (t Tuning) String() string {
 	row("rows per shrink", ruled(t.Shrink.Value), t.Shrink.Origin)
 	row("AᵀA is kept up to d", ruled(t.Scatter.Value), t.Scatter.Origin)
 	row("rows per gradient block", ruled(t.Gradient.Value), t.Gradient.Origin)
+	row("most lanes of a sketch", t.Lanes.Value, t.Lanes.Origin)
 	row("threads", t.Threads.Value, t.Threads.Origin)
 	_ = w.Flush() // a strings.Builder does not fail
 	return b.String()

@@ -20,6 +20,7 @@ func TestOverride(t *testing.T) {
 		"FDRIDGE_SHRINK_ROWS":   {1 << 24, func(t *Tuning) *Setting { return &t.Shrink }},
 		"FDRIDGE_SCATTER":       {1 << 24, func(t *Tuning) *Setting { return &t.Scatter }},
 		"FDRIDGE_GRADIENT_ROWS": {1 << 24, func(t *Tuning) *Setting { return &t.Gradient }},
+		"FDRIDGE_LANES":         {1 << 10, func(t *Tuning) *Setting { return &t.Lanes }},
 		"FDRIDGE_THREADS":       {1 << 10, func(t *Tuning) *Setting { return &t.Threads }},
 	}
 	before := Detect()

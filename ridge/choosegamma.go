@@ -42,7 +42,7 @@ const mostMore = 3
 // at most three times, where the best γ is at its end, as long as one beyond is better for
 // certain. Errors are those of [Summary.Path].
 func (s *Summary) ChooseGamma(candidates []float64) (*GammaChoice, error) {
-	if s == nil || s.sketch == nil {
+	if !s.made() {
 		return nil, errUnmade
 	}
 	return chooseOf(candidates, s.Grid(gridGCV), func(gammas []float64) ([]candidate, error) {

@@ -37,23 +37,23 @@ const (
 	flagsEnd
 )
 
-func (s *Summary) header() summaryHeader {
-	weight, _ := s.stage.Weight.Parts()
+func (l *lane) header(meta []byte) summaryHeader {
+	weight, _ := l.stage.Weight.Parts()
 	h := summaryHeader{
-		Dim: uint64(s.cfg.Dim), Targets: uint64(s.cfg.Targets), Rows: uint64(s.stage.Rows),
-		Weight: weight, Raw: s.raw, Decays: uint64(s.stage.Decays),
-		Meta: uint64(len(s.Meta)), Sketch: uint64(s.sketch.BinarySize()),
+		Dim: uint64(l.cfg.Dim), Targets: uint64(l.cfg.Targets), Rows: uint64(l.stage.Rows),
+		Weight: weight, Raw: l.raw, Decays: uint64(l.stage.Decays),
+		Meta: uint64(len(meta)), Sketch: uint64(l.sketch.BinarySize()),
 	}
-	if s.cfg.Intercept {
+	if l.cfg.Intercept {
 		h.Flags |= flagIntercept
 	}
-	if s.stage.Weighted {
+	if l.stage.Weighted {
 		h.Flags |= flagWeighted
 	}
-	if s.sparse {
+	if l.sparse {
 		h.Flags |= flagSparse
 	}
-	if s.unwatched {
+	if l.unwatched {
 		h.Flags |= flagUnwatched
 	}
 	return h
@@ -75,7 +75,15 @@ const MaxMeta = 1 << 30
 // BinarySize is how many bytes [Summary.MarshalBinary] and [Summary.WriteTo] make
 // of the summary as it stands.
 func (s *Summary) BinarySize() int64 {
-	h := s.header()
+	if s.cfg.Lanes == 1 {
+		return s.lanes[0].binarySize(s.Meta)
+	}
+	h := s.lanesHeader()
+	return wire.Frame + h.content(s.lanes)
+}
+
+func (l *lane) binarySize(meta []byte) int64 {
+	h := l.header(meta)
 	return wire.Frame + h.content(wire.Summary.Version())
 }
 
@@ -111,6 +119,18 @@ func (s *Summary) BinarySize() int64 {
 //	        v         the sketch, a message as of [fd.Sketch.MarshalBinary]
 //	        4         CRC-32C (Castagnoli) of all bytes before
 //
+// A summary of several lanes has a message of kind 5, format version 1, which holds one such
+// message for each:
+//
+//	24      8         Lanes, more than 1
+//	32      8         LaneRows
+//	40      8         LanesAfter
+//	48      8         k, the lanes that follow: Lanes, or 1 where they have yet to begin or were joined
+//	56      8         u ≤ 2³⁰, length of Meta
+//	64      u         Meta
+//	        …         k messages of kind 2, without Meta
+//	        4         CRC-32C of all bytes before
+//
 // What takes 16 bytes is a sum and its correction, which are to be added. The backend is not
 // written.
 //
@@ -119,7 +139,7 @@ func (s *Summary) BinarySize() int64 {
 // the worst that can have been: with an intercept certificates are wide, and of rows that
 // were weighted too nothing can be certified ([ErrUnproven]).
 func (s *Summary) MarshalBinary() ([]byte, error) {
-	if s.sketch == nil {
+	if !s.made() {
 		return nil, errUnmade
 	}
 	b := bytes.NewBuffer(make([]byte, 0, s.BinarySize()))
@@ -135,32 +155,39 @@ var errUnmade = fmt.Errorf("%w: a summary without dimensions, made by neither Ne
 // WriteTo writes what [Summary.MarshalBinary] returns, piece by piece, without a
 // second copy of the sketch in memory.
 func (s *Summary) WriteTo(w io.Writer) (int64, error) {
-	if s.sketch == nil {
+	if !s.made() {
 		return 0, errUnmade
 	}
 	if len(s.Meta) > MaxMeta {
 		return 0, fmt.Errorf("ridge: Meta has %d bytes, at most %d can be written", len(s.Meta), MaxMeta)
 	}
-	h := s.header()
+	if s.cfg.Lanes > 1 {
+		return s.writeLanes(w)
+	}
+	return s.lanes[0].writeTo(w, s.Meta)
+}
+
+func (l *lane) writeTo(w io.Writer, meta []byte) (int64, error) {
+	h := l.header(meta)
 	m := wire.NewWriter(w, wire.Summary, h.content(wire.Summary.Version()))
 	m.Struct(h)
-	_, low := s.stage.Weight.Parts()
-	m.Struct(weightHeader{low, s.stage.WeightError})
-	m.Bytes(s.Meta)
-	m.Float64s(s.stage.Origin)
-	m.Sums(s.stage.Sum)
-	m.Float64s(s.stage.SumError)
-	m.Float64s(s.stage.Moved)
-	for _, some := range s.stage.NonZero {
+	_, low := l.stage.Weight.Parts()
+	m.Struct(weightHeader{low, l.stage.WeightError})
+	m.Bytes(meta)
+	m.Float64s(l.stage.Origin)
+	m.Sums(l.stage.Sum)
+	m.Float64s(l.stage.SumError)
+	m.Float64s(l.stage.Moved)
+	for _, some := range l.stage.NonZero {
 		b := [1]byte{}
 		if some {
 			b[0] = 1
 		}
 		m.Bytes(b[:])
 	}
-	m.Sums(s.sums.yy)
-	m.Sums(s.sums.cross)
-	_, err := s.sketch.WriteTo(m)
+	m.Sums(l.sums.yy)
+	m.Sums(l.sums.cross)
+	_, err := l.sketch.WriteTo(m)
 	m.Fail(err)
 	return m.Close()
 }
@@ -185,7 +212,7 @@ func (s *Summary) UnmarshalBinary(data []byte) error {
 // ReadFrom makes s the summary that [Summary.WriteTo] wrote, on the terms of
 // [fd.Sketch.ReadFrom]: it takes one message and leaves what follows, returns
 // io.EOF where there is none and *[fd.FormatError] for one that is damaged,
-// allocates no more than twice what came of the message and 64 KiB, and leaves s
+// allocates no more than twice what came of the message and 64 KiB for each lane, and leaves s
 // unchanged on every error. s, which may be the zero value, keeps its backend.
 func (s *Summary) ReadFrom(r io.Reader) (int64, error) {
 	read, n, err := readSummary(r, s.cfg.Backend)
@@ -205,19 +232,33 @@ func ReadSummary(r io.Reader, be engine.Backend) (*Summary, error) {
 
 // become makes s what o is, which is of no more use.
 func (s *Summary) become(o *Summary) {
-	s.cfg, s.sketch, s.stage, s.sums = o.cfg, o.sketch, o.stage, o.sums
-	s.raw, s.sparse, s.unwatched, s.Meta = o.raw, o.sparse, o.unwatched, o.Meta
-	s.spec = nil
+	s.cfg, s.lanes, s.crew, s.Meta = o.cfg, o.lanes, o.crew, o.Meta
+	s.changed()
 }
 
 func readSummary(r io.Reader, be engine.Backend) (*Summary, int64, error) {
 	m := wire.NewReader(r)
 	s := decode(m, be)
-	if err := m.Err(); err != nil {
-		if e, ok := errors.AsType[*wire.Error](err); ok {
-			err = (*fd.FormatError)(e)
-		}
-		return nil, m.N(), err
+	return s, m.N(), formatError(m.Err())
+}
+
+// decode reads a summary, of one lane or of several; nil where m has an error then.
+func decode(m *wire.Reader, be engine.Backend) *Summary {
+	kind, version, size := m.PreambleOf(wire.Summary, wire.Lanes)
+	if kind == wire.Lanes {
+		return decodeLanes(m, be, size)
 	}
-	return s, m.N(), nil
+	l, meta := decodeLane(m, be, version, size)
+	if m.Err() != nil {
+		return nil
+	}
+	return &Summary{cfg: l.cfg, lanes: []*lane{l}, Meta: meta}
+}
+
+// formatError is the error of a message in this package's type.
+func formatError(err error) error {
+	if e, ok := errors.AsType[*wire.Error](err); ok {
+		return (*fd.FormatError)(e)
+	}
+	return err
 }

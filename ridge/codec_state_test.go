@@ -46,12 +46,13 @@ func TestCodecState(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range []*Summary{s, r} { // what is no state, or has its own test
-			s.sketch = nil
-			s.stage = rows.ResumeStage(3, 2, intercept, s.stage.State)
-			s.sums.h, s.sums.share, s.sums.targets = nil, nil, nil
+			l := s.lanes[0]
+			l.sketch = nil
+			l.stage = rows.ResumeStage(3, 2, intercept, l.stage.State)
+			l.sums.h, l.sums.share, l.sums.targets = nil, nil, nil
 		}
 		if !reflect.DeepEqual(r, s) {
-			t.Errorf("read %+v of %+v, written %+v of %+v", r, r.stage, s, s.stage)
+			t.Errorf("read %+v of %+v, written %+v of %+v", r, r.lanes[0], s, s.lanes[0])
 		}
 	}
 }

@@ -485,6 +485,10 @@ func goldenSummaries(t testing.TB, version int) map[string]*ridge.Summary {
 		kept := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, ShrinkRows: 2}))(t) // AᵀA
 		check(t, kept.Append(mat.NewDense(3, 3, []float64{1, -2, 0.5, 0, 0x1p-10, 3, 4, 0, 8}), mat.NewDense(3, 1, []float64{-0x1p10, 7, 1}), []float64{4, 0.25, 1}))
 		all["scatter"] = kept
+		lanes := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, ShrinkRows: 3, Lanes: 2, LaneRows: 1, Store: fd.StoreRows}))(t)
+		lanes.Meta = []byte(`{"columns":["a","b","c"]}`)
+		check(t, lanes.Append(mat.NewDense(3, 3, []float64{1, -2, 0.5, 0, 0x1p-20, 3, 4, 0, 8}), mat.NewDense(3, 1, []float64{-0x1p30, 7, 1}), []float64{4, 0.25, 1}))
+		all["lanes"] = lanes
 	}
 	return all
 }
@@ -623,7 +627,7 @@ func fuzzed(t *testing.T, b []byte) {
 		t.Fatal("written again it differs")
 	}
 	c := s.Config()
-	if c.Dim > 100 || c.Targets > 100 || min(c.Size, c.Dim)+c.ShrinkRows > 200 {
+	if c.Dim > 100 || c.Targets > 100 || (min(c.Size, c.Dim)+c.ShrinkRows)*c.Lanes > 200 {
 		return // its memory is more than a fuzzer should take
 	}
 	err := s.AppendBlock(rows(rand.New(rand.NewPCG(1, 1)), c.ShrinkRows+1, c.Dim, c.Targets, false, false))

@@ -115,8 +115,9 @@ func (o *outlook) kept(size int) int {
 
 // sketchCost is that of a row, with its share of a shrink, and of c. A shrink is an eigenproblem
 // of order m+p or, where the sketch keeps d rows and loses nothing, of order d, for BᵀB. Where it
-// keeps AᵀA none is solved before it is read.
-func (o *outlook) sketchCost(size int) (cost, error) {
+// keeps AᵀA none is solved before it is read. n rows may have several lanes, and half as many
+// sketches more while these are merged.
+func (o *outlook) sketchCost(n int64, size int) (cost, error) {
 	store := fd.StoreRows
 	if o.keepsScatter(size) {
 		store = fd.StoreScatter
@@ -124,6 +125,14 @@ func (o *outlook) sketchCost(size int) (cost, error) {
 	kept, taken, err := fd.Config{Dim: o.d, Size: size, Store: store}.Buffer()
 	if err != nil {
 		return cost{}, err
+	}
+	lanes := float64(1)
+	cfg, err := SummaryConfig{Dim: o.d, Size: size, Store: store}.WithLanes(n)
+	if err != nil {
+		return cost{}, err
+	}
+	if cfg.Lanes > 1 {
+		lanes = 1.5 * float64(cfg.Lanes)
 	}
 	be, m, p, d, t := o.be, float64(kept), float64(taken), float64(o.d), float64(o.t)
 	k := m + p
@@ -134,7 +143,7 @@ func (o *outlook) sketchCost(size int) (cost, error) {
 		return cost{
 			flops:  d*d + sumFlops*d*d/2/p + 2*t*d,
 			read:   8 * d,
-			memory: 8 * (p*d + 5*d*d + float64(be.SymEigWork(o.d, o.d)) + 3*t*d + float64(rows.RowsPerStage(o.d))*(d+t)),
+			memory: 8 * lanes * (p*d + 5*d*d + float64(be.SymEigWork(o.d, o.d)) + 3*t*d + float64(rows.RowsPerStage(o.d))*(d+t)),
 		}, nil
 	case kept == o.d:
 		products, order, work = k*d*d/p, d, float64(be.SymEigWork(kept, kept))
@@ -142,7 +151,7 @@ func (o *outlook) sketchCost(size int) (cost, error) {
 	return cost{
 		flops:  products + eigenFlops*order*order*order/p + 2*t*d,
 		read:   8 * d,
-		memory: 8 * (k*d + order*order + work + 3*t*d + float64(rows.RowsPerStage(o.d))*(d+t)),
+		memory: 8 * lanes * (k*d + order*order + work + 3*t*d + float64(rows.RowsPerStage(o.d))*(d+t)),
 	}, nil
 }
 

@@ -107,6 +107,7 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, c
 	}
 	n, d, t := src.Dims()
 	cfg.Dim, cfg.Targets = d, t
+	cfg.Lanes, cfg.LaneRows = 1, 0 // the folds are fed side by side
 	if n >= 0 && int64(cv.Folds) > n {
 		return nil, unfit("%d folds of %d rows: each needs one", cv.Folds, n)
 	}
@@ -210,7 +211,7 @@ func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
 		return err
 	}
 	for k, s := range v.held {
-		if !(s.stage.Weight.Value() > 0) {
+		if !(s.Weight() > 0) {
 			return unfit("fold %d of %d has no rows, or none with weight", k+1, v.cv.Folds)
 		}
 	}
@@ -258,6 +259,10 @@ func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f
 	if err != nil {
 		return f, err
 	}
+	all, err := rest.all()
+	if err != nil {
+		return f, err
+	}
 	others, err := rest.known(oneShotName, 1, gammas...)
 	if err != nil {
 		return f, err
@@ -287,7 +292,7 @@ func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f
 			xn := vec.Norm(xj)
 			f.missed = append(f.missed, out.Missed(j, xj, xn, bx[row]))
 			f.shift = append(f.shift, gain*out.Energy(o, j, xj, xn, own[row]))
-			intercept := rest.interceptOf(xj, j)
+			intercept := all.interceptOf(xj, j)
 			f.round = append(f.round, out.RoundOff(j, xn, intercept))
 			if v.cv.Exact {
 				f.scorer.intercept = append(f.scorer.intercept, intercept)
@@ -311,7 +316,7 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []f
 		return err
 	}
 	for k, h := range v.held {
-		if w := h.stage.Weight.Value(); rows[k] != h.Rows() || !(math.Abs(weight[k].Value()-w) <= roundoff.SameRows*w) {
+		if w := h.Weight(); rows[k] != h.Rows() || !(math.Abs(weight[k].Value()-w) <= roundoff.SameRows*w) {
 			return unfit("fold %d has %d rows of weight %g in the second pass, in the first it had %d of %g", k+1, rows[k], weight[k].Value(), h.Rows(), w)
 		}
 	}

@@ -18,8 +18,8 @@ type cvScores struct {
 
 // scores are the mean errors over all rows, given those of the folds for each γ and target.
 func scores(gammas []float64, folds []fold, all *Summary) cvScores {
-	n, t := all.stage.Weight.Value(), all.cfg.Targets
-	round := all.stage.RelativeWeight(n)
+	n, t := all.Weight(), all.cfg.Targets
+	round := all.lanes[0].stage.RelativeWeight(n) // there is one
 	mean := func(v interval.Interval) Interval {
 		const lost = 4 * roundoff.Underflow // of quotients below the normal numbers
 		out := Interval{math.Max(0, v.Lo/n*(1-round-2*roundoff.Eps)-lost), v.Hi / n * (1 + round + 2*roundoff.Eps)}

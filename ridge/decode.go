@@ -13,16 +13,17 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-func decode(m *wire.Reader, be engine.Backend) *Summary {
+// decodeLane reads a message of the version whose content has so many bytes, from behind the
+// preamble on.
+func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (l *lane, meta []byte) {
 	var h summaryHeader
-	version, size := m.Preamble(wire.Summary)
 	m.Struct(&h)
 	h.check(m, version, size)
 	if m.Err() != nil {
-		return nil
+		return nil, nil
 	}
-	s := &Summary{
-		cfg:    SummaryConfig{Dim: int(h.Dim), Targets: int(h.Targets), Intercept: h.Flags&flagIntercept != 0},
+	l = &lane{
+		cfg:    SummaryConfig{Dim: int(h.Dim), Targets: int(h.Targets), Intercept: h.Flags&flagIntercept != 0, Lanes: 1},
 		raw:    h.Raw,
 		sparse: h.Flags&flagSparse != 0, unwatched: h.Flags&flagUnwatched != 0,
 	}
@@ -30,43 +31,43 @@ func decode(m *wire.Reader, be engine.Backend) *Summary {
 	if version > 1 {
 		m.Struct(&w)
 	}
-	s.Meta = m.Bytes(int(h.Meta))
+	meta = m.Bytes(int(h.Meta))
 	at := m.N()
-	state := s.decodeSums(m, version)
+	state := l.decodeSums(m, version)
 	state.Rows, state.Weighted, state.Decays = int64(h.Rows), h.Flags&flagWeighted != 0, int64(h.Decays)
 	state.Weight, state.WeightError = neumaier.FromParts(h.Weight, w.Low), w.Error
-	s.sketch = readSketch(m, be, int64(h.Sketch))
+	l.sketch = readSketch(m, be, int64(h.Sketch))
 	m.Close()
 	if m.Err() != nil {
-		return nil
+		return nil, nil
 	}
-	s.stage = rows.ResumeStage(s.cfg.Dim, s.cfg.Targets, s.cfg.Intercept, state)
-	s.checkWeight(m)
-	s.checkSums(m, at)
+	l.stage = rows.ResumeStage(l.cfg.Dim, l.cfg.Targets, l.cfg.Intercept, state)
+	l.checkWeight(m)
+	l.checkSums(m, at)
 	if m.Err() == nil && version == 1 {
-		s.assumeWorst()
+		l.assumeWorst()
 	}
-	c := s.sketch.Config()
-	s.cfg.Size, s.cfg.Shrink, s.cfg.ShrinkRows, s.cfg.Backend = c.Size, c.Shrink, c.ShrinkRows, c.Backend
-	if s.keepsByRule() != s.sketch.Scatter() {
-		s.cfg.Store = c.Store
+	c := l.sketch.Config()
+	l.cfg.Size, l.cfg.Shrink, l.cfg.ShrinkRows, l.cfg.Backend = c.Size, c.Shrink, c.ShrinkRows, c.Backend
+	if l.keepsByRule() != l.sketch.Scatter() {
+		l.cfg.Store = c.Store
 	}
-	return s
+	return l, meta
 }
 
 // keepsByRule says that a sketch of this configuration keeps AᵀA itself, if Store says nothing.
-func (s *Summary) keepsByRule() bool {
-	keeps, err := fd.Config{Dim: s.cfg.Dim, Size: s.cfg.Size, Shrink: s.cfg.Shrink}.Scatter()
+func (l *lane) keepsByRule() bool {
+	keeps, err := fd.Config{Dim: l.cfg.Dim, Size: l.cfg.Size, Shrink: l.cfg.Shrink}.Scatter()
 	return err == nil && keeps
 }
 
 // decodeSums reads what lies between Meta and the sketch.
-func (s *Summary) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
-	d, t := s.cfg.Dim, s.cfg.Targets
-	s.sums.d, s.sums.t = d, t
+func (l *lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
+	d, t := l.cfg.Dim, l.cfg.Targets
+	l.sums.d, l.sums.t = d, t
 	st.Origin, st.Sum = m.Float64s(d+t), m.Sums(d+t)
 	if version == 1 {
-		s.sums.yy, s.sums.cross = m.Sums(t), m.Sums(t*d)
+		l.sums.yy, l.sums.cross = m.Sums(t), m.Sums(t*d)
 		return st
 	}
 	st.SumError, st.Moved = m.Float64s(d+t), m.Float64s(d+t)
@@ -77,7 +78,7 @@ func (s *Summary) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 		}
 		st.NonZero = append(st.NonZero, b == 1)
 	}
-	s.sums.yy, s.sums.cross = m.Sums(t), m.Sums((t+1)*d)
+	l.sums.yy, l.sums.cross = m.Sums(t), m.Sums((t+1)*d)
 	return st
 }
 
@@ -86,19 +87,19 @@ func (s *Summary) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 // are rows too, by no more than Σ‖row − origin‖² ≤ 2(1+n)Σ‖row‖²; in n merges at most
 // each sum was rounded once by such a distance. Of weighted rows nothing is known: the
 // weight of the row that became an origin may have been next to nothing.
-func (s *Summary) assumeWorst() {
-	st, n := s.stage, float64(s.stage.Rows)
-	s.unwatched = true
-	s.sums.cross = append(s.sums.cross, make([]neumaier.Sum, s.cfg.Dim)...)
-	columns := s.cfg.Dim + s.cfg.Targets
+func (l *lane) assumeWorst() {
+	st, n := l.stage, float64(l.stage.Rows)
+	l.unwatched = true
+	l.sums.cross = append(l.sums.cross, make([]neumaier.Sum, l.cfg.Dim)...)
+	columns := l.cfg.Dim + l.cfg.Targets
 	st.SumError, st.Moved = make([]float64, columns), make([]float64, columns)
-	for range 1 + s.cfg.Targets {
+	for range 1 + l.cfg.Targets {
 		st.NonZero = append(st.NonZero, n > 0)
 	}
-	if !s.cfg.Intercept || n == 0 {
+	if !l.cfg.Intercept || n == 0 {
 		return
 	}
-	far := math.Sqrt(2*(1+n)*s.raw) * roundoff.Inflate
+	far := math.Sqrt(2*(1+n)*l.raw) * roundoff.Inflate
 	off := 4 * roundoff.RowOfBlock * roundoff.Unit * n * far
 	if st.Weighted {
 		off = math.Inf(1)
@@ -175,16 +176,16 @@ const (
 
 // checkWeight refuses a correction of the weight, or a bound on its round-off, that no rows
 // have.
-func (s *Summary) checkWeight(m *wire.Reader) {
-	w, low := s.stage.Weight.Parts()
-	if off := s.stage.WeightError; !(math.Abs(low) <= 1e-6*w) || !(off >= 0 && off <= math.MaxFloat64) || (!s.stage.Weighted && (low != 0 || off != 0)) {
+func (l *lane) checkWeight(m *wire.Reader) {
+	w, low := l.stage.Weight.Parts()
+	if off := l.stage.WeightError; !(math.Abs(low) <= 1e-6*w) || !(off >= 0 && off <= math.MaxFloat64) || (!l.stage.Weighted && (low != 0 || off != 0)) {
 		m.Fail(24+headerSize, nil, "the weight of %v is corrected by %v and off by %v", w, low, off)
 	}
 }
 
 // checkSums refuses numbers that no rows sum to, and a sketch that is not of the same rows.
 // The sums start at offset at of the message.
-func (s *Summary) checkSums(m *wire.Reader, at int64) {
+func (l *lane) checkSums(m *wire.Reader, at int64) {
 	within := func(what string, i int, width int64, limit float64, v ...float64) {
 		for _, v := range v {
 			if !(math.Abs(v) <= limit) {
@@ -198,7 +199,7 @@ func (s *Summary) checkSums(m *wire.Reader, at int64) {
 			within(what, i, 16, limit, sum, low, v.Value())
 		}
 	}
-	st := s.stage
+	st := l.stage
 	for i, v := range st.Origin {
 		within("the origin of the means", i, 8, maxMean, v)
 	}
@@ -217,17 +218,17 @@ func (s *Summary) checkSums(m *wire.Reader, at int64) {
 		at += 8 * int64(len(bounds))
 	}
 	at += int64(len(st.NonZero))
-	sums("the squared norms of the targets", maxSum, s.sums.yy)
-	for i, v := range s.sums.yy {
+	sums("the squared norms of the targets", maxSum, l.sums.yy)
+	for i, v := range l.sums.yy {
 		if v.Value() < 0 {
 			m.Fail(at+16*int64(i), nil, "the squared norm of target %d is %v", i, v.Value())
 		}
 	}
-	at += 16 * int64(len(s.sums.yy))
-	sums("the products with the targets", maxSum, s.sums.cross)
-	at += 16 * int64(len(s.sums.cross))
-	n := s.sketch.Rows()
-	if s.sketch.Dim() != s.cfg.Dim || n < st.Rows || (n > st.Rows && !s.cfg.Intercept) {
-		m.Fail(at, nil, "the sketch has %d rows of dimension %d, the summary %d of %d", n, s.sketch.Dim(), st.Rows, s.cfg.Dim)
+	at += 16 * int64(len(l.sums.yy))
+	sums("the products with the targets", maxSum, l.sums.cross)
+	at += 16 * int64(len(l.sums.cross))
+	n := l.sketch.Rows()
+	if l.sketch.Dim() != l.cfg.Dim || n < st.Rows || (n > st.Rows && !l.cfg.Intercept) {
+		m.Fail(at, nil, "the sketch has %d rows of dimension %d, the summary %d of %d", n, l.sketch.Dim(), st.Rows, l.cfg.Dim)
 	}
 }

@@ -8,29 +8,29 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
-// evidence is what s has found, for bounds to be made of.
-func (s *Summary) evidence(spec *fd.Spectrum) certify.Evidence {
-	d, t, st := s.cfg.Dim, s.cfg.Targets, s.stage
+// evidence is what the rows come to, for bounds to be made of.
+func (l *lane) evidence(spec *fd.Spectrum) certify.Evidence {
+	d, t, st := l.cfg.Dim, l.cfg.Targets, l.stage
 	e := certify.Evidence{
-		Sketch: spec, Backend: s.cfg.Backend,
+		Sketch: spec, Backend: l.cfg.Backend,
 		Rows: st.Rows, Decays: st.Decays, Weight: st.Weight.Value(), Weighted: st.Weighted,
-		Intercept: s.cfg.Intercept,
-		Sums:      certify.Sums{Cross: s.sums.c(), NonZero: st.NonZero},
-		Reading:   certify.Reading{Sparse: s.sparse},
+		Intercept: l.cfg.Intercept,
+		Sums:      certify.Sums{Cross: l.sums.c(), NonZero: st.NonZero},
+		Reading:   certify.Reading{Sparse: l.sparse},
 	}
 	for j := range d {
 		e.Displaced = append(e.Displaced, st.Displaced(j, 0))
 	}
 	for j := range t {
-		tss := math.Max(0, s.sums.yy[j].Value())
+		tss := math.Max(0, l.sums.yy[j].Value())
 		e.TSS = append(e.TSS, tss)
 		e.Displaced = append(e.Displaced, st.Displaced(d+j, math.Sqrt(tss)))
 	}
-	if s.cfg.Intercept {
+	if l.cfg.Intercept {
 		e.Means, e.MeanErrors = st.Means(), st.MeanErrors()
 	}
-	if !s.unwatched {
-		e.Witness = certify.Witness{Probe: certify.Probe(d), Product: s.sums.kh()}
+	if !l.unwatched {
+		e.Witness = certify.Witness{Probe: certify.Probe(d), Product: l.sums.kh()}
 	}
 	return e
 }
@@ -43,17 +43,21 @@ func (s *Summary) known(method string, workers int, gammas ...float64) (*certify
 			return nil, err
 		}
 	}
-	if s.sketch == nil {
+	if !s.made() {
 		return nil, errUnmade
 	}
-	if err := checkRows(s.Rows(), s.stage.Weight.Value()); err != nil {
+	if err := checkRows(s.Rows(), s.Weight()); err != nil {
+		return nil, err
+	}
+	all, err := s.all()
+	if err != nil {
 		return nil, err
 	}
 	spec, err := s.spectrum()
 	if err != nil {
 		return nil, err
 	}
-	e := s.evidence(spec)
+	e := all.evidence(spec)
 	e.Workers = workers
 	k := certify.New(e)
 	if k.Unproven() {

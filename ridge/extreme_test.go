@@ -187,10 +187,11 @@ func (e *extremes) block(d, t, level, shift int) dataset.Block {
 // finiteState says which number of s is not finite, or why what is written of it cannot
 // be read.
 func finiteState(s *Summary) error {
-	st := s.stage
+	l := s.lanes[0]
+	st := l.stage
 	numbers := map[string][]float64{
 		"the weight": {st.Weight.Value(), st.WeightError}, "the origin": st.Origin, "the means": st.RelativeMeans(), "their round-off": st.SumError,
-		"what centring moved": st.Moved, "the sum of squares": {s.raw}, "c": values(s.sums.cross), "‖b‖²": values(s.sums.yy), "the sums": values(st.Sum),
+		"what centring moved": st.Moved, "the sum of squares": {l.raw}, "c": values(l.sums.cross), "‖b‖²": values(l.sums.yy), "the sums": values(st.Sum),
 		"the round-off of the means": st.MeanErrors(),
 	}
 	spec, err := s.spectrum()

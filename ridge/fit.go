@@ -112,7 +112,7 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 // Options of how rows are summarised are not looked at; direct methods and folds are refused.
 // Result.Passes are those over src.
 func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Options) (*Result, error) {
-	if sum == nil || sum.sketch == nil {
+	if !sum.made() {
 		return nil, errUnmade
 	}
 	r := &Result{Method: opts.Method, Summary: sum}

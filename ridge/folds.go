@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// deal makes a pass and hands each fold its rows, some at a time.
+// deal makes a pass and hands each fold its rows, some at a time, the folds side by side.
 func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, take func(k int, b dataset.Block) error) error {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
@@ -20,6 +20,19 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, tak
 	n, _, _ := src.Dims()
 	var seen int64
 	var raw float64
+	var folds []int // of the rows of the block at hand
+	var block dataset.Block
+	adding := newParallel(v.cv.Folds, func(k int) error {
+		for i, fold := range folds {
+			if fold != k {
+				continue
+			}
+			if err := hand.add(k, block, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	for b, err := range src.Blocks(ctx) {
 		if err == nil {
 			err = ctx.Err()
@@ -31,10 +44,12 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, tak
 		if raw, err = rows.CheckBlock(b, v.cfg.Dim, v.cfg.Targets, int(seen), raw); err != nil {
 			return err
 		}
+		folds, block = folds[:0], b
 		for i := range b.N {
-			if err := hand.add(v.foldOf(seen+int64(i)), b, i); err != nil {
-				return err
-			}
+			folds = append(folds, v.foldOf(seen+int64(i)))
+		}
+		if err := first(adding.run()); err != nil {
+			return err
 		}
 		seen += int64(b.N)
 		if v.cv.Progress != nil {
@@ -44,8 +59,13 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, tak
 	if err := checkCount(n, seen); err != nil {
 		return err
 	}
-	for k := range hand.buffers {
-		if err := hand.flush(k); err != nil {
+	return first(newParallel(v.cv.Folds, hand.flush).run())
+}
+
+// first is the first error of some, if any.
+func first(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
 			return err
 		}
 	}

@@ -11,8 +11,8 @@ import "math"
 // it is taken to be 1, and so it is for the zero Summary.
 func (s *Summary) Grid(k int) []float64 {
 	mean := 1.0
-	if s != nil && s.sketch != nil {
-		mean = s.sketch.Bound().Frobenius2 / float64(s.cfg.Dim)
+	if s.made() {
+		mean = s.Sketch().Bound().Frobenius2 / float64(s.cfg.Dim)
 	}
 	return gridOver(mean, k)
 }

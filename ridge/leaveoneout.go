@@ -80,7 +80,7 @@ func newLeaveOneOut(src dataset.Source, sum *Summary, fits []*Solution) (*leaveO
 	switch {
 	case src == nil:
 		return nil, errNoSource
-	case sum == nil || sum.sketch == nil:
+	case !sum.made():
 		return nil, errUnmade
 	}
 	if _, d, t := src.Dims(); d != sum.cfg.Dim || t != sum.cfg.Targets {

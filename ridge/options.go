@@ -49,6 +49,7 @@ type Options struct {
 	Error  float64
 	Shrink fd.Driver  // how the sketch shrinks; default fd.Gram
 	Store  fd.Storage // what the sketch keeps; default AᵀA where that is no larger than its buffer
+	Lanes  int        // sketches that are fed side by side; default what the dispatcher chooses, see [SummaryConfig]
 	// KeepSummary says that Result.Summary is wanted: no direct method is chosen, they make none.
 	KeepSummary bool
 
@@ -152,6 +153,8 @@ func (o *Options) check() error {
 		return badinput.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", o.Tol, o.MaxPasses)
 	case o.Size < 0:
 		return unfit("a sketch of %d rows", o.Size)
+	case o.Lanes < 0 || o.Lanes > MaxLanes:
+		return badinput.Errorf("ridge: Lanes is %d, must be positive and at most %d", o.Lanes, MaxLanes)
 	case !(o.Error >= 0 && o.Error < 1):
 		return badinput.Errorf("ridge: Error is %v, must be between 0 and 1", o.Error)
 	case !(o.GammaTol >= 0):
@@ -199,7 +202,7 @@ func (o *Options) checkGammas(method string) error {
 
 // config is that of a summary of m rows.
 func (o *Options) config(m int) SummaryConfig {
-	return SummaryConfig{Size: m, Intercept: o.Intercept, Shrink: o.Shrink, Store: o.Store, Backend: o.Backend}
+	return SummaryConfig{Size: m, Intercept: o.Intercept, Shrink: o.Shrink, Store: o.Store, Lanes: o.Lanes, Backend: o.Backend}
 }
 
 // progress is what tells Progress the rows read in a stage, nil where there is none.

@@ -92,7 +92,7 @@ func (s *Summary) Plan(cfg PlanConfig) (*Plan, error) {
 	p := &Plan{Rows: cfg.Rows, Gammas: cfg.Gammas, Best: -1}
 	p.Options = append(p.Options, o.exact(cfg))
 	for _, m := range cfg.Sizes {
-		sketch, err := o.sketchCost(min(m, o.d))
+		sketch, err := o.sketchCost(cfg.Rows, min(m, o.d))
 		if err != nil {
 			return nil, err
 		}

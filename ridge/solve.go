@@ -138,7 +138,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	switch {
 	case src == nil:
 		return errNoSource
-	case sum == nil || sum.sketch == nil:
+	case !sum.made():
 		return errUnmade
 	case !(opts.Tol > 0) || opts.MaxPasses < 0:
 		return badinput.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", opts.Tol, opts.MaxPasses)
@@ -187,9 +187,13 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	if err != nil {
 		return krylov.Problem{}, err
 	}
-	r := gram.Rows{Source: src, Count: sum.Rows(), Weight: sum.stage.Weight.Value()}
+	all, err := sum.all()
+	if err != nil {
+		return krylov.Problem{}, err
+	}
+	r := gram.Rows{Source: src, Count: sum.Rows(), Weight: all.stage.Weight.Value()}
 	if sum.cfg.Intercept {
-		r.Mean = sum.stage.Means()
+		r.Mean = all.stage.Means()
 	}
 	operator, err := gram.New(r, sum.cfg.Backend, opts.Journal, opts.Reducer)
 	if err != nil {

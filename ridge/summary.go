@@ -3,6 +3,7 @@ package ridge
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
@@ -11,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/shape"
-	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
@@ -28,6 +29,22 @@ type SummaryConfig struct {
 	ShrinkRows int            // rows between two shrinks; 0: the dispatcher's choice
 	Backend    engine.Backend // nil is engine.Default()
 	Store      fd.Storage     // what the sketch keeps; default AᵀA where that is no larger than its buffer
+
+	// Lanes is how many sketches are fed side by side, each by a core of its own, with rows dealt
+	// to them by their numbers, and merged, in a fixed order, when the summary is read. For the
+	// same Lanes and LaneRows results are the same bits however many cores there are. Memory is
+	// that of as many summaries, and of half as many more while they are merged. 0: [Summarize]
+	// and [Fit] have the dispatcher choose ([engine.Tuning.LanesFor]), NewSummary takes 1. At most
+	// [MaxLanes].
+	Lanes int
+	// LaneRows is how many rows in a row go to the same lane: row i, counted from 0, goes to lane
+	// ⌊i/LaneRows⌋ mod Lanes. 0: as many as let every lane have some of each block of a file,
+	// a share of the 8 MiB of a block, but at most 256. Not used where there is one lane.
+	LaneRows int
+	// LanesAfter is how many rows all go to the first lane, before the others begin. Where the
+	// dispatcher chooses lanes for a source that does not know its rows these are as many as a
+	// lane is worth its while for.
+	LanesAfter int64
 }
 
 // A Summary is all that ridge regression needs to know of the rows seen so far,
@@ -38,21 +55,17 @@ type SummaryConfig struct {
 //
 // One goroutine may write at a time; any number may read while none writes.
 type Summary struct {
-	cfg    SummaryConfig
-	sketch *fd.Sketch
-	stage  *rows.Stage
-	sums   sums
-	raw    float64 // sum of squares of all that was read, against overflow
-
-	sparse    bool // some rows came sparse, and are centred only implicitly
-	unwatched bool // some rows came without a witness: read from format version 1
+	cfg   SummaryConfig
+	lanes []*lane // those with rows come first
+	crew  *crew   // feeds them, where there are several
 
 	// Meta is the caller's own, at most [MaxMeta] bytes, written and read along with
 	// the summary and otherwise left alone, by Merge too.
 	Meta []byte
 
 	mu      sync.Mutex
-	spec    *fd.Spectrum // of the sketch as it stands; nil when it has to be computed
+	joined  *lane        // of all rows; nil when it has to be made of the lanes
+	spec    *fd.Spectrum // of its sketch; nil when it has to be computed
 	ofWhole bool         // spec is that of K itself, see whole
 }
 
@@ -64,6 +77,20 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 	if cfg.Targets < 0 {
 		return nil, badinput.Errorf("ridge: Targets is %d, must be positive", cfg.Targets)
 	}
+	if cfg.Lanes == 0 {
+		cfg.Lanes = 1
+	}
+	if cfg.Lanes < 0 || cfg.Lanes > MaxLanes {
+		return nil, badinput.Errorf("ridge: Lanes is %d, must be at least 1 and at most %d", cfg.Lanes, MaxLanes)
+	}
+	if cfg.LaneRows < 0 || cfg.LaneRows > math.MaxInt32 || cfg.LanesAfter < 0 {
+		return nil, badinput.Errorf("ridge: LaneRows is %d and LanesAfter %d, must not be negative, and LaneRows be below 2³¹", cfg.LaneRows, cfg.LanesAfter)
+	}
+	if cfg.Lanes == 1 {
+		cfg.LaneRows, cfg.LanesAfter = 0, 0
+	} else if cfg.LaneRows == 0 {
+		cfg.LaneRows = laneRows(max(cfg.Dim, 1), cfg.Lanes)
+	}
 	if cfg.Backend == nil {
 		be, err := engine.Default()
 		if err != nil {
@@ -71,18 +98,14 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 		}
 		cfg.Backend = be
 	}
-	sketch, err := fd.New(fd.Config{Dim: cfg.Dim, Size: cfg.Size, Shrink: cfg.Shrink, ShrinkRows: cfg.ShrinkRows, Backend: cfg.Backend, Store: cfg.Store})
+	if !shape.Addressable(uint64(cfg.Targets)+1, uint64(max(cfg.Dim, 1))) {
+		return nil, fmt.Errorf("%w: t·d = %d·%d", fd.ErrSize, cfg.Targets, cfg.Dim)
+	}
+	first, err := newLane(cfg)
 	if err != nil {
 		return nil, err
 	}
-	if !shape.Addressable(uint64(cfg.Targets)+1, uint64(cfg.Dim)) {
-		return nil, fmt.Errorf("%w: t·d = %d·%d", fd.ErrSize, cfg.Targets, cfg.Dim)
-	}
-	return &Summary{
-		cfg: cfg, sketch: sketch,
-		stage: rows.NewStage(cfg.Dim, cfg.Targets, cfg.Intercept),
-		sums:  newSums(cfg.Dim, cfg.Targets),
-	}, nil
+	return &Summary{cfg: cfg, lanes: []*lane{first}}, nil
 }
 
 // Summarize makes a summary of one pass over src, whose dimensions override
@@ -91,7 +114,12 @@ func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progr
 	if src == nil {
 		return nil, errNoSource
 	}
-	_, cfg.Dim, cfg.Targets = src.Dims()
+	var n int64
+	n, cfg.Dim, cfg.Targets = src.Dims()
+	cfg, err := cfg.WithLanes(n)
+	if err != nil {
+		return nil, err
+	}
 	s, err := NewSummary(cfg)
 	if err != nil {
 		return nil, err
@@ -99,7 +127,7 @@ func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progr
 	if err := s.Continue(ctx, src, progress); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return s, s.Join()
 }
 
 // Continue makes the rest of a pass over src, whose first Rows() rows s has seen. A summary
@@ -109,7 +137,7 @@ func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progr
 // seen, or another number of them than src.Dims has, are [ErrShape].
 func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress func(rows int64)) error {
 	switch {
-	case s == nil || s.sketch == nil:
+	case !s.made():
 		return errUnmade
 	case src == nil:
 		return errNoSource
@@ -145,27 +173,32 @@ func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress fun
 
 // Rows is n, the number of rows seen.
 func (s *Summary) Rows() int64 {
-	if s.stage == nil { // the zero value
-		return 0
+	var n int64
+	for _, l := range s.lanes { // none in the zero value
+		n += l.stage.Rows
 	}
-	return s.stage.Rows
+	return n
 }
 
 // Weight is Σw, the sum of the weights of the rows seen: their number where they had none.
 // [Summary.Decay] multiplies it.
 func (s *Summary) Weight() float64 {
-	if s.stage == nil { // the zero value
-		return 0
+	var w neumaier.Sum
+	for _, l := range s.lanes { // none in the zero value
+		w.Merge(l.stage.Weight)
 	}
-	return s.stage.Weight.Value()
+	return w.Value()
 }
 
 // Config returns the configuration in force. What Store comes to is Sketch().Scatter().
 func (s *Summary) Config() SummaryConfig { return s.cfg }
 
 // Sketch returns the sketch of A, centred where an intercept is fitted. It is
-// the summary's own: read it only.
-func (s *Summary) Sketch() *fd.Sketch { return s.sketch }
+// the summary's own: read it only. Where the lanes could not be merged its methods return why.
+func (s *Summary) Sketch() *fd.Sketch {
+	all, _ := s.all() // the sketch knows the error
+	return all.sketch
+}
 
 // Append adds the n rows of x (n×d) with targets y (n×t). weights is nil, or has
 // one weight >= 0 for each row: the row counts as if scaled by its square root.
@@ -216,42 +249,27 @@ func (s *Summary) AppendBlock(b dataset.Block) error { return s.appendFrom(0, b)
 
 // appendFrom is AppendBlock with errors that count rows from first.
 func (s *Summary) appendFrom(first int64, b dataset.Block) error {
-	if s.sketch == nil {
+	if !s.made() {
 		return errUnmade
 	}
-	raw, err := rows.CheckBlock(b, s.cfg.Dim, s.cfg.Targets, int(first), s.raw)
+	if s.cfg.Lanes > 1 && s.Rows()+int64(b.N) > s.cfg.LanesAfter {
+		return s.deal(int(first), b)
+	}
+	l := s.lanes[0]
+	raw, err := rows.CheckBlock(b, s.cfg.Dim, s.cfg.Targets, int(first), l.raw)
 	if err != nil {
 		return err
 	}
-	if s.stage.Overflows(b) {
+	if l.stage.Overflows(b) {
 		return &fd.RangeError{Row: int(first) + max(b.N-1, 0)}
 	}
-	most := rows.RowsPerStage(s.cfg.Dim)
-	for lo := 0; lo < b.N; lo += most {
-		if err := s.accumulate(s.stage.Load(s.stage.Cut(b, lo, min(lo+most, b.N)))); err != nil {
-			return err
-		}
-	}
-	s.raw = raw
-	s.sparse = s.sparse || b.Sparse != nil
-	return nil
+	s.changed()
+	l.raw = raw
+	return l.append(b)
 }
 
-// accumulate adds staged rows.
-func (s *Summary) accumulate(st rows.Staged) error {
-	s.spec = nil
-	var err error
-	if st.Sparse != nil {
-		err = s.sketch.AppendSparse(st.Sparse)
-	} else {
-		err = s.sketch.AppendRows(st.N, st.X, s.cfg.Dim)
-	}
-	if err != nil {
-		return err
-	}
-	s.sums.add(s.cfg.Backend, st)
-	return nil
-}
+// changed forgets what was made of the rows.
+func (s *Summary) changed() { s.joined, s.spec = nil, nil }
 
 // Decay forgets: it multiplies the weight of every row seen so far by beta,
 // 0 < beta <= 1, so that a row seen k decays ago counts betaᵏ times. A, c, ‖Y‖² and
@@ -261,19 +279,18 @@ func (s *Summary) accumulate(st rows.Staged) error {
 // so is one that leaves the rows next to no weight, below 2⁻⁹⁰⁰ together (*[ScaleError]):
 // begin a new summary then. Nothing is changed by either.
 func (s *Summary) Decay(beta float64) error {
-	if s.sketch == nil {
+	if !s.made() {
 		return errUnmade
 	}
-	if w := s.stage.Weight.Value(); beta > 0 && w > 0 && !(beta*w >= leastWeight) {
+	if w := s.Weight(); beta > 0 && w > 0 && !(beta*w >= leastWeight) {
 		return &ScaleError{"Σw", beta * w}
 	}
-	if err := s.sketch.Decay(beta); err != nil {
-		return err
+	for _, l := range s.lanes {
+		if err := l.decay(beta); err != nil {
+			return err
+		}
 	}
-	s.spec = nil
-	s.sums.decay(beta)
-	s.raw *= beta
-	s.stage.Decay(beta)
+	s.changed()
 	return nil
 }
 
@@ -284,7 +301,7 @@ const leastWeight = 0x1p-900
 // or intercept, s itself and nil are refused with [ErrShape]; a sum of squares
 // beyond range with *[fd.RangeError]; s is then unchanged. o is never changed.
 func (s *Summary) Merge(o *Summary) error {
-	if o == nil || o.sketch == nil || s.sketch == nil {
+	if o == nil || !o.made() || !s.made() {
 		return fmt.Errorf("%w: merging a summary that is nil or was never made", errShape)
 	}
 	a, b := s.cfg, o.cfg
@@ -292,28 +309,76 @@ func (s *Summary) Merge(o *Summary) error {
 		return fmt.Errorf("%w: merging summaries of %d×%d and %d×%d, size %d and %d, intercept %v and %v, which must differ in nothing but their rows",
 			errShape, a.Dim, a.Targets, b.Dim, b.Targets, a.Size, b.Size, a.Intercept, b.Intercept)
 	}
-	if !(s.raw+o.raw <= rows.MaxSquares) || s.stage.Separates(o.stage) {
-		return &fd.RangeError{}
-	}
-	if err := s.sketch.Merge(o.sketch); err != nil {
+	other, err := o.all()
+	if err != nil {
 		return err
 	}
-	s.sums.merge(&o.sums)
-	s.raw += o.raw
-	s.sparse = s.sparse || o.sparse
-	s.unwatched = s.unwatched || o.unwatched
-	return s.accumulate(s.stage.Merge(o.stage))
+	if !s.admits(other) {
+		return &fd.RangeError{}
+	}
+	if err := s.lanes[0].merge(other); err != nil {
+		return err
+	}
+	s.changed()
+	return nil
+}
+
+// made says that s has dimensions, so is neither nil nor the zero value.
+func (s *Summary) made() bool { return s != nil && len(s.lanes) > 0 }
+
+// all is what all rows come to. It is to be read only.
+func (s *Summary) all() (*lane, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.allLocked()
+}
+
+func (s *Summary) allLocked() (*lane, error) {
+	switch {
+	case len(s.lanes) == 1:
+		return s.lanes[0], nil
+	case s.joined != nil:
+		return s.joined, nil
+	}
+	joined, err := joinLanes(s.cfg, s.lanes)
+	if err == nil {
+		s.joined = joined
+	}
+	return joined, err
+}
+
+// Join merges the lanes for good, which frees their memory: later reads find what they would
+// have found without it, but rows that are appended later go to lanes that begin anew. Where the
+// other lanes have not begun, see LanesAfter, there is one from then on.
+func (s *Summary) Join() error {
+	if !s.made() {
+		return errUnmade
+	}
+	if s.Rows() <= s.cfg.LanesAfter {
+		s.cfg.Lanes, s.cfg.LaneRows, s.cfg.LanesAfter = 1, 0, 0
+		s.lanes[0].cfg = s.cfg
+	}
+	all, err := s.all()
+	if err != nil {
+		return err
+	}
+	s.lanes, s.crew, s.joined = []*lane{all}, nil, nil
+	return nil
 }
 
 // spectrum returns the sketch's spectrum, computing it once between writes.
 func (s *Summary) spectrum() (*fd.Spectrum, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sketch == nil {
+	if !s.made() {
 		return nil, errUnmade
 	}
 	if s.spec == nil {
-		p, err := s.sketch.Spectrum()
+		all, err := s.allLocked()
+		if err != nil {
+			return nil, err
+		}
+		p, err := all.sketch.Spectrum()
 		if err != nil {
 			return nil, err
 		}
@@ -324,14 +389,5 @@ func (s *Summary) spectrum() (*fd.Spectrum, error) {
 
 // lostNothing says that AᵀA itself is known but for round-off, by a pass or because it is kept.
 func (s *Summary) lostNothing() bool {
-	return s.ofWhole || s.sketch.Scatter() && s.sketch.Bound().Shrinkage == 0
-}
-
-// interceptOf is ȳ − xᵀx̄ for weights x of target j.
-func (s *Summary) interceptOf(x []float64, j int) float64 {
-	if !s.cfg.Intercept {
-		return 0
-	}
-	d, mean := s.cfg.Dim, s.stage.Means()
-	return mean[d+j] - vec.Dot(x, mean[:d])
+	return s.ofWhole || s.Sketch().Scatter() && s.Sketch().Bound().Shrinkage == 0
 }

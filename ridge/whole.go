@@ -23,15 +23,18 @@ func (s *Summary) whole(ctx context.Context, src dataset.Source, opts *SolveOpti
 	if err != nil {
 		return nil, err
 	}
-	d, b := s.cfg.Dim, s.sketch.Bound()
+	all, err := s.all()
+	if err != nil {
+		return nil, err
+	}
+	d, b := s.cfg.Dim, all.sketch.Bound()
 	spec, err := fd.WholeSpectrum(engine.View(d, d, a), fd.Bound{RoundOff: k.WholeError(), Frobenius2: b.Frobenius2, Rows: b.Rows}, s.cfg.Backend)
 	if err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}
-	return &Summary{
-		cfg: s.cfg, sketch: s.sketch, stage: s.stage, sums: s.sums, raw: s.raw,
-		sparse: s.sparse || k.Sparse, unwatched: s.unwatched, spec: spec, ofWhole: true,
-	}, nil
+	known := *all
+	known.sparse = known.sparse || k.Sparse
+	return &Summary{cfg: s.cfg, lanes: []*lane{&known}, spec: spec, ofWhole: true}, nil
 }
 
 // wholeBytes is the memory that such a pass takes: sums, vectors and the eigenproblem.

@@ -145,7 +145,7 @@ func (o *fitOptions) run(ctx context.Context, ranks *job.Ranks, stdout, stderr i
 	}
 	j, err := job.Begin(ctx, job.Config{
 		Program: version(), Command: o.command, Settings: settings, Checkpoint: o.kept.name, Every: o.kept.every,
-		Backend: be, Log: checkpointLog{bar, stderr}, Room: checkSketchMemory,
+		Backend: be, Log: checkpointLog{bar, stderr}, Room: o.checkMemory,
 	}, ranks)
 	if err != nil {
 		return err
@@ -201,7 +201,8 @@ func (o *fitOptions) fitRows(ctx context.Context, j *job.Job, d *data, be engine
 	var sum *ridge.Summary
 	opts.Progress = bar.fit(d.source, func() int64 { return j.Rows(d.source, sum) })
 	cfg := o.config(be)
-	opts.Size, opts.Error, opts.Intercept, opts.Shrink, opts.Store = cfg.Size, o.oneShotError, cfg.Intercept, cfg.Shrink, cfg.Store
+	opts.Size, opts.Error, opts.Intercept = cfg.Size, o.oneShotError, cfg.Intercept
+	opts.Shrink, opts.Store, opts.Lanes = cfg.Shrink, cfg.Store, cfg.Lanes
 	if o.oneShotError > 0 {
 		opts.Size = j.Size()
 	}
@@ -212,7 +213,7 @@ func (o *fitOptions) fitRows(ctx context.Context, j *job.Job, d *data, be engine
 	}
 	if o.cv != 0 {
 		_, dim, t := d.source.Dims()
-		if err := checkSketchMemory(cfg.Size, dim, t); err != nil {
+		if err := o.checkMemory(cfg.Size, dim, t); err != nil {
 			return nil, err
 		}
 		opts.Folds, opts.MaxBytes = o.cv, uint64(rss.Available())

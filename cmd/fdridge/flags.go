@@ -19,6 +19,7 @@ type sketchFlags struct {
 	size     int // m; 0 where an error is given
 	// oneShotError is what the one-shot fit is to have; 0 where the size is given.
 	oneShotError float64
+	lanes        int // 0: as many as there are cores, for rows enough
 	shrink       string
 	shrinks      func() bool // the flag is given
 	intercept    bool
@@ -26,6 +27,7 @@ type sketchFlags struct {
 
 func (o *sketchFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.sizeText, "size", "256", "rows m of the sketch, more make each pass count for more; or a relative error below 1 that the one-shot fit is to have, and m is chosen for by a pass over every tenth row")
+	f.IntVar(&o.lanes, "lanes", 0, "sketches that are fed side by side, each by a core, and merged: for the same lanes results are the same bits on any machine with the same kernel; 0: one for each core, or fewer where there is little to do or to hold")
 	f.StringVar(&o.shrink, "shrink", "gram", "how the sketch shrinks: gram or svd; where this is given rows are kept, else AᵀA itself where it is no larger")
 	o.shrinks = func() bool { return f.Changed("shrink") }
 	f.BoolVar(&o.intercept, "intercept", true, "fit an intercept, unpenalised; false: none, but --standardize subtracts the means all the same (not those of sparse files), as StandardScaler and Ridge(fit_intercept=False) in scikit-learn, and the model has the intercept that this makes in the units of the file")
@@ -39,6 +41,9 @@ func (o *sketchFlags) check() error {
 	} else if o.size < 1 {
 		return badInput("--size: %d, the sketch needs at least one row", o.size)
 	}
+	if o.lanes < 0 || o.lanes > ridge.MaxLanes {
+		return badInput("--lanes: %d, must be from 1 to %d, or 0 for the machine's choice", o.lanes, ridge.MaxLanes)
+	}
 	return oneOf("shrink", o.shrink, "gram", "svd")
 }
 
@@ -51,7 +56,7 @@ func (o *sketchFlags) config(be engine.Backend) ridge.SummaryConfig {
 	if o.shrinks() {
 		store = fd.StoreRows
 	}
-	return ridge.SummaryConfig{Size: o.size, Intercept: o.intercept, Shrink: shrink, Store: store, Backend: be}
+	return ridge.SummaryConfig{Size: o.size, Intercept: o.intercept, Shrink: shrink, Store: store, Lanes: o.lanes, Backend: be}
 }
 
 // resultFlags say where to put solutions, and whether to keep those that are short of the tolerance.

@@ -21,15 +21,20 @@ func checkMemory(bytes float64, hint, format string, args ...any) error {
 
 const manyFeatures = "are there so many features?"
 
-// checkSketchMemory refuses a sketch of size rows, d features and t targets that would not
+// checkMemory refuses a sketch of size rows, d features and t targets that would not
 // fit into memory. It counts about m rows kept, as many and a quarter to come, m vectors, and c;
-// where AᵀA itself is kept that, with corrections, and what reading it takes.
-func checkSketchMemory(size, d, t int) error {
+// where AᵀA itself is kept that, with corrections, and what reading it takes. Of several lanes that
+// are asked for each takes as much, and half as many again what they are merged in.
+func (o *sketchFlags) checkMemory(size, d, t int) error {
+	lanes := 1.0
+	if o.lanes > 1 {
+		lanes = 1.5 * float64(o.lanes)
+	}
 	m := min(float64(size), float64(d))
 	if keeps, err := (fd.Config{Dim: d, Size: size}).Scatter(); err == nil && keeps {
-		return checkMemory(8*float64(d)*(6*float64(d)+4*float64(t)), manyFeatures, "--size: AᵀA of %d features", d)
+		return checkMemory(8*lanes*float64(d)*(6*float64(d)+4*float64(t)), manyFeatures, "--size: AᵀA of %d features", d)
 	}
-	return checkMemory(8*float64(d)*(3.25*m+4*float64(t)), manyFeatures, "--size: a sketch of %.0f rows of %d features", m, d)
+	return checkMemory(8*lanes*float64(d)*(3.25*m+4*float64(t)), manyFeatures, "--size: a sketch of %.0f rows of %d features", m, d)
 }
 
 // checkLoadMemory refuses a sketch of so many rows that there is no memory for them and for

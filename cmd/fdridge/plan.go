@@ -211,7 +211,7 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 		return nil, err
 	}
 	_, dim, t := src.Dims()
-	if err := checkSketchMemory(o.pilot.size, dim, t); err != nil {
+	if err := o.pilot.checkMemory(o.pilot.size, dim, t); err != nil {
 		return nil, err
 	}
 	if p.sum, err = ridge.Summarize(ctx, src, o.pilot.config(be), bar.rows("sketching", src)); err != nil {

@@ -56,7 +56,7 @@ func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, runs *run
 		return err
 	}
 	_, dim, t := d.source.Dims()
-	if err := checkSketchMemory(size.size, dim, t); err != nil {
+	if err := size.checkMemory(size.size, dim, t); err != nil {
 		return err
 	}
 	sum, err := ridge.Summarize(ctx, d.source, size.config(be), bar.rows("sketching", d.source))

@@ -85,6 +85,9 @@ func printSketch(w io.Writer, name string, sum *ridge.Summary) error {
 	if sum.Sketch().Scatter() {
 		kept = ", AᵀA itself"
 	}
+	if cfg.Lanes > 1 {
+		kept += fmt.Sprintf(", in %d lanes", cfg.Lanes)
+	}
 	_, err = fmt.Fprintf(w, "%s: %d rows × %d features, %d target(s), m = %d%s, ‖AᵀA − BᵀB‖ ≤ %s, %d bytes\n",
 		name, sum.Rows(), cfg.Dim, cfg.Targets, cfg.Size, kept, report.AtMost(spectrum.Bound.FD(), 4), sum.BinarySize())
 	return err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"slices"
 
 	"github.com/fdridge/fdridge/internal/little"
 	"github.com/fdridge/fdridge/internal/neumaier"
@@ -80,8 +81,17 @@ func (r *Reader) Stop(err error) {
 // Preamble reads the start of a message of the kind and returns its format version and
 // the size of its content.
 func (r *Reader) Preamble(kind Kind) (version uint32, size int64) {
+	_, version, size = r.PreambleOf(kind)
+	return version, size
+}
+
+// PreambleOf is Preamble for a message of the kind or one of others, and says of which it is.
+func (r *Reader) PreambleOf(kind Kind, others ...Kind) (of Kind, version uint32, size int64) {
 	var p preamble
 	r.Struct(&p)
+	if slices.Contains(others, p.Kind) {
+		kind = p.Kind
+	}
 	switch {
 	case r.err != nil:
 	case p.Magic != magic:
@@ -95,7 +105,7 @@ func (r *Reader) Preamble(kind Kind) (version uint32, size int64) {
 	case p.Length < Frame || p.Length > math.MaxInt64:
 		r.Fail(16, nil, "message of %d bytes", p.Length)
 	}
-	return p.Version, int64(p.Length) - Frame
+	return kind, p.Version, int64(p.Length) - Frame
 }
 
 // Struct reads the value of fixed size, at most a chunk, that v points to.

@@ -29,6 +29,7 @@ const (
 	// Checkpoint is a state of internal/checkpoint, and Pass what a ridge.Journal keeps.
 	Checkpoint Kind = 3
 	Pass       Kind = 4
+	Lanes      Kind = 5 // a ridge.Summary of several lanes
 )
 
 // Version is the newest format version of the kind, which is the one that is written unless
@@ -50,6 +51,8 @@ func (k Kind) String() string {
 		return "a checkpoint"
 	case Pass:
 		return "a pass"
+	case Lanes:
+		return "the lanes of a summary"
 	}
 	return fmt.Sprintf("kind %d", uint32(k))
 }

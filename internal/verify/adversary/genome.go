@@ -153,6 +153,8 @@ type Genome struct {
 	Merging Merging
 	Codec   int // summaries are written and read back after every k-th block
 	Cycles  int // how often the stream comes, unweighted and with its level but once
+	Lanes   int // more than one: lanes of each summary
+	Deals   int // rows in a row that go to the same lane; 0: the default
 
 	Absolute    bool // Gamma is that of γ itself
 	Preparation Preparation

@@ -38,6 +38,7 @@ func RandomLarge(r *rand.Rand) Large {
 		g.Size = d + r.IntN(3)
 	}
 	g.Shrink, g.Keep = 1+g.Size/2+r.IntN(2*g.Size), Keeping(g.Seed%3)
+	g.Lanes, g.Deals = int(g.Seed>>2%4), 1+int(g.Seed>>5%40)
 	for range r.IntN(4) {
 		largeRecipes[r.IntN(len(largeRecipes))](&g, r)
 	}

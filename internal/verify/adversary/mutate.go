@@ -165,6 +165,7 @@ func (g *Genome) changeFit(r step) {
 		r.count(&g.Shrink, 1, mostCols+2)
 		k := r.IntN(6)
 		g.SVD, g.Keep = k%2 == 0, Keeping(k/2)
+		g.Lanes, g.Deals = r.IntN(5), 1+r.IntN(5)
 	case 1, 2, 3:
 		switch {
 		case r.near:
@@ -249,6 +250,8 @@ func (g Genome) clip() Genome {
 	number(&g.WeightTop, -325, 160)
 	number(&g.Forget, 0, 600)
 	between(&g.Codec, 0, 50)
+	between(&g.Lanes, 0, 9)
+	between(&g.Deals, 0, 300)
 	g.clipLong()
 	g.clipPreparation()
 	return g

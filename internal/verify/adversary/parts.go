@@ -71,6 +71,7 @@ func (b *builder) build(size int) (*ridge.Summary, error) {
 	for k := range g.Parts {
 		s, err := ridge.NewSummary(ridge.SummaryConfig{
 			Dim: g.Cols, Targets: g.Targets, Size: size, Intercept: g.Intercept, Shrink: p.driver(), ShrinkRows: g.Shrink, Store: b.store(k),
+			Lanes: g.Lanes, LaneRows: g.Deals,
 		})
 		if err != nil {
 			return nil, err

@@ -22,14 +22,27 @@ func (s *Stage) Overflows(b dataset.Block) bool {
 	for i := range b.N {
 		total += b.Weight(i)
 	}
+	return !Spreads(s.Reach(b), total)
+}
+
+// Reach is the squared norm of the origin, or where there is none as yet the largest that it
+// can have by the rows of a block; 0 where rows are not centred.
+func (s *Stage) Reach(b dataset.Block) float64 {
+	if !s.intercept {
+		return 0
+	}
 	far := squaredNorm(s.Origin)
 	for i := 0; i < b.N && !(s.Weight.Value() > 0); i++ { // any of them may become the origin
 		if b.Weight(i) > 0 {
 			far = math.Max(far, s.rowNorm2(b, i))
 		}
 	}
-	return !(total*far <= maxSpread)
+	return far
 }
+
+// Spreads says that rows of a weight whose origin's squared norm is far have differences from it
+// that float64 holds, squared and summed up.
+func Spreads(far, weight float64) bool { return weight*far <= maxSpread }
 
 // rowNorm2 is the squared norm of row i and its targets.
 func (s *Stage) rowNorm2(b dataset.Block, i int) float64 {

@@ -27,7 +27,7 @@ func (s *Stage) Merge(o *Stage) Staged {
 	}
 	s.Rows += o.Rows
 	s.Weighted = s.Weighted || o.Weighted
-	s.Decays += o.Decays
+	s.Decays = max(s.Decays, o.Decays) // each sum was rounded by its own
 	s.Weight.Merge(o.Weight)
 	s.WeightError += o.WeightError
 	if s.intercept && s.Weight.Value() > 0 {
@@ -51,5 +51,5 @@ func (s *Stage) Separates(o *Stage) bool {
 	for j, v := range s.Origin {
 		far += (o.Origin[j] - v) * (o.Origin[j] - v)
 	}
-	return !(far*(s.Weight.Value()+o.Weight.Value()) <= maxSpread)
+	return !Spreads(far, s.Weight.Value()+o.Weight.Value())
 }

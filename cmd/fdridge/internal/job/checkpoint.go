@@ -106,20 +106,29 @@ func (c *Checkpoint) sized(m int) {
 // sketch makes the rest of the pass over this process's rows.
 func (c *Checkpoint) sketch(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) error {
 	if c.sum == nil {
-		_, cfg.Dim, cfg.Targets = src.Dims()
+		var n int64
+		n, cfg.Dim, cfg.Targets = src.Dims()
+		cfg, err := cfg.WithLanes(n)
+		if err != nil {
+			return err
+		}
 		sum, err := ridge.NewSummary(cfg)
 		if err != nil {
 			return err
 		}
 		c.sum = sum
 	}
-	return c.sum.Continue(ctx, src, func(rows int64) {
+	err := c.sum.Continue(ctx, src, func(rows int64) {
 		if tell != nil {
 			tell(rows)
 		}
 		c.header.At = Position{0, rows}
 		c.saveIfDue()
 	})
+	if err != nil {
+		return err
+	}
+	return c.sum.Join()
 }
 
 // beforeMerging saves the summary of this rank's own rows, which merging uses up.

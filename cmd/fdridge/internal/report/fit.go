@@ -61,6 +61,14 @@ func (f *Fit) Size() int {
 	return min(cfg.Size, cfg.Dim)
 }
 
+// lanes says in how many lanes the rows were sketched; "" where it was one.
+func (f *Fit) lanes() string {
+	if s := f.Found.Summary; s != nil && s.Config().Lanes > 1 {
+		return fmt.Sprintf(" in %d lanes", s.Config().Lanes)
+	}
+	return ""
+}
+
 // scatter says that AᵀA itself was kept, and in place of what; "" where a sketch was.
 func (f *Fit) scatter() string {
 	s := f.Found.Summary

@@ -83,9 +83,9 @@ func (f *Fit) ran(rec *fitRecord) ([]fact, error) {
 			kind = "Frequent Directions"
 		}
 		if kept := f.scatter(); kept != "" {
-			add("Sketch", "%s", kept)
+			add("Sketch", "%s%s", kept, f.lanes())
 		} else {
-			add("Sketch", "%d rows, %s", rec.Size, kind)
+			add("Sketch", "%d rows, %s%s", rec.Size, kind, f.lanes())
 		}
 	}
 	add("Data read", "%d %s", rec.Reads, plural(rec.Reads, "time", "times"))

@@ -22,6 +22,7 @@ type fitRecord struct {
 	Targets      int            `json:"targets"`
 	Size         int            `json:"size"`
 	Scatter      bool           `json:"scatter,omitempty"` // AᵀA itself is kept, in place of a sketch of that size
+	Lanes        int            `json:"lanes,omitempty"`   // that were fed side by side, where there were several
 	NNZ          int64          `json:"nnz"`
 	Format       string         `json:"format"`
 	Backend      string         `json:"backend"`
@@ -67,6 +68,9 @@ func (f *Fit) record() *fitRecord {
 		Backend: cost.Backend, Kernel: cost.Kernel, Method: found.Method, MethodReason: found.Reason, Reads: cost.Reads,
 		SketchTime: number(cost.Sketched.Seconds()), TotalTime: number(cost.Total.Seconds()), PeakRSS: rss.Peak(),
 		Converged: found.Err() == nil, Model: f.Written.Model, Trace: f.Traces, Ranks: cost.Ranks, SizedFor: number(found.SizedFor),
+	}
+	if s := found.Summary; s != nil && s.Config().Lanes > 1 {
+		out.Lanes = s.Config().Lanes
 	}
 	for _, s := range found.Solutions {
 		out.Fits = append(out.Fits, model.NewRecord(s, &f.Data.Preparation, cost.PreparingReads))

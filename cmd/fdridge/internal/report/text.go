@@ -27,7 +27,7 @@ func (f *Fit) WriteText(w io.Writer) error {
 		if kept == "" {
 			kept = fmt.Sprintf("sketch of %d rows", rec.Size)
 		}
-		fmt.Fprintf(w, "%s in %.2f s, ‖AᵀA − BᵀB‖ ≤ %s%s\n", kept, float64(rec.SketchTime), AtMost(float64(rec.Fits[0].Shrinkage), 4), f.missed())
+		fmt.Fprintf(w, "%s%s in %.2f s, ‖AᵀA − BᵀB‖ ≤ %s%s\n", kept, f.lanes(), float64(rec.SketchTime), AtMost(float64(rec.Fits[0].Shrinkage), 4), f.missed())
 	}
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "\ngamma\ttarget\tmethod\tpasses\trelative error ≤\t‖x̂ − x*‖ ≤\tR²\teffective dimension\tGCV\tstopped")

@@ -1,0 +1,218 @@
+package ridge
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// MaxLanes is the most lanes of a summary.
+const MaxLanes = 1 << 10
+
+// WithLanes is c with the lanes that the dispatcher chooses for n rows, -1 if unknown, where c
+// says none: see [engine.Tuning.LanesFor]. The errors are those of [engine.DefaultTuning].
+func (c SummaryConfig) WithLanes(n int64) (SummaryConfig, error) {
+	if c.Lanes != 0 || c.Dim <= 0 || c.Size <= 0 {
+		return c, nil
+	}
+	tuning, err := engine.DefaultTuning()
+	if err != nil {
+		return c, err
+	}
+	m, p, err := fd.Config{Dim: c.Dim, Size: c.Size, Shrink: c.Shrink, ShrinkRows: max(c.ShrinkRows, 0), Store: c.Store}.Buffer()
+	if err != nil {
+		return c, err
+	}
+	c.Lanes, c.LanesAfter = tuning.LanesFor(n, c.Dim, m+p)
+	c.Lanes = min(c.Lanes, MaxLanes)
+	return c, nil
+}
+
+// laneRows is LaneRows where the configuration does not say.
+func laneRows(d, lanes int) int {
+	const block, least = 8 << 20, 8
+	return min(max(block/8/d/lanes, least), roundoff.StageRows)
+}
+
+// A crew feeds the lanes of a summary side by side.
+type crew struct {
+	cfg             SummaryConfig
+	lanes           []*lane
+	hands           []hand
+	checks, appends *parallel
+
+	block dataset.Block // of which the lanes take their rows
+	first int           // number of its first row in errors
+	row   int64         // number of its first row in the summary
+}
+
+// A hand is a lane at work on a block.
+type hand struct {
+	lane *lane
+	at   int64 // which lane it is
+	view engine.CSR
+	raw  float64 // of the lane, when it will have the rows
+	from int     // row of the block at hand: an error is of this row or one behind it
+}
+
+// newCrew makes the crew of some lanes.
+func newCrew(cfg SummaryConfig, lanes []*lane) *crew {
+	c := &crew{cfg: cfg, lanes: lanes}
+	for i, l := range lanes {
+		c.hands = append(c.hands, hand{lane: l, at: int64(i)})
+	}
+	c.checks = newParallel(len(lanes), func(i int) error { return c.pieces(&c.hands[i], (*crew).check) })
+	c.appends = newParallel(len(lanes), func(i int) error { return c.pieces(&c.hands[i], (*crew).append) })
+	return c
+}
+
+// deal gives the rows of a block to their lanes. On an error of the rows nothing is changed.
+func (s *Summary) deal(first int, b dataset.Block) error {
+	if err := rows.CheckShape(b, s.cfg.Dim, s.cfg.Targets, first); err != nil {
+		return err
+	}
+	c := s.crew
+	if c == nil { // the lanes have yet to begin
+		lanes := slices.Clone(s.lanes)
+		for len(lanes) < s.cfg.Lanes {
+			l, err := newLane(s.cfg)
+			if err != nil {
+				return err
+			}
+			lanes = append(lanes, l)
+		}
+		c = newCrew(s.cfg, lanes)
+	}
+	c.block, c.first, c.row = b, first, s.Rows()
+	defer func() { c.block = dataset.Block{} }()
+	for i := range c.hands {
+		c.hands[i].raw = c.hands[i].lane.raw
+	}
+	if err := c.earliest(c.checks.run()); err != nil {
+		return err
+	}
+	if !c.inRange() {
+		return &fd.RangeError{Row: first + max(b.N-1, 0)}
+	}
+	s.changed()
+	s.crew, s.lanes = c, c.lanes
+	return c.earliest(c.appends.run())
+}
+
+// earliest is of several errors that of the first row.
+func (c *crew) earliest(errs []error) (first error) {
+	from := math.MaxInt
+	for i, err := range errs {
+		if err != nil && c.hands[i].from < from {
+			first, from = err, c.hands[i].from
+		}
+	}
+	return first
+}
+
+// check looks at rows that a lane is to have.
+func (c *crew) check(h *hand, b dataset.Block) (err error) {
+	h.raw, err = rows.CheckBlock(b, c.cfg.Dim, c.cfg.Targets, c.first+h.from, h.raw)
+	return err
+}
+
+// append gives a lane rows that were found to be good.
+func (c *crew) append(h *hand, b dataset.Block) error {
+	h.lane.raw = h.raw
+	return h.lane.append(b)
+}
+
+// pieces cuts from the block at hand the rows of a lane, group by group.
+func (c *crew) pieces(h *hand, use func(*crew, *hand, dataset.Block) error) error {
+	end := c.row + int64(c.block.N)
+	cut := func(lo, hi int64) error {
+		if lo, hi = max(lo, c.row), min(hi, end); lo >= hi {
+			return nil
+		}
+		h.from = int(lo - c.row)
+		return use(c, h, c.block.Cut(h.from, int(hi-c.row), c.cfg.Dim, c.cfg.Targets, &h.view))
+	}
+	after := c.cfg.LanesAfter
+	if h.at == 0 {
+		if err := cut(0, after); err != nil {
+			return err
+		}
+	}
+	group, lanes := int64(c.cfg.LaneRows), int64(len(c.hands))
+	g := max(c.row, after) / (group * lanes) * lanes // the first group of its round
+	for g += h.at; g*group < end; g += lanes {
+		if err := cut(max(g*group, after), (g+1)*group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inRange says that all lanes, with the rows of the block at hand, can be merged: the sum of
+// squares of all is in range, and so are the distances between their origins, which are at most
+// twice as far from each other as the farthest is from zero, squared and weighted.
+func (c *crew) inRange() bool {
+	var raw, weight, far float64
+	for i := range c.hands {
+		h := &c.hands[i]
+		raw += h.raw
+		weight += h.lane.stage.Weight.Value()
+		far = max(far, h.lane.stage.Reach(c.block))
+	}
+	for i := range c.block.N {
+		weight += c.block.Weight(i)
+	}
+	return raw <= rows.MaxSquares && rows.Spreads(4*far, weight)
+}
+
+// admits says that the rows of o can be added, and then be merged with those of all lanes.
+func (s *Summary) admits(o *lane) bool {
+	raw, weight, far := o.raw, o.stage.Weight.Value(), o.stage.Reach(dataset.Block{})
+	for _, l := range s.lanes {
+		if l.stage.Separates(o.stage) {
+			return false
+		}
+		raw += l.raw
+		weight += l.stage.Weight.Value()
+		far = max(far, l.stage.Reach(dataset.Block{}))
+	}
+	return raw <= rows.MaxSquares && (len(s.lanes) == 1 || rows.Spreads(4*far, weight))
+}
+
+// joinLanes merges lanes in pairs, these in pairs, and so on: an order that depends on nothing
+// but their number. The lanes are left as they are. On an error the sketch returned knows it.
+func joinLanes(cfg SummaryConfig, lanes []*lane) (*lane, error) {
+	if len(lanes) == 1 {
+		return lanes[0], nil
+	}
+	half := (len(lanes) + 1) / 2
+	var left, right *lane
+	var failed [2]error
+	var both sync.WaitGroup
+	both.Go(func() { left, failed[0] = joinLanes(cfg, lanes[:half]) })
+	right, failed[1] = joinLanes(cfg, lanes[half:])
+	both.Wait()
+	switch {
+	case failed[0] != nil:
+		return left, failed[0]
+	case failed[1] != nil:
+		return right, failed[1]
+	}
+	into := left
+	if half == 1 { // a lane, which is to stay as it is
+		var err error
+		if into, err = newLane(cfg); err != nil {
+			return left, err
+		}
+		if err := into.merge(left); err != nil {
+			return into, err
+		}
+	}
+	return into, into.merge(right)
+}

@@ -1,0 +1,110 @@
+package ridge
+
+import (
+	"errors"
+	"io"
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/wire"
+)
+
+// lanesHeader is the message of several lanes from byte 24 on. Meta follows, and the lanes.
+type lanesHeader struct{ Lanes, LaneRows, After, Parts, Meta uint64 }
+
+const lanesHeaderSize = 8 * 5
+
+func (s *Summary) lanesHeader() lanesHeader {
+	return lanesHeader{uint64(s.cfg.Lanes), uint64(s.cfg.LaneRows), uint64(s.cfg.LanesAfter), uint64(len(s.lanes)), uint64(len(s.Meta))}
+}
+
+// content is the size of all between the preamble and the checksum.
+func (h *lanesHeader) content(lanes []*lane) int64 {
+	size := lanesHeaderSize + int64(h.Meta)
+	for _, l := range lanes {
+		size += l.binarySize(nil)
+	}
+	return size
+}
+
+// writeLanes writes the message of several lanes.
+func (s *Summary) writeLanes(w io.Writer) (int64, error) {
+	h := s.lanesHeader()
+	m := wire.NewWriter(w, wire.Lanes, h.content(s.lanes))
+	m.Struct(h)
+	m.Bytes(s.Meta)
+	for _, l := range s.lanes {
+		_, err := l.writeTo(m, nil)
+		m.Fail(err)
+	}
+	return m.Close()
+}
+
+// decodeLanes reads the message of several lanes whose content has so many bytes, from behind
+// the preamble on; nil where m has an error then.
+func decodeLanes(m *wire.Reader, be engine.Backend, size int64) *Summary {
+	var h lanesHeader
+	m.Struct(&h)
+	switch {
+	case m.Err() != nil:
+		return nil
+	case h.Lanes < 2 || h.Lanes > MaxLanes:
+		m.Fail(24, nil, "the number of lanes is %d, not between 2 and %d", h.Lanes, MaxLanes)
+	case h.LaneRows < 1 || h.LaneRows > math.MaxInt32:
+		m.Fail(32, nil, "%d rows in a row go to a lane", h.LaneRows)
+	case h.After > math.MaxInt64:
+		m.Fail(40, nil, "lanes begin after %d rows", h.After)
+	case h.Parts != 1 && h.Parts != h.Lanes:
+		m.Fail(48, nil, "%d of %d lanes follow", h.Parts, h.Lanes)
+	case h.Meta > MaxMeta || int64(h.Meta) > size:
+		m.Fail(56, nil, "the length of Meta is %d", h.Meta)
+	}
+	if m.Err() != nil {
+		return nil
+	}
+	s := &Summary{Meta: m.Bytes(int(h.Meta))}
+	for i := 0; i < int(h.Parts) && m.Err() == nil; i++ {
+		at := m.N()
+		l := readPart(m, be, i)
+		switch {
+		case m.Err() != nil:
+		case i > 0 && l.cfg != s.lanes[0].cfg:
+			m.Fail(at, nil, "lane %d is of another shape than lane 1", i+1)
+		default:
+			s.lanes = append(s.lanes, l)
+		}
+	}
+	if read := m.N() - wire.Start; m.Err() == nil && read != size {
+		m.Fail(16, nil, "the length is %d, the lanes make it %d", size+wire.Frame, read+wire.Frame)
+	}
+	m.Close()
+	if m.Err() != nil {
+		return nil
+	}
+	s.cfg = s.lanes[0].cfg
+	s.cfg.Lanes, s.cfg.LaneRows, s.cfg.LanesAfter = int(h.Lanes), int(h.LaneRows), int64(h.After)
+	for _, l := range s.lanes {
+		l.cfg = s.cfg
+	}
+	if h.Parts > 1 {
+		s.crew = newCrew(s.cfg, s.lanes)
+	}
+	return s
+}
+
+// readPart reads the message of lane i.
+func readPart(m *wire.Reader, be engine.Backend, i int) *lane {
+	at := m.N()
+	part := wire.NewReader(m)
+	version, size := part.Preamble(wire.Summary)
+	l, meta := decodeLane(part, be, version, size)
+	if len(meta) > 0 {
+		part.Fail(80, nil, "a lane has Meta")
+	}
+	if e, ok := errors.AsType[*wire.Error](part.Err()); ok {
+		m.Fail(at+e.Offset, e.Err, "in lane %d: %s", i+1, e.Reason)
+	} else {
+		m.Stop(part.Err())
+	}
+	return l
+}
