@@ -415,6 +415,8 @@ var mutants = []mutant{
 		"out.X = append(out.X, -m/s.Scale[j])", "out.X = append(out.X, 0*m/s.Scale[j])", "dataset", "^TestStandardize$"},
 	{"standardise: squares by rows, not by weight", "dataset/moments.go",
 		"m.square[j] += w * (x * x)", "m.square[j] += x * x", "dataset", "^TestWeightedStandardize$"},
+	{"npy: targets are taken from rows that others have been moved to", "dataset/internal/columns/rows.go",
+		"copy(y[i*c.Targets:(i+1)*c.Targets], row[c.Features:])", "copy(y[i*c.Targets:(i+1)*c.Targets], rows[len(rows)-c.Targets:])", "dataset/npy", "^TestInPlace$"},
 
 	{"sjlt: without 1/√s", "randsketch/sjlt.go",
 		"floats.Scale(1/math.Sqrt(float64(j.nnz)), out)", "floats.Scale(1/math.Sqrt(1), out)", "randsketch", "^TestProduct$"},
