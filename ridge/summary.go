@@ -219,12 +219,9 @@ func (s *Summary) appendFrom(first int64, b dataset.Block) error {
 	if s.sketch == nil {
 		return errUnmade
 	}
-	raw, err := rows.CheckBlock(b, s.cfg.Dim, s.cfg.Targets, int(first), s.raw)
+	raw, err := s.stage.Check(b, int(first), s.raw)
 	if err != nil {
 		return err
-	}
-	if s.stage.Overflows(b) {
-		return &fd.RangeError{Row: int(first) + max(b.N-1, 0)}
 	}
 	most := rows.RowsPerStage(s.cfg.Dim)
 	for lo := 0; lo < b.N; lo += most {
@@ -240,17 +237,7 @@ func (s *Summary) appendFrom(first int64, b dataset.Block) error {
 // accumulate adds staged rows.
 func (s *Summary) accumulate(st rows.Staged) error {
 	s.spec = nil
-	var err error
-	if st.Sparse != nil {
-		err = s.sketch.AppendSparse(st.Sparse)
-	} else {
-		err = s.sketch.AppendRows(st.N, st.X, s.cfg.Dim)
-	}
-	if err != nil {
-		return err
-	}
-	s.sums.add(s.cfg.Backend, st)
-	return nil
+	return s.sums.add(s.cfg.Backend, s.sketch, st)
 }
 
 // Decay forgets: it multiplies the weight of every row seen so far by beta,
