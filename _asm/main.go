@@ -66,6 +66,7 @@ func main() {
 	}
 	v.twofold()
 	v.cosines()
+	v.rowLoops()
 	Generate()
 }
 

@@ -33,17 +33,14 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 	}
 	s.reserve()
 	// Rows for which there is room are copied behind the live ones, where nobody
-	// sees them until all are known to be good, and checked while they are read.
+	// sees them until all are known to be good.
 	total, first := s.frob, min(n, s.capacity()-s.rows)
 	for i := range n {
 		row := x[i*ldx : i*ldx+d]
-		var norm2 float64
 		if i < first {
-			norm2 = copyNorm2(s.row(s.rows+i), row)
-		} else {
-			norm2 = squares(row)
+			copy(s.row(s.rows+i), row)
 		}
-		if err := admit(i, row, norm2, &total); err != nil {
+		if err := admit(i, row, squares(row), &total); err != nil {
 			return err
 		}
 	}
@@ -62,6 +59,49 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 	}
 	s.frob, s.count = total, s.count+int64(n)
 	return nil
+}
+
+// AppendFunc appends n rows that write makes where the sketch keeps its own, so that they are
+// not copied: it calls write for one matrix of rows after the other, k×Dim, as many as stay in
+// the cache, and write overwrites them with rows first to first+k. Nothing of the matrix is to be
+// used after write has returned.
+//
+// Rows can be checked only once they are made. Where one of them is bad the error is that of any
+// Append, and what write made in that call is dropped; what it made before stays appended.
+func (s *Sketch) AppendFunc(n int, write func(first int, rows engine.Matrix)) error {
+	if n < 0 {
+		return fmt.Errorf("%w: %d rows", errShape, n)
+	}
+	d, most := s.cfg.Dim, madeRows(s.cfg.Dim)
+	for done := 0; done < n; {
+		if s.bad != nil {
+			return s.bad
+		}
+		k, err := s.room()
+		if err != nil {
+			return err
+		}
+		k = min(k, n-done, most)
+		write(done, engine.Strided(k, d, s.buf[s.rows*s.ld:], s.ld))
+		total := s.frob
+		for i := range k {
+			row := s.row(s.rows + i)
+			if err := admit(done+i, row, squares(row), &total); err != nil {
+				return err
+			}
+		}
+		s.rows += k
+		s.frob, s.count = total, s.count+int64(k)
+		done += k
+	}
+	return nil
+}
+
+// madeRows is how many rows AppendFunc has made at a time: those of 128 KiB, which stay in the
+// second-level cache with what they are made of, but four at least, which kernels take together.
+func madeRows(d int) int {
+	const bytes, least = 128 << 10, 4
+	return max(bytes/8/d/least*least, least)
 }
 
 // Append appends the rows of x, an n×Dim matrix whose rows are samples. A
@@ -140,66 +180,32 @@ func (s *Sketch) AppendSparse(x *engine.CSR) error {
 }
 
 // sumBlock is how many squares are summed one by one, in four sums. In a long sum of equal
-// terms all roundings go the same way; so a longer row is cut in halves, down to blocks of
-// 256, and the error stays below 8·eps whatever the length.
-const sumBlock = 256
+// terms all roundings go the same way; so the sums of blocks are added in pairs, in halves of the
+// row cut at blocks, and the error stays below 8·eps whatever the length.
+const sumBlock = engine.BlockOfSquares
 
 // half is where a sum of n > sumBlock terms is cut.
 func half(n int) int { return (n/2 + sumBlock - 1) / sumBlock * sumBlock }
 
 // squares returns the squared norm of x.
 func squares(x []float64) float64 {
-	if len(x) > sumBlock {
+	const most = 64 // blocks at a time
+	if len(x) > most*sumBlock {
 		h := half(len(x))
 		return squares(x[:h]) + squares(x[h:])
 	}
-	return squaresOfBlock(x)
+	var sums [most]float64
+	engine.BlockSquares(x, sums[:])
+	return pairs(len(x), sums[:])
 }
 
-func squaresOfBlock(x []float64) float64 {
-	var s0, s1, s2, s3 float64
-	i := 0
-	for ; i+4 <= len(x); i += 4 {
-		v := x[i : i+4 : i+4]
-		s0 += v[0] * v[0]
-		s1 += v[1] * v[1]
-		s2 += v[2] * v[2]
-		s3 += v[3] * v[3]
+// pairs adds the sums of blocks of n terms.
+func pairs(n int, sums []float64) float64 {
+	if n > sumBlock {
+		h := half(n)
+		return pairs(h, sums) + pairs(n-h, sums[h/sumBlock:])
 	}
-	for ; i < len(x); i++ {
-		s0 += x[i] * x[i]
-	}
-	return (s0 + s1) + (s2 + s3)
-}
-
-// copyNorm2 copies src to dst and returns its squared norm, the same bits as
-// squares: it reads the row once.
-func copyNorm2(dst, src []float64) float64 {
-	if len(src) > sumBlock {
-		h := half(len(src))
-		return copyNorm2(dst[:h], src[:h]) + copyNorm2(dst[h:], src[h:])
-	}
-	return copyNorm2OfBlock(dst, src)
-}
-
-func copyNorm2OfBlock(dst, src []float64) float64 {
-	dst = dst[:len(src)]
-	var s0, s1, s2, s3 float64
-	i := 0
-	for ; i+4 <= len(src); i += 4 {
-		x, y := src[i:i+4:i+4], dst[i:i+4:i+4]
-		a, b, c, d := x[0], x[1], x[2], x[3]
-		y[0], y[1], y[2], y[3] = a, b, c, d
-		s0 += a * a
-		s1 += b * b
-		s2 += c * c
-		s3 += d * d
-	}
-	for ; i < len(src); i++ {
-		dst[i] = src[i]
-		s0 += src[i] * src[i]
-	}
-	return (s0 + s1) + (s2 + s3)
+	return sums[0]
 }
 
 // admit checks row i of a call and adds its squared norm to total.

@@ -45,17 +45,7 @@ func (l *lane) append(b dataset.Block) error {
 
 // accumulate adds staged rows.
 func (l *lane) accumulate(st rows.Staged) error {
-	var err error
-	if st.Sparse != nil {
-		err = l.sketch.AppendSparse(st.Sparse)
-	} else {
-		err = l.sketch.AppendRows(st.N, st.X, l.cfg.Dim)
-	}
-	if err != nil {
-		return err
-	}
-	l.sums.add(l.cfg.Backend, st)
-	return nil
+	return l.sums.add(l.cfg.Backend, l.sketch, st)
 }
 
 // merge adds the rows of o.

@@ -8,7 +8,6 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
@@ -37,7 +36,7 @@ func (c SummaryConfig) WithLanes(n int64) (SummaryConfig, error) {
 // laneRows is LaneRows where the configuration does not say.
 func laneRows(d, lanes int) int {
 	const block, least = 8 << 20, 8
-	return min(max(block/8/d/lanes, least), roundoff.StageRows)
+	return max(min(block/8/d, 8192)/lanes, least)
 }
 
 // A crew feeds the lanes of a summary side by side.
@@ -118,7 +117,7 @@ func (c *crew) earliest(errs []error) (first error) {
 
 // check looks at rows that a lane is to have.
 func (c *crew) check(h *hand, b dataset.Block) (err error) {
-	h.raw, err = rows.CheckBlock(b, c.cfg.Dim, c.cfg.Targets, c.first+h.from, h.raw)
+	h.raw, err = h.lane.stage.Check(b, c.first+h.from, h.raw)
 	return err
 }
 

@@ -39,7 +39,7 @@ type SummaryConfig struct {
 	Lanes int
 	// LaneRows is how many rows in a row go to the same lane: row i, counted from 0, goes to lane
 	// ⌊i/LaneRows⌋ mod Lanes. 0: as many as let every lane have some of each block of a file,
-	// a share of the 8 MiB of a block, but at most 256. Not used where there is one lane.
+	// a share of it. Not used where there is one lane.
 	LaneRows int
 	// LanesAfter is how many rows all go to the first lane, before the others begin. Where the
 	// dispatcher chooses lanes for a source that does not know its rows these are as many as a
@@ -256,12 +256,9 @@ func (s *Summary) appendFrom(first int64, b dataset.Block) error {
 		return s.deal(int(first), b)
 	}
 	l := s.lanes[0]
-	raw, err := rows.CheckBlock(b, s.cfg.Dim, s.cfg.Targets, int(first), l.raw)
+	raw, err := l.stage.Check(b, int(first), l.raw)
 	if err != nil {
 		return err
-	}
-	if l.stage.Overflows(b) {
-		return &fd.RangeError{Row: int(first) + max(b.N-1, 0)}
 	}
 	s.changed()
 	l.raw = raw

@@ -2,6 +2,7 @@ package ridge
 
 import (
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
@@ -19,54 +20,74 @@ type sums struct {
 
 	// Work for some rows.
 	share   []float64 // of the rows in cross, (t+1)×d
-	targets []float64 // those of the rows, each with hᵀa behind it, n×(t+1); then all hᵀa, n
+	targets []float64 // those of the rows, and their hᵀa, (t+1)×n
 }
 
 func newSums(d, t int) sums {
 	return sums{d: d, t: t, cross: make([]neumaier.Sum, (t+1)*d), yy: make([]neumaier.Sum, t)}
 }
 
-// add adds rows that are staged.
-func (s *sums) add(be engine.Backend, st rows.Staged) {
+// add adds rows that are staged to the sketch and to the sums. Dense rows are made where the
+// sketch keeps them, and multiplied with their targets while they are in the cache.
+func (s *sums) add(be engine.Backend, sketch *fd.Sketch, st rows.Staged) error {
 	if s.h == nil {
 		s.h = certify.Probe(s.d)
 	}
+	var err error
 	if st.Sparse != nil {
-		s.addSparse(st)
+		if err = sketch.AppendSparse(st.Sparse); err == nil {
+			s.addSparse(st)
+		}
 	} else {
-		s.addDense(be, st)
+		s.share = vec.Grow(s.share, (s.t+1)*s.d)
+		err = sketch.AppendFunc(st.N, func(first int, to engine.Matrix) {
+			st.Rows(first, to)
+			s.addDense(be, first, to, st.Y, st.N)
+		})
+	}
+	if err != nil {
+		return err
 	}
 	for i, v := range st.Y[:st.N*s.t] {
 		s.yy[i%s.t].Add(v * v)
 	}
+	return nil
 }
 
-// addDense adds dense rows to cross, so many at a time that the round-off of their products
-// does not grow with n.
-func (s *sums) addDense(be engine.Backend, st rows.Staged) {
+// addDense adds the products of rows first to first+k of n, x (k×d), with their targets, and with
+// hᵀa, to cross: so many at a time that their round-off does not grow with n. A share that has
+// not come to an end with x goes on with the rows that follow.
+func (s *sums) addDense(be engine.Backend, first int, x engine.Matrix, y []float64, n int) {
 	d, t := s.d, s.t
-	s.share = vec.Grow(s.share, (t+1)*d)
-	for lo := 0; lo < st.N; lo += roundoff.SumRows {
-		n := min(roundoff.SumRows, st.N-lo)
-		x := st.X[lo*d : (lo+n)*d]
-		be.Gemm(true, false, 1, engine.View(n, t+1, s.withProbe(be, n, st.Y[lo*t:], x)), engine.View(n, d, x), 0, engine.View(t+1, d, s.share))
-		for i, v := range s.share {
-			s.cross[i].Add(v)
+	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
+		at := (first + lo) % roundoff.SumRows // rows of the share so far
+		hi = min(lo+roundoff.SumRows-at, x.Rows)
+		part := x.Slice(lo, hi, 0, d)
+		beta := 1.0
+		if at == 0 {
+			beta = 0
+		}
+		be.Gemm(false, false, 1, s.withProbe(be, y[(first+lo)*t:], part), part, beta, engine.View(t+1, d, s.share))
+		if at+hi-lo == roundoff.SumRows || first+hi == n {
+			neumaier.AddTo(s.cross, s.share)
 		}
 	}
 }
 
-// withProbe returns the targets y (n×t) of n rows x, each with hᵀa behind it, n×(t+1).
-func (s *sums) withProbe(be engine.Backend, n int, y, x []float64) []float64 {
-	t := s.t
-	s.targets = vec.Grow(s.targets, n*(t+2))
-	ah := s.targets[n*(t+1):]
-	be.Gemv(false, 1, engine.View(n, s.d, x), s.h, 0, ah)
-	for i := range n {
-		copy(s.targets[i*(t+1):], y[i*t:(i+1)*t])
-		s.targets[i*(t+1)+t] = ah[i]
+// withProbe returns the targets y (n×t) of n rows x, one target after the other, with hᵀa behind
+// them: (t+1)×n.
+func (s *sums) withProbe(be engine.Backend, y []float64, x engine.Matrix) engine.Matrix {
+	n, t := x.Rows, s.t
+	s.targets = vec.Grow(s.targets, n*(t+1))
+	out := engine.View(t+1, n, s.targets)
+	for j := range t {
+		row := out.Row(j)
+		for i := range row {
+			row[i] = y[i*t+j]
+		}
 	}
-	return s.targets[:n*(t+1)]
+	be.Gemv(false, 1, x, s.h, 0, out.Row(t))
+	return out
 }
 
 // addSparse adds sparse rows to cross.

@@ -16,22 +16,23 @@ type kind struct {
 	// otherwise.
 	decode   func(dst []float64, raw []byte)
 	integers bool
+	asIs     bool // float64, little-endian: what little.Bytes takes
 }
 
 // kinds are those of little-endian entries. Each has a loop of its own: through a
 // function for one entry, decoding takes three times as long.
 var kinds = map[string]kind{
-	"f8": {8, little.Floats, false},
-	"f4": {4, float32s, false},
-	"i8": {8, int64s, true},
-	"u8": {8, uint64s, true},
-	"i4": {4, int32s, true},
-	"u4": {4, uint32s, true},
-	"i2": {2, int16s, true},
-	"u2": {2, uint16s, true},
-	"i1": {1, int8s, true},
-	"u1": {1, uint8s, true},
-	"b1": {1, uint8s, true},
+	"f8": {8, little.Floats, false, true},
+	"f4": {4, float32s, false, false},
+	"i8": {8, int64s, true, false},
+	"u8": {8, uint64s, true, false},
+	"i4": {4, int32s, true, false},
+	"u4": {4, uint32s, true, false},
+	"i2": {2, int16s, true, false},
+	"u2": {2, uint16s, true, false},
+	"i1": {1, int8s, true, false},
+	"u1": {1, uint8s, true, false},
+	"b1": {1, uint8s, true, false},
 }
 
 // kindOf returns the kind of a description in NumPy's form.
@@ -48,7 +49,7 @@ func kindOf(descr string) (k kind, ok bool) {
 		descr = descr[1:]
 	}
 	if k, ok = kinds[descr]; ok && big {
-		k.decode = swapped(k)
+		k.decode, k.asIs = swapped(k), false
 	}
 	return k, ok
 }

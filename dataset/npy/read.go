@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/sbinet/npyio/npy"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/internal/little"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // chunkBytes is how much is read at once of an array in C order: it stays in the
@@ -36,14 +39,14 @@ const (
 type rowReader struct {
 	*input
 	columns.Choice
-	raw   []byte
+	chunk int       // rows that are read at once
+	raw   []byte    // these rows, where they don't go to the block at once
 	plain []float64 // the same, decoded
 	done  int64     // rows that are read
 }
 
 func newRowReader(in *input, c columns.Choice) *rowReader {
-	rows := int(min(int64(max(1, chunkBytes/(in.cols*in.size))), in.rows))
-	return &rowReader{input: in, Choice: c, raw: make([]byte, rows*in.cols*in.size), plain: make([]float64, rows*in.cols)}
+	return &rowReader{input: in, Choice: c, chunk: int(min(int64(max(1, chunkBytes/(in.cols*in.size))), in.rows))}
 }
 
 func (r *rowReader) Close() error { return r.close() }
@@ -68,18 +71,46 @@ func (r *rowReader) Read(b *dataset.Buffer, rows int) error {
 	}
 	r.Reserve(b, rows)
 	for b.N < rows {
-		n := min(rows-b.N, len(r.plain)/r.cols)
-		raw, plain := r.raw[:n*r.cols*r.size], r.plain[:n*r.cols]
-		if got, err := io.ReadFull(r.data, raw); err != nil {
-			return r.short(err, r.done+int64(got/(r.cols*r.size)))
+		n := min(rows-b.N, r.chunk)
+		x, y, err := r.read(b, n)
+		if err != nil {
+			return err
 		}
-		r.decode(plain, raw)
-		x, y := r.Grow(b, n)
-		r.Rows(x, y, plain)
 		if err := r.check(&r.Choice, x, y, r.done); err != nil {
 			return err
 		}
 		r.done += int64(n)
+	}
+	return nil
+}
+
+// read appends the next n rows: float64 as they lie in the file go straight to where their
+// features belong.
+func (r *rowReader) read(b *dataset.Buffer, n int) (x, y []float64, err error) {
+	if r.asIs {
+		if raw := little.Bytes(r.Whole(b, n)); len(raw) > 0 {
+			if err := r.fill(raw); err != nil {
+				return nil, nil, err
+			}
+			x, y = r.Settle(b, n)
+			return x, y, nil
+		}
+	}
+	r.raw, r.plain = slices.Grow(r.raw[:0], n*r.cols*r.size)[:n*r.cols*r.size], vec.Grow(r.plain, n*r.cols)
+	if err := r.fill(r.raw); err != nil {
+		return nil, nil, err
+	}
+	r.decode(r.plain, r.raw)
+	x, y = r.Grow(b, n)
+	r.Rows(x, y, r.plain)
+	return x, y, nil
+}
+
+// fill reads the next entries.
+func (r *rowReader) fill(raw []byte) error {
+	got, err := io.ReadFull(r.data, raw)
+	if err != nil {
+		return r.short(err, r.done+int64(got/(r.cols*r.size)))
 	}
 	return nil
 }

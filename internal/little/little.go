@@ -4,6 +4,7 @@ package little
 import (
 	"encoding/binary"
 	"math"
+	"unsafe"
 )
 
 // Floats sets dst to the numbers in b, of 8·len(dst) bytes. It takes four at a time, which is
@@ -26,4 +27,13 @@ func PutFloats(b []byte, x []float64) {
 	for i, v := range x {
 		binary.LittleEndian.PutUint64(b[8*i:], math.Float64bits(v))
 	}
+}
+
+// Bytes is the memory of x as bytes, where the machine keeps numbers in the order of this
+// package: what is read into them needs no decoding. Elsewhere it is nil.
+func Bytes(x []float64) []byte {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 8*len(x))
 }

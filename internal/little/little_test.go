@@ -1,6 +1,7 @@
 package little
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"testing"
@@ -18,5 +19,27 @@ func TestFloats(t *testing.T) {
 				t.Errorf("%d numbers: number %d is %v, bytes % x", n, i, back[i], b[8*i:8*i+8])
 			}
 		}
+	}
+}
+
+// TestBytes: what is written to the bytes of numbers are these numbers, in the order of this
+// package, where there are such bytes.
+func TestBytes(t *testing.T) {
+	x := []float64{1, -2.5, math.Inf(1)}
+	b := Bytes(x)
+	if b == nil {
+		t.Skip("the machine has another order of bytes")
+	}
+	want := make([]byte, 8*len(x))
+	PutFloats(want, x)
+	if !bytes.Equal(b, want) {
+		t.Errorf("% x, want % x", b, want)
+	}
+	PutFloats(b, []float64{7, math.Pi, -0.5})
+	if x[0] != 7 || x[1] != math.Pi || x[2] != -0.5 {
+		t.Errorf("%v", x)
+	}
+	if len(Bytes(nil)) != 0 {
+		t.Error("bytes of nothing")
 	}
 }

@@ -17,6 +17,8 @@ type Choice struct {
 	// -1 for a column that is left out.
 	To                []int
 	Features, Targets int
+
+	inOrder bool // a row of the file is its features, then its targets
 }
 
 // Choose resolves the columns of a file. A specification is a name, "first",
@@ -50,6 +52,10 @@ func Choose(names []string, named bool, targets, features []string) (Choice, err
 		c.To[i] = len(feature) + k
 	}
 	c.Features, c.Targets = len(feature), len(target)
+	c.inOrder = true
+	for j, k := range c.To {
+		c.inOrder = c.inOrder && j == k
+	}
 	return c, nil
 }
 

@@ -3,6 +3,8 @@ package columns
 import (
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/fdridge/fdridge/dataset"
 )
 
@@ -32,16 +34,8 @@ func (c *Choice) Grow(b *dataset.Buffer, n int) (x, y []float64) {
 func (c *Choice) Rows(x, y, rows []float64) {
 	cols := len(c.To)
 	n := len(rows) / cols
-	if c.inOrder() && c.Targets == 0 {
-		copy(x, rows)
-		return
-	}
-	if c.inOrder() {
-		for i := range n {
-			row := rows[i*cols : (i+1)*cols]
-			copy(x[i*c.Features:(i+1)*c.Features], row)
-			copy(y[i*c.Targets:(i+1)*c.Targets], row[c.Features:])
-		}
+	if c.inOrder {
+		c.split(x, y, rows)
 		return
 	}
 	for i := range n {
@@ -57,6 +51,39 @@ func (c *Choice) Rows(x, y, rows []float64) {
 			}
 		}
 	}
+}
+
+// split is Rows where a row of the file is its features, then its targets. x may be the memory
+// of rows: a row is moved to where it or those before it were.
+func (c *Choice) split(x, y, rows []float64) {
+	cols := len(c.To)
+	for i := range len(rows) / cols {
+		row := rows[i*cols : (i+1)*cols]
+		if c.Targets > 0 || &x[0] != &rows[0] {
+			copy(x[i*c.Features:(i+1)*c.Features], row)
+		}
+		copy(y[i*c.Targets:(i+1)*c.Targets], row[c.Features:])
+	}
+}
+
+// Whole makes room for n whole rows of the file where their features are to be in a dense
+// block, so that they need not be copied there; nil where a row is not its features and
+// then its targets. The rows become part of the block by Settle.
+func (c *Choice) Whole(b *dataset.Buffer, n int) []float64 {
+	if !c.inOrder {
+		return nil
+	}
+	size := n * len(c.To)
+	b.X = slices.Grow(b.X, size)
+	return b.X[len(b.X):][:size]
+}
+
+// Settle makes the n rows written to Whole rows of the block, and returns them as Grow does.
+func (c *Choice) Settle(b *dataset.Buffer, n int) (x, y []float64) {
+	rows := c.Whole(b, n)
+	x, y = c.Grow(b, n)
+	c.split(x, y, rows)
+	return x, y
 }
 
 // Tile is how many columns fill a line of the cache. It is best to put as many columns, or a
@@ -136,30 +163,15 @@ func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
 
 // notFinite is the index of the first NaN or infinity, len(v) without one.
 func notFinite(v []float64) int {
-	i := 0
-	// v − v is 0, or NaN where v is not finite, and so is the sum of several.
-	for ; i+8 <= len(v); i += 8 {
-		w := (*[8]float64)(v[i:])
-		a, b := (w[0]-w[0])+(w[1]-w[1]), (w[2]-w[2])+(w[3]-w[3])
-		c, d := (w[4]-w[4])+(w[5]-w[5]), (w[6]-w[6])+(w[7]-w[7])
-		if (a+b)+(c+d) != 0 {
-			break
-		}
+	// A sum is finite only where its terms are. It may overflow where they are, too.
+	if sum := floats.Sum(v); sum-sum == 0 {
+		return len(v)
 	}
+	i := 0
 	for ; i < len(v); i++ {
 		if v[i]-v[i] != 0 {
 			return i
 		}
 	}
 	return len(v)
-}
-
-// inOrder is true where a row of the file is its features, then its targets.
-func (c *Choice) inOrder() bool {
-	for j, k := range c.To {
-		if j != k {
-			return false
-		}
-	}
-	return true
 }

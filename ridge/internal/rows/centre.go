@@ -56,45 +56,28 @@ func (s *Stage) rowNorm2(b dataset.Block, i int) float64 {
 
 func squaredNorm(x []float64) float64 { return vec.Dot(x, x) }
 
-// centre subtracts the block's weighted mean from its n staged rows, writes the
-// joining row behind them and returns how many rows that added (0 or 1).
-func (s *Stage) centre(n int, w []float64) int {
+// centre finds the weighted mean of the n rows x of a block, less the origin, subtracts it
+// from their targets in s.y, and makes the joining row, whose targets go behind those. It returns how many rows that added (0 or
+// 1). The rows stay as they are: [Staged] subtracts when they are written.
+func (s *Stage) centre(n int, w, x []float64) int {
 	first := heaviest(n, w)
 	if first < 0 {
 		return 0
 	}
 	if !(s.Weight.Value() > 0) {
-		copy(s.Origin, s.x[first*s.d:(first+1)*s.d])
+		copy(s.Origin, x[first*s.d:(first+1)*s.d])
 		copy(s.Origin[s.d:], s.y[first*s.t:(first+1)*s.t])
 	}
-	var total neumaier.Sum
 	s.reserve()
 	clear(s.block.mean)
 	clear(s.block.spread)
-	// The rows are summed in parts, as the error of a sum grows with the longest chain of
-	// additions; the memory of the joining row has the sum of a part.
-	sumX, sumY := s.x[n*s.d:(n+1)*s.d], s.y[n*s.t:(n+1)*s.t]
-	for lo := 0; lo < n; lo += roundoff.MeanPart {
-		clear(sumX)
-		clear(sumY)
-		for i := lo; i < min(lo+roundoff.MeanPart, n); i++ {
-			v := 1.0
-			if w != nil {
-				v = w[i]
-			}
-			total.Add(v)
-			relocate(v, s.Origin[:s.d], s.x[i*s.d:], sumX, s.block.spread[:s.d])
-			relocate(v, s.Origin[s.d:], s.y[i*s.t:], sumY, s.block.spread[s.d:])
-		}
-		vec.Axpy(1, sumX, s.block.mean[:s.d])
-		vec.Axpy(1, sumY, s.block.mean[s.d:])
-	}
+	s.sumFeatures(n, w, x)
+	total := s.sumTargets(n, w)
 	weight := total.Value()
 	for j, v := range s.block.mean {
 		s.block.mean[j] = v / weight // a reciprocal may overflow
 	}
 	for i := range n {
-		vec.Axpy(-1, s.block.mean[:s.d], s.x[i*s.d:(i+1)*s.d])
 		vec.Axpy(-1, s.block.mean[s.d:], s.y[i*s.t:(i+1)*s.t])
 	}
 	s.count(n, weight)
@@ -102,6 +85,26 @@ func (s *Stage) centre(n int, w []float64) int {
 	s.Weight.Merge(total)
 	s.average()
 	return added
+}
+
+// sumTargets adds up the targets of n rows, which become differences from the origin, for their
+// mean, and returns the sum of the weights. What it says of parts holds for features, too: rows
+// are summed in parts, as the error of a sum grows with the longest chain of additions.
+func (s *Stage) sumTargets(n int, w []float64) (total neumaier.Sum) {
+	sum := s.y[n*s.t : (n+1)*s.t] // the memory of the joining row has the sum of a part
+	for lo := 0; lo < n; lo += roundoff.MeanPart {
+		clear(sum)
+		for i := lo; i < min(lo+roundoff.MeanPart, n); i++ {
+			v := 1.0
+			if w != nil {
+				v = w[i]
+			}
+			total.Add(v)
+			relocate(v, s.Origin[s.d:], s.y[i*s.t:], sum, s.block.spread[s.d:])
+		}
+		vec.Axpy(1, sum, s.block.mean[s.d:])
+	}
+	return total
 }
 
 // average sets the mean to what sum and weight make it.
@@ -143,18 +146,29 @@ func heaviest(n int, w []float64) int {
 // bounds the error of its mean.
 func (s *Stage) count(n int, weight float64) {
 	root, rows := math.Sqrt(weight), float64(n)
+	lostSpread, lost := rows*roundoff.LostSpread, rows*roundoff.LostSum/root
+	moved, meanError := s.Moved[:len(s.block.spread)], s.block.meanError[:len(s.block.spread)]
 	for j, v := range s.block.spread {
-		far := math.Sqrt(v+rows*roundoff.LostSpread) * roundoff.Inflate
-		lost := rows * roundoff.LostSum
-		off := roundoff.RowOfBlock*roundoff.Unit*far + lost/root
-		s.Moved[j] = math.Hypot(s.Moved[j], off)
-		s.block.meanError[j] = (roundoff.MeanOfBlock*roundoff.Unit*far + lost/root) / root
+		far := math.Sqrt(v+lostSpread) * roundoff.Inflate
+		off := roundoff.RowOfBlock*roundoff.Unit*far + lost
+		moved[j] = hypot(moved[j], off)
+		meanError[j] = (roundoff.MeanOfBlock*roundoff.Unit*far + lost) / root
 	}
 }
 
+// hypot is math.Hypot of numbers that are not negative, to the same bits, without a call.
+func hypot(p, q float64) float64 {
+	p, q = max(p, q), min(p, q)
+	if p == 0 {
+		return 0
+	}
+	q /= p
+	return p * math.Sqrt(1+q*q)
+}
+
 // join adds to the running sums the rows of block, of weight w2 > 0, which is off by
-// weightError. Where there was weight before it stages the joining row at index n. It returns
-// how many rows that added. The caller adds to the weight.
+// weightError. Where there was weight before it makes the joining row, whose targets are at index
+// n. It returns how many rows that added. The caller adds to the weight.
 func (s *Stage) join(w2, weightError float64, n int) int {
 	mu, muError := s.block.mean, s.block.meanError
 	w1 := s.Weight.Value()
@@ -163,18 +177,23 @@ func (s *Stage) join(w2, weightError float64, n int) int {
 		f := math.Sqrt(min(w1, w2)) * math.Sqrt(max(w1, w2)/(w1+w2))
 		// f is off, relatively, by half as much as the three weights in it.
 		off := 1.5*(s.RelativeWeight(w1)+weightError/w2) + 8*roundoff.Unit
+		means := s.meanErrors()
+		mean, moved, muError := s.mean[:len(mu)], s.Moved[:len(mu)], muError[:len(mu)]
+		targets := s.y[n*s.t:]
 		for j, v := range mu {
-			gap := s.mean[j] - v
+			gap := mean[j] - v
 			column := 0 // of NonZero
 			if j < s.d {
-				s.x[n*s.d+j] = f * gap
+				s.joining[j] = f * gap
 			} else {
-				s.y[n*s.t+j-s.d] = f * gap
+				targets[j-s.d] = f * gap
 				column = 1 + j - s.d
 			}
-			s.NonZero[column] = s.NonZero[column] || gap != 0 // though f·gap may underflow
-			wrong := f * roundoff.Inflate * (s.meanError(j) + muError[j] + off*math.Abs(gap))
-			s.Moved[j] = math.Hypot(s.Moved[j], wrong)
+			if gap != 0 { // though f·gap may underflow
+				s.NonZero[column] = true
+			}
+			wrong := f * roundoff.Inflate * (means.of(s, j) + muError[j] + off*math.Abs(gap))
+			moved[j] = hypot(moved[j], wrong)
 		}
 		added = 1
 	}
@@ -195,22 +214,36 @@ func (s *Stage) RelativeWeight(w float64) float64 {
 	return s.WeightError/w + (2+n*n*roundoff.Unit)*roundoff.Unit
 }
 
-// meanError bounds the round-off of mean j: that of its sum, which is compensated, of
-// the weight that it is divided by and of the quotient.
-func (s *Stage) meanError(j int) float64 {
+// meanErrors is what the bounds on the round-off of all means have in common.
+type meanErrors struct {
+	weight   float64 // 0 where there is none
+	relative float64 // round-off of the weight and of the quotient, relatively
+	sum      float64 // factor of what a sum is off by, for the sum's compensation
+}
+
+func (s *Stage) meanErrors() meanErrors {
 	w, n := s.Weight.Value(), float64(s.Rows)
 	if !(w > 0) {
+		return meanErrors{}
+	}
+	return meanErrors{w, s.RelativeWeight(w) + 2*roundoff.Unit, 1 + n*n*roundoff.Unit}
+}
+
+// of bounds the round-off of mean j: that of its sum, which is compensated, of
+// the weight that it is divided by and of the quotient.
+func (e *meanErrors) of(s *Stage, j int) float64 {
+	if e.weight == 0 {
 		return 0
 	}
-	sum := s.SumError[j]*(1+n*n*roundoff.Unit) + 2*roundoff.Unit*math.Abs(s.Sum[j].Value())
-	return roundoff.Inflate * (sum/w + (s.RelativeWeight(w)+2*roundoff.Unit)*math.Abs(s.mean[j]))
+	sum := s.SumError[j]*e.sum + 2*roundoff.Unit*math.Abs(s.Sum[j].Value())
+	return roundoff.Inflate * (sum/e.weight + e.relative*math.Abs(s.mean[j]))
 }
 
 // MeanErrors bounds the round-off of Means: of each mean, and of adding it to the origin.
 func (s *Stage) MeanErrors() []float64 {
-	out := make([]float64, s.d+s.t)
+	out, means := make([]float64, s.d+s.t), s.meanErrors()
 	for j := range out {
-		out[j] = s.meanError(j) + roundoff.Unit*math.Abs(s.Origin[j]+s.mean[j])
+		out[j] = means.of(s, j) + roundoff.Unit*math.Abs(s.Origin[j]+s.mean[j])
 	}
 	return out
 }

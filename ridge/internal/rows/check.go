@@ -38,8 +38,26 @@ func CheckBlock(b dataset.Block, d, t int, first int, raw float64) (float64, err
 	if err := CheckShape(b, d, t, first); err != nil {
 		return 0, err
 	}
-	for i := range b.N {
-		row := first + i
+	for i := 0; i < b.N; i += checkedRows {
+		var err error
+		if raw, err = checkRows(b, i, min(i+checkedRows, b.N), d, t, first, raw); err != nil {
+			return 0, err
+		}
+	}
+	return raw, nil
+}
+
+// checkedRows is how many rows are looked at together: while the first is, the others come.
+const checkedRows = 4
+
+// checkRows is CheckBlock for rows lo to hi, checkedRows at most.
+func checkRows(b dataset.Block, lo, hi, d, t, first int, raw float64) (float64, error) {
+	var norms [checkedRows]float64
+	if b.Sparse == nil {
+		norms = engine.SquaredNorms(engine.View(hi-lo, d, b.X[lo*d:hi*d]))
+	}
+	for i := lo; i < hi; i++ {
+		row, q := first+i, norms[i-lo]
 		if err := CheckWeight(b, i, row, d+t); err != nil {
 			return 0, err
 		}
@@ -47,13 +65,14 @@ func CheckBlock(b dataset.Block, d, t int, first int, raw float64) (float64, err
 		if err != nil {
 			return 0, err
 		}
-		idx, val, err := Features(b, i, d)
-		if err != nil {
-			return 0, err
-		}
-		q, err := fd.SquaredNorm(row, 0, idx, val)
-		if err != nil {
-			return 0, err
+		if b.Sparse != nil || math.IsNaN(q) || math.IsInf(q, 0) {
+			idx, val, err := Features(b, i, d)
+			if err != nil {
+				return 0, err
+			}
+			if q, err = fd.SquaredNorm(row, 0, idx, val); err != nil {
+				return 0, err
+			}
 		}
 		if raw += b.Weight(i) * (q + qy); !(raw <= MaxSquares) || !(q+qy <= MaxSquares) {
 			return 0, &fd.RangeError{Row: row}

@@ -10,18 +10,19 @@ import (
 // Merge adds the rows that o has seen and returns what joins the two scatters:
 // one row or none.
 func (s *Stage) Merge(o *Stage) Staged {
-	s.x, s.y = vec.Grow(s.x, s.d), vec.Grow(s.y, s.t)
+	s.y = vec.Grow(s.y, s.t)
 	s.reserve()
 	n := 0
 	if w2 := o.Weight.Value(); s.intercept && w2 > 0 {
 		if !(s.Weight.Value() > 0) {
 			copy(s.Origin, o.Origin)
 		}
+		means := o.meanErrors()
 		for j, v := range o.mean {
 			apart := o.Origin[j] - s.Origin[j]
 			s.block.mean[j] = apart + v
-			s.block.meanError[j] = o.meanError(j) + roundoff.Unit*(math.Abs(apart)+math.Abs(s.block.mean[j]))
-			s.Moved[j] = math.Hypot(s.Moved[j], o.Moved[j])
+			s.block.meanError[j] = means.of(o, j) + roundoff.Unit*(math.Abs(apart)+math.Abs(s.block.mean[j]))
+			s.Moved[j] = hypot(s.Moved[j], o.Moved[j])
 		}
 		n = s.join(w2, o.RelativeWeight(w2)*w2, 0)
 	}
@@ -36,7 +37,7 @@ func (s *Stage) Merge(o *Stage) Staged {
 	for j, some := range o.NonZero {
 		s.NonZero[j] = s.NonZero[j] || some
 	}
-	out := Staged{n, s.x[:n*s.d], nil, s.y[:n*s.t]}
+	out := Staged{N: n, Y: s.y[:n*s.t], stage: s}
 	s.noteNonZero(out, nil)
 	return out
 }

@@ -4,8 +4,6 @@
 package rows
 
 import (
-	"slices"
-
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/neumaier"
@@ -37,11 +35,19 @@ type Stage struct {
 	intercept bool
 	mean      []float64 // Sum/Weight
 
-	x, y  []float64  // staged rows, n×d and n×t
+	memory
 	block moments    // of the block at hand, or of the rows that are merged
-	root  []float64  // √w of the block at hand
-	view  engine.CSR // the sparse rows at hand
-	own   engine.CSR // sparse rows times √w
+	added sumsOfCuts // of the rows that Check has seen last
+}
+
+// memory is what the rows at hand are staged in.
+type memory struct {
+	x       []float64  // sparse rows written out, n×d
+	y       []float64  // staged targets, n×t
+	joining []float64  // the features of the joining row, d
+	root    []float64  // √w of the block at hand
+	view    engine.CSR // the sparse rows at hand
+	own     engine.CSR // sparse rows times √w
 }
 
 // moments are what centring knows of some rows, each of length d+t.
@@ -92,6 +98,7 @@ func ResumeStage(d, t int, intercept bool, state State) *Stage {
 func (s *Stage) reserve() {
 	b, n := &s.block, s.d+s.t
 	b.mean, b.meanError, b.spread = vec.Grow(b.mean, n), vec.Grow(b.meanError, n), vec.Grow(b.spread, n)
+	s.joining = vec.Grow(s.joining, s.d)
 }
 
 // Means returns the weighted means of the features and targets seen, d+t.
@@ -103,121 +110,6 @@ func (s *Stage) Means() []float64 {
 
 // RelativeMeans are the means less the origin.
 func (s *Stage) RelativeMeans() []float64 { return s.mean }
-
-// A Staged is one block ready for accumulation: N rows, dense or sparse.
-type Staged struct {
-	N      int
-	X      []float64 // N×d, leading dimension d, nil when sparse
-	Sparse *engine.CSR
-	Y      []float64 // N×t
-}
-
-// Write overwrites dst (d+t) with row i and its targets, zeros written out.
-func (st *Staged) Write(i int, dst []float64) {
-	t := len(st.Y) / st.N
-	d := len(dst) - t
-	if st.Sparse == nil {
-		copy(dst, st.X[i*d:(i+1)*d])
-	} else {
-		densify(st.Sparse, i, dst[:d])
-	}
-	copy(dst[d:], st.Y[i*t:(i+1)*t])
-}
-
-// densify overwrites dst with row i of s.
-func densify(s *engine.CSR, i int, dst []float64) {
-	clear(dst)
-	idx, val := s.Row(i)
-	for k, j := range idx {
-		dst[j] = val[k]
-	}
-}
-
-// Load stages a block. The result is valid until the next call and may alias the
-// block.
-func (s *Stage) Load(b dataset.Block) Staged {
-	w := b.W
-	s.Rows += int64(b.N)
-	s.Weighted = s.Weighted || w != nil
-	if w == nil && !s.intercept {
-		s.Weight.Add(float64(b.N))
-		s.noteNonZero(Staged{b.N, b.X, b.Sparse, b.Y}, nil)
-		return Staged{b.N, b.X, b.Sparse, b.Y}
-	}
-	s.root = roots(s.root, w)
-	if b.Sparse != nil && !s.intercept {
-		return s.loadSparse(b)
-	}
-	extra := 0
-	if s.intercept {
-		extra = 1
-	}
-	s.x = vec.Grow(s.x, (b.N+extra)*s.d)
-	s.y = vec.Grow(s.y, (b.N+extra)*s.t)
-	s.copyRows(b)
-	n := b.N
-	if s.intercept {
-		n += s.centre(b.N, w)
-	} else {
-		for _, v := range w {
-			s.Weight.Add(v)
-		}
-	}
-	out := Staged{n, s.x[:n*s.d], nil, s.y[:n*s.t]}
-	s.noteNonZero(out, w)
-	for i, r := range s.root {
-		vec.Scale(r, s.x[i*s.d:(i+1)*s.d])
-		vec.Scale(r, s.y[i*s.t:(i+1)*s.t])
-	}
-	return out
-}
-
-// noteNonZero notes which columns have an entry that is not zero, in rows that are staged but
-// not yet multiplied by √w. Rows of weight 0 don't count; a joining row behind them does.
-func (s *Stage) noteNonZero(rows Staged, w []float64) {
-	if !slices.Contains(s.NonZero, false) {
-		return
-	}
-	zero := func(x []float64) bool { return !slices.ContainsFunc(x, func(v float64) bool { return v != 0 }) }
-	for i := range rows.N {
-		if i < len(w) && w[i] == 0 {
-			continue
-		}
-		var x []float64
-		if rows.Sparse != nil {
-			_, x = rows.Sparse.Row(i)
-		} else if !s.NonZero[0] {
-			x = rows.X[i*s.d : (i+1)*s.d]
-		}
-		s.NonZero[0] = s.NonZero[0] || !zero(x)
-		for j, v := range rows.Y[i*s.t : (i+1)*s.t] {
-			s.NonZero[1+j] = s.NonZero[1+j] || v != 0
-		}
-	}
-}
-
-// loadSparse stages weighted sparse rows that need no centring.
-func (s *Stage) loadSparse(b dataset.Block) Staged {
-	s.noteNonZero(Staged{b.N, nil, b.Sparse, b.Y}, b.W)
-	s.y = append(s.y[:0], b.Y[:b.N*s.t]...)
-	for i, r := range s.root {
-		s.Weight.Add(b.W[i])
-		vec.Scale(r, s.y[i*s.t:(i+1)*s.t])
-	}
-	scaleRows(&s.own, b.Sparse, s.root)
-	return Staged{b.N, nil, &s.own, s.y}
-}
-
-func (s *Stage) copyRows(b dataset.Block) {
-	copy(s.y, b.Y[:b.N*s.t])
-	if b.Sparse == nil {
-		copy(s.x, b.X[:b.N*s.d])
-		return
-	}
-	for i := range b.N {
-		densify(b.Sparse, i, s.x[i*s.d:(i+1)*s.d])
-	}
-}
 
 // RowsPerStage is how many rows of d features are to be staged at a time: sparse ones are
 // written out where they are centred, and are not to take more than 16 MiB, unless 16

@@ -33,8 +33,9 @@ func track(d, t int) *tracked {
 }
 
 func (s *tracked) take(st Staged) {
+	x := features(st, s.d)
 	for i := range st.N {
-		row := append(append([]float64(nil), st.X[i*s.d:(i+1)*s.d]...), st.Y[i*s.t:(i+1)*s.t]...)
+		row := append(append([]float64(nil), x[i*s.d:(i+1)*s.d]...), st.Y[i*s.t:(i+1)*s.t]...)
 		for a, v := range row {
 			for b, u := range row {
 				s.scatter[a][b].Add(s.scatter[a][b], new(big.Float).Mul(refbig.Float(v), refbig.Float(u)))

@@ -92,6 +92,13 @@ func block(x, y [][]float64, sparse bool) dataset.Block {
 	return b
 }
 
+// features writes the features of dense rows.
+func features(st Staged, d int) []float64 {
+	out := make([]float64, st.N*d)
+	st.Rows(0, engine.View(st.N, d, out))
+	return out
+}
+
 func addScatter(sum []float64, d, k int, st Staged) {
 	for i := range st.N {
 		row := make([]float64, d+k)
@@ -101,7 +108,7 @@ func addScatter(sum []float64, d, k int, st Staged) {
 				row[j] = val[l]
 			}
 		} else {
-			copy(row, st.X[i*d:(i+1)*d])
+			copy(row, features(st, d)[i*d:(i+1)*d])
 		}
 		copy(row[d:], st.Y[i*k:(i+1)*k])
 		for a := range row {
@@ -130,7 +137,7 @@ func TestStageConstant(t *testing.T) {
 		b := block(x, y, false)
 		b.W = w
 		st := s.Load(b)
-		for _, v := range append(append([]float64{}, st.X...), st.Y...) {
+		for _, v := range append(features(st, 2), st.Y...) {
 			if v != 0 {
 				t.Errorf("block %d: %g left of a constant", i, v)
 			}

@@ -173,3 +173,23 @@ func chain4AVX512(n int, k int, x *float64, ldx int, w *float64, from *float64, 
 //
 //go:noescape
 func nearAVX512(n int, scale float64, x *float64, y *float64) (done int)
+
+// centreAVX512 computes z_j = (x_j − origin_j) − mean_j.
+//
+//go:noescape
+func centreAVX512(n int, x *float64, origin *float64, mean *float64, z *float64)
+
+// spread4AVX512 adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the rows of X (4×n), one after the other.
+//
+//go:noescape
+func spread4AVX512(n int, x *float64, ldx int, origin *float64, sum *float64, squares *float64)
+
+// norms4AVX512 computes s_i = Σ x_ij² for the rows of X (4×n), in four sums each: (s₀ + s₂) + (s₁ + s₃).
+//
+//go:noescape
+func norms4AVX512(n int, x *float64, ldx int) (s0 float64, s1 float64, s2 float64, s3 float64)
+
+// squares4AVX512 computes s_i = Σ x_ij² for the rows of X (4×n), in four sums each: (s₀ + s₁) + (s₂ + s₃).
+//
+//go:noescape
+func squares4AVX512(n int, x *float64, ldx int) (s0 float64, s1 float64, s2 float64, s3 float64)

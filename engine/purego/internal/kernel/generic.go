@@ -11,7 +11,7 @@ var generic = Kernel{
 	Dot1: dot1Go, Dot4: dot4Go, Axpy1: axpy1Go, Axpy4: axpy4Go, Symv4: symv4Go,
 	Dots:    []dots{dotsGo},
 	Axpys:   []axpys{axpysGo},
-	Twofold: twofoldGo, Cosines: cosinesGo,
+	Twofold: twofoldGo, Cosines: cosinesGo, Rows: rowsGo,
 }
 
 // at is the i-th element behind p, slice the n from there on.

@@ -54,6 +54,7 @@ type Kernel struct {
 
 	Twofold Twofold
 	Cosines Cosines
+	Rows    Rows
 }
 
 type (

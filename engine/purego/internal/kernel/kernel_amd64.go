@@ -15,6 +15,7 @@ var avx512 = Kernel{
 	Axpys:   []axpys{axpy4x1AVX512, axpy4x2AVX512, axpy4x3AVX512},
 	Twofold: Twofold{maximaAVX512, colMaxAVX512, dotsTwofoldAVX512, openAVX512, axpysTwofoldAVX512, closeSumsAVX512, addSumsAVX512},
 	Cosines: Cosines{chainAVX512, chain4AVX512, nearAVX512},
+	Rows:    Rows{centreAVX512, spread4AVX512, norms4AVX512, squares4AVX512},
 }
 
 var avx2 = Kernel{
@@ -28,6 +29,7 @@ var avx2 = Kernel{
 	Axpys:   []axpys{axpy4x1AVX2, axpy4x2AVX2, axpy4x3AVX2},
 	Twofold: Twofold{maximaAVX2, colMaxAVX2, dotsTwofoldAVX2, openAVX2, axpysTwofoldAVX2, closeSumsAVX2, addSumsAVX2},
 	Cosines: Cosines{chainAVX2, chain4AVX2, nearAVX2},
+	Rows:    Rows{centreAVX2, spread4AVX2, norms4AVX2, squares4AVX2},
 }
 
 func native() (k []*Kernel) {

@@ -13,6 +13,7 @@ var neon = Kernel{
 	Axpys:   []axpys{axpy4x1NEON, axpy4x2NEON, axpy4x3NEON},
 	Twofold: Twofold{maximaNEON, colMaxNEON, dotsTwofoldNEON, openNEON, axpysTwofoldNEON, closeSumsNEON, addSumsNEON},
 	Cosines: Cosines{chainNEON, chain4NEON, nearNEON},
+	Rows:    Rows{centreNEON, spread4NEON, norms4NEON, squares4NEON},
 }
 
 // Every arm64 that Go runs on has NEON.

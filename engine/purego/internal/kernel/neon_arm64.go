@@ -173,3 +173,23 @@ func chain4NEON(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *flo
 //
 //go:noescape
 func nearNEON(n int, scale float64, x, y *float64) (done int)
+
+// centreNEON computes z_j = (x_j − origin_j) − mean_j.
+//
+//go:noescape
+func centreNEON(n int, x, origin, mean, z *float64)
+
+// spread4NEON adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the rows of X (4×n), one after the other.
+//
+//go:noescape
+func spread4NEON(n int, x *float64, ldx int, origin, sum, squares *float64)
+
+// norms4NEON computes s_i = Σ x_ij² for the rows of X (4×n), in four sums each: (s₀ + s₂) + (s₁ + s₃).
+//
+//go:noescape
+func norms4NEON(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
+
+// squares4NEON computes s_i = Σ x_ij² for the rows of X (4×n), in four sums each: (s₀ + s₁) + (s₂ + s₃).
+//
+//go:noescape
+func squares4NEON(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)

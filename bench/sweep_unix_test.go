@@ -1,0 +1,141 @@
+//go:build unix
+
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/dataset/npy"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// BenchmarkSweep is what stands between rows and their sketch, on one thread: the sketch alone
+// of rows in memory, and what a summary makes of the same rows, in memory or in an .npy file
+// whose last column is the target, with and without an intercept. All take turns, and time is
+// that of the processor, for the program and for the system, so that other programs disturb
+// little. Reported are the sketch's rows per second of the median turn and, for each of the
+// others, the median of its ratio to the sketch of the same turn.
+func BenchmarkSweep(b *testing.B) {
+	for _, c := range []struct{ n, d, m int }{{20000, 1024, 256}, {20000, 1024, 64}, {10000, 4096, 128}, {5000, 16384, 64}} {
+		b.Run(fmt.Sprintf("n=%d,d=%d,m=%d", c.n, c.d, c.m), func(b *testing.B) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+			a, y := Rows(c.n, c.d), Numbers(c.n)
+			memory, err := dataset.FromDense(c.n, c.d, 1, a, y)
+			if err != nil {
+				b.Fatal(err)
+			}
+			onFile, err := fileOf(b, c.n, c.d, a, y)
+			if err != nil {
+				b.Fatal(err)
+			}
+			onEachBackend(b, func(b *testing.B, be engine.Backend) {
+				summarize := func(src dataset.Source, intercept bool) func() error {
+					return func() error {
+						s, err := ridge.Summarize(context.Background(), src, ridge.SummaryConfig{
+							Size: c.m, Intercept: intercept, Backend: be, Store: fd.StoreRows}, nil)
+						if err == nil {
+							_, err = s.Sketch().Spectrum()
+						}
+						return err
+					}
+				}
+				rivals := []struct {
+					name string
+					run  func() error
+				}{
+					{"sketch", func() error { return sketchOf(be, c.n, c.d, c.m, a) }},
+					{"memory", summarize(memory, false)},
+					{"memory,intercept", summarize(memory, true)},
+					{"file", summarize(onFile, false)},
+					{"file,intercept", summarize(onFile, true)},
+				}
+				rates := make([][]float64, len(rivals))
+				for b.Loop() {
+					for i, r := range rivals {
+						begin := processorTime(b)
+						if err := r.run(); err != nil {
+							b.Fatal(err)
+						}
+						rates[i] = append(rates[i], float64(c.n)/(processorTime(b)-begin).Seconds())
+					}
+				}
+				for i, r := range rivals[1:] {
+					ratios := slices.Clone(rates[i+1])
+					for k := range ratios {
+						ratios[k] /= rates[0][k]
+					}
+					b.ReportMetric(median(ratios), r.name+"/sketch")
+				}
+				b.ReportMetric(median(rates[0]), "rows/s")
+			})
+		})
+	}
+}
+
+// sketchOf makes the sketch of n rows, in blocks as a source yields them, and reads it.
+func sketchOf(be engine.Backend, n, d, m int, a []float64) error {
+	s, err := fd.New(fd.Config{Dim: d, Size: m, Backend: be, Store: fd.StoreRows})
+	if err != nil {
+		return err
+	}
+	block := engine.Tuning{}.GradientRows(d)
+	for i := 0; i < n; i += block {
+		if err := s.AppendRows(min(block, n-i), a[i*d:], d); err != nil {
+			return err
+		}
+	}
+	_, err = s.Spectrum()
+	return err
+}
+
+// fileOf writes rows and targets to an .npy file and opens it.
+func fileOf(b *testing.B, n, d int, a, y []float64) (dataset.Source, error) {
+	path := filepath.Join(b.TempDir(), "rows.npy")
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	whole := make([]float64, 0, n*(d+1))
+	for i := range n {
+		whole = append(append(whole, a[i*d:(i+1)*d]...), y[i])
+	}
+	err = npy.Write(f, n, d+1, whole)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return nil, err
+	}
+	src, err := file.Open([]string{path}, file.Options{Target: []string{"last"}, Targets: 1})
+	if err != nil {
+		return nil, err
+	}
+	return src, nil
+}
+
+// processorTime is what this process has used of the processors.
+func processorTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// median is that of some numbers, which it sorts.
+func median(x []float64) float64 {
+	slices.Sort(x)
+	return x[len(x)/2]
+}

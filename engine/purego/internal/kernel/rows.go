@@ -1,0 +1,72 @@
+package kernel
+
+// A Rows is the loops over rows that are centred. All kernels make the same bits: each
+// does the operations of the twins in Go, in their order, and fuses none.
+type Rows struct {
+	// Centre computes z_j = (x_j − origin_j) − mean_j.
+	Centre func(n int, x, origin, mean, z *float64)
+
+	// Spread4 adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the rows of
+	// X (4×n), one after the other.
+	Spread4 func(n int, x *float64, ldx int, origin, sum, squares *float64)
+
+	// Norms4 computes s_i = Σ x_ij² for the rows of X (4×n), in four sums each: of every
+	// fourth element from 0, 1, 2 and 3 on, (s₀ + s₂) + (s₁ + s₃), of which s₀ has the last
+	// elements where n is no multiple of four.
+	Norms4 func(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
+
+	// Squares4 is Norms4 with (s₀ + s₁) + (s₂ + s₃).
+	Squares4 func(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
+}
+
+var rowsGo = Rows{centreGo, spread4Go, norms4Go, squares4Go}
+
+func centreGo(n int, x, origin, mean, z *float64) {
+	origins, means, zs := slice(origin, 0, n), slice(mean, 0, n), slice(z, 0, n)
+	for j, v := range slice(x, 0, n) {
+		zs[j] = (v - origins[j]) - means[j]
+	}
+}
+
+func spread4Go(n int, x *float64, ldx int, origin, sum, squares *float64) {
+	x0, x1, x2, x3 := slice(x, 0, n), slice(x, ldx, n), slice(x, 2*ldx, n), slice(x, 3*ldx, n)
+	sums, qs := slice(sum, 0, n), slice(squares, 0, n)
+	for j, o := range slice(origin, 0, n) {
+		z0, z1, z2, z3 := x0[j]-o, x1[j]-o, x2[j]-o, x3[j]-o
+		sums[j] = (((sums[j] + z0) + z1) + z2) + z3
+		qs[j] = (((qs[j] + float64(z0*z0)) + float64(z1*z1)) + float64(z2*z2)) + float64(z3*z3)
+	}
+}
+
+func norms4Go(n int, x *float64, ldx int) (s0, s1, s2, s3 float64) {
+	return Norm2(slice(x, 0, n)), Norm2(slice(x, ldx, n)), Norm2(slice(x, 2*ldx, n)), Norm2(slice(x, 3*ldx, n))
+}
+
+func squares4Go(n int, x *float64, ldx int) (s0, s1, s2, s3 float64) {
+	return Squares(slice(x, 0, n)), Squares(slice(x, ldx, n)), Squares(slice(x, 2*ldx, n)), Squares(slice(x, 3*ldx, n))
+}
+
+// Norm2 is Norms4 for one row.
+func Norm2(x []float64) float64 {
+	s0, s1, s2, s3 := fourSums(x)
+	return (s0 + s2) + (s1 + s3)
+}
+
+// Squares is Squares4 for one row.
+func Squares(x []float64) float64 {
+	s0, s1, s2, s3 := fourSums(x)
+	return (s0 + s1) + (s2 + s3)
+}
+
+func fourSums(x []float64) (s0, s1, s2, s3 float64) {
+	for ; len(x) >= 4; x = x[4:] {
+		s0 += float64(x[0] * x[0])
+		s1 += float64(x[1] * x[1])
+		s2 += float64(x[2] * x[2])
+		s3 += float64(x[3] * x[3])
+	}
+	for _, v := range x {
+		s0 += float64(v * v)
+	}
+	return s0, s1, s2, s3
+}

@@ -1,0 +1,83 @@
+package purego
+
+import (
+	"github.com/fdridge/fdridge/engine/internal/matrix"
+	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
+)
+
+// RowLoops are the loops over rows that are centred, of one kernel. All kernels make the
+// same bits. The zero value is not to be used.
+type RowLoops struct{ kernel *kernel.Kernel }
+
+// RowLoopsOf returns those of the named kernel; where there is no such kernel here, of Go alone.
+func RowLoopsOf(name string) RowLoops {
+	k := kernel.Find(name)
+	if k == nil {
+		k = kernel.Find("generic")
+	}
+	return RowLoops{k}
+}
+
+// Centre is that of package engine.
+func (l RowLoops) Centre(x, origin, mean, z []float64) {
+	n := len(z)
+	matrix.Vector(n, len(x))
+	matrix.Vector(n, len(origin))
+	matrix.Vector(n, len(mean))
+	if n > 0 {
+		l.kernel.Rows.Centre(n, &x[0], &origin[0], &mean[0], &z[0])
+	}
+}
+
+// Spread is that of package engine.
+func (l RowLoops) Spread(x matrix.Matrix, origin, sum, squares []float64) {
+	matrix.Check(&x)
+	n := x.Cols
+	for _, v := range [][]float64{origin, sum, squares} {
+		matrix.Vector(n, len(v))
+	}
+	if n == 0 {
+		return
+	}
+	i := 0
+	for ; i+4 <= x.Rows; i += 4 {
+		l.kernel.Rows.Spread4(n, &x.Data[i*x.Stride], x.Stride, &origin[0], &sum[0], &squares[0])
+	}
+	for ; i < x.Rows; i++ {
+		for j, v := range x.Row(i) {
+			z := v - origin[j]
+			sum[j] += z
+			squares[j] += float64(z * z)
+		}
+	}
+}
+
+// SquaredNorms is that of package engine.
+func (l RowLoops) SquaredNorms(x matrix.Matrix) (s [4]float64) {
+	matrix.Check(&x)
+	if x.Rows == len(s) && x.Cols > 0 {
+		s[0], s[1], s[2], s[3] = l.kernel.Rows.Norms4(x.Cols, &x.Data[0], x.Stride)
+		return s
+	}
+	for i := range x.Rows {
+		s[i] = kernel.Norm2(x.Row(i))
+	}
+	return s
+}
+
+// BlockSquares is that of package engine.
+func (l RowLoops) BlockSquares(x []float64, sums []float64) {
+	const block = BlockOfSquares
+	i, n := 0, (len(x)+block-1)/block
+	matrix.Vector(n, len(sums))
+	for ; 4*block <= len(x)-i*block; i += 4 {
+		s := sums[i : i+4 : i+4]
+		s[0], s[1], s[2], s[3] = l.kernel.Rows.Squares4(block, &x[i*block], block)
+	}
+	for ; i < n; i++ {
+		sums[i] = kernel.Squares(x[i*block : min((i+1)*block, len(x))])
+	}
+}
+
+// BlockOfSquares is that of package engine.
+const BlockOfSquares = 256
