@@ -31,6 +31,10 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 //	                                 no more than [Tuning.GradientCall] rows
 //	Sum(n)                           and for any other
 //
+// A product that Gemm adds up in several calls, beta = 0 in the first and alpha = beta = 1 in the
+// others, counts as one of all their terms: there are no more roundings on the way of a term, but
+// for one.
+//
 // Each rounding is off by at most half an eps of what is rounded, and no partial sum
 // exceeds T(1 + k·eps): so the bound is half the number of roundings that the longest way
 // of a product into the sum meets, its own included (N. Higham, "Accuracy and Stability

@@ -143,7 +143,7 @@ func (o *outlook) sketchCost(n int64, size int) (cost, error) {
 		return cost{
 			flops:  d*d + sumFlops*d*d/2/p + 2*t*d,
 			read:   8 * d,
-			memory: 8 * lanes * (p*d + 5*d*d + float64(be.SymEigWork(o.d, o.d)) + 3*t*d + float64(rows.RowsPerStage(o.d))*(d+t)),
+			memory: 8 * lanes * (p*d + 5*d*d + float64(be.SymEigWork(o.d, o.d)) + 3*t*d + o.staged()),
 		}, nil
 	case kept == o.d:
 		products, order, work = k*d*d/p, d, float64(be.SymEigWork(kept, kept))
@@ -151,8 +151,19 @@ func (o *outlook) sketchCost(n int64, size int) (cost, error) {
 	return cost{
 		flops:  products + eigenFlops*order*order*order/p + 2*t*d,
 		read:   8 * d,
-		memory: 8 * lanes * (k*d + order*order + work + 3*t*d + float64(rows.RowsPerStage(o.d))*(d+t)),
+		memory: 8 * lanes * (k*d + order*order + work + 3*t*d + o.staged()),
 	}, nil
+}
+
+// staged is how many numbers staging takes: sparse rows are written out before they are centred,
+// dense ones are added up where they lie.
+func (o *outlook) staged() float64 {
+	n, d, t := float64(rows.RowsPerStage(o.d)), float64(o.d), float64(o.t)
+	if o.sparse {
+		return n * (d + t)
+	}
+	const sums = 12 // of the rows and of a block, and bounds on what they are off by
+	return sums*(d+t) + n*t
 }
 
 // fitCost is that of decomposing the sketch once and fitting q systems to it.

@@ -47,6 +47,7 @@ type outlook struct {
 	be       engine.Backend
 	d, t     int
 	rows     int64
+	sparse   bool    // some rows came sparse
 	mean     float64 // eigenvalue of K
 	roundOff float64 // of the bound on ‖K − BᵀB‖
 	eta      etaForecast
@@ -68,8 +69,12 @@ func (s *Summary) outlook() (*outlook, error) {
 	if err != nil {
 		return nil, err
 	}
+	all, err := s.all()
+	if err != nil {
+		return nil, err
+	}
 	o := &outlook{
-		known: k, cfg: s.cfg, be: s.cfg.Backend, d: s.cfg.Dim, t: s.cfg.Targets, rows: k.Rows,
+		known: k, cfg: s.cfg, be: s.cfg.Backend, d: s.cfg.Dim, t: s.cfg.Targets, rows: k.Rows, sparse: all.sparse,
 		mean: s.Grid(1)[0], roundOff: k.Bound().RoundOff, eta: newEtaForecast(k, s.cfg.Size),
 	}
 	o.eta.whole = o.keepsScatter

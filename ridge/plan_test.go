@@ -244,7 +244,7 @@ func TestPlanRule(t *testing.T) {
 	for _, read := range []float64{1e7, 1e9, 1e11} {
 		for _, tol := range []float64{0.9, 1e-2, 1e-8} {
 			for _, share := range []float64{0.01, 1, 100} {
-				for _, room := range []uint64{215e3, 240e3, 1 << 19, 6e5, 1 << 30} {
+				for _, room := range []uint64{28e3, 53e3, 34e4, 41e4, 1 << 30} {
 					cfg := ridge.PlanConfig{Rows: 1e5, Sizes: []int{2, 4, 16, 64}, Tol: tol, ReadRate: read, MaxBytes: room, Gammas: []float64{share * 100 * sum.Grid(1)[0]}}
 					p := must(sum.Plan(cfg))(t)
 					cg := map[int]ridge.PlanOption{}

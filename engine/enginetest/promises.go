@@ -194,6 +194,7 @@ func (a *attacker) columns(k int) {
 				}
 			}
 		}
+		a.inCalls(k, m, want, f, xt, ps)
 		if m <= k {
 			b := newOutput(k, n, func(i, j int) float64 { return ps[j].terms[i] })
 			a.be.LeftMul(f.view(), b.view(), workspace(a.be.LeftMulWork(m, n, k)))
@@ -210,6 +211,28 @@ func (a *attacker) columns(k int) {
 		a.be.Gemv(true, 1, xt.view(), v.data, 0, y.data)
 		for i := range n {
 			gemv.check(ps[i].name, y.at(0, i), want[i][j], a.acc.Sum(k))
+		}
+	}
+}
+
+// inCalls attacks products F·Xᵀ that are added up by several calls, of as many terms as there
+// come. F is m×k, xt k×n.
+func (a *attacker) inCalls(k, m int, want [][]sum, f, xt *matrix, ps []pattern) {
+	op, n := a.operation("Gemm of columns, in calls"), len(ps)
+	for _, terms := range []int{1, 4, 7} {
+		out := newOutput(m, n, nan)
+		for lo := 0; lo < k; lo += terms {
+			hi, beta := min(lo+terms, k), 1.0
+			if lo == 0 {
+				beta = 0
+			}
+			a.be.Gemm(false, false, 1, f.view().Slice(0, m, lo, hi), xt.view().Slice(lo, hi, 0, n), beta, out.view())
+		}
+		for i := range n {
+			what := fmt.Sprintf("%s, %d rows, %d terms a call", ps[i].name, m, terms)
+			for j := range m {
+				op.check(what, out.at(j, i), want[i][j%len(factors)], a.acc.Sum(k))
+			}
 		}
 	}
 }

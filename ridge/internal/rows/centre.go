@@ -159,8 +159,8 @@ func (s *Stage) count(n int, weight float64) {
 // hypot is math.Hypot of numbers that are not negative, to the same bits, without a call.
 func hypot(p, q float64) float64 {
 	p, q = max(p, q), min(p, q)
-	if p == 0 {
-		return 0
+	if p == 0 || math.IsInf(p, 1) {
+		return p
 	}
 	q /= p
 	return p * math.Sqrt(1+q*q)

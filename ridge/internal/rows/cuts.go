@@ -16,8 +16,9 @@ import (
 // sumsOfCuts are what Check has added up of the features of each cut of a block, in their order.
 type sumsOfCuts struct {
 	cuts []cutSums
-	used int // of the cuts; the memory of others is used again
-	next int // the one that Load is to stage next
+	used int       // of the cuts; the memory of others is used again
+	next int       // the one that Load is to stage next
+	part []float64 // the sum of a part of the rows, d
 }
 
 // cutSums are the sums of n rows that begin at x.
@@ -26,7 +27,6 @@ type cutSums struct {
 	n      int
 	sum    []float64 // of the rows less the origin, times their weights, d
 	spread []float64 // of the squares of that, d
-	part   []float64 // of a part of the rows, d
 }
 
 // begin makes the sums of the next cut, all zero.
@@ -37,10 +37,10 @@ func (a *sumsOfCuts) begin(x *float64, n, d int) *cutSums {
 	c := &a.cuts[a.used]
 	a.used++
 	c.x, c.n = x, n
-	c.sum, c.spread, c.part = vec.Grow(c.sum, d), vec.Grow(c.spread, d), vec.Grow(c.part, d)
+	c.sum, c.spread, a.part = vec.Grow(c.sum, d), vec.Grow(c.spread, d), vec.Grow(a.part, d)
 	clear(c.sum)
 	clear(c.spread)
-	clear(c.part)
+	clear(a.part)
 	return c
 }
 
@@ -89,36 +89,36 @@ func (s *Stage) checkCut(b dataset.Block, lo, hi, first int, raw float64, sums b
 			return 0, err
 		}
 		if sums {
-			c.add(b.W, b.X, i, end, s.Origin[:s.d])
+			c.add(b.W, b.X, i, end, s.Origin[:s.d], s.added.part)
 			if end == hi || (end-lo)%roundoff.MeanPart == 0 {
-				c.endPart()
+				c.endPart(s.added.part)
 			}
 		}
 	}
 	return raw, nil
 }
 
-// add adds rows lo to hi of x.
-func (c *cutSums) add(w, x []float64, lo, hi int, origin []float64) {
+// add adds rows lo to hi of x, to the sum of a part.
+func (c *cutSums) add(w, x []float64, lo, hi int, origin, part []float64) {
 	d := len(origin)
 	if w == nil {
-		engine.Spread(engine.View(hi-lo, d, x[lo*d:hi*d]), origin, c.part, c.spread)
+		engine.Spread(engine.View(hi-lo, d, x[lo*d:hi*d]), origin, part, c.spread)
 		return
 	}
 	for i := lo; i < hi; i++ {
 		for j, u := range x[i*d : (i+1)*d] {
 			z := u - origin[j]
 			vz := w[i] * z
-			c.part[j] += vz
+			part[j] += vz
 			c.spread[j] += vz * z
 		}
 	}
 }
 
-// endPart adds the sum of a part to that of all rows.
-func (c *cutSums) endPart() {
-	vec.Axpy(1, c.part, c.sum)
-	clear(c.part)
+// endPart adds the sum of a part to that of all rows, and clears it for the next.
+func (c *cutSums) endPart(part []float64) {
+	vec.Axpy(1, part, c.sum)
+	clear(part)
 }
 
 // sumFeatures sets the mean of the block to the sum of n rows x less the origin, and its spread:
@@ -129,8 +129,8 @@ func (s *Stage) sumFeatures(n int, w, x []float64) {
 		s.added.used, s.added.next = 0, 0
 		c = s.added.begin(unsafe.SliceData(x), n, s.d)
 		for lo := 0; lo < n; lo += roundoff.MeanPart {
-			c.add(w, x, lo, min(lo+roundoff.MeanPart, n), s.Origin[:s.d])
-			c.endPart()
+			c.add(w, x, lo, min(lo+roundoff.MeanPart, n), s.Origin[:s.d], s.added.part)
+			c.endPart(s.added.part)
 		}
 		s.added.used = 0
 	}
