@@ -171,6 +171,7 @@ func (e *tsqr) refine(s *certify.Factored) {
 	for j := range d {
 		s.Data[j] = e.backward() * e.col[j]
 	}
+	s.Above = true
 }
 
 // Correct solves RᵀR·step = g with the factor of f; half is R⁻ᵀg.
