@@ -114,7 +114,7 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	if f.Above {
 		share = e.share(f.Gamma, off)
 	}
-	energy := moved*share + math.Min(vec.Norm(v)/s.sigma, vec.AbsDot(s.inverse, v))*(1+few*eps)
+	energy := moved*share + math.Min(vec.Norm(v)/s.sigma, vec.AbsDot(s.inverse, v))*(1+few*eps) + (float64(d)+few)*roundoff.Underflow
 	bound := energy/s.sigma + float64(d)*roundoff.Underflow
 	return Weights{
 		Error: bound, Relative: Relative(bound, xn*(1-float64(d+2)*eps)), Energy: energy,
