@@ -241,7 +241,7 @@ var mutants = []mutant{
 	{"tridiagonal: the step leaves nothing", "ridge/internal/certify/tridiagonal.go",
 		"open := (left + s.apart*step +", "open := (0*left + s.apart*step +", "ridge/internal/certify", "^TestStepped$"},
 	{"tridiagonal: gradients are exact", "ridge/internal/certify/tridiagonal.go",
-		"inner := (open+lost)/s.sigma*round", "inner := (open+0*lost)/s.sigma*round", "ridge/internal/certify", "^TestStepped$"},
+		"((open+lost)/s.sigma+", "((open+0*lost)/s.sigma+", "ridge/internal/certify", "^TestStepped$"},
 	{"tridiagonal: T serves every γ", "ridge/internal/certify/tridiagonal.go",
 		"return s.factor.solved <= 0x1p-10", "return s.factor.solved <= 0x1p60", "ridge", "^TestTridiagonal$"},
 	{"tridiagonal: the units of the columns cost nothing", "ridge/internal/certify/tridiagonal.go",

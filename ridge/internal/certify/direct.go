@@ -40,18 +40,23 @@ func (e *Streamed) share(gamma float64, off []float64) float64 {
 type Factored struct {
 	Gamma float64
 	X     []float64 // x̂, t×d
-	R     []float64 // upper triangular d×d, leading dimension Ld, RᵀR ≈ H
-	Ld    int
-	T     *Tridiagonal // in place of R
-	RSS   []float64    // ‖Ax̂ − b‖² as computed
+	Triangle
+	T   *Tridiagonal // in place of R
+	RSS []float64    // ‖Ax̂ − b‖² as computed
 
 	Data     []float64 // bounds, in norm, on the perturbation of each column, d+t
+	Above    bool      // Data is a perturbation of A and b alone: √γI below is as it should be
 	Residual []float64 // bounds on the elements of Hx̂ − c of the perturbed data, t×d
 	RSSRound []float64 // bound on the error of RSS, for the perturbed data
-	Above    bool      // Data is a perturbation of A and b alone: √γI below is as it should be
-	Stacked  []float64 // bounds, in norm, on a further perturbation of each column of [A; √γI] in R; nil for none
-	Gram     float64   // a bound on |RᵀR − H|ᵢⱼ of the matrix so perturbed, relative to √HᵢᵢHⱼⱼ
-	Lost     float64   // what underflow adds to ‖RᵀR − H‖
+}
+
+// A Triangle is a factor of H, and what it may be off by.
+type Triangle struct {
+	R       []float64 // upper triangular d×d, leading dimension Ld, RᵀR ≈ H
+	Ld      int
+	Stacked []float64 // bounds, in norm, on a further perturbation of each column of [A; √γI] in R; nil for none
+	Gram    float64   // a bound on |RᵀR − H|ᵢⱼ of the matrix so perturbed, relative to √HᵢᵢHⱼⱼ
+	Lost    float64   // what underflow adds to ‖RᵀR − H‖
 }
 
 // Direct are the bounds for each target of a factorisation, and on the effective

@@ -186,7 +186,7 @@ func (c stepCase) check(t *testing.T, byT bool) {
 	e, f := one(c.gamma)
 	root := math.Sqrt(summed)
 	if !byT {
-		f = &Factored{Gamma: c.gamma, Data: make([]float64, 2), R: []float64{root}, Ld: 1, Gram: 0.01 / h}
+		f = &Factored{Gamma: c.gamma, Data: make([]float64, 2), Triangle: Triangle{R: []float64{root}, Ld: 1, Gram: 0.01 / h}}
 	}
 	r := NewRefiner(e, f)
 	if r == nil {
