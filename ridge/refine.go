@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
@@ -107,9 +108,13 @@ func (e *exact) correct(system *direct.System, open []correction, found []*gram.
 		m, at := found[i], &at[i]
 		v, off := m.RSS.Round()
 		at.X, at.Low, at.RSS, at.Shift = c.x, c.low, interval.Outward(v, off), m.Shift
-		at.Bounds, at.Residual = m.Bounds, m.Residual
+		at.Bounds, at.Residual = m.Rounded(), m.Residual
 		if !reduced {
+			at.Bounds = m.Bounds
 			at.Half, at.Step = direct.Correct(factored, m.Gradient)
+			at.HalfLow, at.StepLow = direct.Correct(factored, m.Low)
+			vec.Axpy(1, at.HalfLow, at.Half)
+			vec.Axpy(1, at.StepLow, at.Step)
 		}
 		r, known := refiner.Next(c.target, at)
 		if !known {

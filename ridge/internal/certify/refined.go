@@ -24,6 +24,10 @@ type Corrected struct {
 	Step     []float64         // R⁻¹R⁻ᵀg as computed: about x + Low − x*
 	Half     []float64         // R⁻ᵀg as computed; not with T
 
+	// What of Half and Step, each a sum of two, is made of what rounding has taken from g; may be
+	// nil, and is with T.
+	HalfLow, StepLow []float64
+
 	// With T:
 	Gradient []float64 // g
 	Left     []float64 // g − H·Step as computed
@@ -156,20 +160,27 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 //	‖H⁻¹δ‖ ≤ ‖H^{-½}δ‖/σ,   ‖H^{-½}δ‖ ≤ min(‖δ‖/σ, Σ|δᵢ|√(H⁻¹)ᵢᵢ),
 //
 // from H⁻¹ = R⁻¹(I + E)⁻¹R⁻ᵀ with ‖E‖ ≤ ω. Of an error Aᵀδ of the gradient
-// ‖H^{-½}Aᵀδ‖ ≤ ‖H^{-½}Aᵀ‖‖δ‖.
+// ‖H^{-½}Aᵀδ‖ ≤ ‖H^{-½}Aᵀ‖‖δ‖. Half and Step are sums of two, each of which is off by as
+// much of itself, and of their rounding.
 func (r *Refiner) solved(c *Corrected) (a afterStep) {
 	s, n, d := r.s, r.s.factor, float64(r.rows.Dim)
 	round, tiny := 1+(d+8)*eps, (d+8)*roundoff.Underflow
-	under := (d*math.Sqrt(d) + vec.Norm(n.columns)) * roundoff.Underflow // what R⁻ᵀg and the step lose
-	half, step := vec.Norm(c.Half)*round, vec.Norm(c.Step)*round
+	under := 2 * (d*math.Sqrt(d) + vec.Norm(n.columns)) * roundoff.Underflow // what R⁻ᵀg and the step lose
+	transposed, half, step := n.transposed+eps, vec.Norm(c.Half)*round, vec.Norm(c.Step)*round
+	halves, steps := half+2*vec.Norm(c.HalfLow)*round, step+2*vec.Norm(c.StepLow)*round // bound those of both parts
 	lost := math.Min(vec.Norm(c.Bounds)/s.sigma, vec.AbsDot(s.inverse, c.Bounds))*round + r.share*c.Residual
-	exact := half*(1+n.transposed) + n.inverse*under // bounds ‖R⁻ᵀg‖
+	off := halves * transposed
+	exact := half + off + n.inverse*under // bounds ‖R⁻ᵀg‖
 	// Solving R·step = R⁻ᵀg is off by so much of it.
-	backward := (d*eps*vec.AbsDot(n.columns, c.Step)+under)*round + n.inverse*under
-	solved := half*n.transposed + backward // bounds ‖Rs‖
-	a.error = (r.omega/(1-r.omega)*n.inverse*exact+n.inverse*half*n.transposed+math.Min(step*n.solved+n.inverse*(1+n.inverse)*under, n.inverse*backward)+lost/s.sigma)*round + tiny
+	along := vec.AbsDot(n.columns, c.Step)
+	if c.StepLow != nil {
+		along += 2 * vec.AbsDot(n.columns, c.StepLow)
+	}
+	backward := ((d+1)*eps*along+under)*round + n.inverse*under
+	solved := off + backward // bounds ‖Rs‖
+	a.error = (r.omega/(1-r.omega)*n.inverse*exact+n.inverse*off+math.Min(steps*(n.solved+eps)+n.inverse*(1+n.inverse)*under, n.inverse*backward)+lost/s.sigma)*round + tiny
 	a.inner = (r.omega/n.lower*exact+n.upper*solved+lost)*round + tiny
 	a.step = exact + solved
-	a.before = interval.Interval{Lo: math.Max(0, half*(1-n.transposed)/n.upper/round/round-lost), Hi: (exact/n.lower+lost)*round + tiny}
+	a.before = interval.Interval{Lo: math.Max(0, (half-off)/n.upper/round/round-lost), Hi: (exact/n.lower+lost)*round + tiny}
 	return a
 }

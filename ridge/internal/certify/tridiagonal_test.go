@@ -230,6 +230,26 @@ func (c stepCase) check(t *testing.T, byT bool) {
 	}
 }
 
+// TestCorrectedParts: where the parts of a step all but cancel, it is off by as much as either.
+func TestCorrectedParts(t *testing.T) {
+	e, f := one(0)
+	f = &Factored{Data: f.Data, Triangle: Triangle{R: []float64{1}, Ld: 1}}
+	bound := func(part float64) float64 {
+		next, known := NewRefiner(e, f).Next(0, &Corrected{
+			X: []float64{1.5}, Bounds: []float64{0}, RSS: interval.Interval{Lo: 0.25, Hi: 0.25},
+			Half: []float64{0.5}, Step: []float64{0.5}, HalfLow: []float64{part}, StepLow: []float64{part},
+		})
+		if !known {
+			t.Fatal("nothing is known")
+		}
+		return next.Error
+	}
+	const part = 1e9
+	if alone, both := bound(0), bound(part); !(alone <= 1e-14) || !(both-alone >= 2*part*eps) || !(both <= 40*part*eps) {
+		t.Errorf("bound %g for one part, %g for two that cancel", alone, both)
+	}
+}
+
 // TestShare: ‖H^{-½}Aᵀ‖ is bounded for an A that may be displaced, and never above 1.
 func TestShare(t *testing.T) {
 	for _, c := range []struct{ size, off, gamma, want float64 }{

@@ -30,8 +30,9 @@ type point struct {
 // Aᵀδ, A being the rows less their means, and so the solution by no more than ‖H⁻¹Aᵀ‖‖δ‖, into
 // which the means do not enter.
 type Measurement struct {
-	Gradient []float64 // H·x − c, rounded once, for the r that was computed
-	Bounds   []float64 // of the error of each component, but for Aᵀδ
+	Gradient []float64 // H·x − c, rounded, for the r that was computed
+	Low      []float64 // what rounding has taken from that
+	Bounds   []float64 // of the error of each component of Gradient + Low, but for Aᵀδ
 	Residual float64   // bounds ‖δ‖, each row times √w
 	RSS      twofold.Number
 	Shift    twofold.Number // the mean of Xx − y; 0 without an intercept
@@ -40,11 +41,25 @@ type Measurement struct {
 // Add makes of what was measured at x, and without a target at l, what is known at x + l: the
 // gradient alone. RSS and Shift stay those of x.
 func (m *Measurement) Add(l *Measurement) {
-	for j, g := range l.Gradient {
-		sum, low := twofold.Sum(m.Gradient[j], g)
-		m.Gradient[j], m.Bounds[j] = sum, (m.Bounds[j]+l.Bounds[j]+math.Abs(low))*(1+0x1p-50)
+	for j := range m.Gradient {
+		v := twofold.Number{Hi: m.Gradient[j], Lo: m.Low[j], Err: m.Bounds[j]}
+		m.set(j, v.Plus(twofold.Number{Hi: l.Gradient[j], Lo: l.Low[j], Err: l.Bounds[j]}))
 	}
 	m.Residual = (m.Residual + l.Residual) * (1 + 0x1p-50)
+}
+
+func (m *Measurement) set(j int, v twofold.Number) {
+	m.Gradient[j], m.Low[j] = twofold.Sum(v.Hi, v.Lo)
+	m.Bounds[j] = v.Err
+}
+
+// Rounded are bounds of the error of Gradient alone.
+func (m *Measurement) Rounded() []float64 {
+	out := make([]float64, len(m.Bounds))
+	for j, v := range m.Bounds {
+		out[j] = (v + math.Abs(m.Low[j])) * (1 + 0x1p-50)
+	}
+	return out
 }
 
 // A measuring is a pass under way that measures at some points.
@@ -228,7 +243,7 @@ func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 	weight, g := sums[0], sums[1+ofPoint*q:]
 	for i, p := range m.points {
 		of := sums[1+ofPoint*i:]
-		ones, found := of[0], &Measurement{Gradient: make([]float64, o.d), Bounds: make([]float64, o.d), Residual: residual(of[2]), RSS: of[1]}
+		ones, found := of[0], &Measurement{Gradient: make([]float64, o.d), Low: make([]float64, o.d), Bounds: make([]float64, o.d), Residual: residual(of[2]), RSS: of[1]}
 		var mean twofold.Number // s/Σw
 		if centred {
 			mean = ones.Over(weight)
@@ -243,7 +258,7 @@ func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 			if centred {
 				v = v.Minus(g[q*o.d+j].Times(mean))
 			}
-			found.Gradient[j], found.Bounds[j] = v.Plus(twofold.Times(p.Gamma, x)).Round()
+			found.set(j, v.Plus(twofold.Times(p.Gamma, x)))
 		}
 		out[p.query] = found
 	}

@@ -121,7 +121,12 @@ func TestMeasurement(t *testing.T) {
 					}
 					g, low := ref.Gradient(gamma, 0, v[:d]), ref.Gradient(gamma, 0, v[d:])
 					for j := range d {
-						hold(t, "gradient", at.Gradient[j], at.Bounds[j]+columns[j]*at.Residual, g[j])
+						hold(t, "gradient, rounded", at.Gradient[j], at.Rounded()[j]+columns[j]*at.Residual, g[j])
+						both := new(big.Float).Sub(g[j], refbig.Float(at.Low[j]))
+						hold(t, "gradient", at.Gradient[j], at.Bounds[j]+columns[j]*at.Residual, both)
+						if !(at.Bounds[j] <= 0x1p-60*math.Abs(at.Gradient[j])) {
+							t.Errorf("a gradient of %g and %g beside is off by %g at most", at.Gradient[j], at.Low[j], at.Bounds[j])
+						}
 					}
 					if lost := r.lost(be, v[:d], shift); !(at.Residual >= 0.99*lost) || !(at.Residual <= 1.01*lost) {
 						t.Errorf("‖δ‖ is %g at most by the backend, %g is said", lost, at.Residual)
@@ -132,7 +137,8 @@ func TestMeasurement(t *testing.T) {
 					at.Add(found[1])
 					for j := range d {
 						low[j].Add(low[j], ref.C[0][j]) // of the product with l alone
-						hold(t, "gradient at x + l", at.Gradient[j], at.Bounds[j]+columns[j]*at.Residual, new(big.Float).Add(g[j], low[j]))
+						both := new(big.Float).Sub(new(big.Float).Add(g[j], low[j]), refbig.Float(at.Low[j]))
+						hold(t, "gradient at x + l", at.Gradient[j], at.Bounds[j]+columns[j]*at.Residual, both)
 					}
 				})
 			}
