@@ -38,7 +38,7 @@ func newMeasuredRows(t *testing.T, rng *rand.Rand, weighted, sparse bool) *measu
 		csr.RowPtr = append(csr.RowPtr, len(csr.Val))
 		w := 1.0
 		if weighted {
-			w = rng.ExpFloat64()
+			w = 4 * rng.ExpFloat64()
 			r.w = append(r.w, w)
 		}
 		target := 1e3 + rng.NormFloat64()
