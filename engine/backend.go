@@ -76,7 +76,8 @@ type Backend interface {
 	//	G = G + (W·R)ᵀ·A      (t×d)
 	//
 	// W is diagonal, with the weights w; a w without elements is the identity, a c
-	// without elements is zero. The bounds of both results hold, see [Twofold].
+	// without elements is zero. The bounds of both results hold, those of G for the R that is
+	// returned, see [Twofold].
 	GradientTwofold(a, x, b Matrix, c, w []float64, g, r Twofold)
 
 	// Cosines computes the D functions of m for each row of X (n×d),

@@ -101,7 +101,7 @@ func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
 			}
 			hi, lo, off := sparseResidual(idx, val, x.Row(q), rhs, shift)
 			r.Hi.Row(i)[q], r.Lo.Row(i)[q], r.Err.Row(i)[q] = hi, lo, off
-			addSparse(idx, val, hi, lo, off, weight, g.Hi.Row(q), g.Lo.Row(q), g.Err.Row(q))
+			addSparse(idx, val, hi, lo, weight, g.Hi.Row(q), g.Lo.Row(q), g.Err.Row(q))
 		}
 	}
 }
@@ -126,11 +126,11 @@ func sparseResidual(idx []int32, val, x []float64, b, c float64) (hi, lo, off fl
 	return hi, lo, n*(twofold.Lost*lows+underflown) + (hi - hi) // which is 0, or NaN as hi is not finite
 }
 
-// addSparse adds weight·(hi + lo)·a, with hi + lo known up to off, to sums.
-func addSparse(idx []int32, val []float64, hi, lo, off, weight float64, gh, gl, ge []float64) {
+// addSparse adds weight·(hi + lo)·a to sums.
+func addSparse(idx []int32, val []float64, hi, lo, weight float64, gh, gl, ge []float64) {
 	ch, cl := twofold.Product(weight, hi)
 	cl = math.FMA(weight, lo, cl)
-	off = off*math.Abs(weight) + twofold.Lost*math.Abs(cl) + underflown
+	off := twofold.Lost*math.Abs(cl) + underflown
 	for k, j := range idx {
 		v := val[k]
 		p, e := twofold.Product(v, ch)

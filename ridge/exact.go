@@ -126,7 +126,7 @@ func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 			return nil, &GammaError{g, opts.Factor.String()}
 		}
 	}
-	e, err := newExact(src, opts)
+	e, err := newExact(src, opts, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,8 @@ type exact struct {
 	reduction *direct.Reduction // nil but for Tridiagonal
 }
 
-func newExact(src dataset.Source, opts ExactOptions) (*exact, error) {
+// newExact begins a direct fit. beside is the memory that is taken beside it.
+func newExact(src dataset.Source, opts ExactOptions, beside uint64) (*exact, error) {
 	_, d, t := src.Dims()
 	if d < 1 || t < 1 {
 		return nil, fmt.Errorf("%w: %d features and %d targets", errShape, d, t)
@@ -167,7 +168,10 @@ func newExact(src dataset.Source, opts ExactOptions) (*exact, error) {
 	if opts.MaxBytes == 0 {
 		opts.MaxBytes = defaultMaxBytes
 	}
-	if need := exactBytes(d, t, opts.Factor == Tridiagonal); need > opts.MaxBytes {
+	if need := exactBytes(d, t, opts.Factor == Tridiagonal); need > opts.MaxBytes || beside > opts.MaxBytes-need {
+		if need += beside; need < beside { // beyond all numbers
+			need = math.MaxUint64
+		}
 		return nil, &SizeError{d, need, opts.MaxBytes}
 	}
 	if opts.Backend == nil {

@@ -3,26 +3,44 @@ package ridge
 import (
 	"context"
 	"errors"
+	"iter"
+	"math"
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
 )
 
-// choosesExactly says that γ is chosen of direct solutions: by GCV, to which one reduction of K gives
-// its brackets at every γ, without a sketch.
+// choosesExactly says that γ is chosen of direct solutions, without a sketch: by GCV, to which one
+// reduction of K gives its brackets at every γ, or by leave-one-out errors.
 func (o *Options) choosesExactly() bool {
-	return o.chooses() && o.Select == ByGCV && o.Folds == 0 && (o.Method == exactName || o.Method == Tridiagonal.String())
+	return o.chooses() && o.Folds == 0 && (o.Select == ByGCV || o.Select == ByLOO) && (o.Method == exactName || o.Method == Tridiagonal.String())
 }
 
-// exactChoice makes the direct solution at the γ of the least GCV. All are solved for by one
-// reduction, and GCV is that of one pass; the one that is chosen is then certified to Tol.
+// exactChoice makes the direct solution at the γ of the least score. All are solved for by one
+// reduction, and GCV is that of one pass; leave-one-out errors take another one, for leverages by
+// K itself, which a summary has kept beside. The one that is chosen is then certified to Tol.
 func (r *Result) exactChoice(ctx context.Context, src dataset.Source, opts *Options) error {
-	e, err := newExact(src, opts.exact(Tridiagonal))
+	c := chooser{ctx: ctx, src: src, opts: opts, method: r.Method}
+	_, d, t := src.Dims()
+	beside := uint64(0)
+	if opts.Select == ByLOO {
+		beside = keptBytes(opts.Backend, d, t)
+	}
+	e, err := newExact(src, opts.exact(Tridiagonal), beside)
 	if err != nil {
 		return err
 	}
+	rows := src
+	if opts.Select == ByLOO {
+		if c.sum, err = NewSummary(SummaryConfig{Dim: d, Targets: t, Size: d, Intercept: opts.Intercept, Backend: e.opts.Backend, Store: fd.StoreScatter}); err != nil {
+			return err
+		}
+		rows = shown{src, c.sum}
+	}
 	r.Passes++
-	system, err := e.read(ctx, src)
+	system, err := e.read(ctx, rows)
 	if err != nil {
 		return err
 	}
@@ -33,12 +51,19 @@ func (r *Result) exactChoice(ctx context.Context, src dataset.Source, opts *Opti
 			return nil, nil // it ends where round-off does
 		}
 		beyond = true
-		return byGCV(fits), err
+		if err != nil || opts.Select == ByGCV {
+			return byGCV(fits), err
+		}
+		return c.leftOut(fits)
 	})
 	if err != nil {
 		return err
 	}
-	r.Choice.By, r.Choice.Whole = ByGCV, true
+	r.Passes += c.made
+	r.Choice.By, r.Choice.Whole, r.Choice.Passes = opts.Select, true, c.made
+	if c.made > 0 {
+		r.Choice.Spent = ownPass
+	}
 	chosen := *r.Choice.Path[r.Choice.Index]
 	chosen.Targets = slices.Clone(chosen.Targets) // which are refined, and the path's are not
 	r.Solutions = []*Solution{&chosen}
@@ -50,4 +75,39 @@ func (r *Result) exactChoice(ctx context.Context, src dataset.Source, opts *Opti
 	}
 	r.Passes, r.Status = r.Passes+chosen.Passes-1, chosen.Status
 	return nil
+}
+
+// shown are rows that a summary takes in as they are read.
+type shown struct {
+	dataset.Source
+	sum *Summary
+}
+
+// Blocks shows each block to the summary once it has been looked at by whoever reads.
+func (s shown) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
+	return func(yield func(dataset.Block, error) bool) {
+		for b, err := range s.Source.Blocks(ctx) {
+			if !yield(b, err) || err != nil {
+				return
+			}
+			if err := s.sum.AppendBlock(b); err != nil {
+				yield(dataset.Block{}, err)
+				return
+			}
+		}
+	}
+}
+
+// keptBytes is the memory of a summary that keeps K, and of its eigenproblem. be may be nil.
+func keptBytes(be engine.Backend, d, t int) uint64 {
+	work := 0
+	if be != nil {
+		work = be.SymEigWork(d, d)
+	}
+	_, taken, err := fd.Config{Dim: d, Size: d, Store: fd.StoreScatter}.Buffer()
+	if err != nil {
+		return math.MaxUint64
+	}
+	n, q := float64(d), float64(d+t)
+	return uint64(8 * (float64(taken)*n + 5*n*n + 3*q*n + float64(work)))
 }

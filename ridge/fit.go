@@ -59,7 +59,8 @@ func (r *Result) Err() error {
 //  3. one pass makes a summary ([Summarize] or [CrossValidate]), or, for a direct method, all
 //     there is to do ([Exact]);
 //  4. γ is chosen, by [Summary.ChooseGamma] or [CVResult.ChooseGamma], where opts has none; with
-//     "exact" or "tridiagonal", by GCV alone, of the direct solutions at all candidates;
+//     "exact" or "tridiagonal", of the direct solutions at all candidates, by GCV or by
+//     leave-one-out errors;
 //  5. where that leaves open that another γ is better by more than GammaTol, and an iteration
 //     is to follow, a further pass computes K = AᵀA itself, if d² numbers fit and it takes no
 //     more than two dozen others: from K the score of every γ follows, to round-off. Else it

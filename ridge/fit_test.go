@@ -228,7 +228,7 @@ func TestFitRefuses(t *testing.T) {
 		"folds":                 {Folds: 1},
 		"Candidates":            {Gammas: one, Candidates: one},
 		"yet to be chosen":      {Error: 0.1},
-		"exact makes none":      {Method: "exact", Select: ridge.ByLOO},
+		"exact makes none":      {Method: "exact", Select: ridge.ByCV},
 		"qr makes none":         {Gammas: one, Method: "qr", KeepSummary: true},
 		"cholesky makes none":   {Gammas: one, Method: "cholesky", Error: 0.1},
 		"gamma = 0":             {Gammas: []float64{1, 0}, Method: "cg"},

@@ -264,6 +264,32 @@ func testDamaged(t *testing.T, src dataset.Source, sum *ridge.Summary, gammas []
 	}
 }
 
+// TestJournalMixed: a precise pass that an earlier version has measured, which does not tell what
+// residuals are off by, is made again.
+func TestJournalMixed(t *testing.T) {
+	const state, precise, mixed = 24, 8, 4 // where the bits are, and which
+	src := sources(t)["weighted"]
+	sum := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3, Intercept: true, Store: fd.StoreRows}, nil))(t)
+	gamma, opts := sum.Sketch().Bound().FD(), ridge.SolveOptions{Tol: 1e-15}
+	m := &memory{rng: rand.New(rand.NewPCG(1, 4)), states: map[int][]byte{}, left: 1000}
+	opts.Journal = m
+	want := must(ridge.Solve(t.Context(), src, sum, gamma, opts))(t)
+	older := 0
+	for pass, s := range m.states {
+		if s[state]&precise != 0 {
+			m.states[pass] = slices.Clone(s)
+			m.states[pass][state] ^= precise | mixed
+			older = pass
+		}
+	}
+	if older == 0 {
+		t.Fatal("no pass was precise")
+	}
+	if got := must(ridge.Solve(t.Context(), src, sum, gamma, opts))(t); !reflect.DeepEqual(got, want) || m.states[older][state]&precise == 0 {
+		t.Errorf("with a pass of an earlier version %+v, want %+v", got, want)
+	}
+}
+
 // TestContinue: a summary that was written amid a pass, by whatever block, goes on to
 // be the one of the whole pass.
 func TestContinue(t *testing.T) {

@@ -96,6 +96,11 @@ func TestLeaveOneOut(t *testing.T) {
 			if src.passes != r.Passes || r.Choice.By != ridge.ByLOO {
 				t.Errorf("%d passes, told are %d; by %v", src.passes, r.Passes, r.Choice.By)
 			}
+			opts.Method = "exact"
+			exactly, err := ridge.Fit(t.Context(), p.table, opts)
+			if _, singular := errors.AsType[*ridge.SingularError](err); err != nil && !singular {
+				t.Fatal(err)
+			}
 			var truth []float64
 			for i, gamma := range gammas {
 				want, scale := leftOut(t, p.table, intercept, gamma)
@@ -107,6 +112,9 @@ func TestLeaveOneOut(t *testing.T) {
 					ridgetest.Inside(t, "by the sketch", one[i][j], want[j], scale[j])
 					ridgetest.Inside(t, "by refined fits", two[i][j], want[j], scale[j])
 					ridgetest.Inside(t, "chosen by", r.Choice.Scores[i][j], want[j], scale[j])
+					if exactly != nil {
+						ridgetest.Inside(t, "chosen exactly by", exactly.Choice.Scores[i][j], want[j], scale[j])
+					}
 					v, _ := want[j].Float64()
 					sum += v
 				}
@@ -247,19 +255,21 @@ func TestSklearnLeaveOneOut(t *testing.T) {
 			if c.Weights {
 				src = must(dataset.Weigh(src, must(dataset.FromDense(data.n, 1, 0, weights(data.n), nil))(t)))(t)
 			}
-			r := must(ridge.Fit(t.Context(), src, ridge.Options{Candidates: c.Alphas, Select: ridge.ByLOO, Size: data.d / 4, Intercept: c.Intercept}))(t)
-			const rounding = 1e-9 // of scikit-learn's
-			widest := 0.0
-			for i, want := range c.LOO {
-				v := r.Choice.Scores[i][0]
-				if !(v.Lo <= want*(1+rounding) && want*(1-rounding) <= v.Hi) {
-					t.Errorf("intercept %v, weights %v, alpha %g: RidgeCV has %.17g, here it is %v", c.Intercept, c.Weights, c.Alphas[i], want, v)
+			for _, method := range []string{"", "exact"} {
+				r := must(ridge.Fit(t.Context(), src, ridge.Options{Method: method, Candidates: c.Alphas, Select: ridge.ByLOO, Size: data.d / 4, Intercept: c.Intercept}))(t)
+				const rounding = 1e-9 // of scikit-learn's
+				widest := 0.0
+				for i, want := range c.LOO {
+					v := r.Choice.Scores[i][0]
+					if !(v.Lo <= want*(1+rounding) && want*(1-rounding) <= v.Hi) {
+						t.Errorf("%s, intercept %v, weights %v, alpha %g: RidgeCV has %.17g, here it is %v", method, c.Intercept, c.Weights, c.Alphas[i], want, v)
+					}
+					widest = max(widest, (v.Hi-v.Lo)/want)
 				}
-				widest = max(widest, (v.Hi-v.Lo)/want)
-			}
-			t.Logf("intercept %v, weights %v: %.3g, RidgeCV %.3g; brackets to %.1e", c.Intercept, c.Weights, r.Choice.Gamma(), c.RidgeCV, widest)
-			if r.Choice.Gamma() != c.RidgeCV || !(widest <= 0.01) {
-				t.Errorf("intercept %v, weights %v: chose %g, RidgeCV %g; brackets to %g", c.Intercept, c.Weights, r.Choice.Gamma(), c.RidgeCV, widest)
+				t.Logf("%s, intercept %v, weights %v: %.3g, RidgeCV %.3g; brackets to %.1e", method, c.Intercept, c.Weights, r.Choice.Gamma(), c.RidgeCV, widest)
+				if r.Choice.Gamma() != c.RidgeCV || !(widest <= 0.01) {
+					t.Errorf("%s, intercept %v, weights %v: chose %g, RidgeCV %g; brackets to %g", method, c.Intercept, c.Weights, r.Choice.Gamma(), c.RidgeCV, widest)
+				}
 			}
 		}
 	})

@@ -32,12 +32,15 @@ func (c *chooser) choose(cv *CVResult) (*GammaChoice, error) {
 	return c.byGCV()
 }
 
+// ownPass says why leave-one-out errors spend passes.
+const ownPass = "leave-one-out errors take a pass of their own, and one each time that the grid goes on"
+
 // byLOO chooses by leave-one-out errors, for which K is computed first where the sketch has
 // lost anything and that is worth while. The grid goes on as that of [Summary.ChooseGamma]
 // does, by a pass each time. Where what is left open are the fits, and not the leverages, those γ
 // that may be the best are solved for before another one.
 func (c *chooser) byLOO() (*GammaChoice, error) {
-	why := "leave-one-out errors take a pass of their own, and one each time that the grid goes on"
+	why := ownPass
 	if spec, err := c.sum.spectrum(); err != nil {
 		return nil, err
 	} else if spec.Bound.Shrinkage > 0 && !math.IsInf(c.opts.gammaTol(), 1) {

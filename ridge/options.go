@@ -169,6 +169,8 @@ func (o *Options) check() error {
 		return badinput.Errorf("ridge: leaving one out is not done by folds")
 	case o.Select == ByLOO && o.Method == oneShotName:
 		return badinput.Errorf("ridge: leave-one-out errors take a pass over the rows of their own, and one-shot makes none")
+	case o.Select == ByLOO && slices.Contains(o.Candidates, 0):
+		return &GammaError{0, "leave-one-out"}
 	case o.Error > 0 && o.chooses():
 		return badinput.Errorf("ridge: Error is that at a gamma, which has yet to be chosen")
 	case (o.Folds != 0 || o.Select == ByCV) && (o.Reducer != nil || o.Journal != nil || o.Summarize != nil):

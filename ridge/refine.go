@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
@@ -20,18 +21,20 @@ type correction struct {
 	fit    *Solution
 	target int
 	x      []float64
-	error  float64 // on ‖x − x*‖, but for the rounding of x to float64
+	low    []float64 // what rounding x to float64 has taken from it; nil where that is not known
+	error  float64   // on ‖x + low − x*‖
 }
 
 // refine corrects the targets that are not certified to Tol: a pass measures their gradients g
 // with twice the digits, which x − R⁻¹R⁻ᵀg is bounded by. As long as that is not near enough to
-// x*, the next one measures there.
+// x*, the next one measures there: at the weights before they were rounded to float64, as the step
+// would amplify what that took.
 func (e *exact) refine(ctx context.Context, src dataset.Source, system *direct.System, fits []*Solution) error {
 	var open []correction
 	for _, f := range fits {
 		for j := range f.Targets {
 			if t := &f.Targets[j]; !(t.RelativeErrorBound <= e.opts.Tol) {
-				open = append(open, correction{f, j, t.Coef, t.ErrorBound})
+				open = append(open, correction{fit: f, target: j, x: t.Coef, error: t.ErrorBound})
 			}
 		}
 	}
@@ -55,16 +58,32 @@ func (e *exact) refine(ctx context.Context, src dataset.Source, system *direct.S
 	return nil
 }
 
-// measure makes a pass.
+// measure makes a pass: at all x, and of the products with all low.
 func (e *exact) measure(ctx context.Context, operator *gram.Operator, open []correction) ([]*gram.Measurement, error) {
-	q, d := len(open), e.d
-	v, out, rss := make([]float64, q*d), make([]float64, q*d), make([]float64, q)
+	var v []float64
 	var queries []gram.Query
-	for i, c := range open {
-		copy(v[i*d:], c.x)
+	for _, c := range open {
+		v = append(v, c.x...)
 		queries = append(queries, gram.Query{Target: c.target, Affine: true, Precise: true, Gamma: c.fit.Gamma})
 	}
-	return operator.Apply(ctx, queries, v, out, rss, e.opts.Progress)
+	for _, c := range open {
+		if c.low != nil {
+			v = append(v, c.low...)
+			queries = append(queries, gram.Query{Target: c.target, Precise: true, Gamma: c.fit.Gamma})
+		}
+	}
+	found, err := operator.Apply(ctx, queries, v, make([]float64, len(v)), make([]float64, len(queries)), e.opts.Progress)
+	if err != nil {
+		return nil, err
+	}
+	lows := found[len(open):]
+	for i, c := range open {
+		if c.low != nil {
+			found[i].Add(lows[0])
+			lows = lows[1:]
+		}
+	}
+	return found, nil
 }
 
 // correct takes in what was measured, and returns those that are to be measured again.
@@ -88,9 +107,14 @@ func (e *exact) correct(system *direct.System, open []correction, found []*gram.
 		}
 		m, at := found[i], &at[i]
 		v, off := m.RSS.Round()
-		at.X, at.Bounds, at.RSS, at.Shift = c.x, m.Bounds, interval.Outward(v, off), m.Shift
+		at.X, at.Low, at.RSS, at.Shift = c.x, c.low, interval.Outward(v, off), m.Shift
+		at.Bounds, at.Residual = m.Rounded(), m.Residual
 		if !reduced {
+			at.Bounds = m.Bounds
 			at.Half, at.Step = direct.Correct(factored, m.Gradient)
+			at.HalfLow, at.StepLow = direct.Correct(factored, m.Low)
+			vec.Axpy(1, at.HalfLow, at.Half)
+			vec.Axpy(1, at.StepLow, at.Step)
 		}
 		r, known := refiner.Next(c.target, at)
 		if !known {
@@ -105,7 +129,7 @@ func (e *exact) correct(system *direct.System, open []correction, found []*gram.
 			*target = newTarget(r.X, system.Evidence().TSS[c.target], r.Weights)
 		}
 		if !(r.Weights.Relative <= e.opts.Tol) && (pass == 2 || r.Error < c.error/2) {
-			c.x, c.error = r.X, r.Error
+			c.x, c.low, c.error = r.X, r.Low, r.Error
 			next = append(next, c)
 		}
 	}

@@ -1,6 +1,7 @@
 package ridge_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -37,5 +38,73 @@ func TestExactRefined(t *testing.T) {
 	t.Logf("bound/error: median %.3g, 95th percentile %.3g", median, high)
 	if !(median <= 10) || !(high <= 100) {
 		t.Errorf("bound/error: median %.3g, 95th percentile %.3g", median, high)
+	}
+}
+
+// TestExactRefinedFar: refined fits are certified to the rounding of the weights where columns are
+// far from zero beside their least singular value, 10⁹ times, and where they are near to
+// dependent, with a condition number of H of 10¹².
+func TestExactRefinedFar(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		far, near    float64
+		gamma        float64
+		factors      []ridge.Factor
+		passes, iter int
+	}{
+		{"far", 1e6, 1e-3, 1e-6, []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal}, 4, 30},
+		{"far, least squares", 1e6, 1e-3, 0, []ridge.Factor{ridge.QR}, 4, 0},
+		{"near to dependent", 1, 1e-6, 0, []ridge.Factor{ridge.QR, ridge.Cholesky}, 6, 0},
+	} {
+		for _, sparse := range []bool{false, true} {
+			rng := rand.New(rand.NewPCG(17, 8))
+			var p table
+			p.sparse = sparse
+			for range 80 {
+				x := normals(rng, 4)
+				x[3] = x[2] + c.near*x[3]
+				for j := range x {
+					x[j] += c.far
+				}
+				p.x, p.y = append(p.x, x), append(p.y, []float64{x[0] - 2*x[1] + x[3] + 0.1*rng.NormFloat64()})
+			}
+			ref := refbig.New(p.x, p.y, nil, true)
+			for _, factor := range c.factors {
+				fit := mustExact(t, p, ridge.ExactOptions{Factor: factor, Intercept: true, Tol: 1e-15}, c.gamma)[0]
+				ridgetest.Certificate(t, ref, fit)
+				if o := fit.Targets[0]; !(o.RelativeErrorBound <= 1e-15) || fit.Passes > c.passes {
+					t.Errorf("%s, sparse %v, %v: certified %.3g after %d passes", c.name, sparse, factor, o.RelativeErrorBound, fit.Passes)
+				}
+			}
+			for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
+				if c.iter == 0 {
+					break
+				}
+				sum := summarize(t, p, ridge.SummaryConfig{Size: 2, Intercept: true})
+				fit := must(ridge.Solve(t.Context(), p, sum, c.gamma, ridge.SolveOptions{Method: method, Tol: 1e-15}))(t)
+				ridgetest.Certificate(t, ref, fit)
+				if fit.Passes > c.iter {
+					t.Errorf("%s, sparse %v, %v: %d passes", c.name, sparse, method, fit.Passes)
+				}
+			}
+		}
+	}
+}
+
+// TestExactWeakRows: of weights that γ keeps small what rounding has moved the rows by counts as
+// little as the rows: the relative error that one pass certifies is as good at a γ of 10¹²·‖A‖² as
+// at one of 100.
+func TestExactWeakRows(t *testing.T) {
+	p := problem(rand.New(rand.NewPCG(3, 17)), "offset", 90, 5, 1, 1)
+	ref := refbig.New(p.x, p.y, nil, true)
+	scale := scaleOf(ref)
+	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
+		fits := mustExact(t, p, ridge.ExactOptions{Factor: factor, Intercept: true}, 100*scale, 1e12*scale)
+		for _, f := range fits {
+			ridgetest.Certificate(t, ref, f)
+		}
+		if a, b := fits[0].Targets[0].RelativeErrorBound, fits[1].Targets[0].RelativeErrorBound; !(b <= 4*a) {
+			t.Errorf("%v: certified %.3g where the rows are weak, %.3g where they are less so", factor, b, a)
+		}
 	}
 }

@@ -214,6 +214,25 @@ func TestRefinedZeroTarget(t *testing.T) {
 	}
 }
 
+// A target that is orthogonal to the rows but for 2⁻⁵⁰ of it is zero to plain round-off, and not
+// to twice the digits: what it has of a solution is certified.
+func TestRefinedNearlyZeroTarget(t *testing.T) {
+	const n = 64
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], y[i] = 1, float64(1-2*(i%2))
+	}
+	y[0] += 0x1p-50
+	src := extremeSource(t, n, 1, x, y, nil)
+	sum := summarize(t, src, ridge.SummaryConfig{Size: 1})
+	for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin, ridge.Chebyshev, ridge.Newton} {
+		f := must(ridge.Solve(t.Context(), src, sum, 1, ridge.SolveOptions{Method: m}))(t)
+		if o := f.Targets[0]; f.Status != ridge.Converged || !(math.Abs(o.Coef[0]-0x1p-50/65) <= o.ErrorBound) {
+			t.Errorf("%v: x̂ is %g, certified to %g, %v", m, o.Coef[0], o.RelativeErrorBound, f.Status)
+		}
+	}
+}
+
 // A gradient γx that underflows says nothing of x: a bound of zero promises that there is no error.
 func TestRefinedGradientUnderflows(t *testing.T) {
 	start := mat.NewDense(1, 1, []float64{rand.New(rand.NewPCG(0x6b61eb, 5)).NormFloat64()})

@@ -1,6 +1,7 @@
 package ridge_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -217,7 +218,7 @@ func TestExactChoice(t *testing.T) {
 	}
 	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 20, 3, 1, 1)
 	for name, o := range map[string]ridge.Options{
-		"loo": {Method: "exact", Select: ridge.ByLOO}, "cv": {Method: "exact", Select: ridge.ByCV}, "folds": {Method: "tridiagonal", Folds: 3},
+		"loo and gamma = 0": {Method: "exact", Select: ridge.ByLOO, Candidates: []float64{1, 0}}, "cv": {Method: "exact", Select: ridge.ByCV}, "folds": {Method: "tridiagonal", Folds: 3},
 		"qr": {Method: "qr"}, "cholesky": {Method: "cholesky"}, "summary": {Method: "exact", KeepSummary: true},
 	} {
 		if _, err := ridge.Fit(t.Context(), s, o); err == nil {
@@ -225,6 +226,61 @@ func TestExactChoice(t *testing.T) {
 		}
 	}
 }
+
+// TestExactChoiceByLOO: γ is chosen of direct solutions by leave-one-out errors as it is by an
+// iteration that has K, in one pass more than by GCV; memory for K beside is asked for.
+func TestExactChoiceByLOO(t *testing.T) {
+	for _, intercept := range []bool{false, true} {
+		for _, sparse := range []bool{false, true} {
+			s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 200, 12, 2, 30)
+			s.sparse = sparse
+			for range s.x {
+				s.w = append(s.w, float64(1+len(s.w)%3))
+			}
+			p := refbig.New(s.x, s.y, s.w, intercept)
+			gammas := []float64{1e-3, 1, 10, 30, 100, 300, 1e3, 1e5}
+			want := must(ridge.Fit(t.Context(), s, ridge.Options{Method: "cg", Intercept: intercept, Size: 12, Candidates: gammas, Select: ridge.ByLOO}))(t)
+			for _, tol := range []float64{0, 2e-16} {
+				src := &reads{Source: s}
+				r := must(ridge.Fit(t.Context(), src, ridge.Options{Method: "exact", Intercept: intercept, Tol: tol, Candidates: gammas, Select: ridge.ByLOO}))(t)
+				f, c := r.Solutions[0], r.Choice
+				if c.Index != want.Choice.Index || !c.Certain || !c.Whole || c.By != ridge.ByLOO || c.Passes != 1 || c.Spent == "" || r.Summary != nil {
+					t.Errorf("chose %v, cg %v: %+v", c.Gamma(), want.Choice.Gamma(), c.Choice)
+				}
+				passes := 2
+				if tol > 0 {
+					passes = 3
+				}
+				if src.passes != passes || r.Passes != passes || f.Gamma != c.Gamma() || f.Method != "tridiagonal" || r.Status != ridge.Factorized || tol > 0 && !(f.Targets[1].RelativeErrorBound <= tol) {
+					t.Errorf("tol = %g: %d passes, told are %d, %v: %+v", tol, src.passes, r.Passes, r.Status, f)
+				}
+				ridgetest.Certificate(t, p, f)
+				for i := range gammas {
+					for j, v := range c.Scores[i] {
+						if w := want.Choice.Scores[i][j]; !(v.Hi-v.Lo <= 1e-9*v.Hi) || v.Lo > w.Hi || w.Lo > v.Hi {
+							t.Errorf("γ = %g: leave-one-out error in %v, by cg in %v", gammas[i], v, w)
+						}
+					}
+				}
+			}
+		}
+	}
+	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 50, 40, 1, 1)
+	least := uint64(0)
+	if e, ok := errors.AsType[*ridge.SizeError](fail(ridge.Fit(t.Context(), s, ridge.Options{Method: "exact", MaxBytes: 1}))); ok {
+		least = e.Bytes
+	}
+	_, err := ridge.Fit(t.Context(), s, ridge.Options{Method: "exact", Select: ridge.ByLOO, MaxBytes: least})
+	if e, ok := errors.AsType[*ridge.SizeError](err); !ok || !(e.Bytes > least) || e.Limit != least || least == 0 {
+		t.Errorf("in %d bytes, which GCV takes: %v", least, err)
+	}
+	if _, err := ridge.Fit(t.Context(), s, ridge.Options{Method: "exact", MaxBytes: least}); err != nil {
+		t.Error(err)
+	}
+}
+
+// fail is the error of what is to fail.
+func fail[T any](_ T, err error) error { return err }
 
 // TestExactChoiceBeyond: a grid of which the least γ is the best goes on, to where round-off ends it.
 func TestExactChoiceBeyond(t *testing.T) {

@@ -29,8 +29,8 @@ type twofoldSums struct {
 	rSize, gSize []float64
 }
 
-// gradientTwofold holds both results to their own bounds, and these to what twice the
-// digits come to, against sums of some thousand bits.
+// gradientTwofold holds both results to their own bounds, that of G for the R that was returned,
+// and these to what twice the digits come to, against sums of some thousand bits.
 func gradientTwofold(t *testing.T, be engine.Backend) {
 	dense, sparse := 0.0, 0.0
 	for _, c := range exactTwofolds() {
@@ -328,10 +328,30 @@ func (c twofoldCase) hold(t *testing.T, compute func(a, x, b engine.Matrix, c, w
 	for i, want := range c.want.r {
 		check("R", i/c.t, i%c.t, rh, rl, re, want, c.want.rSize[i])
 	}
-	for i, want := range c.want.g {
+	for i, want := range c.ofReturned(rh, rl) {
 		check("G", i/c.d, i%c.d, gh, gl, ge, want, c.want.gSize[i])
 	}
 	return worst
+}
+
+// ofReturned is the exact G for the R that was returned: less Σ w·a times what R is off by.
+func (c twofoldCase) ofReturned(rh, rl *matrix) []*big.Float {
+	out := make([]*big.Float, len(c.want.g))
+	for i, v := range c.want.g {
+		out[i] = exactly(0).Set(v)
+	}
+	for i, r := range c.want.r {
+		row, q := i/c.t, i%c.t
+		off := exactly(0).Sub(r, exactly(0).Add(exactly(rh.at(row, q)), exactly(rl.at(row, q))))
+		if c.w != nil {
+			off.Mul(off, exactly(c.w(row, 0)))
+		}
+		for j := range c.d {
+			sum := out[q*c.d+j]
+			sum.Sub(sum, exactly(0).Mul(off, exactly(c.a(row, j))))
+		}
+	}
+	return out
 }
 
 // exact computes R and G by sums that do not round.

@@ -259,15 +259,15 @@ func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64)
 	return ch, math.FMA(w, lo, math.FMA(w, hi, -ch))
 }
 
-// magnitude is Σ s·|w·r| of a right-hand side, and what Σ s·w·r is off by.
+// magnitude is Σ s·|w·r| of a right-hand side, and what Σ s·w·r is off by for the R that is
+// returned.
 func (p *twofoldStrip) magnitude(q int) (sigma, off float64) {
 	for i := range p.hi - p.lo {
-		c, e := math.Abs(p.coefficients(i/4, q)[i%4]), p.r.Err.Data[(p.lo+i)*p.r.Err.Stride+q]
+		c := math.Abs(p.coefficients(i/4, q)[i%4])
 		if p.w != nil {
-			e = e*math.Abs(p.w[p.lo+i]) + 0x1p-103*c + tiny
+			off += p.s[i] * (0x1p-103*c + tiny)
 		}
 		sigma += p.s[i] * c
-		off += p.s[i] * e
 	}
 	sigma *= raise
 	return sigma, raise * (off + alongStrip(4*p.groups())*sigma)

@@ -23,11 +23,17 @@ func (e *evaluation) choosing() {
 	if len(gammas) < 2 {
 		return
 	}
-	for _, by := range []ridge.Criterion{ridge.ByGCV, ridge.ByLOO} {
-		name := "choosing by " + by.String()
-		g := e.p.g
+	for _, way := range []struct {
+		by     ridge.Criterion
+		method string
+		name   string
+	}{
+		{ridge.ByGCV, e.p.g.Method.String(), "choosing by gcv"}, {ridge.ByLOO, e.p.g.Method.String(), "choosing by loo"},
+		{ridge.ByLOO, "exact", "choosing exactly by loo"},
+	} {
+		by, name, g := way.by, way.name, e.p.g
 		r, err := ridge.Fit(context.Background(), e.p.source, ridge.Options{
-			Candidates: gammas, Select: by, GammaTol: 1e-300, Method: g.Method.String(), MaxPasses: 10,
+			Candidates: gammas, Select: by, GammaTol: 1e-300, Method: way.method, MaxPasses: 10,
 			Size: g.Size, Shrink: e.p.driver(), Store: e.p.store(0), Intercept: g.Intercept,
 		})
 		if _, short := errors.AsType[*ridge.NotConvergedError](err); !short && e.refused(name, err) {

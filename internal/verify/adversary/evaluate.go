@@ -19,7 +19,7 @@ const mostCondition = 0x1p330
 func Evaluate(g Genome) *Report { return evaluate(newProblem(g)) }
 
 func evaluate(p *problem) (r *Report) {
-	r = &Report{Ratios: map[string]float64{}, Refused: map[string]int{}}
+	r = newReport()
 	defer func() {
 		if e := recover(); e != nil {
 			r.worst(fmt.Sprintf("panic: %v", e), math.Inf(1))
@@ -87,6 +87,8 @@ type evaluation struct {
 	sum   *ridge.Summary
 	truth *refbig.Solution
 	fits  []*ridge.Solution // to narrow predictions by
+
+	eigenvalues []*big.Float // of K, once they were asked for
 }
 
 // refused books an error. Only those that the library documents for bad data are

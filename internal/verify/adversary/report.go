@@ -15,8 +15,13 @@ import (
 // panicked. Refused counts typed errors.
 type Report struct {
 	Ratios   map[string]float64
+	Refined  map[string][]Refined
 	Refused  map[string]int
 	Compared int // bounds
+}
+
+func newReport() *Report {
+	return &Report{Ratios: map[string]float64{}, Refined: map[string][]Refined{}, Refused: map[string]int{}}
 }
 
 // Names of the certificates, sorted.

@@ -26,6 +26,7 @@ type Find struct {
 type Search struct {
 	Worst    map[string]Find
 	Drawn    map[string][]float64 // the ratios of the genomes that were drawn at random
+	Refined  map[string][]Refined // of these genomes
 	Refused  map[string]int
 	Cases    int // evaluated
 	Compared int // bounds
@@ -35,7 +36,7 @@ type Search struct {
 
 // NewSearch begins with the seeds given.
 func NewSearch[G mutable[G]](seed uint64, random func(*rand.Rand) G, evaluate func(G) *Report, seeds ...G) *Search {
-	s := &Search{Worst: map[string]Find{}, Drawn: map[string][]float64{}, Refused: map[string]int{}}
+	s := &Search{Worst: map[string]Find{}, Drawn: map[string][]float64{}, Refined: map[string][]Refined{}, Refused: map[string]int{}}
 	rng := rand.New(rand.NewPCG(seed, 2))
 	next := 0
 	s.step = func() {
@@ -52,10 +53,14 @@ func NewSearch[G mutable[G]](seed uint64, random func(*rand.Rand) G, evaluate fu
 		}
 		r := evaluate(g)
 		s.add(g, r)
+		if !drawn {
+			return
+		}
 		for name, ratio := range r.Ratios {
-			if drawn {
-				s.Drawn[name] = append(s.Drawn[name], ratio)
-			}
+			s.Drawn[name] = append(s.Drawn[name], ratio)
+		}
+		for name, fits := range r.Refined {
+			s.Refined[name] = append(s.Refined[name], fits...)
 		}
 	}
 	return s

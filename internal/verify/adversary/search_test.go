@@ -65,6 +65,11 @@ func (b budget) spend(t *testing.T, s *Search) {
 			}
 		}
 	}
+	for _, name := range s.RefinedNames() {
+		median, high, n, certified := s.RefinedLooseness(name)
+		t.Logf("asked for 1e-14, κ(H) ≤ 4.5e12, η ≤ 8γ or by a factor: %-16s bound/error: median %-5.3g, 95th percentile %-7.3g; %d of %d certified to 1e-14",
+			name, median, high, certified, n)
+	}
 	for _, what := range slices.Sorted(maps.Keys(s.Refused)) {
 		t.Logf("refused: %-36s %d", what, s.Refused[what])
 	}

@@ -30,6 +30,9 @@ func (e *evaluation) iterate() {
 		return
 	}
 	e.certificate(name, f, e.truth)
+	if g.Tol <= -14 {
+		e.refined(g.Method.String(), f, e.truth, true)
+	}
 	e.fits = append(e.fits, f)
 }
 
@@ -73,6 +76,9 @@ func (e *evaluation) exactTo(factor ridge.Factor, tol float64) {
 	fits, err := ridge.Exact(context.Background(), e.p.source, []float64{e.p.gamma}, opts)
 	if !e.refused(name, err) {
 		e.certificate(name, fits[0], e.truth)
+		if tol > 0 {
+			e.refined(factor.String(), fits[0], e.truth, false)
+		}
 		e.fits = append(e.fits, fits[0])
 	}
 	if e.p.g.cycles() > 1 {
@@ -84,6 +90,9 @@ func (e *evaluation) exactTo(factor ridge.Factor, tol float64) {
 	}
 	if truth, err := e.p.moments.Solve(0); err == nil {
 		e.certificate(name+" at 0", fits[0], truth)
+		if tol > 0 {
+			e.refined(factor.String()+" at 0", fits[0], truth, false)
+		}
 		return
 	}
 	for _, o := range fits[0].Targets { // nothing may be promised

@@ -19,7 +19,18 @@ type Streamed struct {
 	Dim       int
 	Intercept bool
 	TSS       []float64 // ‖b‖² as computed, t
+	Size      float64   // ‖A‖_F as computed, before what has displaced the columns
 	Columns
+}
+
+// share bounds ‖H^{-½}Aᵀ‖ = √(λ/(λ+γ)), λ being the largest eigenvalue of AᵀA, for which ‖A‖²_F
+// stands in. off is how far, in norm, each column of A is off.
+func (e *Streamed) share(gamma float64, off []float64) float64 {
+	size := (e.Size + vec.Norm(off[:e.Dim])) * inflate
+	if share := size / math.Hypot(size, math.Sqrt(gamma)) * (1 + few*eps); share < 1 {
+		return share
+	}
+	return 1
 }
 
 // Factored is what a factorisation found for one γ, and what its arithmetic
@@ -29,17 +40,23 @@ type Streamed struct {
 type Factored struct {
 	Gamma float64
 	X     []float64 // x̂, t×d
-	R     []float64 // upper triangular d×d, leading dimension Ld, RᵀR ≈ H
-	Ld    int
-	T     *Tridiagonal // in place of R
-	RSS   []float64    // ‖Ax̂ − b‖² as computed
+	Triangle
+	T   *Tridiagonal // in place of R
+	RSS []float64    // ‖Ax̂ − b‖² as computed
 
 	Data     []float64 // bounds, in norm, on the perturbation of each column, d+t
+	Above    bool      // Data is a perturbation of A and b alone: √γI below is as it should be
 	Residual []float64 // bounds on the elements of Hx̂ − c of the perturbed data, t×d
 	RSSRound []float64 // bound on the error of RSS, for the perturbed data
-	Stacked  []float64 // bounds, in norm, on a further perturbation of each column of [A; √γI] in R; nil for none
-	Gram     float64   // a bound on |RᵀR − H|ᵢⱼ of the matrix so perturbed, relative to √HᵢᵢHⱼⱼ
-	Lost     float64   // what underflow adds to ‖RᵀR − H‖
+}
+
+// A Triangle is a factor of H, and what it may be off by.
+type Triangle struct {
+	R       []float64 // upper triangular d×d, leading dimension Ld, RᵀR ≈ H
+	Ld      int
+	Stacked []float64 // bounds, in norm, on a further perturbation of each column of [A; √γI] in R; nil for none
+	Gram    float64   // a bound on |RᵀR − H|ᵢⱼ of the matrix so perturbed, relative to √HᵢᵢHⱼⱼ
+	Lost    float64   // what underflow adds to ‖RᵀR − H‖
 }
 
 // Direct are the bounds for each target of a factorisation, and on the effective
@@ -51,7 +68,8 @@ type Factored struct {
 //
 // from H(x̂ − x*) = −Ãᵀ(Ex̂ − e_b) − Eᵀr̃ + residual and ‖H^{-½}Ãᵀ‖ ≤ 1
 // (Higham, section 20.1); the error itself is at most 1/σ times that. The sum over the
-// columns doesn't depend on their units, as ‖v‖/σ does.
+// columns doesn't depend on their units, as ‖v‖/σ does. Where only rows of A are perturbed, A
+// stands in place of Ã, and the first two terms are ‖H^{-½}Aᵀ‖ times what they are else.
 func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
 	off, s := e.moved(f)
 	for j := range e.TSS {
@@ -97,7 +115,11 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	for i, g := range f.Residual[j*d : (j+1)*d] {
 		v[i] = off[i]*size + inflate*g + lost*terms
 	}
-	energy := moved + math.Min(vec.Norm(v)/s.sigma, vec.AbsDot(s.inverse, v))*(1+few*eps)
+	share := 1.
+	if f.Above {
+		share = e.share(f.Gamma, off)
+	}
+	energy := moved*share + math.Min(vec.Norm(v)/s.sigma, vec.AbsDot(s.inverse, v))*(1+few*eps) + (float64(d)+few)*roundoff.Underflow
 	bound := energy/s.sigma + float64(d)*roundoff.Underflow
 	return Weights{
 		Error: bound, Relative: Relative(bound, xn*(1-float64(d+2)*eps)), Energy: energy,

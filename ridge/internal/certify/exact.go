@@ -18,10 +18,20 @@ type Exact struct {
 	gradient        float64           // bounds ‖δ‖
 }
 
-// Exact is what was measured itself, with bounds on the errors of the gradient's components.
-func (g *Judge) Exact(rss interval.Interval, bounds []float64) Exact {
+// Exact is what was measured itself, with bounds on the errors of the gradient's components, but
+// for Aᵀδ, and residual, which bounds ‖δ‖, δ being what Ax − b is off by:
+//
+//	‖H⁻¹Aᵀδ‖ ≤ min(‖AH⁻¹‖, ‖A‖‖H⁻¹‖)·‖δ‖,   ‖H^{-½}Aᵀδ‖ ≤ min(1, ‖A‖‖H⁻¹‖^{½})·‖δ‖.
+func (g *Judge) Exact(rss interval.Interval, bounds []float64, residual float64) Exact {
 	off, most := vec.Norm(bounds)*(1+0x1p-30), g.inverse()
-	return Exact{RSS: rss, Weights: off * most, Energy: off * math.Sqrt(most), gradient: off}
+	residual *= 1 + 0x1p-30
+	size := math.Sqrt(g.norm.largest2) // bounds ‖A‖
+	return Exact{
+		RSS:      rss,
+		Weights:  off*most + residual*math.Min(g.timesInverse(), size*most),
+		Energy:   off*math.Sqrt(most) + residual*math.Min(1, size*math.Sqrt(most)),
+		gradient: off + size*residual,
+	}
 }
 
 // A Move goes from weights x, where the gradient was measured with twice the digits, to x + e.

@@ -52,10 +52,18 @@ func TestMoved(t *testing.T) {
 		// b = Ax − r for residuals r: Aᵀr + γx is the gradient at x.
 		r := rng.NormFloat64()
 		bounds, off := make([]float64, d), make([]float64, d)
+		// Of every third try what is off is each residual, by δ: g₀ by δ·n·a.
+		delta, residual := 0.0, 0.0
+		if try%3 == 2 {
+			residual = 1e-9 * math.Abs(r) * math.Sqrt(n)
+			delta = residual / math.Sqrt(n) * float64(try%2*2-1) * (1 - 1e-5)
+		}
 		for j := range g0 {
 			g0[j] = n*r*a[j] + gamma*x[j]
-			bounds[j] = float64(try%2) * 1e-10 * math.Abs(g0[j])
-			off[j] = bounds[j] * (2*rng.Float64() - 1) * (1 - 1e-5)
+			if residual == 0 {
+				bounds[j] = float64(try%2) * 1e-10 * math.Abs(g0[j])
+			}
+			off[j] = bounds[j]*(2*rng.Float64()-1)*(1-1e-5) + delta*n*a[j]
 			g0[j] += off[j]
 		}
 		rows := make([]float64, 0, n*d)
@@ -68,25 +76,25 @@ func TestMoved(t *testing.T) {
 		at := make([]float64, d)
 		copy(at, he)
 		vec.Axpy(1, g0, at)
-		from := g.Exact(interval.Outward(n*r*r, 4*eps*n*r*r), bounds)
+		from := g.Exact(interval.Outward(n*r*r, 4*eps*n*r*r), bounds, residual)
 		found := g.Moved(&Move{From: &from, X: x, Gradient: g0, E: e, AE: vec.Norm(ae), Norm: vec.Norm(at)})
 
 		// ‖H⁻¹δ‖ with H⁻¹ = (I − n·aaᵀ/(γ + n‖a‖²))/γ, of δ = at − He − g₀, but for what g₀ is off by.
-		delta := make([]*big.Float, d)
+		wrong := make([]*big.Float, d)
 		dot := sum(a, e)
-		for j := range delta {
+		for j := range wrong {
 			he := new(big.Float).Mul(dot, number(n*a[j]))
 			he.Add(he, new(big.Float).Mul(number(gamma), number(e[j])))
-			delta[j] = new(big.Float).Sub(new(big.Float).Sub(number(at[j]), number(g0[j])), he)
+			wrong[j] = new(big.Float).Sub(new(big.Float).Sub(number(at[j]), number(g0[j])), he)
 		}
 		moved := 0.0
 		size := vec.Norm(a)
 		along := 0.0
-		for j, v := range delta {
+		for j, v := range wrong {
 			f, _ := v.Float64()
 			along += (f + off[j]) * a[j] / size
 		}
-		for j, v := range delta {
+		for j, v := range wrong {
 			f, _ := v.Float64()
 			moved = math.Hypot(moved, (f+off[j]-along*a[j]/size)/gamma)
 		}

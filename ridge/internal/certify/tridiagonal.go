@@ -183,7 +183,7 @@ func (r *Refiner) stepped(c *Corrected) afterStep {
 	step, g, left := vec.Norm(c.Step)*round, vec.Norm(c.Gradient)*round, vec.Norm(c.Left)*round
 	lost := vec.Norm(c.Bounds) * round
 	open := (left + s.apart*step + few*eps*(g+left) + tiny) * inflate
-	inner := (open+lost)/s.sigma*round + tiny
+	inner := ((open+lost)/s.sigma+r.share*c.Residual)*round + tiny
 	square := vec.Dot(c.Step, c.Gradient) - vec.Dot(c.Step, c.Left)
 	off := (step*(open-left) + (d+few)*eps*step*(g+left) + tiny) * inflate
 	from := math.Sqrt(math.Max(0, square-off)) * (1 - few*eps)

@@ -125,7 +125,7 @@ func TestTridiagonalIndefinite(t *testing.T) {
 
 // one is what is known of a problem of one feature, K = 1, of which K̃ = 1.01 was summed, at γ.
 func one(gamma float64) (*Streamed, *Factored) {
-	e := &Streamed{Rows: 3, Dim: 1, TSS: []float64{1}, Columns: Columns{Displaced: make([]float64, 2)}}
+	e := &Streamed{Rows: 3, Dim: 1, TSS: []float64{1}, Size: 1, Columns: Columns{Displaced: make([]float64, 2)}}
 	t := NewTridiagonal([]float64{1.01}, nil, []float64{1}, 0.01, 0.02)
 	return e, &Factored{Gamma: gamma, Data: make([]float64, 2), T: t}
 }
@@ -150,44 +150,114 @@ func TestTridiagonalOff(t *testing.T) {
 	}
 }
 
-// TestStepped: bounds on x − step hold where K̃ is not K, the step is not quite K̃⁻¹g, and the
-// gradient is off.
+// TestStepped: bounds on x + low − step hold, and are near, where K̃ is not K, the step is not quite
+// what the factor makes of the gradient, and the gradient is off: by itself, or as residuals are.
 func TestStepped(t *testing.T) {
 	for _, gamma := range []float64{0.5, 1e-9, 1e6} {
-		h, summed := 1+gamma, 1.01+gamma
-		want := 1 / h // x*, for c = 1
 		for _, x := range []float64{0, 0.7, 1e3} {
 			for _, miss := range []float64{0, 1e-3} {
 				for _, off := range []float64{0, 1e-2} {
-					e, f := one(gamma)
-					r := NewRefiner(e, f)
-					if r == nil {
-						t.Fatalf("γ = %g: no refiner", gamma)
-					}
-					g := h*x - 1
-					measured := g * (1 + off)
-					step := measured / summed * (1 + miss)
-					next, known := r.Next(0, &Corrected{
-						X: []float64{x}, Bounds: []float64{math.Abs(g * off)}, RSS: interval.Interval{Lo: (x - 1) * (x - 1), Hi: (x - 1) * (x - 1)},
-						Gradient: []float64{measured}, Step: []float64{step}, Left: []float64{measured - summed*step},
-					})
-					name := fmt.Sprintf("γ = %g from %g, off by %g and %g", gamma, x, miss, off)
-					is := math.Abs(x - step - want)
-					if !known || !(next.Error >= is) || !(next.Weights.Error >= is) || !(next.Weights.Energy >= math.Sqrt(h)*is) {
-						t.Errorf("%s: error %g, bound %g, in the norm of H %g", name, is, next.Error, next.Weights.Energy)
-					}
-					if before := math.Sqrt(h) * math.Abs(x-want); !(next.Before <= before*(1+1e-12)) || !(next.Before >= 0.8*before-1e-12) {
-						t.Errorf("%s: at least %g before, it was %g", name, next.Before, before)
-					}
-					objective := (1 - 1/h) / 2
-					if o := next.Weights.Objective; !(o.Lo <= objective*(1+1e-12)) || !(o.Hi >= objective*(1-1e-12)) {
-						t.Errorf("%s: objective in %v, is %g", name, o, objective)
-					}
-					if !(next.Error <= (0.1*math.Abs(step)+3*math.Abs(g*off/h))+1e-12) {
-						t.Errorf("%s: bound %g for an error of %g", name, next.Error, is)
+					for _, ofResidual := range []bool{false, true} {
+						for _, low := range []float64{0, 1e-3} {
+							c := stepCase{gamma: gamma, x: x, low: low, miss: miss, off: off, ofResidual: ofResidual}
+							c.check(t, true)
+							if miss == 0 {
+								c.check(t, false)
+							}
+						}
 					}
 				}
 			}
+		}
+	}
+}
+
+// A stepCase is a correction of the problem of one.
+type stepCase struct {
+	gamma, x, low, miss, off float64
+	ofResidual               bool
+}
+
+// check corrects by T, or by R with R² = K̃ + γ.
+func (c stepCase) check(t *testing.T, byT bool) {
+	t.Helper()
+	h, summed := 1+c.gamma, 1.01+c.gamma
+	want := 1 / h // x*, for c = 1
+	e, f := one(c.gamma)
+	root := math.Sqrt(summed)
+	if !byT {
+		f = &Factored{Gamma: c.gamma, Data: make([]float64, 2), Triangle: Triangle{R: []float64{root}, Ld: 1, Gram: 0.01 / h}}
+	}
+	r := NewRefiner(e, f)
+	if r == nil {
+		t.Fatalf("%+v: no refiner", c)
+	}
+	g := h*(c.x+c.low) - 1
+	measured := g * (1 + c.off)
+	step := measured / summed * (1 + c.miss)
+	at := &Corrected{
+		X: []float64{c.x}, Bounds: []float64{0}, RSS: interval.Interval{Lo: (c.x - 1) * (c.x - 1), Hi: (c.x - 1) * (c.x - 1)},
+		Gradient: []float64{measured}, Step: []float64{step}, Left: []float64{measured - summed*step}, Half: []float64{measured / root},
+	}
+	if c.low != 0 {
+		at.Low = []float64{c.low}
+	}
+	if lost := math.Abs(g*c.off) * (1 + 1e-15); c.ofResidual { // ‖A‖ is 1
+		at.Residual = lost
+	} else {
+		at.Bounds[0] = lost
+	}
+	next, known := r.Next(0, at)
+	is := math.Abs(c.x + c.low - step - want)
+	if !known || !(next.Error >= is) || !(next.Weights.Energy >= math.Sqrt(h)*is) {
+		t.Errorf("%+v, T %v: error %g, bound %g, in the norm of H %g", c, byT, is, next.Error, next.Weights.Energy)
+	}
+	if is := math.Abs(next.X[0] - want); !(next.Weights.Error >= is*(1-1e-15)) || next.X[0]+next.Low[0] != next.X[0] || math.Abs(next.X[0]-(c.x+c.low-step)) > 1e-15*(1+c.x) {
+		t.Errorf("%+v, T %v: x is %g and %g, off by %g, bound %g", c, byT, next.X[0], next.Low[0], is, next.Weights.Error)
+	}
+	if before := math.Sqrt(h) * math.Abs(c.x-want); !(next.Before <= before*(1+1e-12)) || !(next.Before >= 0.8*before-2.1*math.Sqrt(h)*c.low-1e-12) {
+		t.Errorf("%+v, T %v: at least %g before, it was %g", c, byT, next.Before, before)
+	}
+	objective := (1 - 1/h) / 2
+	if o := next.Weights.Objective; !(o.Lo <= objective*(1+1e-12)) || !(o.Hi >= objective*(1-1e-12)) {
+		t.Errorf("%+v, T %v: objective in %v, is %g", c, byT, o, objective)
+	}
+	if rss := math.Pow(next.X[0]-1, 2); !(next.Weights.RSS.Lo <= rss*(1+1e-12)) || !(next.Weights.RSS.Hi >= rss*(1-1e-12)) {
+		t.Errorf("%+v, T %v: residual in %v, is %g", c, byT, next.Weights.RSS, rss)
+	}
+	if !(next.Error <= (0.1*math.Abs(step)+3*math.Abs(g*c.off/h))+1e-12) {
+		t.Errorf("%+v, T %v: bound %g for an error of %g", c, byT, next.Error, is)
+	}
+}
+
+// TestCorrectedParts: where the parts of a step all but cancel, it is off by as much as either.
+func TestCorrectedParts(t *testing.T) {
+	e, f := one(0)
+	f = &Factored{Data: f.Data, Triangle: Triangle{R: []float64{1}, Ld: 1}}
+	bound := func(part float64) float64 {
+		next, known := NewRefiner(e, f).Next(0, &Corrected{
+			X: []float64{1.5}, Bounds: []float64{0}, RSS: interval.Interval{Lo: 0.25, Hi: 0.25},
+			Half: []float64{0.5}, Step: []float64{0.5}, HalfLow: []float64{part}, StepLow: []float64{part},
+		})
+		if !known {
+			t.Fatal("nothing is known")
+		}
+		return next.Error
+	}
+	const part = 1e9
+	if alone, both := bound(0), bound(part); !(alone <= 1e-14) || !(both-alone >= 2*part*eps) || !(both <= 40*part*eps) {
+		t.Errorf("bound %g for one part, %g for two that cancel", alone, both)
+	}
+}
+
+// TestShare: ‖H^{-½}Aᵀ‖ is bounded for an A that may be displaced, and never above 1.
+func TestShare(t *testing.T) {
+	for _, c := range []struct{ size, off, gamma, want float64 }{
+		{3, 0, 16, 0.6}, {1, 2, 16, 0.6}, {1e-200, 0, 1e300, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {5, 0, 0, 1}, {math.Inf(1), 0, 1, 1},
+	} {
+		e := &Streamed{Dim: 1, Size: c.size}
+		if got := e.share(c.gamma, []float64{c.off, 1e9}); !(got >= c.want) || !(got <= 1.01*c.want+1e-300) || got > 1 {
+			t.Errorf("%+v: %g", c, got)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func (e *normalEquations) residuals(x, r []float64) {
 func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored {
 	d, t, q := e.d, e.t, e.d+e.t
 	n := float64(d)
-	s := &certify.Factored{Gamma: gamma, X: x, Data: make([]float64, q)}
+	s := &certify.Factored{Gamma: gamma, X: x, Data: make([]float64, q), Above: true}
 	for j := range t {
 		xj, rj, c := x[j*d:(j+1)*d], r[j*d:(j+1)*d], e.sum[(d+j)*q:(d+j)*q+d]
 		b, xn := e.col[d+j], vec.Norm(xj)

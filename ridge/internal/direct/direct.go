@@ -95,6 +95,7 @@ func (s *Stream) Close(stage *rows.Stage, intercept bool, be engine.Backend) *Sy
 	for j := range s.tss {
 		out.evidence.TSS = append(out.evidence.TSS, s.tss[j].Value())
 	}
+	out.evidence.Size = vec.Norm(out.columns[:s.d])
 	for j, v := range out.columns {
 		out.evidence.Displaced = append(out.evidence.Displaced, stage.Displaced(j, v))
 	}

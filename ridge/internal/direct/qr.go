@@ -95,7 +95,7 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 		}
 	}
 	s := &certify.Factored{
-		Gamma: gamma, X: make([]float64, t*d), R: e.stack, Ld: q, Data: make([]float64, q),
+		Gamma: gamma, X: make([]float64, t*d), Triangle: certify.Triangle{R: e.stack, Ld: q}, Data: make([]float64, q),
 		Residual: make([]float64, t*d), RSS: make([]float64, t), RSSRound: make([]float64, t),
 	}
 	for j := range q {
@@ -171,6 +171,7 @@ func (e *tsqr) refine(s *certify.Factored) {
 	for j := range d {
 		s.Data[j] = e.backward() * e.col[j]
 	}
+	s.Above = true
 }
 
 // Correct solves RᵀR·step = g with the factor of f; half is R⁻ᵀg.

@@ -30,10 +30,12 @@ type passHeader struct {
 	Weight, WeightLow   float64
 }
 
-// Bits of State.
+// Bits of State. passMixed is that of a pass which earlier versions have measured without telling
+// what residuals are off by from what their sums are: it is made again.
 const (
 	passEnded = 1 << iota
 	passSparse
+	passMixed
 	passPrecise
 )
 
@@ -82,7 +84,7 @@ func question(qs []Query, v, shifts []float64) (out [sha256.Size]byte) {
 // messages (see package wire), of kind 4:
 //
 //	offset  bytes
-//	24      8       1 where the pass has ended, plus 2 where rows were sparse, plus 4
+//	24      8       1 where the pass has ended, plus 2 where rows were sparse, plus 8
 //	                where it measures p gradients with twice the digits
 //	32      8       q, vectors
 //	40      8       d, their length
@@ -103,9 +105,9 @@ func question(qs []Query, v, shifts []float64) (out [sha256.Size]byte) {
 //	        16·q    ‖Av − b‖²
 //	        16·q    1ᵀ(Av − b)
 //
-// and in either case, where gradients are measured, the N = 1 + 2p + d·p numbers that they are
-// made of, d more with an intercept, of all workers where it has ended: Σw, of each gradient Σwr
-// and Σwr², and the sums Xᵀ(w·r), Xᵀw behind them,
+// and in either case, where gradients are measured, the N = 1 + 3p + d·p numbers that they are
+// made of, d more with an intercept, of all workers where it has ended: Σw, of each gradient Σwr,
+// Σwr² and a bound on √Σwδ², δ being what r is off by, and the sums Xᵀ(w·r), Xᵀw behind them,
 //
 //	8·N     their high parts
 //	8·N     their low parts
@@ -237,7 +239,7 @@ func readNumbers(m *wire.Reader, n int) []twofold.Number {
 func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 	_, size := m.Preamble(wire.Pass)
 	m.Struct(&h)
-	if m.Err() != nil || h.Question != o.shared.question {
+	if m.Err() != nil || h.Question != o.shared.question || h.State&passMixed != 0 {
 		return h, false
 	}
 	q := len(o.run.queries)

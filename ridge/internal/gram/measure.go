@@ -1,9 +1,12 @@
 package gram
 
 import (
+	"math"
+
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/twofold"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A point is where a gradient is measured: the weights x of a target, at a γ.
@@ -22,11 +25,41 @@ type point struct {
 // where an intercept is fitted, without the middle term otherwise. That is so for any constant
 // that is added to all residuals: with one that makes them small, ȳ − xᵀx̄ as computed, sums over
 // rows that are far from zero have nothing to cancel.
+//
+// What r is off by, δ, is told apart from what the sums of it are: it changes the gradient by
+// Aᵀδ, A being the rows less their means, and so the solution by no more than ‖H⁻¹Aᵀ‖‖δ‖, into
+// which the means do not enter.
 type Measurement struct {
-	Gradient []float64 // H·x − c, rounded once
-	Bounds   []float64 // of the error of each component
+	Gradient []float64 // H·x − c, rounded, for the r that was computed
+	Low      []float64 // what rounding has taken from that
+	Bounds   []float64 // of the error of each component of Gradient + Low, but for Aᵀδ
+	Residual float64   // bounds ‖δ‖, each row times √w
 	RSS      twofold.Number
 	Shift    twofold.Number // the mean of Xx − y; 0 without an intercept
+}
+
+// Add makes of what was measured at x, and without a target at l, what is known at x + l: the
+// gradient alone. RSS and Shift stay those of x.
+func (m *Measurement) Add(l *Measurement) {
+	for j := range m.Gradient {
+		v := twofold.Number{Hi: m.Gradient[j], Lo: m.Low[j], Err: m.Bounds[j]}
+		m.set(j, v.Plus(twofold.Number{Hi: l.Gradient[j], Lo: l.Low[j], Err: l.Bounds[j]}))
+	}
+	m.Residual = (m.Residual + l.Residual) * (1 + 0x1p-50)
+}
+
+func (m *Measurement) set(j int, v twofold.Number) {
+	m.Gradient[j], m.Low[j] = twofold.Sum(v.Hi, v.Lo)
+	m.Bounds[j] = v.Err
+}
+
+// Rounded are bounds of the error of Gradient alone.
+func (m *Measurement) Rounded() []float64 {
+	out := make([]float64, len(m.Bounds))
+	for j, v := range m.Bounds {
+		out[j] = (v + math.Abs(m.Low[j])) * (1 + 0x1p-50)
+	}
+	return out
 }
 
 // A measuring is a pass under way that measures at some points.
@@ -48,6 +81,7 @@ type measuring struct {
 type measured struct {
 	ones    twofold.Number // Σwr
 	squares twofold.Number // Σwr²
+	lost    float64        // bounds the norm of √w·δ
 }
 
 // newMeasuring is nil where no query is precise.
@@ -72,7 +106,10 @@ func newMeasuring(o *Operator, qs []Query, v []float64) *measuring {
 	if o.product.reader.Mean() != nil {
 		m.shift = make([]float64, q)
 		for i, p := range points {
-			m.shift[i] = o.product.reader.TargetMean(p.Target) - o.product.offset[p.query]
+			m.shift[i] = -o.product.offset[p.query]
+			if p.Affine {
+				m.shift[i] += o.product.reader.TargetMean(p.Target)
+			}
 		}
 	}
 	m.g, m.r = newTwofold(q, o.d), newTwofold(engine.MaxGradientRows, q)
@@ -90,7 +127,10 @@ func (m *measuring) add(b dataset.Block) {
 	for i := range b.N {
 		row := m.rhs[i*q : (i+1)*q]
 		for j, p := range m.points {
-			row[j] = b.Y[i*o.t+p.Target]
+			row[j] = 0
+			if p.Affine {
+				row[j] = b.Y[i*o.t+p.Target]
+			}
 		}
 		if q > len(m.points) {
 			row[q-1] = -1
@@ -109,7 +149,7 @@ func (m *measuring) add(b dataset.Block) {
 		}
 		m.weight = m.weight.Plus(w)
 		for j := range m.points {
-			v := twofold.Number{Hi: r.Hi.Row(i)[j], Lo: r.Lo.Row(i)[j], Err: r.Err.Row(i)[j]}
+			v := twofold.Number{Hi: r.Hi.Row(i)[j], Lo: r.Lo.Row(i)[j]}
 			s, weighted := &m.sums[j], v
 			if b.W != nil {
 				weighted = v.Times(w)
@@ -118,14 +158,37 @@ func (m *measuring) add(b dataset.Block) {
 			s.squares = s.squares.Plus(weighted.Times(v))
 		}
 	}
+	for j := range m.points {
+		s := &m.sums[j]
+		s.lost = math.Hypot(s.lost, lostNorm(b, r.Err, j)) * (1 + 0x1p-50)
+	}
 }
 
-// numbers are all sums over the rows: the weight, of each point Σwr and Σwr², and the
-// gradients, in this order.
+// lostNorm is the norm of √w·δ for the rows of a block and the δ in a column.
+func lostNorm(b dataset.Block, delta engine.Matrix, column int) float64 {
+	norm := 0.0
+	for lo := 0; lo < b.N; lo += lostRows {
+		var v [lostRows]float64
+		for i := lo; i < min(lo+lostRows, b.N); i++ {
+			v[i-lo] = delta.Row(i)[column]
+			if b.W != nil {
+				v[i-lo] *= math.Sqrt(b.W[i])
+			}
+		}
+		norm = math.Hypot(norm, vec.Norm(v[:]))
+	}
+	return norm * (1 + 0x1p-40)
+}
+
+// lostRows is how many rows lostNorm takes together.
+const lostRows = 64
+
+// numbers are all sums over the rows: the weight, of each point Σwr, Σwr² and what bounds the norm
+// of √w·δ, and the gradients, in this order.
 func (m *measuring) numbers() []twofold.Number {
 	out := []twofold.Number{m.weight}
 	for _, s := range m.sums {
-		out = append(out, s.ones, s.squares)
+		out = append(out, s.ones, s.squares, twofold.Of(s.lost))
 	}
 	for i := range m.g.Hi.Rows {
 		for j := range m.o.d {
@@ -135,19 +198,22 @@ func (m *measuring) numbers() []twofold.Number {
 	return out
 }
 
+// ofPoint is how many numbers of a point stand before the gradients.
+const ofPoint = 3
+
 // count is how many numbers these are; none of a nil measuring.
 func (m *measuring) count() int {
 	if m == nil {
 		return 0
 	}
-	return 1 + 2*len(m.sums) + m.g.Hi.Rows*m.o.d
+	return 1 + ofPoint*len(m.sums) + m.g.Hi.Rows*m.o.d
 }
 
 // restore takes such numbers for what has been summed.
 func (m *measuring) restore(ns []twofold.Number) {
 	m.weight, ns = ns[0], ns[1:]
 	for i := range m.sums {
-		m.sums[i], ns = measured{ns[0], ns[1]}, ns[2:]
+		m.sums[i], ns = measured{ns[0], ns[1], residual(ns[2])}, ns[ofPoint:]
 	}
 	for i, v := range ns {
 		q, j := i/m.o.d, i%m.o.d
@@ -161,26 +227,38 @@ func firstRows(m engine.Twofold, n int) engine.Twofold {
 	return engine.Twofold{Hi: cut(m.Hi), Lo: cut(m.Lo), Err: cut(m.Err)}
 }
 
+// residual bounds ‖δ‖, given the bounds of all workers, added up.
+func residual(lost twofold.Number) float64 {
+	if lost.Err == 0 && lost.Lo == 0 {
+		return lost.Hi
+	}
+	return (math.Abs(lost.Hi) + math.Abs(lost.Lo) + lost.Err) * (1 + 0x1p-50)
+}
+
 // results are what the sums over the rows of all workers, as numbers has them, make of each
 // query; nil where it was not precise.
 func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 	o, centred := m.o, m.o.product.reader.Mean() != nil
 	q, out := len(m.points), make([]*Measurement, queries)
-	weight, g := sums[0], sums[1+2*q:]
+	weight, g := sums[0], sums[1+ofPoint*q:]
 	for i, p := range m.points {
-		ones, found := sums[1+2*i], &Measurement{Gradient: make([]float64, o.d), Bounds: make([]float64, o.d), RSS: sums[2+2*i]}
+		of := sums[1+ofPoint*i:]
+		ones, found := of[0], &Measurement{Gradient: make([]float64, o.d), Low: make([]float64, o.d), Bounds: make([]float64, o.d), Residual: residual(of[2]), RSS: of[1]}
 		var mean twofold.Number // s/Σw
 		if centred {
 			mean = ones.Over(weight)
 			found.RSS = found.RSS.Minus(ones.Times(mean))
 			found.Shift = mean.Minus(twofold.Of(m.shift[i]))
+			found.Shift.Err += found.Residual / math.Sqrt(weight.Hi) * (1 + 0x1p-50) // |1ᵀWδ| ≤ √Σw·‖W^{½}δ‖
 		}
+		norm := math.Sqrt(math.Max(0, found.RSS.Hi)+math.Abs(found.RSS.Lo)+found.RSS.Err) * (1 + 0x1p-50)
+		found.RSS.Err += found.Residual * (2*norm + found.Residual) * (1 + 0x1p-48)
 		for j, x := range p.x {
 			v := g[i*o.d+j]
 			if centred {
 				v = v.Minus(g[q*o.d+j].Times(mean))
 			}
-			found.Gradient[j], found.Bounds[j] = v.Plus(twofold.Times(p.Gamma, x)).Round()
+			found.set(j, v.Plus(twofold.Times(p.Gamma, x)))
 		}
 		out[p.query] = found
 	}

@@ -21,7 +21,7 @@ import (
 type Query struct {
 	Target int
 	Affine bool
-	// Precise asks, of an affine query, for a Measurement at γ too.
+	// Precise asks for a Measurement at γ too: without a target where it is not affine.
 	Precise bool
 	Gamma   float64
 }

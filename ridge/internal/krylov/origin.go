@@ -30,7 +30,7 @@ type origin struct {
 // that than in a plain gradient there: rows that are very far from zero are read as they are.
 func (s *System) settle(v []float64, found *gram.Measurement) (settled bool) {
 	rss, off := found.RSS.Round()
-	exact := s.judged.Exact(interval.Outward(rss, off), found.Bounds)
+	exact := s.judged.Exact(interval.Outward(rss, off), found.Rounded(), found.Residual)
 	if plain, _ := s.judged.RoundOff(s.Target, v, math.Sqrt(math.Max(0, rss))); !(exact.Weights < plain/2) {
 		return false
 	}

@@ -140,7 +140,7 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	switch {
 	case reached:
 		s.Status = Reached
-	case s.isZero() || exhausted && s.zeroTarget():
+	case s.isZero() || exhausted && s.zeroTarget() && s.precision != plain && math.IsInf(s.Relative, 1):
 		s.Status = Zero
 	case (exhausted || s.best.vain >= mostVain) && s.precision == plain:
 		s.precision, s.checking, s.best.vain = twice, true, 0
@@ -159,9 +159,10 @@ func (s *System) zeroTarget() bool {
 	return s.judged.CNorm(s.Target) <= s.judged.CrossError(s.Target)
 }
 
-// isZero says that for such a target the weights that it started from are gone but for a rounding.
+// isZero says that for such a target the weights that it started from are gone but for a rounding,
+// and that those it has are nothing that is certain.
 func (s *System) isZero() bool {
-	return s.zeroTarget() && s.bound <= roundoff.Eps*s.best.first
+	return s.zeroTarget() && s.bound <= roundoff.Eps*s.best.first && math.IsInf(s.Relative, 1)
 }
 
 // soon is the share of round-off in a bound from which on it is not waited for more of it.
