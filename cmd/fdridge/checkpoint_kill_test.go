@@ -150,7 +150,7 @@ func TestKilled(t *testing.T) {
 	runs := []string{
 		"--data rows.npy --target 13,14 --targets 2 --method cg --gamma 1,10 --tol 1e-9",
 		"--data rows.csv.gz --target 13 --weights 14 --method cg --gamma 3 --tol 1e-9",
-		"--data rows.csv.gz,rows.csv.gz --target 13 --columns -14 --method one-shot --gamma 1,2 --save-sketch sketch.fds",
+		"--data rows.csv.gz,rows.csv.gz --target 13 --columns -14 --method one-shot --gamma 1,2 --lanes 3 --save-sketch sketch.fds",
 		"--data rows.npy --target 13 --columns -14 --method chebyshev --gamma auto --tol 1e-6 --standardize --penalty penalty.csv --rows 20:4900",
 		"--data rows.npy --target 13 --columns -14 --gamma auto --select loo --tol 1e-9",
 		"--data pairs.svm --method newton --gamma 50 --features rff:60,gamma=0.1,seed=3 --intercept=false",
