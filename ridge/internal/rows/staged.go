@@ -56,7 +56,7 @@ func (st *Staged) Write(i int, dst []float64) {
 func (st *Staged) dense(i int, dst []float64, j int) {
 	s := st.stage
 	if i*s.d >= len(st.source) {
-		copy(dst, s.joining[j:])
+		copy(dst, s.block.joining[j:])
 		return
 	}
 	src := st.source[i*s.d+j:][:len(dst)]
@@ -164,7 +164,7 @@ func (st *Staged) nonZero(i, d int) bool {
 	case st.Sparse != nil:
 		_, x = st.Sparse.Row(i)
 	case i*d >= len(st.source):
-		x = st.stage.joining
+		x = st.stage.block.joining
 	default:
 		x = st.source[i*d : (i+1)*d]
 	}
