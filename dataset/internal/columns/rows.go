@@ -8,15 +8,15 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// reserve bounds the numbers that Reserve makes room for. Of all but the widest rows it is
-// room for a whole block.
-const reserve = 1 << 19
+// reserve bounds the numbers that Reserve makes room for: those of a block of 8 MiB, with their
+// targets. What grows step by step is copied, and takes as much memory again.
+const reserve = 1<<20 + 1<<14
 
 // Reserve makes room for n rows, so that several calls of Grow cost no more than one. It is
 // called before the rows are read, and so is bounded: a file may say that it has more rows
 // than it has.
 func (c *Choice) Reserve(b *dataset.Buffer, n int) {
-	b.X = slices.Grow(b.X, min(n*c.Features, reserve))
+	b.X = slices.Grow(b.X, min(n*(c.Features+c.Targets), reserve)) // rows lie there whole, see Whole
 	b.Y = slices.Grow(b.Y, min(n*c.Targets, reserve))
 }
 

@@ -184,7 +184,7 @@ func (s *Stage) join(w2, weightError float64, n int) int {
 			gap := mean[j] - v
 			column := 0 // of NonZero
 			if j < s.d {
-				s.joining[j] = f * gap
+				s.block.joining[j] = f * gap
 			} else {
 				targets[j-s.d] = f * gap
 				column = 1 + j - s.d

@@ -35,26 +35,21 @@ type Stage struct {
 	intercept bool
 	mean      []float64 // Sum/Weight
 
-	memory
+	x     []float64  // sparse rows written out, n×d
+	y     []float64  // staged targets, n×t
 	block moments    // of the block at hand, or of the rows that are merged
 	added sumsOfCuts // of the rows that Check has seen last
+	root  []float64  // √w of the block at hand
+	view  engine.CSR // the sparse rows at hand
+	own   engine.CSR // sparse rows times √w
 }
 
-// memory is what the rows at hand are staged in.
-type memory struct {
-	x       []float64  // sparse rows written out, n×d
-	y       []float64  // staged targets, n×t
-	joining []float64  // the features of the joining row, d
-	root    []float64  // √w of the block at hand
-	view    engine.CSR // the sparse rows at hand
-	own     engine.CSR // sparse rows times √w
-}
-
-// moments are what centring knows of some rows, each of length d+t.
+// moments are what centring knows of some rows, each of length d+t but for the last.
 type moments struct {
 	mean      []float64 // less the origin
 	meanError []float64 // bounds the round-off of these
 	spread    []float64 // Σw·(row − origin)²
+	joining   []float64 // the features of the row that joins them to those before, d
 }
 
 // A State is what a stage knows of the rows seen: all of it that a message keeps.
@@ -98,7 +93,7 @@ func ResumeStage(d, t int, intercept bool, state State) *Stage {
 func (s *Stage) reserve() {
 	b, n := &s.block, s.d+s.t
 	b.mean, b.meanError, b.spread = vec.Grow(b.mean, n), vec.Grow(b.meanError, n), vec.Grow(b.spread, n)
-	s.joining = vec.Grow(s.joining, s.d)
+	b.joining = vec.Grow(b.joining, s.d)
 }
 
 // Means returns the weighted means of the features and targets seen, d+t.

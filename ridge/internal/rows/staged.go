@@ -23,45 +23,33 @@ type Staged struct {
 
 // Rows overwrites dst (k×d) with the features of dense rows first to first+k.
 func (st *Staged) Rows(first int, dst engine.Matrix) {
-	if !st.centred || dst.Cols <= stripColumns {
-		for i := range dst.Rows {
-			st.dense(first+i, dst.Row(i), 0)
-		}
-		return
-	}
-	for j := 0; j < dst.Cols; j += stripColumns {
-		for i := range dst.Rows {
-			st.dense(first+i, dst.Row(i)[j:min(j+stripColumns, dst.Cols)], j)
-		}
+	for i := range dst.Rows {
+		st.dense(first+i, dst.Row(i))
 	}
 }
-
-// stripColumns is how many columns of some rows are centred before the next ones: origin and mean
-// of as many stay in the first-level cache.
-const stripColumns = 1024
 
 // Write overwrites dst (d+t) with row i and its targets, zeros written out.
 func (st *Staged) Write(i int, dst []float64) {
 	t := len(st.Y) / st.N
 	d := len(dst) - t
 	if st.Sparse == nil {
-		st.dense(i, dst[:d], 0)
+		st.dense(i, dst[:d])
 	} else {
 		densify(st.Sparse, i, dst[:d])
 	}
 	copy(dst[d:], st.Y[i*t:(i+1)*t])
 }
 
-// dense overwrites dst with columns j, j+1, … of dense row i.
-func (st *Staged) dense(i int, dst []float64, j int) {
-	s := st.stage
-	if i*s.d >= len(st.source) {
-		copy(dst, s.joining[j:])
+// dense overwrites dst (d) with dense row i.
+func (st *Staged) dense(i int, dst []float64) {
+	s, d := st.stage, len(dst)
+	if i*d >= len(st.source) {
+		copy(dst, s.block.joining)
 		return
 	}
-	src := st.source[i*s.d+j:][:len(dst)]
+	src := st.source[i*d : (i+1)*d]
 	if st.centred {
-		engine.Centre(src, s.Origin[j:], s.block.mean[j:], dst)
+		engine.Centre(src, s.Origin, s.block.mean, dst)
 	} else {
 		copy(dst, src)
 	}
@@ -164,7 +152,7 @@ func (st *Staged) nonZero(i, d int) bool {
 	case st.Sparse != nil:
 		_, x = st.Sparse.Row(i)
 	case i*d >= len(st.source):
-		x = st.stage.joining
+		x = st.stage.block.joining
 	default:
 		x = st.source[i*d : (i+1)*d]
 	}
