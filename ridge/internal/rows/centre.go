@@ -57,8 +57,9 @@ func (s *Stage) rowNorm2(b dataset.Block, i int) float64 {
 func squaredNorm(x []float64) float64 { return vec.Dot(x, x) }
 
 // centre finds the weighted mean of the n rows x of a block, less the origin, subtracts it
-// from their targets in s.y, and makes the joining row, whose targets go behind those. It returns how many rows that added (0 or
-// 1). The rows stay as they are: [Staged] subtracts when they are written.
+// from their targets in s.y, and makes the joining row, whose targets go behind those. It
+// returns how many rows that added (0 or 1). The rows stay as they are: [Staged] subtracts
+// when they are written.
 func (s *Stage) centre(n int, w, x []float64) int {
 	first := heaviest(n, w)
 	if first < 0 {
