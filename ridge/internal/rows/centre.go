@@ -145,6 +145,9 @@ func (s *Stage) count(n int, weight float64) {
 
 // hypot is math.Hypot of numbers that are not negative, to the same bits, without a call.
 func hypot(p, q float64) float64 {
+	if p > math.MaxFloat64 || q > math.MaxFloat64 {
+		return math.Inf(1) // as the bounds of summaries that prove nothing
+	}
 	p, q = max(p, q), min(p, q)
 	if p == 0 {
 		return 0
