@@ -44,8 +44,9 @@ func (s *Stage) rowNorm2(b dataset.Block, i int) float64 {
 func squaredNorm(x []float64) float64 { return vec.Dot(x, x) }
 
 // centre finds the weighted mean of the n rows x of a block, less the origin, subtracts it
-// from their targets in s.y, and makes the joining row, whose targets go behind those. It returns how many rows that added (0 or
-// 1). The rows stay as they are: [Staged] subtracts when they are written.
+// from their targets in s.y, and makes the joining row, whose targets go behind those. It
+// returns how many rows that added (0 or 1). The rows stay as they are: the mean is subtracted
+// where a [Staged] writes them.
 func (s *Stage) centre(n int, w, x []float64) int {
 	first := heaviest(n, w)
 	if first < 0 {
@@ -75,8 +76,8 @@ func (s *Stage) centre(n int, w, x []float64) int {
 }
 
 // sumTargets adds up the targets of n rows, which become differences from the origin, for their
-// mean, and returns the sum of the weights. What it says of parts holds for features, too: rows
-// are summed in parts, as the error of a sum grows with the longest chain of additions.
+// mean, and returns the sum of the weights. Rows are summed in parts, as the error of a sum grows
+// with the longest chain of additions; features are, too.
 func (s *Stage) sumTargets(n int, w []float64) (total neumaier.Sum) {
 	sum := s.y[n*s.t : (n+1)*s.t] // the memory of the joining row has the sum of a part
 	for lo := 0; lo < n; lo += roundoff.MeanPart {
