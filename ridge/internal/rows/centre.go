@@ -89,8 +89,8 @@ func (s *Stage) centre(n int, w, x []float64) int {
 }
 
 // sumTargets adds up the targets of n rows, which become differences from the origin, for their
-// mean, and returns the sum of the weights. What it says of parts holds for features, too: rows
-// are summed in parts, as the error of a sum grows with the longest chain of additions.
+// mean, and returns the sum of the weights. Rows are summed in parts, as the error of a sum grows
+// with the longest chain of additions; features are, too.
 func (s *Stage) sumTargets(n int, w []float64) (total neumaier.Sum) {
 	sum := s.y[n*s.t : (n+1)*s.t] // the memory of the joining row has the sum of a part
 	for lo := 0; lo < n; lo += roundoff.MeanPart {
@@ -159,6 +159,9 @@ func (s *Stage) count(n int, weight float64) {
 
 // hypot is math.Hypot of numbers that are not negative, to the same bits, without a call.
 func hypot(p, q float64) float64 {
+	if p > math.MaxFloat64 || q > math.MaxFloat64 {
+		return math.Inf(1) // as the bounds of summaries that prove nothing
+	}
 	p, q = max(p, q), min(p, q)
 	if p == 0 || math.IsInf(p, 1) {
 		return p

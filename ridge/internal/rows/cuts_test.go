@@ -80,13 +80,13 @@ func TestCheckedBlocks(t *testing.T) {
 // TestHypot: the bits of math.Hypot.
 func TestHypot(t *testing.T) {
 	r := rand.New(rand.NewPCG(18, 3))
-	at := []float64{0, 0x1p-1074, 1e-300, 1, 3, 1e300, math.MaxFloat64}
+	at := []float64{0, 0x1p-1074, 1e-300, 1, 3, 1e300, math.MaxFloat64, math.Inf(1), math.NaN()}
 	for range 2000 {
 		at = append(at, math.Ldexp(r.Float64(), r.IntN(40)-20))
 	}
 	for i, p := range at {
-		for _, q := range []float64{at[(7*i+3)%len(at)], 0, p, 1e-300} {
-			if got, want := hypot(p, q), math.Hypot(p, q); got != want {
+		for _, q := range []float64{at[(7*i+3)%len(at)], 0, p, 1e-300, math.Inf(1), math.NaN()} {
+			if got, want := hypot(p, q), math.Hypot(p, q); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
 				t.Fatalf("hypot(%g, %g) is %g, want %g", p, q, got, want)
 			}
 		}
