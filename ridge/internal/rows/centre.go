@@ -163,8 +163,8 @@ func hypot(p, q float64) float64 {
 		return math.Inf(1) // as the bounds of summaries that prove nothing
 	}
 	p, q = max(p, q), min(p, q)
-	if p == 0 || math.IsInf(p, 1) {
-		return p
+	if p == 0 {
+		return 0
 	}
 	q /= p
 	return p * math.Sqrt(1+q*q)
