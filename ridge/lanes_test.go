@@ -265,3 +265,18 @@ func TestLanesMessage(t *testing.T) {
 		}
 	}
 }
+
+// TestLanesOfNothing: the zero Summary has no sketch, and a new one of several lanes an empty one.
+func TestLanesOfNothing(t *testing.T) {
+	if s := new(ridge.Summary).Sketch(); s != nil {
+		t.Errorf("the zero Summary has the sketch %+v", s)
+	}
+	s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, Lanes: 4}))(t)
+	if n := s.Sketch().Rows(); n != 0 {
+		t.Errorf("%d rows before the first", n)
+	}
+	if _, err := s.Fit(1); !errors.Is(err, ridge.ErrEmpty) {
+		t.Error(err)
+	}
+	check(t, s.Join())
+}

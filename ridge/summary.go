@@ -195,7 +195,11 @@ func (s *Summary) Config() SummaryConfig { return s.cfg }
 
 // Sketch returns the sketch of A, centred where an intercept is fitted. It is
 // the summary's own: read it only. Where the lanes could not be merged its methods return why.
+// The zero Summary has none.
 func (s *Summary) Sketch() *fd.Sketch {
+	if !s.made() {
+		return nil
+	}
 	all, _ := s.all() // the sketch knows the error
 	return all.sketch
 }
@@ -298,7 +302,7 @@ const leastWeight = 0x1p-900
 // or intercept, s itself and nil are refused with [ErrShape]; a sum of squares
 // beyond range with *[fd.RangeError]; s is then unchanged. o is never changed.
 func (s *Summary) Merge(o *Summary) error {
-	if o == nil || !o.made() || !s.made() {
+	if !o.made() || !s.made() {
 		return fmt.Errorf("%w: merging a summary that is nil or was never made", errShape)
 	}
 	a, b := s.cfg, o.cfg
