@@ -148,13 +148,13 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestKernels runs the suite on every kernel that the machine has, and the first of them,
-// which enginetest's own test runs with blocks of the usual size, with blocks so small that
-// every product has several. Where FDRIDGE_THOROUGH is set every kernel has both; else the last,
-// which is in Go and takes as long as the others together, has neither where there are others.
+// TestKernels runs the products of every edge on each kernel of the machine, and the suite on
+// the second, with blocks so small that every product has several: enginetest's own test has the
+// first with blocks of the usual size. Where FDRIDGE_THOROUGH is set every kernel has both.
 func TestKernels(t *testing.T) {
 	thorough := os.Getenv("FDRIDGE_THOROUGH") != ""
-	for i, k := range purego.Kernels() {
+	kernels := purego.Kernels()
+	for i, k := range kernels {
 		backend := func(cfg purego.Config) *purego.Backend {
 			be, err := purego.New(cfg)
 			if err != nil {
@@ -167,12 +167,11 @@ func TestKernels(t *testing.T) {
 			suite = enginetest.Run
 		}
 		usual := backend(purego.Config{Kernel: k.Name})
-		last := i > 1 && i == len(purego.Kernels())-1
-		if i > 0 && !last || thorough || testing.Short() {
+		if thorough || testing.Short() {
 			t.Run(k.Name, func(t *testing.T) { suite(t, usual) })
 		}
 		t.Run(k.Name+"/edges", func(t *testing.T) { enginetest.Edges(t, usual, 2*k.MR+1, 2*k.NR+1) })
-		if !testing.Short() && (i == 0 || thorough) {
+		if !testing.Short() && (i == min(1, len(kernels)-1) || thorough) {
 			small := backend(purego.Config{Kernel: k.Name, MC: 1, KC: 7, NC: 1})
 			t.Run(k.Name+"/small", func(t *testing.T) { suite(t, small) })
 		}

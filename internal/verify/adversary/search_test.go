@@ -77,12 +77,12 @@ func (b budget) spend(t *testing.T, s *Search) {
 
 // TestSearch climbs from the findings: no certificate is ever exceeded.
 func TestSearch(t *testing.T) {
-	cases, thorough := 100, os.Getenv("FDRIDGE_THOROUGH") != ""
+	cases, thorough := 60, os.Getenv("FDRIDGE_THOROUGH") != ""
 	switch {
 	case os.Getenv(inner) != "" && thorough:
 		cases = 60
 	case os.Getenv(inner) != "":
-		cases = 20
+		cases = 12
 	case thorough:
 		cases = 200
 	}

@@ -6,6 +6,7 @@ import "math/big"
 type LeftOut struct {
 	p        *Problem
 	l        [][]*big.Float
+	inverse  []*big.Float // of D, where H = LDLᵀ
 	solution *Solution
 	weight   *big.Float // of all rows
 }
@@ -21,7 +22,11 @@ func (p *Problem) LeaveOut(gamma float64, weight *big.Float) (*LeftOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &LeftOut{p, l, s, weight}, nil
+	inverse := vector(p.D)
+	for j := range inverse {
+		inverse[j].Quo(Float(1), l[j][j])
+	}
+	return &LeftOut{p, l, inverse, s, weight}, nil
 }
 
 // Squared is w·(r/(1 − h))² of each target for a row x with targets y of weight w,
@@ -32,7 +37,14 @@ func (o *LeftOut) Squared(x, y []float64, w *big.Float) (squared, scale []*big.F
 	for j := range a {
 		a[j] = sub(a[j], o.p.MeanX[j])
 	}
-	free := sub(Float(1), mul(w, dot(a, solve(o.l, a))))
+	z := forward(o.l, a)
+	for j := range z {
+		z[j].Mul(z[j].Mul(z[j], z[j]), o.inverse[j])
+	}
+	free := Float(1) // 1 − h, h = w·aᵀH⁻¹a = w·zᵀD⁻¹z for z = L⁻¹a
+	for _, v := range z {
+		free.Sub(free, v.Mul(v, w))
+	}
 	if o.p.Intercept {
 		free = sub(free, quo(w, o.weight))
 	}
@@ -40,10 +52,10 @@ func (o *LeftOut) Squared(x, y []float64, w *big.Float) (squared, scale []*big.F
 		return nil, nil
 	}
 	for j, coef := range o.solution.Coef {
-		r, size := sub(sub(Float(y[j]), o.p.MeanY[j]), dot(a, coef)), Float(0)
+		r, size, term := sub(Float(y[j]), o.p.MeanY[j]), Float(0), new(big.Float)
 		for k := range a {
-			term := mul(a[k], coef[k])
-			size = add(size, term.Abs(term))
+			r.Sub(r, term.Mul(a[k], coef[k]))
+			size.Add(size, term.Abs(term))
 		}
 		size = add(size, new(big.Float).Abs(Float(y[j])))
 		size = add(size, new(big.Float).Abs(o.p.MeanY[j]))

@@ -47,7 +47,6 @@ func New(x, y [][]float64, w []float64, intercept bool) *Problem {
 func NewWeighted(x, y [][]float64, w []*big.Float, intercept bool) *Problem {
 	p := &Problem{N: len(x), D: len(x[0]), T: len(y[0]), Intercept: intercept}
 	p.MeanX, p.MeanY = vector(p.D), vector(p.T)
-	weight := func(i int) *big.Float { return w[i] }
 	// Rows are taken relative to the heaviest: what they have in common goes exactly.
 	originX, originY := vector(p.D), vector(p.T)
 	deltaX, deltaY := vector(p.D), vector(p.T)
@@ -64,10 +63,10 @@ func NewWeighted(x, y [][]float64, w []*big.Float, intercept bool) *Problem {
 		}
 		for i := range x {
 			for j, v := range x[i] {
-				deltaX[j] = add(deltaX[j], mul(weight(i), sub(Float(v), originX[j])))
+				deltaX[j] = add(deltaX[j], mul(w[i], sub(Float(v), originX[j])))
 			}
 			for j, v := range y[i] {
-				deltaY[j] = add(deltaY[j], mul(weight(i), sub(Float(v), originY[j])))
+				deltaY[j] = add(deltaY[j], mul(w[i], sub(Float(v), originY[j])))
 			}
 		}
 		for j := range deltaX {
@@ -84,25 +83,33 @@ func NewWeighted(x, y [][]float64, w []*big.Float, intercept bool) *Problem {
 		}
 	}
 	p.K, p.C, p.YY = matrix(p.D, p.D), matrix(p.T, p.D), vector(p.T)
+	cx, cy := vector(p.D), vector(p.T)
+	weighted, product := new(big.Float), new(big.Float)
 	for i := range x {
-		cx, cy := vector(p.D), vector(p.T)
 		for j, v := range x[i] {
-			cx[j] = sub(sub(Float(v), originX[j]), deltaX[j])
+			cx[j].Sub(cx[j].SetFloat64(v), originX[j])
+			cx[j].Sub(cx[j], deltaX[j])
 		}
 		for j, v := range y[i] {
-			cy[j] = sub(sub(Float(v), originY[j]), deltaY[j])
+			cy[j].Sub(cy[j].SetFloat64(v), originY[j])
+			cy[j].Sub(cy[j], deltaY[j])
 		}
 		for a := range p.D {
-			wa := mul(weight(i), cx[a])
-			for b := range p.D {
-				p.K[a][b] = add(p.K[a][b], mul(wa, cx[b]))
+			weighted.Mul(w[i], cx[a])
+			for b := range a + 1 {
+				p.K[a][b].Add(p.K[a][b], product.Mul(weighted, cx[b]))
 			}
 			for b := range p.T {
-				p.C[b][a] = add(p.C[b][a], mul(wa, cy[b]))
+				p.C[b][a].Add(p.C[b][a], product.Mul(weighted, cy[b]))
 			}
 		}
 		for b := range p.T {
-			p.YY[b] = add(p.YY[b], mul(weight(i), mul(cy[b], cy[b])))
+			p.YY[b].Add(p.YY[b], product.Mul(w[i], product.Mul(cy[b], cy[b])))
+		}
+	}
+	for a := range p.D {
+		for b := range a {
+			p.K[b][a] = p.K[a][b]
 		}
 	}
 	return p
@@ -204,15 +211,16 @@ func Norm(x []*big.Float) float64 {
 
 // factor returns unit lower triangular L with D on its diagonal, K + γI = LDLᵀ.
 func (p *Problem) factor(gamma *big.Float) ([][]*big.Float, error) {
-	l := matrix(p.D, p.D)
+	l, product := matrix(p.D, p.D), new(big.Float)
 	for i := range p.D {
 		for j := range i + 1 {
-			v := p.K[i][j]
+			v := new(big.Float).Copy(p.K[i][j])
 			if i == j {
-				v = add(v, gamma)
+				v.Add(v, gamma)
 			}
 			for k := range j {
-				v = sub(v, mul(mul(l[i][k], l[j][k]), l[k][k]))
+				product.Mul(product.Mul(l[i][k], l[j][k]), l[k][k])
+				v.Sub(v, product)
 			}
 			if i > j {
 				l[i][j] = quo(v, l[j][j])
@@ -230,16 +238,25 @@ func (p *Problem) factor(gamma *big.Float) ([][]*big.Float, error) {
 }
 
 func solve(l [][]*big.Float, b []*big.Float) []*big.Float {
-	x := append([]*big.Float(nil), b...)
-	for i := range x {
-		for k := range i {
-			x[i] = sub(x[i], mul(l[i][k], x[k]))
+	x := forward(l, b)
+	product := new(big.Float)
+	for i := len(x) - 1; i >= 0; i-- {
+		x[i].Quo(x[i], l[i][i])
+		for k := i + 1; k < len(x); k++ {
+			x[i].Sub(x[i], product.Mul(l[k][i], x[k]))
 		}
 	}
-	for i := len(x) - 1; i >= 0; i-- {
-		x[i] = quo(x[i], l[i][i])
-		for k := i + 1; k < len(x); k++ {
-			x[i] = sub(x[i], mul(l[k][i], x[k]))
+	return x
+}
+
+// forward is L⁻¹b for the factors LDLᵀ that factor makes.
+func forward(l [][]*big.Float, b []*big.Float) []*big.Float {
+	x := make([]*big.Float, len(b))
+	product := new(big.Float)
+	for i := range x {
+		x[i] = new(big.Float).Copy(b[i])
+		for k := range i {
+			x[i].Sub(x[i], product.Mul(l[i][k], x[k]))
 		}
 	}
 	return x
@@ -263,9 +280,9 @@ func mul(a, b *big.Float) *big.Float { return new(big.Float).Mul(a, b) }
 func quo(a, b *big.Float) *big.Float { return new(big.Float).Quo(a, b) }
 
 func dot(a, b []*big.Float) *big.Float {
-	s := Float(0)
+	s, product := Float(0), new(big.Float)
 	for i := range a {
-		s = add(s, mul(a[i], b[i]))
+		s.Add(s, product.Mul(a[i], b[i]))
 	}
 	return s
 }
