@@ -33,10 +33,11 @@ func (c SummaryConfig) WithLanes(n int64) (SummaryConfig, error) {
 	return c, nil
 }
 
-// laneRows is LaneRows where the configuration does not say.
+// laneRows is LaneRows where the configuration does not say: what gives every lane some of a
+// block of 8 MiB, but no less than eight rows at a time or 64 KiB of them.
 func laneRows(d, lanes int) int {
-	const block, least = 8 << 20, 8
-	return max(min(block/8/d, 8192)/lanes, least)
+	const block, least = 8 << 20, 64 << 10
+	return max(min(block/8/d, 8192)/lanes, min(least/8/d, 8), 1)
 }
 
 // A crew feeds the lanes of a summary side by side.

@@ -29,6 +29,12 @@ type constants struct {
 	Step   []stepRate   `json:"step"`
 	Merge  []mergeRate  `json:"merge"`
 
+	Lanes []laneRate `json:"lanes"`
+	// Start is what a lane takes to be given its rows of a block and to tell that it has them.
+	Start float64 `json:"lane_start_seconds"`
+	// Npy is the bytes of a .npy file that are read and handed on in a second.
+	Npy float64 `json:"npy_bytes_per_second"`
+
 	Loopback []transportRate `json:"loopback"`
 }
 

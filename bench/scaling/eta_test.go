@@ -126,7 +126,7 @@ func TestQuick(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(out, "scaling.md"), blank, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := (options{out: out, data: realRows, quick: true, measure: true, storage: 2e9, memory: 64e9}).run(context.Background()); err != nil {
+	if err := (options{out: out, data: realRows, quick: true, measure: true, storage: 2e9, memory: 64e9, bandwidth: 300e9}).run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	filled, err := os.ReadFile(filepath.Join(out, "scaling.md"))

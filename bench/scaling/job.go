@@ -11,6 +11,8 @@ type site struct {
 	net     network
 	storage float64 // bytes a second, for each rank; rows are float64
 	memory  float64 // bytes of rows that a rank keeps between passes
+	// bandwidth is how many bytes a second the cores of one machine move from and to memory, in lanes.
+	bandwidth float64
 }
 
 // Seconds of a job's parts. Sketch and gradient are divided by P.

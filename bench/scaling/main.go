@@ -36,6 +36,7 @@ type options struct {
 	out, data       string
 	measure, quick  bool
 	storage, memory float64
+	bandwidth       float64
 }
 
 func main() {
@@ -46,6 +47,7 @@ func main() {
 	flag.BoolVar(&o.quick, "quick", false, "few ranks, few rows, few shapes")
 	flag.Float64Var(&o.storage, "storage", 2e9, "bytes per second that each rank reads from storage")
 	flag.Float64Var(&o.memory, "memory", 64e9, "bytes of rows that each rank keeps between passes")
+	flag.Float64Var(&o.bandwidth, "bandwidth", 300e9, "bytes per second that the cores of one machine together move from and to memory, in lanes")
 	flag.Func("network", "another network: NAME,ALPHA_SECONDS,BYTES_PER_SECOND", addNetwork)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -85,7 +87,7 @@ func (o options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	at := site{c: c, net: networks[1], storage: o.storage, memory: o.memory}
+	at := site{c: c, net: networks[1], storage: o.storage, memory: o.memory, bandwidth: o.bandwidth}
 	most, rows, d, parts := 4096, 1<<16, 256, 1024
 	if o.quick {
 		most, rows, d, parts = 64, 1<<11, 64, 16
@@ -98,13 +100,17 @@ func (o options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	lost, err := laneEtaTable(ctx, rows, d, min(parts, 128), o.data)
+	if err != nil {
+		return err
+	}
 	exact := merged[len(merged)-1] // integers of low rank
 	var graded []merging
 	for _, m := range merged[:len(merged)-1] {
 		graded = append(graded, m...)
 	}
 	tables := append(constantsTables(c), volumeTable(), regimeTable(at), halfTable(c, at), comparisonTable(at), sparseTable(at), gridTable(at),
-		simulationTable(runs), stragglerTable(runs), etaTable(graded), roundTable(exact))
+		simulationTable(runs), stragglerTable(runs), laneTable(at), lost, etaTable(graded), roundTable(exact))
 	for name, f := range map[string]*chart.Figure{
 		"scaling": scalingFigure(runs), "stragglers": stragglerFigure(runs), "eta": etaFigure(graded), "size": sizeFigure(at),
 	} {

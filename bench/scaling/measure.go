@@ -77,6 +77,9 @@ func measure(ctx context.Context, p plan) (*constants, error) {
 		}
 		m.sparse(s.d)
 	}
+	if err := m.blocks(ctx); err != nil {
+		return nil, err
+	}
 	return m.c, m.loopback(ctx)
 }
 

@@ -6,13 +6,24 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
 // TestInPlace: rows that are read where they are to lie, with no target, one, or two behind the
 // features, in chunks and blocks that divide neither the rows nor each other, are those of the
-// file; and so are those that are decoded: big-endian ones, and features after targets.
+// file; and so are those that are decoded: big-endian ones, and features after targets. On many
+// cores they are read side by side.
 func TestInPlace(t *testing.T) {
+	for _, cores := range []int{2, 40} {
+		t.Run(fmt.Sprintf("%d cores", cores), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+			testInPlace(t)
+		})
+	}
+}
+
+func testInPlace(t *testing.T) {
 	const n, cols = 5000, 37
 	path := filepath.Join(t.TempDir(), "x.npy")
 	for _, descr := range []string{"<f8", ">f8"} {

@@ -43,6 +43,7 @@ type rowReader struct {
 	raw   []byte    // these rows, where they don't go to the block at once
 	plain []float64 // the same, decoded
 	done  int64     // rows that are read
+	parts []part    // of a block, where they are read side by side
 }
 
 func newRowReader(in *input, c columns.Choice) *rowReader {
@@ -68,6 +69,9 @@ func (r *rowReader) Read(b *dataset.Buffer, rows int) error {
 	rows = int(min(int64(rows), r.rows-r.done))
 	if rows == 0 {
 		return r.end()
+	}
+	if parts := r.sideBySide(rows); parts > 1 {
+		return r.readParts(b, rows, parts)
 	}
 	r.Reserve(b, rows)
 	for b.N < rows {
