@@ -2,16 +2,20 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"log"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/fdridge/fdridge/bench"
 	"github.com/fdridge/fdridge/bench/internal/python"
+	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/ridge"
 )
 
 // A stream is a sketch to make: n rows of d features into m rows.
@@ -19,8 +23,8 @@ type stream struct{ n, d, m int }
 
 var streams = []stream{{20000, 1024, 256}, {20000, 1024, 64}, {10000, 4096, 128}, {5000, 16384, 64}}
 
-// sketches are the jobs of the streams, the rows lying in a file for Python. gonum
-// takes part where its eigensolver does not take minutes.
+// sketches are the jobs of the streams, the rows lying in a file for Python; on several
+// threads the first backend makes one in lanes, too. gonum takes part where its eigensolver does not take minutes.
 func sketches(names []string, engines []engine.Backend, py *python.Process, dir string) []entry {
 	var all []entry
 	for _, s := range streams {
@@ -35,6 +39,9 @@ func sketches(names []string, engines []engine.Backend, py *python.Process, dir 
 				for i, be := range engines {
 					if names[i] != "gonum" || s.m <= 64 && kind == "Sketch" {
 						j.rivals = append(j.rivals, timed(names[i], func() { s.sketch(be, a) }))
+					}
+					if threads := runtime.GOMAXPROCS(0); threads > 1 && i == 0 && kind == "Sketch" {
+						j.rivals = append(j.rivals, timed(names[i]+", lanes", func() { s.lanes(be, a, threads) }))
 					}
 				}
 				if py == nil {
@@ -67,6 +74,21 @@ func (s stream) sketch(be engine.Backend, a []float64) {
 		}
 	}
 	if _, err := sk.Spectrum(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// lanes makes the sketch in so many lanes, a core for each.
+func (s stream) lanes(be engine.Backend, a []float64, lanes int) {
+	src, err := dataset.FromDense(s.n, s.d, 1, a, make([]float64, s.n))
+	if err != nil {
+		log.Fatal(err)
+	}
+	sum, err := ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: s.m, Store: fd.StoreRows, Lanes: lanes, Backend: be}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := sum.Sketch().Spectrum(); err != nil {
 		log.Fatal(err)
 	}
 }
