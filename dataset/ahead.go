@@ -89,8 +89,8 @@ var buffers = sync.Pool{New: func() any { return new(Buffer) }}
 // ahead makes a pass whose blocks are filled by a goroutine of its own, before the
 // consumer asks for them. fill appends the rows of the next block to an empty buffer and
 // sets its first; it returns io.EOF itself when no rows are left. Leaving the loop stops
-// the goroutine and waits until it has ended.
-func ahead(ctx context.Context, d int, fill func(b *Buffer) error) iter.Seq2[Block, error] {
+// the goroutine and waits until it has ended. name says what fill does, for [Waits].
+func ahead(ctx context.Context, name string, d int, fill func(b *Buffer) error) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		free, full := make(chan *Buffer, depth), make(chan *Buffer, depth)
@@ -122,7 +122,11 @@ func ahead(ctx context.Context, d int, fill func(b *Buffer) error) iter.Seq2[Blo
 			for range full { // until the goroutine has ended
 			}
 		}()
-		for b := range full {
+		for {
+			b, ok := receive(ctx, full, name)
+			if !ok {
+				break
+			}
 			if err := ctx.Err(); err != nil {
 				yield(Block{}, err)
 				return

@@ -218,7 +218,7 @@ func (c *Cache) replay(ctx context.Context, name string, first int64, yield func
 	}
 	if err == nil {
 		at = r.rows
-		for b, failed := range ahead(ctx, d, r.fill) {
+		for b, failed := range ahead(ctx, "reading", d, r.fill) {
 			if failed != nil {
 				if err = failed; ctx.Err() != nil {
 					yield(Block{}, failed)

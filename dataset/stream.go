@@ -96,7 +96,7 @@ func (s *Stream) pass(ctx context.Context, first int64, yield func(Block, error)
 		return false, unchanged(r, err)
 	}
 	whole := false
-	for b, err := range ahead(ctx, s.d, func(b *Buffer) error {
+	for b, err := range ahead(ctx, "reading", s.d, func(b *Buffer) error {
 		b.first, b.Sparse = n, s.sparse
 		err := unchanged(r, r.Read(b, rows))
 		n += int64(b.N)

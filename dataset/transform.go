@@ -13,7 +13,7 @@ import (
 // and weights pass through.
 type transformed struct {
 	src  Source
-	name string // for errors
+	name string // for errors and waits
 	d    int    // features that come out
 	rows int    // most rows of a block that comes out; 0: those of src
 	// start begins a pass: apply appends the features of b's rows to out and reports whether
@@ -39,7 +39,7 @@ func (s *transformed) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Blo
 		var in Block
 		var view engine.CSR
 		used := 0
-		for b, err := range ahead(ctx, s.d, func(out *Buffer) error {
+		for b, err := range ahead(ctx, s.name, s.d, func(out *Buffer) error {
 			for used == in.N {
 				b, err, ok := next()
 				if err != nil {

@@ -710,7 +710,7 @@ func TestLogFormat(t *testing.T) {
 	}
 	for _, line := range strings.Split(strings.TrimSpace(errs), "\n") {
 		var v map[string]any
-		if err := json.Unmarshal([]byte(line), &v); err != nil || v["msg"] != "progress" || v["stage"] == "" || !(v["rows"].(float64) > 0) || !(v["peak_rss_bytes"].(float64) >= 0) {
+		if err := json.Unmarshal([]byte(line), &v); err != nil || v["msg"] != "progress" || v["stage"] == "" || !(v["rows"].(float64) > 0) || v["waited_seconds"] == nil || !(v["peak_rss_bytes"].(float64) >= 0) {
 			t.Errorf("%v: %s", err, line)
 		}
 	}

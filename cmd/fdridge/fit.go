@@ -139,6 +139,7 @@ func (o *fitOptions) run(ctx context.Context, ranks *job.Ranks, stdout, stderr i
 	}
 	bar := newProgress(stderr, o.runs.logFormat)
 	defer bar.finish()
+	ctx = bar.watch(ctx)
 	settings, seen, err := o.settings(be)
 	if err != nil {
 		return err

@@ -192,6 +192,7 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	}
 	bar := newProgress(stderr, o.runs.logFormat)
 	defer bar.finish()
+	ctx = bar.watch(ctx)
 	begin := time.Now()
 	d, err := openData(ctx, &o.in, session{}, nil, be, bar)
 	if err != nil {

@@ -25,10 +25,12 @@ type progress struct {
 	w   io.Writer    // of the bar; nil where there is none
 	log *slog.Logger // in place of the bar
 
-	bar   *progressbar.ProgressBar
-	title string
-	start time.Time // of the pass
-	told  time.Time // when the last line was written
+	bar    *progressbar.ProgressBar
+	title  string
+	start  time.Time // of the pass
+	told   time.Time // when the last line was written
+	waits  dataset.Waits
+	before map[string]time.Duration // waits when the pass began
 }
 
 // logFormats are the values of --log-format.
@@ -51,6 +53,32 @@ func newProgress(w io.Writer, format string) *progress {
 
 // quiet tells that nothing is to be shown.
 func (p *progress) quiet() bool { return p.w == nil && p.log == nil }
+
+// watch is ctx for passes that tell what they wait for.
+func (p *progress) watch(ctx context.Context) context.Context {
+	if p.quiet() {
+		return ctx
+	}
+	return p.waits.Context(ctx)
+}
+
+// waited are the seconds that the pass has waited, by what for, and the same in words: shares of
+// what it took, where they count.
+func (p *progress) waited(took float64) (seconds map[string]float64, words string) {
+	seconds = make(map[string]float64)
+	names, times := p.waits.Of()
+	for i, name := range names {
+		t := (times[i] - p.before[name]).Seconds()
+		if t <= 0 {
+			continue
+		}
+		seconds[name] = t
+		if share := 100 * t / took; share >= 1 {
+			words += fmt.Sprintf(", %.0f %% waiting for %s", share, name)
+		}
+	}
+	return seconds, words
+}
 
 // A rate is how fast the rows of a pass are read.
 type rate struct {
@@ -76,14 +104,19 @@ func (p *progress) show(title string, rows, total int64, d int) {
 	now := time.Now()
 	if title != p.title {
 		p.finish()
-		p.title, p.start = title, now
+		p.title, p.start, p.before = title, now, make(map[string]time.Duration)
+		names, times := p.waits.Of()
+		for i, name := range names {
+			p.before[name] = times[i]
+		}
 	}
 	r := rateOf(rows, total, d, now.Sub(p.start).Seconds())
 	if p.log != nil {
 		if now.Sub(p.told) >= time.Second {
 			p.told = now
+			waited, _ := p.waited(r.seconds)
 			p.log.Info("progress", "stage", title, "rows", rows, "rows_total", total, "seconds", r.seconds,
-				"bytes_per_second", r.bytes, "seconds_left", r.left, "peak_rss_bytes", rss.Peak())
+				"bytes_per_second", r.bytes, "seconds_left", r.left, "waited_seconds", waited, "peak_rss_bytes", rss.Peak())
 		}
 		return
 	}
@@ -91,7 +124,8 @@ func (p *progress) show(title string, rows, total int64, d int) {
 		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.w), progressbar.OptionShowIts(), progressbar.OptionSetItsString("rows"),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(total > 0))
 	}
-	p.bar.Describe(fmt.Sprintf("%s, %.2f GB/s, %d MiB", title, r.bytes/1e9, rss.Peak()>>20))
+	_, waits := p.waited(r.seconds)
+	p.bar.Describe(fmt.Sprintf("%s, %.2f GB/s, %d MiB%s", title, r.bytes/1e9, rss.Peak()>>20, waits))
 	if total > 0 {
 		rows = min(rows, total-1) // a full bar would end
 	}

@@ -51,6 +51,7 @@ func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, runs *run
 	}
 	bar := newProgress(stderr, runs.logFormat)
 	defer bar.finish()
+	ctx = bar.watch(ctx)
 	d, err := openData(ctx, in, session{}, nil, be, bar)
 	if err != nil {
 		return err

@@ -86,6 +86,7 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	}
 	bar := newProgress(stderr, o.runs.logFormat)
 	defer bar.finish()
+	ctx = bar.watch(ctx)
 	start := time.Now()
 	sum, d, err := load(name, be)
 	if err != nil {
