@@ -145,3 +145,13 @@ type Backend interface {
 	QR(a Matrix, work []float64)
 	QRWork(m, n int) int
 }
+
+// A Sharer is a [Backend] whose calls have threads of its own that they wait for each other
+// for. Between Share and Unshare each call has one, and there may be as many calls at once as
+// there are cores: for work that is divided above the backend, as the lanes of a sketch are.
+// Several may share at a time. Both wait for the calls that are being made, so that neither
+// is for use inside of one.
+type Sharer interface {
+	Share()
+	Unshare()
+}

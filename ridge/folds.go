@@ -22,7 +22,7 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, tak
 	var raw float64
 	var folds []int // of the rows of the block at hand
 	var block dataset.Block
-	adding := newParallel(v.cv.Folds, func(k int) error {
+	adding := newParallel(v.cfg.Backend, v.cv.Folds, func(k int) error {
 		for i, fold := range folds {
 			if fold != k {
 				continue
@@ -59,7 +59,7 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, tak
 	if err := checkCount(n, seen); err != nil {
 		return err
 	}
-	return first(newParallel(v.cv.Folds, hand.flush).run())
+	return first(newParallel(v.cfg.Backend, v.cv.Folds, hand.flush).run())
 }
 
 // first is the first error of some, if any.

@@ -67,8 +67,8 @@ func newCrew(cfg SummaryConfig, lanes []*lane) *crew {
 	for i, l := range lanes {
 		c.hands = append(c.hands, hand{lane: l, at: int64(i)})
 	}
-	c.checks = newParallel(len(lanes), func(i int) error { return c.pieces(&c.hands[i], (*crew).check) })
-	c.appends = newParallel(len(lanes), func(i int) error { return c.pieces(&c.hands[i], (*crew).append) })
+	c.checks = newParallel(nil, len(lanes), func(i int) error { return c.pieces(&c.hands[i], (*crew).check) })
+	c.appends = newParallel(cfg.Backend, len(lanes), func(i int) error { return c.pieces(&c.hands[i], (*crew).append) })
 	return c
 }
 

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/fdridge/fdridge/engine"
 )
 
 // A parallel does numbered things side by side, on as many cores as there are, again and again
@@ -14,10 +16,13 @@ type parallel struct {
 	next atomic.Int64
 	wait sync.WaitGroup
 	work func() // what a goroutine of its own runs: made once, as it would be allocated
+
+	sharer engine.Sharer // nil where the backend is none
 }
 
-func newParallel(n int, do func(i int) error) *parallel {
+func newParallel(be engine.Backend, n int, do func(i int) error) *parallel {
 	p := &parallel{do: do, errs: make([]error, n)}
+	p.sharer, _ = be.(engine.Sharer)
 	p.work = func() {
 		defer p.wait.Done()
 		p.take()
@@ -29,6 +34,10 @@ func newParallel(n int, do func(i int) error) *parallel {
 func (p *parallel) run() []error {
 	p.next.Store(0)
 	others := min(runtime.GOMAXPROCS(0), len(p.errs)) - 1
+	if others > 0 && p.sharer != nil {
+		p.sharer.Share()
+		defer p.sharer.Unshare()
+	}
 	p.wait.Add(others)
 	for range others {
 		go p.work()

@@ -24,8 +24,9 @@ type Backend struct {
 	slots   chan struct{}   // one for each call inside OpenBLAS
 	own     *purego.Backend // for what BLAS lacks
 
-	now  int  // threads that OpenBLAS is set to; changes only where there is one slot
-	team team // of the call inside, where there is one slot
+	now     int  // threads that OpenBLAS is set to; changes only where there is one slot, or with sharing
+	team    team // of the call inside, where there is one slot
+	sharing sharing
 }
 
 var (
@@ -72,7 +73,8 @@ func start(n int) (*Backend, error) {
 	}
 	setThreads(min(n, math.MaxInt32))
 	have := threads()
-	return &Backend{core: c, asked: n, threads: have, now: have, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/have)), own: own}, nil
+	return &Backend{core: c, asked: n, threads: have, now: have, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/have)), own: own,
+		sharing: sharing{places: make(chan struct{}, runtime.GOMAXPROCS(0))}}, nil
 }
 
 // Name is "openblas".
@@ -89,23 +91,6 @@ func (b *Backend) Capabilities() map[string]string {
 		"threads":          strconv.Itoa(b.threads),
 		"concurrent_calls": strconv.Itoa(cap(b.slots)),
 	}
-}
-
-// enter waits for a place inside OpenBLAS; leave gives it back. Where there is one
-// place, the call inside has so many threads; where there are more, all calls have
-// as many as New set, as that is a setting of the process.
-func (b *Backend) enter(threads int) {
-	b.slots <- struct{}{}
-	if cap(b.slots) == 1 {
-		b.setThreads(threads)
-	}
-}
-
-func (b *Backend) leave() {
-	if cap(b.slots) == 1 {
-		b.setThreads(b.threads)
-	}
-	<-b.slots
 }
 
 func (b *Backend) setThreads(n int) {

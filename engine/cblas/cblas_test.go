@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
@@ -574,5 +575,76 @@ func TestTooLarge(t *testing.T) {
 			}()
 			call()
 		})
+	}
+}
+
+// TestShare: while calls share each has one thread, and as many as there are cores are inside;
+// before and after there is one with the threads that it asks for. Who shares waits for who is inside.
+func TestShare(t *testing.T) {
+	be := shared(t)
+	be.sharing.places = make(chan struct{}, 3)
+	be.enter(2)
+	begun := make(chan struct{})
+	go func() {
+		be.Share()
+		close(begun)
+	}()
+	select {
+	case <-begun:
+		t.Fatal("shared beside a call that has all threads")
+	case <-time.After(20 * time.Millisecond):
+	}
+	be.leave()
+	<-begun
+	be.Share() // a second one is a matter of counting
+	for range cap(be.sharing.places) {
+		be.enter(2)
+	}
+	if got := threads(); got != 1 {
+		t.Errorf("%d threads of each of several calls, want 1", got)
+	}
+	if got := be.parts(8*mostRows, 150, 1); got != 1 {
+		t.Errorf("a gradient in %d parts beside other calls", got)
+	}
+	be.Unshare()
+	ended := make(chan struct{})
+	go func() {
+		be.Unshare()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		t.Fatal("threads for one call while others are inside")
+	case <-time.After(20 * time.Millisecond):
+	}
+	for range cap(be.sharing.places) {
+		be.leave()
+	}
+	<-ended
+	be.enter(2)
+	if got := threads(); got != 2 || len(be.slots) != 1 {
+		t.Errorf("%d threads of a call alone, %d slots taken", got, len(be.slots))
+	}
+	be.leave()
+	// Calls and sharing at random: nobody is inside in the wrong way.
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 200 {
+				be.Share()
+				be.enter(2)
+				if got := threads(); got != 1 {
+					t.Errorf("%d threads while sharing", got)
+				}
+				be.leave()
+				be.Unshare()
+				be.enter(1)
+				be.leave()
+			}
+		})
+	}
+	all.Wait()
+	if len(be.slots) != 0 || len(be.sharing.places) != 0 || threads() != 2 {
+		t.Errorf("left: %d slots, %d places, %d threads", len(be.slots), len(be.sharing.places), threads())
 	}
 }

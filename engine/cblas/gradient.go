@@ -131,7 +131,7 @@ const (
 // parts is how many parts a gradient is done in, by its shape and the number of
 // threads alone. OpenBLAS's own threads are no help in products of a block's size.
 func (b *Backend) parts(n, d, t int) int {
-	if cap(b.slots) > 1 || b.threads == 1 || n*d*t < worthShared {
+	if b.sharing.on.Load() || cap(b.slots) > 1 || b.threads == 1 || n*d*t < worthShared {
 		return 1
 	}
 	return min(partsEach*b.threads, n/partRows)
