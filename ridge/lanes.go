@@ -185,6 +185,15 @@ func (s *Summary) admits(o *lane) bool {
 	return raw <= rows.MaxSquares && (len(s.lanes) == 1 || rows.Spreads(4*far, weight))
 }
 
+// fades says that a decay leaves the rows of one of several lanes next to no weight: their mean could
+// then not be told, nor how far they are from the rows of other lanes.
+func (s *Summary) fades(beta float64) bool {
+	return s.cfg.Intercept && len(s.lanes) > 1 && beta > 0 && beta <= 1 && slices.ContainsFunc(s.lanes, func(l *lane) bool {
+		w := l.stage.Weight.Value()
+		return w > 0 && !(beta*w >= leastWeight)
+	})
+}
+
 // joinLanes merges lanes in pairs, these in pairs, and so on: an order that depends on nothing
 // but their number. The lanes are left as they are. On an error the sketch returned knows it.
 func joinLanes(cfg SummaryConfig, lanes []*lane) (*lane, error) {

@@ -278,13 +278,19 @@ func (s *Summary) changed() { s.joined, s.spec = nil, nil }
 // them; n, as in GCV, stays the number of rows seen. A source has no such weights,
 // so that a decayed summary cannot be refined by passes. Another beta is an error, and
 // so is one that leaves the rows next to no weight, below 2⁻⁹⁰⁰ together (*[ScaleError]):
-// begin a new summary then. Nothing is changed by either.
+// begin a new summary then. Nothing is changed by either. A decay that leaves the rows of one of
+// several lanes so little joins these before ([Summary.Join]).
 func (s *Summary) Decay(beta float64) error {
 	if !s.made() {
 		return errUnmade
 	}
 	if w := s.Weight(); beta > 0 && w > 0 && !(beta*w >= leastWeight) {
 		return &ScaleError{"Σw", beta * w}
+	}
+	if s.fades(beta) {
+		if err := s.Join(); err != nil {
+			return err
+		}
 	}
 	for _, l := range s.lanes {
 		if err := l.decay(beta); err != nil {
