@@ -33,7 +33,8 @@ type SummaryConfig struct {
 	// Lanes is how many sketches are fed side by side, each by a core of its own, with rows dealt
 	// to them by their numbers, and merged, in a fixed order, when the summary is read. For the
 	// same Lanes and LaneRows results are the same bits however many cores there are. Memory is
-	// that of as many summaries, and of half as many more while they are merged. 0: [Summarize]
+	// that of as many summaries, and of half as many more while they are merged. They are fed side by
+	// side within a call, so that one of fewer than Lanes·LaneRows rows keeps fewer busy. 0: [Summarize]
 	// and [Fit] have the dispatcher choose ([engine.Tuning.LanesFor]), NewSummary takes 1. At most
 	// [MaxLanes].
 	Lanes int
@@ -352,25 +353,6 @@ func (s *Summary) allLocked() (*lane, error) {
 		s.joined = joined
 	}
 	return joined, err
-}
-
-// Join merges the lanes for good, which frees their memory: later reads find what they would
-// have found without it, but rows that are appended later go to lanes that begin anew. Where the
-// other lanes have not begun, see LanesAfter, there is one from then on.
-func (s *Summary) Join() error {
-	if !s.made() {
-		return errUnmade
-	}
-	if s.Rows() <= s.cfg.LanesAfter {
-		s.cfg.Lanes, s.cfg.LaneRows, s.cfg.LanesAfter = 1, 0, 0
-		s.lanes[0].cfg = s.cfg
-	}
-	all, err := s.all()
-	if err != nil {
-		return err
-	}
-	s.lanes, s.crew, s.joined = []*lane{all}, nil, nil
-	return nil
 }
 
 // spectrum returns the sketch's spectrum, computing it once between writes.

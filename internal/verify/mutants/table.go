@@ -455,6 +455,8 @@ var mutants = []mutant{
 		"c.hands[i].from < from", "c.hands[i].from < from || first != nil", "ridge", "^TestLanesRefuse$"},
 	{"lanes: what is read is not made anew", "ridge/summary.go",
 		"func (s *Summary) changed() { s.joined, s.spec = nil, nil }", "func (s *Summary) changed() { s.spec = nil }", "ridge", "^TestLanesSameBits$"},
+	{"lanes: a plan counts one", "ridge/cost.go",
+		"sketches = 1.5 * float64(cfg.Lanes)", "sketches = 1", "ridge", "^TestPlanMemory$"},
 	{"lanes: one may be forgotten until it has no weight", "ridge/lanes.go",
 		"return w > 0 && !(beta*w >= leastWeight)", "return w > 0 && !(beta*w >= 0)", "ridge", "^TestLanesFade$"},
 	{"lanes: those of a message are not looked at together", "ridge/lanescodec.go",
