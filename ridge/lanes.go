@@ -204,6 +204,10 @@ func (s *Summary) Join() error {
 	return nil
 }
 
+// Joined says that there is one lane, so that none has to be merged when s is read, which takes the
+// memory of half as many more: the others have not begun, or [Summary.Join] has merged them.
+func (s *Summary) Joined() bool { return s != nil && len(s.lanes) <= 1 }
+
 // fades says that a decay leaves the rows of one of several lanes next to no weight: their mean could
 // then not be told, nor how far they are from the rows of other lanes.
 func (s *Summary) fades(beta float64) bool {
