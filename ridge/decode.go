@@ -208,7 +208,11 @@ func (l *lane) checkSums(m *wire.Reader, at int64) {
 		within("the origin of the means", i, 8, maxMean, v)
 	}
 	at += 8 * int64(len(st.Origin))
-	sums("the sums of the means", math.MaxFloat64, st.Sum)
+	most := 0.0 // of rows of which none counts
+	if st.Weight.Value() > 0 {
+		most = math.MaxFloat64
+	}
+	sums("the sums of the means", most, st.Sum)
 	for i, v := range st.RelativeMeans() {
 		within("the means", i, 16, maxMean, v)
 	}

@@ -99,6 +99,20 @@ func TestLanesForged(t *testing.T) {
 	}
 }
 
+// TestForgedSumOfNothing: rows that have no weight sum to nothing, which the rows that come later
+// would be added to.
+func TestForgedSumOfNothing(t *testing.T) {
+	s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 1, Intercept: true}))(t)
+	check(t, s.AppendBlock(dataset.Block{N: 1, X: []float64{1, 2}, Y: []float64{3}, W: []float64{0}}))
+	b := marshal(t, s)
+	reread(t, s, "file")
+	wiretest.Put(b, 112+8*3, math.Float64bits(1e300))
+	_, err := ridge.ReadSummary(bytes.NewReader(wiretest.Seal(b)), nil)
+	if want := "byte 136 of the message: the sums of the means: number 0 is 1e+300"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
 // TestLanesForgedBeginning: lanes that follow have begun.
 func TestLanesForgedBeginning(t *testing.T) {
 	s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 1, Lanes: 3, LaneRows: 1, LanesAfter: 4}))(t)
