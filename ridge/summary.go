@@ -132,8 +132,8 @@ func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progr
 }
 
 // Continue makes the rest of a pass over src, whose first Rows() rows s has seen. A summary
-// that was written while [Summarize] made it, in a call of progress, becomes what Summarize
-// would have made, bit for bit. After a cancelled Continue, s is the summary of the blocks
+// that was written in a call of progress becomes what it would have without that, bit for bit, and
+// [Summary.Join] makes of it what [Summarize] makes. After a cancelled Continue, s is the summary of the blocks
 // read until then. Errors about a row count it from the start of src. Fewer rows than s has
 // seen, or another number of them than src.Dims has, are [ErrShape].
 func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress func(rows int64)) error {
