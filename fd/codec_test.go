@@ -14,6 +14,7 @@ import (
 	"slices"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
@@ -285,6 +286,25 @@ func allocated(f func()) uint64 {
 	f()
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestCodecWide: a message of a few bytes, of no rows of a great many features, is read in no time.
+func TestCodecWide(t *testing.T) {
+	b := marshal(t, newSketch(t, fd.Config{Dim: 5, Size: 2}))
+	wiretest.Put(b, 24, 1<<40)
+	read := make(chan error, 1)
+	go func() {
+		_, err := fd.ReadSketch(bytes.NewReader(wiretest.Seal(b)), nil)
+		read <- err
+	}()
+	select {
+	case err := <-read:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("124 bytes are read for more than ten seconds")
+	}
 }
 
 // TestCodecAllocation: whatever a header says, and however much of the message

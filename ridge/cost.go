@@ -117,7 +117,7 @@ func (o *outlook) kept(size int) int {
 // of order m+p or, where the sketch keeps d rows and loses nothing, of order d, for BᵀB. Where it
 // keeps AᵀA none is solved before it is read. n rows may have several lanes, and half as many
 // sketches more while these are merged.
-func (o *outlook) sketchCost(n int64, size int) (cost, error) {
+func (o *outlook) sketchCost(n int64, size, lanes int) (cost, error) {
 	store := fd.StoreRows
 	if o.keepsScatter(size) {
 		store = fd.StoreScatter
@@ -126,13 +126,13 @@ func (o *outlook) sketchCost(n int64, size int) (cost, error) {
 	if err != nil {
 		return cost{}, err
 	}
-	lanes := float64(1)
-	cfg, err := SummaryConfig{Dim: o.d, Size: size, Store: store}.WithLanes(n)
+	cfg, err := SummaryConfig{Dim: o.d, Size: size, Store: store, Lanes: lanes}.WithLanes(n)
 	if err != nil {
 		return cost{}, err
 	}
+	sketches := float64(1)
 	if cfg.Lanes > 1 {
-		lanes = 1.5 * float64(cfg.Lanes)
+		sketches = 1.5 * float64(cfg.Lanes)
 	}
 	be, m, p, d, t := o.be, float64(kept), float64(taken), float64(o.d), float64(o.t)
 	k := m + p
@@ -143,7 +143,7 @@ func (o *outlook) sketchCost(n int64, size int) (cost, error) {
 		return cost{
 			flops:  d*d + sumFlops*d*d/2/p + 2*t*d,
 			read:   8 * d,
-			memory: 8 * lanes * (p*d + 5*d*d + float64(be.SymEigWork(o.d, o.d)) + 3*t*d + o.staged()),
+			memory: 8 * sketches * (p*d + 5*d*d + float64(be.SymEigWork(o.d, o.d)) + 3*t*d + o.staged()),
 		}, nil
 	case kept == o.d:
 		products, order, work = k*d*d/p, d, float64(be.SymEigWork(kept, kept))
@@ -151,7 +151,7 @@ func (o *outlook) sketchCost(n int64, size int) (cost, error) {
 	return cost{
 		flops:  products + eigenFlops*order*order*order/p + 2*t*d,
 		read:   8 * d,
-		memory: 8 * lanes * (k*d + order*order + work + 3*t*d + o.staged()),
+		memory: 8 * sketches * (k*d + order*order + work + 3*t*d + o.staged()),
 	}, nil
 }
 

@@ -91,7 +91,8 @@ func (r *CVResult) ChooseRidge(j int) (Choice, error) { return chooseTarget(r.Ri
 // A the fold's rows less μ, H and f those of the others, where the last norm is at
 // most ρ‖x̂‖/√γ and, squared, 2(f(x̂) − f*).
 //
-// Dimensions override cfg.Dim and cfg.Targets. Errors: those of src and
+// Dimensions override cfg.Dim and cfg.Targets; cfg.Lanes is not used, as the folds are fed side by
+// side. Errors: those of src and
 // [NewSummary]; *[GammaError]; [ErrShape] for fewer than two folds, or a fold that
 // gets no rows, or none with weight, and at once for more folds than rows, where their
 // number is known; *[FoldsError] before anything is allocated.

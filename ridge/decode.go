@@ -8,6 +8,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/internal/wire"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
@@ -148,7 +149,7 @@ func (h *summaryHeader) check(m *wire.Reader, version uint32, size int64) {
 		flags = flagUnwatched - 1
 	}
 	within(40, "the word of flags", h.Flags, 0, flags)
-	within(48, "the number of rows", h.Rows, 0, math.MaxInt64)
+	within(48, "the number of rows", h.Rows, 0, maxRows)
 	within(72, "the number of decays", h.Decays, 0, math.MaxInt64)
 	within(80, "the length of Meta", h.Meta, 0, MaxMeta)
 	within(88, "the length of the sketch", h.Sketch, 0, uint64(size))
@@ -163,6 +164,9 @@ func (h *summaryHeader) check(m *wire.Reader, version uint32, size int64) {
 		m.Fail(64, nil, "the sum of squares of %d rows is %v", h.Rows, h.Raw)
 	}
 }
+
+// maxRows is the most rows of a message: as many can be appended before they are beyond all numbers.
+const maxRows = 1 << 62
 
 // maxCross is the most entries of c whose sums, with corrections, can be addressed.
 const maxCross = min(1<<44, math.MaxInt/16)
@@ -204,7 +208,11 @@ func (l *lane) checkSums(m *wire.Reader, at int64) {
 		within("the origin of the means", i, 8, maxMean, v)
 	}
 	at += 8 * int64(len(st.Origin))
-	sums("the sums of the means", math.MaxFloat64, st.Sum)
+	most := 0.0 // of rows of which none counts
+	if st.Weight.Value() > 0 {
+		most = math.MaxFloat64
+	}
+	sums("the sums of the means", most, st.Sum)
 	for i, v := range st.RelativeMeans() {
 		within("the means", i, 16, maxMean, v)
 	}
@@ -231,4 +239,18 @@ func (l *lane) checkSums(m *wire.Reader, at int64) {
 	if l.sketch.Dim() != l.cfg.Dim || n < st.Rows || (n > st.Rows && !l.cfg.Intercept) {
 		m.Fail(at, nil, "the sketch has %d rows of dimension %d, the summary %d of %d", n, l.sketch.Dim(), st.Rows, l.cfg.Dim)
 	}
+	if v := l.squares(); m.Err() == nil && !(v <= 2*rows.MaxSquares) {
+		m.Fail(at, nil, "the squares of the sketch and of the means come to %v", v)
+	}
+}
+
+// squares is what the squares of the rows and of their means come to, which is the sum of squares of
+// all that was read. Rows that are appended or merged stay in range where it is.
+func (l *lane) squares() float64 {
+	v := l.sketch.Bound().Frobenius2
+	if l.cfg.Intercept {
+		means := l.stage.Means()
+		v += l.stage.Weight.Value() * vec.Dot(means, means)
+	}
+	return v
 }

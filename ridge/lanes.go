@@ -185,6 +185,38 @@ func (s *Summary) admits(o *lane) bool {
 	return raw <= rows.MaxSquares && (len(s.lanes) == 1 || rows.Spreads(4*far, weight))
 }
 
+// Join merges the lanes for good, which frees their memory: later reads find what they would
+// have found without it, but rows that are appended later go to lanes that begin anew. Where the
+// other lanes have not begun, see LanesAfter, there is one from then on.
+func (s *Summary) Join() error {
+	if !s.made() {
+		return errUnmade
+	}
+	if s.Rows() <= s.cfg.LanesAfter {
+		s.cfg.Lanes, s.cfg.LaneRows, s.cfg.LanesAfter = 1, 0, 0
+		s.lanes[0].cfg = s.cfg
+	}
+	all, err := s.all()
+	if err != nil {
+		return err
+	}
+	s.lanes, s.crew, s.joined = []*lane{all}, nil, nil
+	return nil
+}
+
+// Joined says that there is one lane, so that none has to be merged when s is read, which takes the
+// memory of half as many more: the others have not begun, or [Summary.Join] has merged them.
+func (s *Summary) Joined() bool { return s != nil && len(s.lanes) <= 1 }
+
+// fades says that a decay leaves the rows of one of several lanes next to no weight: their mean could
+// then not be told, nor how far they are from the rows of other lanes.
+func (s *Summary) fades(beta float64) bool {
+	return s.cfg.Intercept && len(s.lanes) > 1 && beta > 0 && beta <= 1 && slices.ContainsFunc(s.lanes, func(l *lane) bool {
+		w := l.stage.Weight.Value()
+		return w > 0 && !(beta*w >= leastWeight)
+	})
+}
+
 // joinLanes merges lanes in pairs, these in pairs, and so on: an order that depends on nothing
 // but their number. The lanes are left as they are. On an error the sketch returned knows it.
 func joinLanes(cfg SummaryConfig, lanes []*lane) (*lane, error) {

@@ -174,6 +174,31 @@ func TestLanesDecayAndMerge(t *testing.T) {
 	})
 }
 
+// TestLanesContinued: a pass that is gone on with, from a message written amid it, and joined, is to
+// the bit what Summarize makes.
+func TestLanesContinued(t *testing.T) {
+	const n, d = 30000, 3
+	r := rand.New(rand.NewPCG(1, 1))
+	b := rows(r, n, d, 1, false, false)
+	src := must(dataset.FromDense(n, d, 1, b.X, b.Y))(t)
+	cfg := ridge.SummaryConfig{Dim: d, Size: 2, Intercept: true, Lanes: 3, Store: fd.StoreRows}
+	want := must(ridge.Summarize(t.Context(), src, cfg, nil))(t)
+	s, written := must(ridge.NewSummary(cfg))(t), []byte(nil)
+	check(t, s.Continue(t.Context(), src, func(rows int64) {
+		if rows < n && rows > n/2 {
+			written = marshal(t, s)
+		}
+	}))
+	got := must(ridge.ReadSummary(bytes.NewReader(written), nil))(t)
+	if got.Rows() == n || got.Rows() == 0 || got.Joined() {
+		t.Fatalf("written after %d rows", got.Rows())
+	}
+	check(t, got.Continue(t.Context(), src, nil))
+	same(t, "gone on with", got, s)
+	check(t, got.Join())
+	same(t, "joined", got, want)
+}
+
 // TestLanesRefuse: of several bad rows, in whichever lane, the first is told, and nothing
 // is changed.
 func TestLanesRefuse(t *testing.T) {

@@ -6,7 +6,9 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/wire"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
 // lanesHeader is the message of several lanes from byte 24 on. Meta follows, and the lanes.
@@ -88,8 +90,46 @@ func decodeLanes(m *wire.Reader, be engine.Backend, size int64) *Summary {
 	}
 	if h.Parts > 1 {
 		s.crew = newCrew(s.cfg, s.lanes)
+		s.checkTogether(m)
+	}
+	if m.Err() != nil {
+		return nil
 	}
 	return s
+}
+
+// checkTogether refuses lanes of which each could be of some rows, and which could not be those of
+// one summary: more rows than are counted, or sums that no rows have, or that are beyond range when
+// the lanes are merged.
+func (s *Summary) checkTogether(m *wire.Reader) {
+	at := wire.Start + lanesHeaderSize + int64(len(s.Meta))
+	all := &lane{cfg: s.cfg, stage: rows.NewStage(s.cfg.Dim, s.cfg.Targets, s.cfg.Intercept), sums: newSums(s.cfg.Dim, s.cfg.Targets)}
+	var sketched, shrinks, squares float64
+	for i, l := range s.lanes {
+		if l.stage.Rows > maxRows-all.stage.Rows {
+			m.Fail(at, nil, "the lanes have more than %d rows", int64(maxRows))
+			return
+		}
+		all.stage.Merge(l.stage)
+		all.sums.merge(&l.sums)
+		s.crew.hands[i].raw = l.raw
+		sketched, shrinks, squares = sketched+float64(l.sketch.Rows()), shrinks+float64(l.sketch.Shrinks()), squares+l.squares()
+	}
+	switch most := float64(maxRows); {
+	case all.stage.Rows <= s.cfg.LanesAfter:
+		m.Fail(40, nil, "lanes begin after %d rows, and all %d have begun after %d", s.cfg.LanesAfter, len(s.lanes), all.stage.Rows)
+	case !(sketched <= most && shrinks <= most):
+		m.Fail(at, nil, "the sketches of the lanes have %g rows, shrunk %g times", sketched, shrinks)
+	case !(squares <= 2*rows.MaxSquares) || !s.crew.inRange():
+		m.Fail(at, nil, "the lanes, of squares that come to %v and the weight %v, are too far from each other to be merged", squares, all.stage.Weight.Value())
+	}
+	for _, sums := range [][]neumaier.Sum{all.sums.yy, all.sums.cross} {
+		for i, v := range sums {
+			if !(math.Abs(v.Value()) <= maxSum) {
+				m.Fail(at, nil, "the squares of the targets, or their products, of all lanes: number %d is %v", i, v.Value())
+			}
+		}
+	}
 }
 
 // readPart reads the message of lane i.

@@ -322,7 +322,7 @@ func (c *chooser) largerSize() (int, error) {
 		return 0, err
 	}
 	for size := min(4*m, d/2); size >= 2*m; size -= m {
-		cost, err := o.sketchCost(c.sum.Rows(), size)
+		cost, err := o.sketchCost(c.sum.Rows(), size, c.opts.Lanes)
 		if err != nil {
 			return 0, err
 		}

@@ -14,6 +14,7 @@ type PlanConfig struct {
 	Sizes    []int     // m to consider; default the powers of two from 16 below d
 	Tol      float64   // relative error wanted; default 1e-8
 	MaxBytes uint64    // memory there is; default 8 GiB
+	Lanes    int       // sketches that are fed side by side, see [SummaryConfig]; default what the dispatcher chooses for n rows
 
 	// What the machine does in a second, as [engine.Measure] finds it.
 	FlopRate float64 // floating-point operations in matrix products; default 5e10
@@ -92,7 +93,7 @@ func (s *Summary) Plan(cfg PlanConfig) (*Plan, error) {
 	p := &Plan{Rows: cfg.Rows, Gammas: cfg.Gammas, Best: -1}
 	p.Options = append(p.Options, o.exact(cfg))
 	for _, m := range cfg.Sizes {
-		sketch, err := o.sketchCost(cfg.Rows, min(m, o.d))
+		sketch, err := o.sketchCost(cfg.Rows, min(m, o.d), cfg.Lanes)
 		if err != nil {
 			return nil, err
 		}
@@ -112,6 +113,9 @@ func (c *PlanConfig) complete(o *outlook) error {
 	}
 	if c.Rows < 0 {
 		return unfit("%d rows", c.Rows)
+	}
+	if c.Lanes < 0 || c.Lanes > MaxLanes {
+		return badinput.Errorf("ridge: Lanes is %d, must be positive and at most %d", c.Lanes, MaxLanes)
 	}
 	if c.Gammas == nil {
 		c.Gammas = []float64{o.mean * float64(c.Rows) / float64(o.rows)}

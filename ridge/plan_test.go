@@ -155,24 +155,34 @@ func TestPlanMemory(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(1, 2)), "gaussian", 300, d, 1, 1)
 	rows := dataset.Block{N: 300, X: flat(s.x), Y: flat(s.y)}
 	small := summarize(t, s, ridge.SummaryConfig{Size: 4})
-	for _, o := range must(small.Plan(ridge.PlanConfig{Sizes: []int{32, 128}}))(t).Options {
-		if o.Method != "one-shot" {
-			continue
+	for _, lanes := range []int{1, 5} {
+		for _, o := range must(small.Plan(ridge.PlanConfig{Sizes: []int{32, 128}, Lanes: lanes}))(t).Options {
+			if o.Method == "one-shot" {
+				planned(t, o, rows, ridge.SummaryConfig{Dim: d, Size: o.Size, Intercept: true, Lanes: lanes, LaneRows: 1})
+			}
 		}
-		fit := func() {
-			sum := must(ridge.NewSummary(ridge.SummaryConfig{Dim: d, Size: o.Size, Intercept: true}))(t)
-			check(t, sum.AppendBlock(rows))
-			must(sum.Fit(1))(t)
-		}
-		fit() // the backend keeps what it packs panels in
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		fit()
-		runtime.ReadMemStats(&after)
-		taken := float64(after.TotalAlloc - before.TotalAlloc)
-		if r := float64(o.Bytes) / taken; !(r > 0.5 && r < 2) {
-			t.Errorf("m = %d: %d bytes planned, a summary takes %g", o.Size, o.Bytes, taken)
-		}
+	}
+	if _, err := small.Plan(ridge.PlanConfig{Lanes: -1}); !errors.Is(err, ridge.ErrInput) {
+		t.Errorf("-1 lanes: %v", err)
+	}
+}
+
+// planned compares the memory of an option with what a summary takes.
+func planned(t *testing.T, o ridge.PlanOption, rows dataset.Block, cfg ridge.SummaryConfig) {
+	t.Helper()
+	fit := func() {
+		sum := must(ridge.NewSummary(cfg))(t)
+		check(t, sum.AppendBlock(rows))
+		must(sum.Fit(1))(t)
+	}
+	fit() // the backend keeps what it packs panels in
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	fit()
+	runtime.ReadMemStats(&after)
+	taken := float64(after.TotalAlloc - before.TotalAlloc)
+	if r := float64(o.Bytes) / taken; !(r > 0.5 && r < 2) {
+		t.Errorf("m = %d, %d lanes: %d bytes planned, a summary takes %g", o.Size, cfg.Lanes, o.Bytes, taken)
 	}
 }
 

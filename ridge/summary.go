@@ -33,7 +33,8 @@ type SummaryConfig struct {
 	// Lanes is how many sketches are fed side by side, each by a core of its own, with rows dealt
 	// to them by their numbers, and merged, in a fixed order, when the summary is read. For the
 	// same Lanes and LaneRows results are the same bits however many cores there are. Memory is
-	// that of as many summaries, and of half as many more while they are merged. 0: [Summarize]
+	// that of as many summaries, and of half as many more while they are merged. They are fed side by
+	// side within a call, so that one of fewer than Lanes·LaneRows rows keeps fewer busy. 0: [Summarize]
 	// and [Fit] have the dispatcher choose ([engine.Tuning.LanesFor]), NewSummary takes 1. At most
 	// [MaxLanes].
 	Lanes int
@@ -131,8 +132,8 @@ func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progr
 }
 
 // Continue makes the rest of a pass over src, whose first Rows() rows s has seen. A summary
-// that was written while [Summarize] made it, in a call of progress, becomes what Summarize
-// would have made, bit for bit. After a cancelled Continue, s is the summary of the blocks
+// that was written in a call of progress becomes what it would have without that, bit for bit, and
+// [Summary.Join] makes of it what [Summarize] makes. After a cancelled Continue, s is the summary of the blocks
 // read until then. Errors about a row count it from the start of src. Fewer rows than s has
 // seen, or another number of them than src.Dims has, are [ErrShape].
 func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress func(rows int64)) error {
@@ -278,13 +279,19 @@ func (s *Summary) changed() { s.joined, s.spec = nil, nil }
 // them; n, as in GCV, stays the number of rows seen. A source has no such weights,
 // so that a decayed summary cannot be refined by passes. Another beta is an error, and
 // so is one that leaves the rows next to no weight, below 2⁻⁹⁰⁰ together (*[ScaleError]):
-// begin a new summary then. Nothing is changed by either.
+// begin a new summary then. Nothing is changed by either. A decay that leaves the rows of one of
+// several lanes so little joins these before ([Summary.Join]).
 func (s *Summary) Decay(beta float64) error {
 	if !s.made() {
 		return errUnmade
 	}
 	if w := s.Weight(); beta > 0 && w > 0 && !(beta*w >= leastWeight) {
 		return &ScaleError{"Σw", beta * w}
+	}
+	if s.fades(beta) {
+		if err := s.Join(); err != nil {
+			return err
+		}
 	}
 	for _, l := range s.lanes {
 		if err := l.decay(beta); err != nil {
@@ -346,25 +353,6 @@ func (s *Summary) allLocked() (*lane, error) {
 		s.joined = joined
 	}
 	return joined, err
-}
-
-// Join merges the lanes for good, which frees their memory: later reads find what they would
-// have found without it, but rows that are appended later go to lanes that begin anew. Where the
-// other lanes have not begun, see LanesAfter, there is one from then on.
-func (s *Summary) Join() error {
-	if !s.made() {
-		return errUnmade
-	}
-	if s.Rows() <= s.cfg.LanesAfter {
-		s.cfg.Lanes, s.cfg.LaneRows, s.cfg.LanesAfter = 1, 0, 0
-		s.lanes[0].cfg = s.cfg
-	}
-	all, err := s.all()
-	if err != nil {
-		return err
-	}
-	s.lanes, s.crew, s.joined = []*lane{all}, nil, nil
-	return nil
 }
 
 // spectrum returns the sketch's spectrum, computing it once between writes.

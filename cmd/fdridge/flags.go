@@ -27,7 +27,7 @@ type sketchFlags struct {
 
 func (o *sketchFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.sizeText, "size", "256", "rows m of the sketch, more make each pass count for more; or a relative error below 1 that the one-shot fit is to have, and m is chosen for by a pass over every tenth row")
-	f.IntVar(&o.lanes, "lanes", 0, "sketches that are fed side by side, each by a core, and merged: for the same lanes results are the same bits on any machine with the same kernel; 0: one for each core, or fewer where there is little to do or to hold")
+	f.IntVar(&o.lanes, "lanes", 0, "sketches that are fed side by side, each by a core, and merged: for the same lanes results are the same bits on any number of cores, and on any machine with the same kernel and kc (see doctor); 0: one for each core, or fewer where there is little to do or to hold; exact makes no sketch, and --cv one for each fold")
 	f.StringVar(&o.shrink, "shrink", "gram", "how the sketch shrinks: gram or svd; where this is given rows are kept, else AᵀA itself where it is no larger")
 	o.shrinks = func() bool { return f.Changed("shrink") }
 	f.BoolVar(&o.intercept, "intercept", true, "fit an intercept, unpenalised; false: none, but --standardize subtracts the means all the same (not those of sparse files), as StandardScaler and Ridge(fit_intercept=False) in scikit-learn, and the model has the intercept that this makes in the units of the file")

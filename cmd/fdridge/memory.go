@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/rss"
@@ -43,13 +44,28 @@ func checkLoadMemory(name string, d, rows float64) error {
 	return checkMemory(8*rows*(2*d+3*rows), "was it made by this program?", "%s: a sketch of %.0f rows of %.0f features", name, rows, d)
 }
 
-// rowsOf is how many rows a sketch has room for, with those of AᵀA where that is kept.
-func rowsOf(sum *ridge.Summary) float64 {
-	cfg := sum.Config()
-	if sum.Sketch().Scatter() {
-		return float64(cfg.Dim) + float64(cfg.ShrinkRows)
+// checkJoinMemory refuses a sketch of lanes which there is no memory to merge, half as many as there
+// are at a time. It does so without merging them.
+func checkJoinMemory(name string, sum *ridge.Summary) error {
+	if sum.Joined() {
+		return nil
 	}
-	return float64(min(cfg.Size, cfg.Dim)) + float64(cfg.ShrinkRows)
+	rows, err := rowsOf(sum)
+	if err != nil {
+		return err
+	}
+	d, lanes := float64(sum.Config().Dim), float64(sum.Config().Lanes)
+	return checkMemory(math.Ceil(lanes/2)*8*rows*(2*d+3*rows), "was it made by this program?", "%s: merging %.0f lanes, each a sketch of %.0f rows of %.0f features,", name, lanes, rows, d)
+}
+
+// rowsOf is how many rows a sketch has room for, with those of AᵀA where that is kept.
+func rowsOf(sum *ridge.Summary) (float64, error) {
+	cfg := sum.Config()
+	keeps, err := fd.Config{Dim: cfg.Dim, Size: cfg.Size, Shrink: cfg.Shrink, Store: cfg.Store}.Scatter()
+	if keeps {
+		return float64(cfg.Dim) + float64(cfg.ShrinkRows), err
+	}
+	return float64(min(cfg.Size, cfg.Dim)) + float64(cfg.ShrinkRows), err
 }
 
 // checkPreparationMemory refuses Fourier features for whose weights there is no memory.

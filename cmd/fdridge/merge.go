@@ -56,8 +56,11 @@ func runMerge(ctx context.Context, names []string, out string, stdout io.Writer)
 		}
 		if all == nil {
 			all, first = sum, d
-			cfg := sum.Config()
-			if err := checkLoadMemory(name, float64(cfg.Dim), rowsOf(sum)); err != nil {
+			rows, err := rowsOf(sum)
+			if err != nil {
+				return err
+			}
+			if err := checkLoadMemory(name, float64(sum.Config().Dim), rows); err != nil {
 				return err
 			}
 			continue

@@ -94,7 +94,7 @@ func (o *planOptions) check() (cfg ridge.PlanConfig, err error) {
 	if err := o.runs.check(); err != nil {
 		return cfg, err
 	}
-	cfg = ridge.PlanConfig{Rows: o.n, Tol: o.tol, MaxBytes: uint64(o.memory) << 20}
+	cfg = ridge.PlanConfig{Rows: o.n, Tol: o.tol, MaxBytes: uint64(o.memory) << 20, Lanes: o.pilot.lanes}
 	if o.gamma.set {
 		if cfg.Gammas, err = parseGammas(o.gamma.value, false); err != nil {
 			return cfg, err

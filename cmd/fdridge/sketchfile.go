@@ -60,6 +60,9 @@ func load(name string, be engine.Backend) (*ridge.Summary, *description, error) 
 	if n, err := f.Read(make([]byte, 1)); n > 0 || err != io.EOF {
 		return nil, nil, badInput("%s: more follows the sketch", name)
 	}
+	if err := checkJoinMemory(name, sum); err != nil {
+		return nil, nil, err
+	}
 	d := float64(sum.Config().Dim)
 	if err := checkLoadMemory(name, d, float64(sum.Sketch().BinarySize())/(8*d)); err != nil {
 		return nil, nil, err
