@@ -10,9 +10,9 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// promises attacks each bound of the backend's Accuracy with terms whose roundings add
+// Promises attacks each bound of the backend's Accuracy with terms whose roundings add
 // up, and logs how much of it is used at most.
-func promises(t *testing.T, be engine.Backend) {
+func Promises(t *testing.T, be engine.Backend) {
 	a := &attacker{T: t, be: be, acc: be.Accuracy(), operations: map[string]*operation{}, patterns: map[int][]pattern{}, sums: map[int][][]sum{}}
 	alongRows, along := []int{1, 5, 33, 264, 384, 512, 1000, 5000}, []int{1, 5, 33, 264, 700}
 	if testing.Short() {

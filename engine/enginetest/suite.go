@@ -52,7 +52,7 @@ func run(t *testing.T, be engine.Backend, fewer bool) {
 	t.Run("Gradient", func(t *testing.T) { gradient(t, be) })
 	t.Run("GradientTwofold", func(t *testing.T) { gradientTwofold(t, be) })
 	t.Run("Cosines", func(t *testing.T) { cosines(t, be) })
-	t.Run("Promises", func(t *testing.T) { promises(t, be) })
+	t.Run("Promises", func(t *testing.T) { Promises(t, be) })
 	t.Run("SymEig", func(t *testing.T) { symEig(t, be, fewer) })
 	t.Run("Tridiagonal", func(t *testing.T) { tridiagonals(t, be, fewer) })
 	t.Run("SVD", func(t *testing.T) { svd(t, be, fewer) })

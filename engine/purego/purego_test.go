@@ -150,7 +150,8 @@ func TestNew(t *testing.T) {
 
 // TestKernels runs the products of every edge on each kernel of the machine, and the suite on
 // the second, with blocks so small that every product has several: enginetest's own test has the
-// first with blocks of the usual size. Where FDRIDGE_THOROUGH is set every kernel has both.
+// first with blocks of the usual size. Of others what certificates are made of is held to all the
+// same. Where FDRIDGE_THOROUGH is set every kernel has the suite in blocks of both sizes.
 func TestKernels(t *testing.T) {
 	thorough := os.Getenv("FDRIDGE_THOROUGH") != ""
 	kernels := purego.Kernels()
@@ -169,6 +170,9 @@ func TestKernels(t *testing.T) {
 		usual := backend(purego.Config{Kernel: k.Name})
 		if thorough || testing.Short() {
 			t.Run(k.Name, func(t *testing.T) { suite(t, usual) })
+		}
+		if i > 1 && !thorough && !testing.Short() {
+			t.Run(k.Name+"/promises", func(t *testing.T) { enginetest.Promises(t, usual) })
 		}
 		t.Run(k.Name+"/edges", func(t *testing.T) { enginetest.Edges(t, usual, 2*k.MR+1, 2*k.NR+1) })
 		if !testing.Short() && (i == min(1, len(kernels)-1) || thorough) {

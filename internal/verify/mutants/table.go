@@ -569,7 +569,7 @@ var mutants = []mutant{
 	{"accuracy: shorter strips are promised", "engine/purego/purego.go",
 		"Strip: max(512, roundUp(b.kc, 8))", "Strip: 128", "engine/enginetest", "^TestBackends$"},
 	{"accuracy: more sums side by side than generic Go has", "engine/internal/accuracy/accuracy.go",
-		"float64(2*a.Sums)", "float64(4*a.Sums)", "engine/purego", "^TestKernels$/^generic$/^Promises$"},
+		"float64(2*a.Sums)", "float64(4*a.Sums)", "engine/purego", "^TestKernels$/^generic$/^promises$"},
 	{"gradient: parts of twice as many rows", "engine/purego/gradient.go",
 		"partRows       = 32", "partRows       = 64", "engine/enginetest", "^TestBackends$"},
 	{"cholesky: the pivot is that of the second half", "engine/purego/cholesky.go",
