@@ -33,6 +33,15 @@ const (
 	// says too little H is factored by Cholesky, as it is where the columns are so far apart
 	// in size that this certifies more; Solution.Method says which.
 	Tridiagonal
+	// Dual keeps the rows in memory and factors G + γI, G = AAᵀ being n×n: for fewer rows n
+	// than features, of which it takes no d² numbers, and of sparse rows no n·d. The certificate
+	// is of what is measured at the weights, with twice the digits, and depends on no factor. It
+	// needs a positive γ.
+	Dual
+	// DualCG is Dual by conjugate gradients on sparse rows, in n·z flops a step for z entries a row,
+	// and without G. The certificate is the same, but effective dimension and GCV are hardly
+	// known. Where it would take longer than a factor, and of rows that are not sparse, it is Dual.
+	DualCG
 )
 
 // String is the method's name in [Solution].
@@ -44,6 +53,10 @@ func (f Factor) String() string {
 		return "qr"
 	case Tridiagonal:
 		return "tridiagonal"
+	case Dual:
+		return "dual"
+	case DualCG:
+		return "dual-cg"
 	}
 	return fmt.Sprintf("Factor(%d)", int(f))
 }
@@ -57,18 +70,38 @@ type ExactOptions struct {
 	// Tol is the relative error to be certified where that is possible: fits that are known
 	// to less are corrected by one more pass, or a few, that measure gradients with twice the
 	// digits. Those that are not certified to it have the Status [RoundOff], which is no error
-	// of Exact. 0 is what one pass certifies.
+	// of Exact. 0 is what one pass certifies, for Dual 1e-12 where that is possible.
 	Tol      float64
 	Progress func(rows int64) // if not nil, is told the rows read so far
+}
+
+// complete fills in the defaults.
+func (o *ExactOptions) complete() error {
+	if o.MaxBytes == 0 {
+		o.MaxBytes = defaultMaxBytes
+	}
+	if o.Backend == nil {
+		be, err := engine.Default()
+		if err != nil {
+			return err
+		}
+		o.Backend = be
+	}
+	return nil
 }
 
 // A SizeError reports an exact fit that needs more memory than it may take.
 type SizeError struct {
 	Dim          int    // d
+	Rows         int64  // n where n² numbers are at issue, or the rows themselves; else 0
 	Bytes, Limit uint64 // needed and allowed
 }
 
 func (e *SizeError) Error() string {
+	if e.Rows > 0 {
+		return fmt.Sprintf("ridge: a dual fit of %d rows of %d features needs %d bytes for its rows and n×n matrices, the limit is %d: use Solve, or raise MaxBytes",
+			e.Rows, e.Dim, e.Bytes, e.Limit)
+	}
 	return fmt.Sprintf("ridge: an exact fit of %d features needs %d bytes for its d×d matrices, the limit is %d: use Solve, or raise MaxBytes",
 		e.Dim, e.Bytes, e.Limit)
 }
@@ -122,9 +155,12 @@ func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 		return nil, errNoSource
 	}
 	for _, g := range gammas {
-		if !(g >= 0) || math.IsInf(g, 0) {
+		if !(g >= 0) || math.IsInf(g, 0) || g == 0 && opts.Factor.dual() {
 			return nil, &GammaError{g, opts.Factor.String()}
 		}
+	}
+	if opts.Factor.dual() {
+		return exactByRows(ctx, src, gammas, opts)
 	}
 	e, err := newExact(src, opts, 0)
 	if err != nil {
@@ -172,14 +208,10 @@ func newExact(src dataset.Source, opts ExactOptions, beside uint64) (*exact, err
 		if need += beside; need < beside { // beyond all numbers
 			need = math.MaxUint64
 		}
-		return nil, &SizeError{d, need, opts.MaxBytes}
+		return nil, &SizeError{Dim: d, Bytes: need, Limit: opts.MaxBytes}
 	}
-	if opts.Backend == nil {
-		be, err := engine.Default()
-		if err != nil {
-			return nil, err
-		}
-		opts.Backend = be
+	if err := opts.complete(); err != nil {
+		return nil, err
 	}
 	factor := direct.NewCholesky
 	switch opts.Factor {

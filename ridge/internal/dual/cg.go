@@ -1,0 +1,142 @@
+package dual
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/internal/vec"
+)
+
+// CG solves (G + γI)e = r by conjugate gradients on the sparse rows, preconditioned by the
+// diagonal, and overwrites r with e (M. Hestenes, E. Stiefel, 1952). It ends where done says of
+// ‖r − (G + γI)e‖ and ‖Aᵀe‖, as the recursions have them, that they are near enough; false where
+// that is not so after most steps.
+type CG struct {
+	rows    *Rows
+	scale   []float64 // of the preconditioner: 1/(Gᵢᵢ + γ)
+	gamma   float64
+	share   []float64 // √(w/Σw) with an intercept
+	u       []float64 // Xᵀ of something, d
+	times   []float64 // what X is multiplied by, n
+	p, z, q []float64
+}
+
+// NewCG prepares for one γ.
+func (r *Rows) NewCG(gamma float64) *CG {
+	c := &CG{rows: r, gamma: gamma, u: make([]float64, r.d)}
+	for _, v := range []*[]float64{&c.scale, &c.times, &c.p, &c.z, &c.q} {
+		*v = make([]float64, r.n)
+	}
+	if r.intercept {
+		c.share = r.share()
+	}
+	for _, p := range r.parts {
+		for i := range p.n {
+			_, val := p.sparse.Row(i)
+			sum := 0.0
+			for _, v := range val {
+				sum += v * v
+			}
+			c.scale[p.first+i] = 1 / (r.Weight(p.first+i)*sum + gamma)
+		}
+	}
+	return c
+}
+
+// Solve overwrites r (n) with e, in at most so many steps. Where it has not converged, or broken
+// down, it returns false, and e is the best there is.
+func (c *CG) Solve(r []float64, most int, done func(residual, weights float64) bool) (converged bool) {
+	n := len(r)
+	e := make([]float64, n)
+	defer func() { copy(r, e) }()
+	start := append([]float64(nil), r...)
+	c.precondition(r)
+	copy(c.p, c.z)
+	rz := vec.Dot(r, c.z)
+	for range most {
+		if rz == 0 {
+			return true
+		}
+		c.apply()
+		pq := vec.Dot(c.p, c.q)
+		step := rz / pq
+		if !(pq > 0) || math.IsInf(step, 0) || math.IsNaN(step) {
+			return false
+		}
+		vec.Axpy(step, c.p, e)
+		vec.Axpy(-step, c.q, r)
+		// ‖Aᵀe‖² = eᵀGe = eᵀ(start − r − γe)
+		size := vec.Dot(e, start) - vec.Dot(e, r) - c.gamma*vec.Dot(e, e)
+		if done(vec.Norm(r), math.Sqrt(math.Max(0, size))) {
+			return true
+		}
+		c.precondition(r)
+		next := vec.Dot(r, c.z)
+		beta := next / rz
+		rz = next
+		for i, z := range c.z {
+			c.p[i] = z + beta*c.p[i]
+		}
+	}
+	return false
+}
+
+// precondition sets z.
+func (c *CG) precondition(r []float64) {
+	for i, v := range r {
+		c.z[i] = c.scale[i] * v
+	}
+}
+
+// apply sets q = (G + γI)p, by way of Aᵀp.
+func (c *CG) apply() {
+	r := c.rows
+	copy(c.times, c.p)
+	c.weigh(c.times)
+	columns := r.index()
+	r.columnsInParallel(func(j int) {
+		lo, hi := columns.ptr[j], columns.ptr[j+1]
+		c.u[j] = sparseDot(columns.row[lo:hi], columns.val[lo:hi], c.times)
+	})
+	r.inParallel(func(p *part, i int) {
+		idx, val := p.sparse.Row(i)
+		c.q[p.first+i] = sparseDot(idx, val, c.u)
+	})
+	if r.root != nil {
+		for i, v := range r.root {
+			c.q[i] *= v
+		}
+	}
+	c.project(c.q)
+	vec.Axpy(c.gamma, c.p, c.q)
+}
+
+// weigh makes W^{½}Πv of v, Π = I − qqᵀ being what centring does.
+func (c *CG) weigh(v []float64) {
+	c.project(v)
+	for i, root := range c.rows.root {
+		v[i] *= root
+	}
+}
+
+// project takes out the direction of the means.
+func (c *CG) project(v []float64) {
+	if c.share != nil {
+		vec.Axpy(-vec.Dot(c.share, v), c.share, v)
+	}
+}
+
+// sparseDot is Σ valₖ·y[idxₖ], in four sums, of which none waits for another.
+func sparseDot(idx []int32, val, y []float64) float64 {
+	var s0, s1, s2, s3 float64
+	for len(idx) >= 4 && len(val) >= 4 {
+		s0 += val[0] * y[idx[0]]
+		s1 += val[1] * y[idx[1]]
+		s2 += val[2] * y[idx[2]]
+		s3 += val[3] * y[idx[3]]
+		idx, val = idx[4:], val[4:]
+	}
+	for k, j := range idx {
+		s0 += val[k] * y[j]
+	}
+	return (s0 + s1) + (s2 + s3)
+}
