@@ -151,6 +151,11 @@ func (e *SingularError) Is(target error) bool { return target == ErrInput }
 // (2002), chapters 8, 10, 19, 20; J. Demmel et al., "Communication-optimal
 // parallel and sequential QR and LU factorizations" (2012), for the streamed QR.
 func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) ([]*Solution, error) {
+	return exact(ctx, src, gammas, opts, false)
+}
+
+// exact is Exact. sooner says that Dual may be DualCG where that takes less time.
+func exact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions, sooner bool) ([]*Solution, error) {
 	if src == nil {
 		return nil, errNoSource
 	}
@@ -160,7 +165,7 @@ func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 		}
 	}
 	if opts.Factor.dual() {
-		return exactByRows(ctx, src, gammas, opts)
+		return exactByRows(ctx, src, gammas, opts, sooner)
 	}
 	e, err := newExact(src, opts, 0)
 	if err != nil {
@@ -185,8 +190,8 @@ func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 	return fits, nil
 }
 
-// exact is a direct fit under way.
-type exact struct {
+// primal is a direct fit through K = AᵀA under way.
+type primal struct {
 	d, t   int
 	opts   ExactOptions
 	stage  *rows.Stage
@@ -196,7 +201,7 @@ type exact struct {
 }
 
 // newExact begins a direct fit. beside is the memory that is taken beside it.
-func newExact(src dataset.Source, opts ExactOptions, beside uint64) (*exact, error) {
+func newExact(src dataset.Source, opts ExactOptions, beside uint64) (*primal, error) {
 	_, d, t := src.Dims()
 	if d < 1 || t < 1 {
 		return nil, fmt.Errorf("%w: %d features and %d targets", errShape, d, t)
@@ -223,11 +228,11 @@ func newExact(src dataset.Source, opts ExactOptions, beside uint64) (*exact, err
 	default:
 		return nil, badinput.Errorf("ridge: unknown %v", opts.Factor)
 	}
-	return &exact{d: d, t: t, opts: opts, stage: rows.NewStage(d, t, opts.Intercept), stream: direct.NewStream(d, t, factor(opts.Backend, d, t))}, nil
+	return &primal{d: d, t: t, opts: opts, stage: rows.NewStage(d, t, opts.Intercept), stream: direct.NewStream(d, t, factor(opts.Backend, d, t))}, nil
 }
 
 // read makes the pass.
-func (e *exact) read(ctx context.Context, src dataset.Source) (*direct.System, error) {
+func (e *primal) read(ctx context.Context, src dataset.Source) (*direct.System, error) {
 	n, _, _ := src.Dims()
 	var raw float64 // sum of squares of all that was read, against overflow
 	for b, err := range src.Blocks(ctx) {
@@ -260,7 +265,7 @@ func (e *exact) read(ctx context.Context, src dataset.Source) (*direct.System, e
 }
 
 // rankBound bounds the rank of the rows by their number, which centring takes one from.
-func (e *exact) rankBound() int64 {
+func (e *primal) rankBound() int64 {
 	if e.opts.Intercept {
 		return e.stage.Rows - 1
 	}
@@ -268,10 +273,10 @@ func (e *exact) rankBound() int64 {
 }
 
 // short says that there are too few rows for least squares.
-func (e *exact) short(gamma float64) bool { return gamma == 0 && e.rankBound() < int64(e.d) }
+func (e *primal) short(gamma float64) bool { return gamma == 0 && e.rankBound() < int64(e.d) }
 
 // fits solves for all γ.
-func (e *exact) fits(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
+func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
 	if e.opts.Factor == Tridiagonal {
 		return e.tridiagonal(ctx, system, gammas)
 	}
@@ -290,7 +295,7 @@ func (e *exact) fits(ctx context.Context, system *direct.System, gammas []float6
 }
 
 // fit solves for one γ by a factor of its own.
-func (e *exact) fit(system *direct.System, gamma float64, factor Factor) (*Solution, error) {
+func (e *primal) fit(system *direct.System, gamma float64, factor Factor) (*Solution, error) {
 	if e.short(gamma) {
 		return nil, &SingularError{gamma, e.opts.Factor.String(), int(e.rankBound())} // of r+1 features one depends on the others
 	}
@@ -302,7 +307,7 @@ func (e *exact) fit(system *direct.System, gamma float64, factor Factor) (*Solut
 }
 
 // solution is what was found, with its bounds.
-func (e *exact) solution(rows *certify.Streamed, found *certify.Factored, factor Factor) *Solution {
+func (e *primal) solution(rows *certify.Streamed, found *certify.Factored, factor Factor) *Solution {
 	weights, df := certify.Direct(rows, found)
 	f := &Solution{
 		Gamma: found.Gamma, EffectiveDimension: Interval(df),

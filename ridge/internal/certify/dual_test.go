@@ -42,10 +42,10 @@ func TestDualWeights(t *testing.T) {
 		}
 		apart[2] = off[1] * r.NormFloat64()
 		x[2] = apart[2]
-		e := &Dual{Rows: 2, Dim: 3, Intercept: true, Size: math.Hypot(a[0], a[1]), MeanNorm: 1, TSS: []twofold.Number{twofold.Of(b[0]*b[0] + b[1]*b[1])}}
+		e := &Dual{Rows: 2, Dim: 3, Intercept: true, Size: math.Hypot(a[0], a[1]), TSS: []twofold.Number{twofold.Of(b[0]*b[0] + b[1]*b[1])}}
 		w := e.Weights(0, &DualPoint{
 			Gamma: gamma, X: x[:], Low: low[:], Apart: norm3(apart), Norm: math.Hypot(left[0], left[1]),
-			RSS: twofold.Number{Hi: rss, Err: 1e-15 * (1 + rss)},
+			MeanNorm: 1, RSS: twofold.Number{Hi: rss, Err: 1e-15 * (1 + rss)},
 		}, interval.Interval{Hi: 1})
 		var error, energy, unrounded, objective float64
 		for j := range 3 {
@@ -75,3 +75,35 @@ func TestDualWeights(t *testing.T) {
 }
 
 func norm3(v [3]float64) float64 { return math.Hypot(math.Hypot(v[0], v[1]), v[2]) }
+
+// TestDualLeftOut: the bracket holds where G is off by what it says, of A = diag(a), and where the
+// weights are off by their energy.
+func TestDualLeftOut(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 7))
+	for range 2000 {
+		gamma := math.Exp2(float64(r.IntN(16) - 8))
+		a := [2]float64{math.Exp2(4*r.Float64() - 2), math.Exp2(4*r.Float64() - 2)}
+		b := [2]float64{r.NormFloat64(), r.NormFloat64()}
+		size2 := a[0]*a[0] + a[1]*a[1]
+		streamed, energy := 1e-3*gamma*r.Float64(), 1e-3*r.Float64()*float64(r.IntN(2))
+		// G as it is, less than streamed from what T is of, and residuals less than energy from those of x*.
+		sign := float64(2*r.IntN(2) - 1)
+		var diagonal, missed, norms []float64
+		want := 0.0
+		for j := range 2 {
+			h := a[j] * a[j] / (a[j]*a[j] + gamma)
+			miss := b[j] * (1 - h)
+			want += miss / (1 - h) * miss / (1 - h) / 2
+			diagonal = append(diagonal, 1/(a[j]*a[j]+sign*streamed+gamma))
+			missed = append(missed, miss+sign*math.Copysign(energy, miss))
+			norms = append(norms, a[j])
+		}
+		g := []float64{a[0]*a[0] + sign*streamed, a[1]*a[1] + sign*streamed}
+		tri := NewTridiagonal(g, []float64{0}, norms, streamed, 1e-14*size2)
+		e := &Dual{Rows: 2, Dim: 2, Size: math.Sqrt(size2), Off: []float64{0, 0}}
+		v := e.LeftOut(&Factored{Gamma: gamma, T: tri}, &DualLeft{Diagonal: diagonal, Norms: []float64{math.Inf(1), math.Inf(1)}, Missed: missed, Energy: energy})
+		if !(v.Lo <= want*(1+1e-12) && want <= v.Hi*(1+1e-12)) || !(v.Hi <= 1.1*v.Lo+20*energy*(1+want)+1e-9) && energy == 0 {
+			t.Fatalf("γ = %g, a = %v: %v, is %g", gamma, a, v, want)
+		}
+	}
+}

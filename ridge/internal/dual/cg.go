@@ -20,14 +20,19 @@ type CG struct {
 	p, z, q []float64
 }
 
+// Steps is how many steps of CG, of 4 flops an entry, take as long as G and its factor:
+// scattered entries are taken to cost ten times as much as those of a matrix product.
+func (r *Rows) Steps() int {
+	const scattered, least, most = 10, 50, 100000
+	n, entries := float64(r.n), math.Max(r.NNZ(), 1)
+	return int(math.Min(least+2*n*n*n/3/(4*entries*scattered), most))
+}
+
 // NewCG prepares for one γ.
 func (r *Rows) NewCG(gamma float64) *CG {
-	c := &CG{rows: r, gamma: gamma, u: make([]float64, r.d)}
+	c := &CG{rows: r, gamma: gamma, u: make([]float64, r.d), share: r.share()}
 	for _, v := range []*[]float64{&c.scale, &c.times, &c.p, &c.z, &c.q} {
 		*v = make([]float64, r.n)
-	}
-	if r.intercept {
-		c.share = r.share()
 	}
 	for _, p := range r.parts {
 		for i := range p.n {

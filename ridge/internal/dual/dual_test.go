@@ -82,7 +82,10 @@ func TestGram(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			exact, norms := reference(x, w, intercept)
+			exact, norms := reference(x, w, intercept, g.Shift)
+			if g.Shift > 0 && !intercept {
+				t.Fatalf("seed %d: shifted by %g, intercept = %v", seed, g.Shift, intercept)
+			}
 			for i := range n {
 				for j := range i + 1 {
 					off, _ := new(big.Float).Sub(exact[i][j], refbig.Float(g.G[i*n+j])).Float64()
@@ -108,7 +111,7 @@ func TestGram(t *testing.T) {
 }
 
 // reference is G, and the norms of the rows of A.
-func reference(x [][]float64, w []float64, intercept bool) (g [][]*big.Float, norms []float64) {
+func reference(x [][]float64, w []float64, intercept bool, shift float64) (g [][]*big.Float, norms []float64) {
 	n, d := len(x), len(x[0])
 	a := make([][]*big.Float, n)
 	weight := func(i int) *big.Float {
@@ -139,6 +142,10 @@ func reference(x [][]float64, w []float64, intercept bool) (g [][]*big.Float, no
 		g = append(g, make([]*big.Float, n))
 		for k := range n {
 			g[i][k] = refbig.Float(0)
+			if intercept {
+				g[i][k].Quo(new(big.Float).Sqrt(new(big.Float).Mul(weight(i), weight(k))), total)
+				g[i][k].Mul(g[i][k], refbig.Float(shift))
+			}
 			for j := range d {
 				g[i][k].Add(g[i][k], new(big.Float).Mul(a[i][j], a[k][j]))
 			}

@@ -11,7 +11,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Gram is G = AAᵀ as computed. G̃ is that of an A of which each row may be a little off.
+// A Gram is G = AAᵀ as computed, of A with one more column where an intercept is fitted: √Shift
+// times the elements √(w/Σw). As centred columns are orthogonal to that, it changes nothing but the
+// eigenvalue 0 of G that centring makes, which would be known to round-off only: it is Shift. G̃ is
+// that of an A of which each row may be a little off.
 type Gram struct {
 	N     int
 	G     []float64 // n×n, of which the lower triangle counts
@@ -19,6 +22,7 @@ type Gram struct {
 	Units float64   // |G − G̃|ᵢⱼ is at most so many roundoff.Unit·‖aᵢ‖‖aⱼ‖,
 	Lost  float64   // but for a matrix of this norm at most
 	Off   []float64 // bounds, in norm, what each row of A is off by in G̃
+	Shift float64   // 0 without an intercept
 }
 
 // PanelColumns is how many columns of n rows are taken at a time: as many as there are rows, but
@@ -36,7 +40,8 @@ type gramSum struct {
 	work   []float64 // n×n, of one panel
 	panels int
 	empty  bool // nothing is in g as yet
-	widest int
+	// The most columns of a panel, and the most features of one of rows.
+	widest, tallest int
 }
 
 // newGramSum adds to g, which is empty or has a sum. work is n×n.
@@ -48,12 +53,20 @@ func newGramSum(be engine.Backend, n int, g, work []float64, empty bool) *gramSu
 func (s *gramSum) add(p engine.Matrix) {
 	s.panels++
 	s.widest = max(s.widest, p.Cols)
+	to := s.work
 	if s.empty {
-		s.be.Syrk(false, 1, p, 0, engine.View(s.n, s.n, s.g))
+		to = s.g
+	}
+	s.be.Syrk(false, 1, p, 0, engine.View(s.n, s.n, to))
+	s.addUp()
+}
+
+// addUp adds the product of a panel to those before, where there are some.
+func (s *gramSum) addUp() {
+	if s.empty {
 		s.empty = false
 		return
 	}
-	s.be.Syrk(false, 1, p, 0, engine.View(s.n, s.n, s.work))
 	for i := range s.n {
 		floats.Add(s.g[i*s.n:i*s.n+i+1], s.work[i*s.n:i*s.n+i+1])
 	}
@@ -64,7 +77,8 @@ func (s *gramSum) units() float64 {
 	if s.panels == 0 {
 		return 0
 	}
-	return 2*(s.be.Accuracy().Dot(s.widest)+engine.Roundings) + float64(s.panels) + 1
+	bound := max(s.be.Accuracy().Dot(s.widest), float64(s.tallest)/2)
+	return 2*(bound+engine.Roundings) + float64(s.panels) + 1
 }
 
 // Gram computes G. g and work have n² elements each, which it overwrites.
@@ -79,14 +93,30 @@ func (r *Rows) Gram(ctx context.Context, be engine.Backend, g, work []float64) (
 	if err := r.dense(ctx, sum, heavy); err != nil {
 		return nil, err
 	}
-	out.Units += sum.units()
-	out.close(r)
+	out.Units += sum.units() + 1
+	out.shift(r.share())
+	out.close(&r.Samples)
 	return out, nil
+}
+
+// shift adds the column of the means, as large as the mean of all rows.
+func (g *Gram) shift(share []float64) {
+	if share == nil {
+		return
+	}
+	trace := 0.0
+	for i := range g.N {
+		trace += math.Max(0, g.G[i*g.N+i])
+	}
+	g.Shift = trace / float64(g.N)
+	for i, a := range share {
+		vec.Axpy(g.Shift*a, share[:i+1], g.G[i*g.N:i*g.N+i+1])
+	}
 }
 
 // close finds the norms, and what rows are off by: a difference from a mean, a root and a product
 // are three roundings, and a mean is off for all rows alike.
-func (g *Gram) close(r *Rows) {
+func (g *Gram) close(r *Samples) {
 	mean := r.meanError()
 	for i := range g.N {
 		norm := math.Sqrt(math.Max(0, g.G[i*g.N+i]) + roundoff.LostSquares)
@@ -107,6 +137,21 @@ func (g *Gram) Size() float64 {
 	square *= square
 	off := vec.Norm(g.Off)
 	return (math.Sqrt(square*(1+(g.Units+n)*roundoff.Unit)+n*g.Lost) + off) * roundoff.Inflate
+}
+
+// Norm is ‖A‖_F as computed, without the column of the means.
+func (g *Gram) Norm() float64 {
+	norm := vec.Norm(g.Norms)
+	return math.Sqrt(math.Max(0, norm*norm-g.Shift))
+}
+
+// RowNorms bounds the norms of the rows of A.
+func (g *Gram) RowNorms() []float64 {
+	out := make([]float64, g.N)
+	for i, v := range g.Norms {
+		out[i] = (v*(1+g.Units*roundoff.Unit) + math.Sqrt(g.Lost) + g.Off[i]) * roundoff.Inflate
+	}
+	return out
 }
 
 // dense adds the products of columns that are written out: all, or those of the list where rows

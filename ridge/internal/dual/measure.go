@@ -1,6 +1,7 @@
 package dual
 
 import (
+	"context"
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
@@ -13,149 +14,112 @@ import (
 type Point struct {
 	Gamma    float64
 	Target   int
-	Hi, Lo   []float64 // n
-	residual []twofold.Number
+	Hi, Lo   []float64        // n
+	residual []twofold.Number // y − Xx
+	drift    twofold.Number   // Σwθ/Σw, which is 0 but for rounding, where an intercept is fitted
 }
 
 // A Found is what was measured at a [Point] with twice the digits: of the rows X, targets y and
 // weights w as they come, without a root taken or a mean subtracted. With x = Xᵀ(wθ), less its
 // share of the means, and v = y − Xx less its mean,
 //
-//	r = b − Ax − γα = W^{½}(v − γθ).
+//	r = b − Ax − γα = W^{½}(v − γθ),
+//
+// θ less its mean too: Aᵀ takes no notice of that.
 type Found struct {
 	X, Low   []float64      // their sum is x: X is what that rounds to
 	Apart    float64        // bounds ‖x − Aᵀα‖
+	Slack    float64        // bounds what X + Low is from x
 	Residual []float64      // r, rounded
+	Missed   []float64      // b − Ax, rounded
+	Off      float64        // bounds what each element of Missed is off by
 	Norm     float64        // bounds ‖r‖
 	RSS      twofold.Number // ‖b − Ax‖²
 	Mean     twofold.Number // that of y − Xx; 0 without an intercept
-}
-
-// sums are what all points have in common.
-type sums struct {
-	weight twofold.Number   // Σw
-	column []twofold.Number // Xᵀw, nil without an intercept
+	MeanNorm float64        // bounds that of the means of the columns; 0 without an intercept
 }
 
 // Measure measures at all points.
-func (r *Rows) Measure(be engine.Backend, points []Point) []*Found {
-	r.addUp(be)
+func (r *Rows) Measure(ctx context.Context, be engine.Backend, points []Point) ([]*Found, error) {
+	if r.intercept && r.means == nil {
+		ones := make([]float64, r.n)
+		for i := range ones {
+			ones[i] = 1
+		}
+		r.means = r.combine(be, []Point{{Hi: ones, Lo: make([]float64, r.n)}})
+	}
 	found := make([]*Found, len(points))
 	x := r.combine(be, points)
 	for k := range points {
-		found[k] = r.weights(&points[k], x[k*r.d:(k+1)*r.d])
+		found[k] = r.found(&points[k], x[k*r.d:(k+1)*r.d], r.means)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	r.residuals(be, points, found)
 	for k := range points {
 		r.finish(&points[k], found[k])
 	}
-	return found
+	return found, ctx.Err()
 }
 
-// addUp adds up what all points have in common, once.
-func (r *Rows) addUp(be engine.Backend) {
-	if r.work.sums != nil {
-		return
+// drift is Σwθ/Σw where an intercept is fitted.
+func (s *Samples) drift(p *Point) (all twofold.Number) {
+	if !s.intercept {
+		return all
 	}
-	s := &sums{}
-	for i := range r.n {
-		s.weight = s.weight.Plus(twofold.Of(r.Weight(i)))
+	for i := range s.n {
+		theta := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i]))
+		all = all.Plus(theta.Times(twofold.Of(s.Weight(i))))
 	}
-	r.work.sums = s
-	if r.intercept {
-		ones := make([]float64, r.n)
-		for i := range ones {
-			ones[i] = 1
+	return all.Over(s.weight())
+}
+
+// found makes x of Xᵀ(wθ), which it overwrites, and Xᵀw.
+func (s *Samples) found(p *Point, sum, columns []twofold.Number) *Found {
+	f := &Found{X: make([]float64, s.d), Low: make([]float64, s.d)}
+	apart := make([]float64, s.d)
+	if s.intercept {
+		p.drift = s.drift(p)
+		total := s.weight()
+		for j, a := range columns {
+			sum[j] = sum[j].Minus(a.Times(p.drift))
+			mean, off := a.Over(total).Round()
+			apart[j] = math.Abs(mean) + off
 		}
-		s.column = r.combine(be, []Point{{Hi: ones, Lo: make([]float64, r.n)}})
+		f.MeanNorm = vec.Norm(apart) * (1 + float64(s.d+8)*0x1p-52)
 	}
-}
-
-// MeanNorm bounds the norm of the means of the columns; 0 without an intercept.
-func (r *Rows) MeanNorm(be engine.Backend) float64 {
-	r.addUp(be)
-	s := r.work.sums
-	mean := make([]float64, len(s.column))
-	for j, a := range s.column {
-		v, off := a.Over(s.weight).Round()
-		mean[j] = math.Abs(v) + off
-	}
-	return vec.Norm(mean) * (1 + float64(r.d+8)*0x1p-52)
-}
-
-// Squares is ‖b‖² of a target: Σw(y − ȳ)², of centred targets where an intercept is fitted.
-func (r *Rows) Squares(be engine.Backend, target int) twofold.Number {
-	r.addUp(be)
-	var sum, squares twofold.Number
-	first := twofold.Of(0)
-	if r.intercept { // squares of what targets have in common are not to cancel
-		first = twofold.Of(r.Y(r.heaviest(), target))
-	}
-	for i := range r.n {
-		y := twofold.Of(r.Y(i, target)).Minus(first)
-		wy := y.Times(twofold.Of(r.Weight(i)))
-		sum, squares = sum.Plus(wy), squares.Plus(wy.Times(y))
-	}
-	if r.intercept {
-		squares = squares.Minus(sum.Times(sum.Over(r.work.sums.weight)))
-	}
-	return squares
-}
-
-// heaviest is the row of most weight.
-func (r *Rows) heaviest() (most int) {
-	for i := range r.n {
-		if r.Weight(i) > r.Weight(most) {
-			most = i
-		}
-	}
-	return most
-}
-
-// weights makes x of Xᵀ(wθ).
-func (r *Rows) weights(p *Point, sum []twofold.Number) *Found {
-	if r.intercept {
-		var all twofold.Number // Σwθ
-		for i := range r.n {
-			theta := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i]))
-			all = all.Plus(theta.Times(twofold.Of(r.Weight(i))))
-		}
-		share := all.Over(r.work.sums.weight)
-		for j, a := range r.work.sums.column {
-			sum[j] = sum[j].Minus(a.Times(share))
-		}
-	}
-	f := &Found{X: make([]float64, r.d), Low: make([]float64, r.d)}
-	apart := make([]float64, r.d)
 	for j, v := range sum {
 		f.X[j], f.Low[j] = twofold.Sum(v.Hi, v.Lo)
 		apart[j] = v.Err
 	}
-	f.Apart = vec.Norm(apart) * (1 + float64(r.d+8)*0x1p-52)
+	f.Apart = vec.Norm(apart) * (1 + float64(s.d+8)*0x1p-52)
 	return f
 }
 
 // finish makes r of y − Xx.
-func (r *Rows) finish(p *Point, f *Found) {
-	s := r.work.sums
+func (s *Samples) finish(p *Point, f *Found) {
 	var sum, squares twofold.Number
 	for i, v := range p.residual {
-		sum = sum.Plus(v.Times(twofold.Of(r.Weight(i))))
+		sum = sum.Plus(v.Times(twofold.Of(s.Weight(i))))
 	}
-	if r.intercept {
-		f.Mean = sum.Over(s.weight)
+	if s.intercept {
+		f.Mean = sum.Over(s.weight())
 	}
-	f.Residual = make([]float64, r.n)
-	off := make([]float64, r.n)
+	f.Residual, f.Missed = make([]float64, s.n), make([]float64, s.n)
+	off := make([]float64, s.n)
 	for i, v := range p.residual {
 		v = v.Minus(f.Mean)
-		squares = squares.Plus(v.Times(v).Times(twofold.Of(r.Weight(i))))
-		theta := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i]))
+		squares = squares.Plus(v.Times(v).Times(twofold.Of(s.Weight(i))))
+		missed, rest := v.Round()
+		f.Missed[i] = s.Root(i) * missed
+		f.Off = math.Max(f.Off, s.Root(i)*rest+4*math.Abs(f.Missed[i])*0x1p-53)
+		theta := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i])).Minus(p.drift)
 		left, lost := v.Minus(theta.Times(twofold.Of(p.Gamma))).Round()
-		f.Residual[i], off[i] = r.Root(i)*left, r.Root(i)*lost
+		f.Residual[i], off[i] = s.Root(i)*left, s.Root(i)*lost
 	}
 	f.RSS = squares
-	f.Norm = (vec.Norm(f.Residual)*(1+float64(r.n+16)*0x1p-52) + vec.Norm(off)*(1+float64(r.n+16)*0x1p-52) + float64(r.n)*0x1p-1060)
+	f.Norm = (vec.Norm(f.Residual)*(1+float64(s.n+16)*0x1p-52) + vec.Norm(off)*(1+float64(s.n+16)*0x1p-52) + float64(s.n)*0x1p-1060)
 	p.residual = nil
 }
 
@@ -260,4 +224,20 @@ func newTwofold(rows, cols int) engine.Twofold {
 
 func number(m engine.Twofold, i, j int) twofold.Number {
 	return twofold.Number{Hi: m.Hi.Row(i)[j], Lo: m.Lo.Row(i)[j], Err: m.Err.Row(i)[j]}
+}
+
+// An Operator multiplies by G = AAᵀ, and measures, for samples that it has or reads.
+type Operator interface {
+	N() int
+	Total() float64
+	Size() float64
+	Root(i int) float64
+	Weight(i int) float64
+	Squares(target int) twofold.Number
+	Centred(target int) []float64
+	Share() []float64
+	// Gram computes G. g and work have n² elements each, which it overwrites.
+	Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error)
+	// Measure measures at all points.
+	Measure(ctx context.Context, be engine.Backend, points []Point) ([]*Found, error)
 }

@@ -7,32 +7,19 @@
 package dual
 
 import (
-	"math"
-
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/neumaier"
-	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 // Rows are all rows of a source, in memory.
 type Rows struct {
-	n, d, t   int
-	intercept bool
-	parts     []part
-	y         []float64 // n×t
-	w         []float64 // nil: each counts once
-	root      []float64 // √w, nil as w is
-	tally
-	work memory
-}
-
-// A tally is what was counted of rows.
-type tally struct {
-	total   float64 // Σw, rounded
-	squares float64 // bounds Σw‖row‖²
-	entries int     // the most that a sparse row has
-	bytes   uint64  // that the rows take, but for those that are their source's own
+	Samples
+	parts   []part
+	entries int              // the most that a sparse row has
+	bytes   uint64           // that the rows take, but for those that are their source's own
+	columns *columns         // of sparse rows, once they are wanted
+	means   []twofold.Number // Xᵀw, once it is wanted
 }
 
 // A part is some rows that follow each other, dense or sparse.
@@ -42,42 +29,13 @@ type part struct {
 	sparse   *engine.CSR
 }
 
-// memory is what products need beside the rows.
-type memory struct {
-	columns *columns // of the sparse rows, if all are
-	sums    *sums
-}
-
 // NewRows begins with none.
-func NewRows(d, t int, intercept bool) *Rows { return &Rows{d: d, t: t, intercept: intercept} }
-
-// N is how many rows there are.
-func (r *Rows) N() int { return r.n }
+func NewRows(d, t int, intercept bool) *Rows {
+	return &Rows{Samples: Samples{d: d, t: t, intercept: intercept}}
+}
 
 // Bytes is the memory that the rows take, but for those that are their source's own.
 func (r *Rows) Bytes() uint64 { return r.bytes }
-
-// Total is the weight of all rows.
-func (r *Rows) Total() float64 { return r.total }
-
-// Y is target j of row i, Weight the weight of the row.
-func (r *Rows) Y(i, j int) float64 { return r.y[i*r.t+j] }
-
-// Weight is the weight of row i.
-func (r *Rows) Weight(i int) float64 {
-	if r.w == nil {
-		return 1
-	}
-	return r.w[i]
-}
-
-// Root is that of the weight of row i.
-func (r *Rows) Root(i int) float64 {
-	if r.root == nil {
-		return 1
-	}
-	return r.root[i]
-}
 
 // Sparse says that all rows are.
 func (r *Rows) Sparse() bool {
@@ -164,58 +122,5 @@ func (r *Rows) append(b dataset.Block) {
 // Close ends the adding. raw bounds Σw‖row‖², targets included.
 func (r *Rows) Close(raw float64) {
 	r.squares = raw
-	r.total = float64(r.n)
-	if r.w != nil {
-		r.total = 0
-		r.root = make([]float64, r.n)
-		for i, w := range r.w {
-			r.total += w
-			r.root[i] = math.Sqrt(w)
-		}
-	}
-}
-
-// share is √(w/Σw) of each row: the direction that centring takes out.
-func (r *Rows) share() []float64 {
-	q := make([]float64, r.n)
-	for i := range q {
-		q[i] = math.Sqrt(r.Weight(i) / r.total)
-	}
-	return q
-}
-
-// meanError bounds, in norm, what the computed means of the columns are off by.
-func (r *Rows) meanError() float64 {
-	if !r.intercept {
-		return 0
-	}
-	chain := float64(sumRows) + float64(r.n)/sumRows + 8
-	return chain * roundoff.Unit * math.Sqrt(r.squares/r.total) * roundoff.Inflate
-}
-
-// sumRows is how many rows are summed plainly before their sum is added to those of others.
-const sumRows = 32
-
-// Size bounds ‖A‖_F: the rows' own norm.
-func (r *Rows) Size() float64 { return math.Sqrt(r.squares) * roundoff.Inflate }
-
-// Centred is target j, less the mean where an intercept is fitted, times the roots of the weights.
-func (r *Rows) Centred(j int) []float64 {
-	out := make([]float64, r.n)
-	first := 0.0
-	var sum neumaier.Sum
-	if r.intercept {
-		first = r.Y(r.heaviest(), j)
-	}
-	for i := range out {
-		out[i] = r.Y(i, j) - first
-		sum.Add(r.Weight(i) * out[i])
-	}
-	for i := range out {
-		if r.intercept {
-			out[i] -= sum.Value() / r.total
-		}
-		out[i] *= r.Root(i)
-	}
-	return out
+	r.close()
 }

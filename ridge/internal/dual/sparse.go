@@ -19,8 +19,8 @@ type columns struct {
 
 // index returns the columns of sparse rows. It makes them once.
 func (r *Rows) index() *columns {
-	if r.work.columns != nil {
-		return r.work.columns
+	if r.columns != nil {
+		return r.columns
 	}
 	c := &columns{ptr: make([]int, r.d+1)}
 	for _, p := range r.parts {
@@ -46,7 +46,7 @@ func (r *Rows) index() *columns {
 			}
 		}
 	}
-	r.work.columns = c
+	r.columns = c
 	return c
 }
 
