@@ -3,6 +3,7 @@ package ridge
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -32,6 +33,7 @@ type dualExact struct {
 
 	gramFactors
 	kept   uint64 // bytes of the rows
+	reads  bool   // whatever is measured reads the rows
 	passes int
 }
 
@@ -120,9 +122,19 @@ func dualBytes(n int64, d, t int, by Factor, plan dualPlan) float64 {
 // read takes the rows in.
 func (e *dualExact) read(ctx context.Context, src dataset.Source) error {
 	e.passes = 1
+	if features, ok := dataset.ByColumns(src); ok {
+		y, w, err := dataset.Samples(ctx, src)
+		if err != nil {
+			return err
+		}
+		return e.readColumns(ctx, features, y, w)
+	}
 	kept, err := e.keep(ctx, src)
 	if err != nil {
 		return err
+	}
+	if kept == nil {
+		return e.readAgain(ctx, src)
 	}
 	if e.by == DualCG && (!kept.Sparse() || e.plan.sooner && kept.Steps() < fewSteps) {
 		e.by = Dual
@@ -133,11 +145,71 @@ func (e *dualExact) read(ctx context.Context, src dataset.Source) error {
 	return e.learn(ctx, kept)
 }
 
+// readColumns makes G of the columns of the rows, as they are read one after the other.
+func (e *dualExact) readColumns(ctx context.Context, features dataset.Source, y, w []float64) error {
+	e.by = Dual
+	_, n, _ := features.Dims()
+	if err := e.fits(int64(n)); err != nil {
+		return err
+	}
+	if len(y) != n*e.t {
+		return fmt.Errorf("%w: %d targets for %d rows", errShape, len(y), n)
+	}
+	for i, v := range w {
+		if !(v >= 0) || v > rows.MaxWeight {
+			return &fd.RangeError{Row: i}
+		}
+	}
+	data := dual.NewFeatures(features, e.t, y, w, e.opts.Intercept)
+	if err := checkRows(int64(n), data.Total()); err != nil {
+		return err
+	}
+	e.reads = true
+	return e.learn(ctx, data)
+}
+
+// readAgain takes dense rows in, of which there are more than are to be in memory: by reading them
+// once for as many columns as are.
+func (e *dualExact) readAgain(ctx context.Context, src dataset.Source) error {
+	src = counted{src, &e.passes}
+	n, _, _ := src.Dims()
+	need := dualBytes(n, e.d, e.t, Dual, e.plan)
+	room := min((float64(e.opts.MaxBytes)-need)/2, 8*float64(n)*float64(e.d))
+	features, err := dataset.Transpose(ctx, dataset.WithoutTargets(src), int(math.Max(room, 1)))
+	if err != nil {
+		return err
+	}
+	var y, w []float64
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		y, w = append(y, b.Y...), append(w, b.W...)
+	}
+	if len(w) > 0 && len(w) != int(n) {
+		return fmt.Errorf("%w: %d weights for %d rows", errShape, len(w), n)
+	}
+	err = e.readColumns(ctx, features, y, w)
+	e.reads = false // it is counted
+	return err
+}
+
+// counted counts how often a source is read.
+type counted struct {
+	dataset.Source
+	passes *int
+}
+
+func (s counted) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
+	*s.passes++
+	return s.Source.Blocks(ctx)
+}
+
 // fewSteps is how many steps of conjugate gradients are expected to be needed: where a factor takes
 // no longer than so many there is no point in doing without it.
 const fewSteps = 200
 
-// keep keeps the rows in memory.
+// keep keeps the rows in memory: nil where they are dense, and more than is to be there.
 func (e *dualExact) keep(ctx context.Context, src dataset.Source) (*dual.Rows, error) {
 	n, _, _ := src.Dims()
 	raw, kept := 0.0, dual.NewRows(e.d, e.t, e.opts.Intercept)
@@ -155,6 +227,9 @@ func (e *dualExact) keep(ctx context.Context, src dataset.Source) (*dual.Rows, e
 		}
 		if raw, err = rows.CheckBlock(b, e.d, e.t, kept.N(), raw); err != nil {
 			return nil, err
+		}
+		if need := dualBytes(n, e.d, e.t, Dual, e.plan); !inMemory && b.Sparse == nil && n > 0 && need+8*float64(n)*float64(e.d) > float64(e.opts.MaxBytes) && need <= float64(e.opts.MaxBytes) {
+			return nil, nil
 		}
 		kept.Add(b, !inMemory)
 		e.kept = kept.Bytes()

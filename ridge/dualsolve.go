@@ -237,6 +237,9 @@ func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, solve dua
 			e.move(s)
 			points[i] = s.Point
 		}
+		if e.reads {
+			e.passes++
+		}
 		found, err := e.data.Measure(ctx, e.opts.Backend, points)
 		if err != nil {
 			return err
