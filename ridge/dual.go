@@ -205,9 +205,9 @@ func (s counted) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	return s.Source.Blocks(ctx)
 }
 
-// fewSteps is how many steps of conjugate gradients are expected to be needed: where a factor takes
+// fewSteps is how many steps conjugate gradients need at least, as a rule: where a factor takes
 // no longer than so many there is no point in doing without it.
-const fewSteps = 200
+const fewSteps = 60
 
 // keep keeps the rows in memory: nil where they are dense, and more than is to be there.
 func (e *dualExact) keep(ctx context.Context, src dataset.Source) (*dual.Rows, error) {

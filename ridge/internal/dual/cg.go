@@ -3,6 +3,8 @@ package dual
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -14,9 +16,10 @@ type CG struct {
 	rows    *Rows
 	scale   []float64 // of the preconditioner: 1/(Gᵢᵢ + γ)
 	gamma   float64
-	share   []float64 // √(w/Σw) with an intercept
-	u       []float64 // Xᵀ of something, d
-	times   []float64 // what X is multiplied by, n
+	share   []float64   // √(w/Σw) with an intercept
+	parts   [][]float64 // what each of several workers finds of Xᵀ of something, d
+	u       []float64   // their sum, the first of them
+	times   []float64   // what X is multiplied by, n
 	p, z, q []float64
 }
 
@@ -30,7 +33,11 @@ func (r *Rows) Steps() int {
 
 // NewCG prepares for one γ.
 func (r *Rows) NewCG(gamma float64) *CG {
-	c := &CG{rows: r, gamma: gamma, u: make([]float64, r.d), share: r.share()}
+	c := &CG{rows: r, gamma: gamma, share: r.share()}
+	for range r.workers() {
+		c.parts = append(c.parts, make([]float64, r.d))
+	}
+	c.u = c.parts[0]
 	for _, v := range []*[]float64{&c.scale, &c.times, &c.p, &c.z, &c.q} {
 		*v = make([]float64, r.n)
 	}
@@ -97,15 +104,11 @@ func (c *CG) apply() {
 	r := c.rows
 	copy(c.times, c.p)
 	c.weigh(c.times)
-	columns := r.index()
-	r.columnsInParallel(func(j int) {
-		lo, hi := columns.ptr[j], columns.ptr[j+1]
-		c.u[j] = sparseDot(columns.row[lo:hi], columns.val[lo:hi], c.times)
-	})
-	r.inParallel(func(p *part, i int) {
-		idx, val := p.sparse.Row(i)
-		c.q[p.first+i] = sparseDot(idx, val, c.u)
-	})
+	r.divide(c.workers(), func(k, lo, hi int) { c.scatter(c.parts[k], lo, hi) })
+	for _, part := range c.parts[1:] {
+		floats.Add(c.u, part)
+	}
+	r.divide(c.workers(), func(_, lo, hi int) { c.gather(lo, hi) })
 	if r.root != nil {
 		for i, v := range r.root {
 			c.q[i] *= v
@@ -113,6 +116,32 @@ func (c *CG) apply() {
 	}
 	c.project(c.q)
 	vec.Axpy(c.gamma, c.p, c.q)
+}
+
+// workers is how many share the rows.
+func (c *CG) workers() int { return len(c.parts) }
+
+// scatter overwrites u with what rows lo to hi contribute to Xᵀ of c.times.
+func (c *CG) scatter(u []float64, lo, hi int) {
+	clear(u)
+	for i := lo; i < hi; i++ {
+		p := c.rows.partOf(i)
+		idx, val := p.sparse.Row(i - p.first)
+		t := c.times[i]
+		val = val[:len(idx)]
+		for k, j := range idx {
+			u[j] += t * val[k]
+		}
+	}
+}
+
+// gather sets rows lo to hi of X·u.
+func (c *CG) gather(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		p := c.rows.partOf(i)
+		idx, val := p.sparse.Row(i - p.first)
+		c.q[i] = sparseDot(idx, val, c.u)
+	}
 }
 
 // weigh makes W^{½}Πv of v, Π = I − qqᵀ being what centring does.

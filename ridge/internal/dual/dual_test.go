@@ -162,7 +162,7 @@ func TestDot(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 3))
 	for range 2000 {
 		k := r.IntN(60)
-		c := newCoefficients(k)
+		c := coefficients{make([]float64, k), make([]float64, k), make([]float64, k)}
 		var idx []int32
 		var val []float64
 		exact := refbig.Float(0)

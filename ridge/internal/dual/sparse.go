@@ -140,6 +140,24 @@ func (r *Rows) inParallel(do func(p *part, i int)) {
 	all.Wait()
 }
 
+// workers is how many goroutines are to share the entries: few of them are not worth several.
+func (r *Rows) workers() int {
+	if r.NNZ() < 1<<16 {
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// divide has each of so many workers, counted from 0, do some rows that follow each other.
+func (r *Rows) divide(workers int, do func(k, lo, hi int)) {
+	var all sync.WaitGroup
+	for k := 1; k < workers; k++ {
+		all.Go(func() { do(k, r.n*k/workers, r.n*(k+1)/workers) })
+	}
+	do(0, 0, r.n/workers)
+	all.Wait()
+}
+
 // partOf is the part of row i.
 func (r *Rows) partOf(i int) *part {
 	lo, hi := 0, len(r.parts)

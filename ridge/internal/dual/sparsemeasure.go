@@ -2,8 +2,6 @@ package dual
 
 import (
 	"math"
-	"runtime"
-	"sync"
 
 	"github.com/fdridge/fdridge/internal/twofold"
 )
@@ -12,12 +10,9 @@ import (
 // underflow.
 const underflown = 0x1p-1070
 
-// A coefficient is what entries are multiplied by: a sum of two numbers, off by at most err.
+// coefficients are what entries are multiplied by: sums of two numbers, off by at most err; nil for
+// none that is off.
 type coefficients struct{ hi, lo, err []float64 }
-
-func newCoefficients(n int) coefficients {
-	return coefficients{make([]float64, n), make([]float64, n), make([]float64, n)}
-}
 
 // dot is Σ valₖ·c[idxₖ] (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci.
 // Comput. 26, 2005): high parts are added up without a loss, and what that leaves, with the
@@ -25,77 +20,90 @@ func newCoefficients(n int) coefficients {
 // than the magnitudes in lows.
 func dot(idx []int32, val []float64, c *coefficients) twofold.Number {
 	var hi, lo, lows, off float64
+	val = val[:len(idx)]
 	for k, j := range idx {
 		v := val[k]
-		p, e := twofold.Product(v, c.hi[j])
-		along := v * c.lo[j]
-		var missing float64
-		hi, missing = twofold.Sum(hi, p)
+		p := float64(v * c.hi[j])
+		e, along := math.FMA(v, c.hi[j], -p), v*c.lo[j]
+		sum := hi + p
+		z := sum - hi
+		missing := (hi - (sum - z)) + (p - z)
+		hi = sum
 		lo += missing + (e + along)
 		lows += math.Abs(missing) + math.Abs(e) + math.Abs(along)
-		off += math.Abs(v) * c.err[j]
+		if c.err != nil {
+			off += math.Abs(v) * c.err[j]
+		}
 	}
-	n := float64(len(idx) + 2)
-	off = off*(1+n*0x1p-52) + n*(2*twofold.Lost*lows+underflown)
-	hi, lo = twofold.Sum(hi, lo)
+	a := accumulator{hi, lo, lows, off}
+	return a.number(float64(len(idx) + 2))
+}
+
+// An accumulator is a sum under way, as dot has it: of entries that come in any order.
+type accumulator struct{ hi, lo, lows, off float64 }
+
+// number is the sum of at most n entries.
+func (a *accumulator) number(n float64) twofold.Number {
+	off := a.off*(1+n*0x1p-52) + n*(2*twofold.Lost*a.lows+underflown)
+	hi, lo := twofold.Sum(a.hi, a.lo)
 	return twofold.Number{Hi: hi, Lo: lo, Err: off + (hi - hi)} // which is 0, or NaN as hi is not finite
 }
 
-// combineSparse is combine by the columns of sparse rows.
+// combineSparse is combine for sparse rows, some of them in each of several workers.
 func (r *Rows) combineSparse(points []Point) []twofold.Number {
-	c := r.index()
 	out := make([]twofold.Number, len(points)*r.d)
+	workers := r.workers()
+	if r.NNZ() < 8*float64(r.d) { // what each has of its own takes longer than the entries
+		workers = 1
+	}
+	sums := make([][]accumulator, workers)
+	for k := range sums {
+		sums[k] = make([]accumulator, r.d)
+	}
 	for k := range points {
-		p := &points[k]
-		times := newCoefficients(r.n) // wθ
-		for i := range r.n {
-			v := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i]))
-			if r.w != nil {
-				v = v.Times(twofold.Of(r.w[i]))
-			}
-			times.hi[i], times.lo[i], times.err[i] = v.Hi, v.Lo, v.Err
-		}
+		r.divide(len(sums), func(w, lo, hi int) { r.combineRows(&points[k], sums[w], lo, hi) })
 		dst := out[k*r.d : (k+1)*r.d]
-		r.columnsInParallel(func(j int) {
-			lo, hi := c.ptr[j], c.ptr[j+1]
-			dst[j] = dot(c.row[lo:hi], c.val[lo:hi], &times)
-		})
+		for j := range dst {
+			for w := range sums {
+				if s := &sums[w][j]; s.hi != 0 || s.lows != 0 || s.off != 0 {
+					dst[j] = dst[j].Plus(s.number(float64(r.n) + 2))
+				}
+			}
+		}
 	}
 	return out
 }
 
-// columnsInParallel calls do for each column that has entries, each in one of GOMAXPROCS
-// goroutines that have about as many entries each.
-func (r *Rows) columnsInParallel(do func(j int)) {
-	c := r.index()
-	workers := runtime.GOMAXPROCS(0)
-	if len(c.val) < 1<<14 {
-		workers = 1
-	}
-	var all sync.WaitGroup
-	lo := 0
-	for k := range workers {
-		hi := lo
-		for hi < r.d && (k == workers-1 || c.ptr[hi] < len(c.val)/workers*(k+1)) {
-			hi++
+// combineRows overwrites sums with what rows lo to hi contribute.
+func (r *Rows) combineRows(p *Point, sums []accumulator, lo, hi int) {
+	clear(sums)
+	for i := lo; i < hi; i++ {
+		times := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i]))
+		if r.w != nil {
+			times = times.Times(twofold.Of(r.w[i]))
 		}
-		from, to := lo, hi
-		all.Go(func() {
-			for j := from; j < to; j++ {
-				if c.ptr[j] < c.ptr[j+1] {
-					do(j)
-				}
-			}
-		})
-		lo = hi
+		part := r.partOf(i)
+		idx, val := part.sparse.Row(i - part.first)
+		val = val[:len(idx)]
+		for k, j := range idx { // as in dot
+			s, v := &sums[j], val[k]
+			p := float64(v * times.Hi)
+			e, along := math.FMA(v, times.Hi, -p), v*times.Lo
+			sum := s.hi + p
+			z := sum - s.hi
+			missing := (s.hi - (sum - z)) + (p - z)
+			s.hi = sum
+			s.lo += missing + (e + along)
+			s.lows += math.Abs(missing) + math.Abs(e) + math.Abs(along)
+			s.off += math.Abs(v) * times.Err
+		}
 	}
-	all.Wait()
 }
 
 // residualsSparse is residuals for sparse rows.
 func (r *Rows) residualsSparse(points []Point, found []*Found) {
 	for k := range points {
-		x := coefficients{found[k].X, found[k].Low, make([]float64, r.d)}
+		x := coefficients{hi: found[k].X, lo: found[k].Low}
 		dst, target := points[k].residual, points[k].Target
 		r.inParallel(func(p *part, i int) {
 			idx, val := p.sparse.Row(i)
