@@ -119,3 +119,30 @@ func TestDualColumnsAreRows(t *testing.T) {
 		t.Errorf("cg by rows %g, by columns turned into rows %g", a, b)
 	}
 }
+
+// TestDualTiny: features of which all squares underflow have a norm all the same.
+func TestDualTiny(t *testing.T) {
+	r := rand.New(rand.NewPCG(47, 6))
+	for _, scale := range []float64{0x1p-538, 0x1p-545} {
+		for _, intercept := range []bool{false, true} {
+			for range 20 {
+				s := problem(r, "gaussian", 4, 2, 1, 0.1)
+				for i := range s.x {
+					s.y[i][0] = r.NormFloat64()
+					for j := range s.x[i] {
+						s.x[i][j] *= scale
+					}
+				}
+				p := refbig.New(s.x, s.y, nil, intercept)
+				for name, src := range map[string]dataset.Source{"rows": s, "columns": turned(t, s)} {
+					for _, gamma := range []float64{1e-9, 1, 1e12, 1e18} {
+						ridgetest.Certificate(t, p, mustExact(t, src, ridge.ExactOptions{Factor: ridge.Dual, Intercept: intercept}, gamma)[0])
+						if t.Failed() {
+							t.Fatalf("%s of size %g at γ = %g", name, scale, gamma)
+						}
+					}
+				}
+			}
+		}
+	}
+}

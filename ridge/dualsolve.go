@@ -48,6 +48,18 @@ func (f *dualFit) certifiedTo(tol float64) bool {
 	return true
 }
 
+// finite says that all weights are.
+func (f *dualFit) finite() bool {
+	for _, s := range f.systems {
+		for _, v := range s.found.X {
+			if v-v != 0 { // NaN or infinite
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // solve solves for all γ.
 func (e *dualExact) solve(ctx context.Context, gammas []float64) ([]*Solution, error) {
 	fits := make([]*Solution, 0, len(gammas))
@@ -113,7 +125,11 @@ func (e *dualExact) fit(ctx context.Context, gamma float64) (*dualFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &dualFit{systems, Dual}, nil
+	found := &dualFit{systems, Dual}
+	if !found.finite() {
+		return nil, &SingularError{gamma, Dual.String(), -1}
+	}
+	return found, nil
 }
 
 // byReduction solves for several γ together. Where T says too little of G + γI at one of them it is
@@ -148,7 +164,7 @@ func (e *dualExact) byReduction(ctx context.Context, gammas []float64) ([]*dualF
 		}
 		if f == nil || !f.certifiedTo(math.Max(e.tol(), dualTol)) {
 			other, err := e.fit(ctx, g)
-			if f == nil && err != nil {
+			if err != nil && (f == nil || !f.finite()) {
 				return nil, err
 			}
 			if err == nil {

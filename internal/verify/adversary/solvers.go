@@ -60,8 +60,6 @@ func (e *evaluation) relative(name string, x []float64, j int, bound float64) {
 // exact is all factorizations, at γ and for least squares, and many γ by one reduction.
 func (e *evaluation) exact() {
 	for _, tol := range []float64{0, 1e-15} {
-		e.exactTo(ridge.Dual, tol)
-		e.exactTo(ridge.DualCG, tol)
 		e.exactTo(ridge.Cholesky, tol)
 		e.exactTo(ridge.QR, tol)
 		e.exactTo(ridge.Tridiagonal, tol)

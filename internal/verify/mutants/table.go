@@ -286,6 +286,8 @@ var mutants = []mutant{
 		".Times(twofold.Of(f.Weight(i)))\n", "\n", "ridge", "^TestDualColumns"},
 	{"by columns: the scale of another column", "dataset/bycolumns.go",
 		"(v - s.by.Mean[j]) / s.by.Scale[j]", "(v - s.by.Mean[j]) / s.by.Scale[0]", "dataset", "^TestTranspose$"},
+	{"dual by columns: squares do not underflow", "ridge/internal/dual/features.go",
+		"squares*roundoff.Inflate + f.lost(raw)", "squares*roundoff.Inflate + 0*f.lost(raw)", "ridge", "^TestDualTiny$"},
 	{"tridiagonal: σ without what K was summed wrong", "ridge/internal/certify/tridiagonal.go",
 		"known := t.Streamed + t.Reduced", "known := t.Reduced", "ridge/internal/certify", "^TestTridiagonalOff$"},
 	{"tridiagonal: a reduction is exact", "ridge/internal/certify/tridiagonal.go",

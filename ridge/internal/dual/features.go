@@ -64,7 +64,7 @@ func (f *Features) Gram(ctx context.Context, be engine.Backend, g, work []float6
 	width := PanelColumns(f.n, f.d)
 	panel, held := make([]float64, width*f.n), 0
 	var squares float64
-	_, err := f.read(ctx, func(b dataset.Block) error {
+	raw, err := f.read(ctx, func(b dataset.Block) error {
 		for i := range b.N {
 			row := panel[held*f.n : (held+1)*f.n]
 			if b.Sparse == nil {
@@ -90,7 +90,7 @@ func (f *Features) Gram(ctx context.Context, be engine.Backend, g, work []float6
 	if held > 0 {
 		sum.addRows(engine.View(held, f.n, panel[:held*f.n]))
 	}
-	f.squares = squares * roundoff.Inflate
+	f.squares = squares*roundoff.Inflate + f.lost(raw)
 	if f.intercept && !rows.Spreads(f.squares, f.total) || !(f.squares <= rows.MaxSquares) {
 		return nil, &fd.RangeError{Row: f.n - 1}
 	}

@@ -121,6 +121,6 @@ func (r *Rows) append(b dataset.Block) {
 
 // Close ends the adding. raw bounds Σw‖row‖², targets included.
 func (r *Rows) Close(raw float64) {
-	r.squares = raw
 	r.close()
+	r.squares = raw + r.lost(raw)
 }

@@ -57,6 +57,13 @@ func (s *Samples) close() {
 	}
 }
 
+// lost bounds what a sum of weighted squares of all features and targets loses to underflow: each
+// product of a number by itself, and of that or of the number by the weight. raw bounds the squares.
+func (s *Samples) lost(raw float64) float64 {
+	terms := float64(s.n) * float64(s.d+s.t)
+	return terms * (1 + s.total + math.Sqrt(raw)) * 0x1p-1070
+}
+
 // weight is Σw, with twice the digits.
 func (s *Samples) weight() (total twofold.Number) {
 	for i := range s.n {
