@@ -149,6 +149,10 @@ func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 		if v := others * f.Gamma / (f.Gamma + far*far/others) * (1 - few*eps); v > free.Lo { // false for a NaN
 			free.Lo = v
 		}
+		if !(v <= math.MaxFloat64) || !(skew <= math.MaxFloat64) {
+			return interval.Nonnegative() // of a γ whose reciprocal overflows
+		}
+		free.Lo = math.Min(free.Lo, free.Hi)
 		off := (l.Off + l.Energy) * (1 + few*eps)
 		lo, hi := math.Max(0, math.Abs(l.Missed[i])-off)/free.Hi, (math.Abs(l.Missed[i])+off)/free.Lo
 		if !(free.Lo > 0) || !(free.Hi > 0) {
