@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -144,5 +145,36 @@ func TestDualTiny(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestDualColumnsMemory: of features that are read by columns no n·d numbers are kept.
+func TestDualColumnsMemory(t *testing.T) {
+	r := rand.New(rand.NewPCG(48, 6))
+	const n, d = 150, 40_000
+	features, err := dataset.FromDense(d, n, 0, normals(r, n*d), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := dataset.Transpose(context.Background(), features, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets, err := dataset.FromDense(n, 1, 0, normals(r, n), nil)
+	if err == nil {
+		src, err = dataset.Zip(src, targets)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f := mustExact(t, src, ridge.ExactOptions{Factor: ridge.Dual, Intercept: true, MaxBytes: 8 * n * d / 4}, 1)[0]
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > 8*n*d/2 {
+		t.Errorf("%d MiB were taken in all, n·d numbers are %d", taken>>20, 8*n*d>>20)
+	}
+	if !(f.Targets[0].RelativeErrorBound <= 1e-12) || f.Passes > 3 {
+		t.Errorf("certified to %.3g in %d reads", f.Targets[0].RelativeErrorBound, f.Passes)
 	}
 }

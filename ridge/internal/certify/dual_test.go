@@ -110,12 +110,12 @@ func TestDualLeftOut(t *testing.T) {
 
 // TestDualLeftOutTiny: at a γ whose reciprocal overflows nothing is said.
 func TestDualLeftOutTiny(t *testing.T) {
-	const gamma = 1e-310
-	tri := NewTridiagonal([]float64{0, 0}, []float64{0}, []float64{0, 0}, 0, 0)
+	const gamma = 1e-310 // as are the eigenvalues of G, so that 1 − h = ½
+	tri := NewTridiagonal([]float64{gamma, gamma}, []float64{0}, []float64{1e-155, 1e-155}, 0, 0)
 	e := &Dual{Rows: 2, Dim: 2, Off: []float64{0, 0}}
 	one := 1.0
-	v := e.LeftOut(&Factored{Gamma: gamma, T: tri}, &DualLeft{Diagonal: []float64{one / gamma, one / gamma}, Norms: []float64{0, 0}, Missed: []float64{1e-150, 1e-150}})
-	if !(v.Lo <= 1e-300 && v.Hi >= 1e-300) {
-		t.Errorf("%v, is 1e-300", v)
+	v := e.LeftOut(&Factored{Gamma: gamma, T: tri}, &DualLeft{Diagonal: []float64{one / gamma, one / gamma}, Norms: []float64{1e-155, 1e-155}, Missed: []float64{1e-150, 1e-150}})
+	if !(v.Lo <= 4e-300 && v.Hi >= 4e-300) {
+		t.Errorf("%v, is 4e-300", v)
 	}
 }
