@@ -165,7 +165,13 @@ func (e *dualExact) readColumns(ctx context.Context, features dataset.Source, y,
 		return err
 	}
 	e.reads = true
-	return e.learn(ctx, data)
+	if err := e.learn(ctx, data); err != nil {
+		return err
+	}
+	if e.opts.Progress != nil {
+		e.opts.Progress(int64(n)) // all at once
+	}
+	return nil
 }
 
 // readAgain takes dense rows in, of which there are more than are to be in memory: by reading them
