@@ -106,3 +106,12 @@ func (m *memory) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, e
 		}
 	}
 }
+
+// InMemory returns all rows of a source that [FromDense] or [FromCSR] has made, as one block
+// in its memory, which must not be written to. ok is false for any other source.
+func InMemory(src Source) (all Block, ok bool) {
+	if m, ok := src.(*memory); ok {
+		return m.whole, true
+	}
+	return Block{}, false
+}

@@ -125,7 +125,7 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 	}
 	return &transformed{src: src, name: "standardised rows", d: d, rows: rows, start: func() (func(Block, *Buffer) bool, func()) {
 		return apply, func() {}
-	}}, nil
+	}, turned: func(features Source) Source { return scaledColumns{features, s} }}, nil
 }
 
 // scale standardises dense rows.

@@ -30,6 +30,9 @@ type Stream struct {
 	// must have the same stamp. The zero value lets the file change from one pass to the
 	// next, but not during a pass. It is set before the first pass.
 	Stamp Stamp
+	// Columns, if not nil, are those of a file that has them one after the other, see
+	// [ByColumns]. It is set before the first pass.
+	Columns *Columns
 
 	d, t   int
 	sparse bool
@@ -53,8 +56,14 @@ func NewStream(n int64, d, t int, sparse bool, open func() (Reader, error)) *Str
 // known, -1, is known after the first whole pass.
 func (s *Stream) Dims() (n int64, d, t int) { return s.n.Load(), s.d, s.t }
 
-// Passes returns how many passes have begun.
-func (s *Stream) Passes() int { return int(s.passes.Load()) }
+// Passes returns how many passes have begun, over the rows or over the features by columns.
+func (s *Stream) Passes() int {
+	passes := int(s.passes.Load())
+	if features, ok := s.ByColumns().Features.(*Stream); ok {
+		passes += features.Passes()
+	}
+	return passes
+}
 
 // BlocksFrom makes one pass, or the rest of one: of an array that isn't compressed
 // without reading what comes before.

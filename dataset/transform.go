@@ -19,6 +19,8 @@ type transformed struct {
 	// start begins a pass: apply appends the features of b's rows to out and reports whether
 	// it knows them to be finite, or else the caller checks, and stop ends the pass.
 	start func() (apply func(b Block, out *Buffer) (finite bool), stop func())
+	// turned makes of the columns of src those that come out; nil where these are no such thing.
+	turned func(features Source) Source
 }
 
 func (s *transformed) Dims() (n int64, d, t int) {

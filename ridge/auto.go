@@ -13,7 +13,7 @@ import (
 // Costs are per number of A, to leading order, see cost.go: to read a number, out of a
 // binary file in cache or of a text, takes as long as some hundreds to thousands of
 // flops, CG about a dozen passes and Galerkin at most two thirds of them. A direct
-// solution is chosen where d² numbers take no more than 1 GiB, all that it holds (see
+// solution is chosen where d² numbers, or n² where there are fewer rows than features, take no more than 1 GiB, all that it holds (see
 // [SizeError]) no more than opts.MaxBytes, and it takes no more than twice as long as the
 // better of these two; never where a sketch is needed. Where opts.Error is given, and the size of the sketch yet unknown, what a sketch
 // takes is left out. [Summary.Plan] marks what this chooses, and knows when something else is
@@ -34,14 +34,18 @@ func ChooseMethod(n int64, d, t int, opts Options) (method, reason string) {
 	if slices.Contains(opts.Gammas, 0) {
 		return exactName, "gamma = 0 is least squares, which nothing else solves"
 	}
-	exact, bytes := readFlops+exactFlops(n, d, k), exactBytes(d, t, reduces(k))
+	exact, bytes, order, squared := readFlops+exactFlops(n, d, k), float64(exactBytes(d, t, reduces(k))), d, "d²"
+	if n >= 0 && byRows(exactName, n, d, opts.Gammas) {
+		exact, bytes = readFlops+exactFlops(int64(d), int(n), k), dualBytes(n, d, t, Dual, dualPlan{gammas: k, leverage: opts.Select == ByLOO})
+		order, squared = int(n), "n²"
+	}
 	switch {
-	case !exactFits(d):
-		return method, fmt.Sprintf("d² for d = %d takes more than %d MiB", d, exactBudget>>20)
-	case bytes > opts.maxBytes():
-		return method, fmt.Sprintf("exact takes %.3g MiB, MaxBytes is %.3g", float64(bytes)/(1<<20), float64(opts.maxBytes())/(1<<20))
+	case !exactFits(order):
+		return method, fmt.Sprintf("%s for %s = %d takes more than %d MiB", squared, squared[:1], order, exactBudget>>20)
+	case bytes > float64(opts.maxBytes()):
+		return method, fmt.Sprintf("exact takes %.3g MiB, MaxBytes is %.3g", bytes/(1<<20), float64(opts.maxBytes())/(1<<20))
 	case prefersExact(exact, least):
-		return exactName, fmt.Sprintf("d² fits, and %.0f·d flops a row, reading included, are no more than twice the %.0f·d of %s, if that makes about a dozen passes", exact, least, method)
+		return exactName, fmt.Sprintf("%s fits, and %.0f·d flops a row, reading included, are no more than twice the %.0f·d of %s, if that makes about a dozen passes", squared, exact, least, method)
 	}
 	return method, fmt.Sprintf("%.0f·d flops a row, reading included, are less than half of exact's %.0f·d, if it makes about a dozen passes", least, exact)
 }

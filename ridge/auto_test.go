@@ -10,7 +10,8 @@ import (
 )
 
 // TestChooseMethod: d²·n + d³/3 for each γ, but no more than 3d³ for all, is weighed against the
-// products and readings of cg and galerkin, and the memory of the latter for one γ.
+// products and readings of cg and galerkin, and the memory of the latter for one γ. Where there are
+// fewer rows than features it is n²·d + n³/3.
 func TestChooseMethod(t *testing.T) {
 	one := []float64{1}
 	many := make([]float64, 100)
@@ -26,20 +27,24 @@ func TestChooseMethod(t *testing.T) {
 		"narrow":                            {1e6, 100, 256, one, "exact"},
 		"not so narrow":                     {1e6, 5000, 256, one, "exact"},
 		"wide":                              {1e6, 9000, 256, one, "exact"},
-		"wide and not long":                 {3000, 9000, 256, one, "galerkin"},
+		"wide and not long":                 {9100, 9000, 32, one, "galerkin"},
+		"fewer rows than features":          {3000, 9000, 256, one, "exact"},
+		"far fewer":                         {3000, 1e6, 256, one, "exact"},
+		"far fewer, many γ":                 {3000, 1e6, 256, many, "exact"},
+		"n² does not fit":                   {11586, 1e6, 100, one, "cg"},
 		"d² does not fit":                   {1e6, 11586, 100, one, "galerkin"},
 		"d² just fits":                      {1e6, 11585, 1000, one, "exact"},
 		"nor do many vectors":               {1e6, 55000, 100, one, "cg"},
-		"a large sketch":                    {3000, 11000, 600, one, "cg"},
+		"a large sketch":                    {1e6, 12000, 600, one, "cg"},
 		"vectors of many γ":                 {1e6, 55000, 100, many, "galerkin"},
 		"many γ":                            {1e5, 9000, 256, many, "exact"},
 		"three γ":                           {20000, 9000, 256, many[:3], "exact"},
 		"four γ":                            {20000, 9000, 256, many[:4], "exact"},
 		"many γ, wide":                      {10000, 4096, 256, many[:50], "exact"},
-		"many γ, wide and not long":         {3000, 9000, 256, many, "galerkin"},
-		"many γ, too few rows for their d³": {1000, 3000, 256, many, "galerkin"},
+		"many γ, wide and not long":         {9100, 9000, 64, many, "galerkin"},
+		"many γ, too few rows for their d³": {3000, 3000, 16, many, "galerkin"},
 		"unknown n":                         {-1, 3000, 256, many, "exact"},
-		"the default size":                  {3000, 9000, 0, one, "galerkin"},
+		"the default size":                  {1e6, 12000, 0, one, "galerkin"},
 		"γ to be chosen":                    {1e6, 100, 256, nil, "galerkin"},
 		"γ = 0":                             {1000, 3000, 256, []float64{0}, "exact"},
 	} {

@@ -13,7 +13,8 @@ import (
 // numbers of A:
 //
 //	exact      d for K, and d²/(3n) for each γ; where all take one reduction no more than
-//	           3d²/n, measured (half of it waits for memory), and 8d/n for each
+//	           3d²/n, measured (half of it waits for memory), and 8d/n for each; where there are
+//	           fewer rows than features n stands for d in this, and d for n
 //	sketch     2m + p + 2m(m+p)/p for p rows between two shrinks, which is 7m where p = m;
 //	           Plan: d + d²/p where m = d, d where AᵀA is kept
 //	a pass     4 for each vector that is multiplied: one for each γ and target
@@ -88,6 +89,9 @@ func (c cost) holding(bytes float64) cost { return c.plus(cost{memory: bytes}) }
 // exactCost is that of the direct solution for k γ.
 func (o *outlook) exactCost(n int64, k int) cost {
 	numbers := float64(n) * float64(o.d)
+	if byRows(exactName, n, o.d, nil) {
+		return cost{flops: numbers * exactFlops(int64(o.d), int(n), k), read: 8 * numbers, memory: dualBytes(n, o.d, o.t, Dual, dualPlan{gammas: k})}
+	}
 	return cost{flops: numbers * exactFlops(n, o.d, k), read: 8 * numbers, memory: float64(exactBytes(o.d, o.t, reduces(k)))}
 }
 

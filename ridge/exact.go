@@ -33,6 +33,15 @@ const (
 	// says too little H is factored by Cholesky, as it is where the columns are so far apart
 	// in size that this certifies more; Solution.Method says which.
 	Tridiagonal
+	// Dual keeps the rows in memory and factors G + γI, G = AAᵀ being n×n: for fewer rows n
+	// than features, of which it takes no d² numbers, and of sparse rows no n·d. The certificate
+	// is of what is measured at the weights, with twice the digits, and depends on no factor. It
+	// needs a positive γ.
+	Dual
+	// DualCG is Dual by conjugate gradients on sparse rows, in n·z flops a step for z entries a row,
+	// and without G. The certificate is the same, but effective dimension and GCV are hardly
+	// known. Where it would take longer than a factor, and of rows that are not sparse, it is Dual.
+	DualCG
 )
 
 // String is the method's name in [Solution].
@@ -44,6 +53,10 @@ func (f Factor) String() string {
 		return "qr"
 	case Tridiagonal:
 		return "tridiagonal"
+	case Dual:
+		return "dual"
+	case DualCG:
+		return "dual-cg"
 	}
 	return fmt.Sprintf("Factor(%d)", int(f))
 }
@@ -57,18 +70,38 @@ type ExactOptions struct {
 	// Tol is the relative error to be certified where that is possible: fits that are known
 	// to less are corrected by one more pass, or a few, that measure gradients with twice the
 	// digits. Those that are not certified to it have the Status [RoundOff], which is no error
-	// of Exact. 0 is what one pass certifies.
+	// of Exact. 0 is what one pass certifies, for Dual 1e-12 where that is possible.
 	Tol      float64
 	Progress func(rows int64) // if not nil, is told the rows read so far
+}
+
+// complete fills in the defaults.
+func (o *ExactOptions) complete() error {
+	if o.MaxBytes == 0 {
+		o.MaxBytes = defaultMaxBytes
+	}
+	if o.Backend == nil {
+		be, err := engine.Default()
+		if err != nil {
+			return err
+		}
+		o.Backend = be
+	}
+	return nil
 }
 
 // A SizeError reports an exact fit that needs more memory than it may take.
 type SizeError struct {
 	Dim          int    // d
+	Rows         int64  // n where n² numbers are at issue, or the rows themselves; else 0
 	Bytes, Limit uint64 // needed and allowed
 }
 
 func (e *SizeError) Error() string {
+	if e.Rows > 0 {
+		return fmt.Sprintf("ridge: a dual fit of %d rows of %d features needs %d bytes for its rows and n×n matrices, the limit is %d: use Solve, or raise MaxBytes",
+			e.Rows, e.Dim, e.Bytes, e.Limit)
+	}
 	return fmt.Sprintf("ridge: an exact fit of %d features needs %d bytes for its d×d matrices, the limit is %d: use Solve, or raise MaxBytes",
 		e.Dim, e.Bytes, e.Limit)
 }
@@ -118,13 +151,21 @@ func (e *SingularError) Is(target error) bool { return target == ErrInput }
 // (2002), chapters 8, 10, 19, 20; J. Demmel et al., "Communication-optimal
 // parallel and sequential QR and LU factorizations" (2012), for the streamed QR.
 func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) ([]*Solution, error) {
+	return exact(ctx, src, gammas, opts, false)
+}
+
+// exact is Exact. sooner says that Dual may be DualCG where that takes less time.
+func exact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions, sooner bool) ([]*Solution, error) {
 	if src == nil {
 		return nil, errNoSource
 	}
 	for _, g := range gammas {
-		if !(g >= 0) || math.IsInf(g, 0) {
+		if !(g >= 0) || math.IsInf(g, 0) || g == 0 && opts.Factor.dual() {
 			return nil, &GammaError{g, opts.Factor.String()}
 		}
+	}
+	if opts.Factor.dual() {
+		return exactByRows(ctx, src, gammas, opts, sooner)
 	}
 	e, err := newExact(src, opts, 0)
 	if err != nil {
@@ -149,8 +190,8 @@ func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 	return fits, nil
 }
 
-// exact is a direct fit under way.
-type exact struct {
+// primal is a direct fit through K = AᵀA under way.
+type primal struct {
 	d, t   int
 	opts   ExactOptions
 	stage  *rows.Stage
@@ -160,7 +201,7 @@ type exact struct {
 }
 
 // newExact begins a direct fit. beside is the memory that is taken beside it.
-func newExact(src dataset.Source, opts ExactOptions, beside uint64) (*exact, error) {
+func newExact(src dataset.Source, opts ExactOptions, beside uint64) (*primal, error) {
 	_, d, t := src.Dims()
 	if d < 1 || t < 1 {
 		return nil, fmt.Errorf("%w: %d features and %d targets", errShape, d, t)
@@ -172,14 +213,10 @@ func newExact(src dataset.Source, opts ExactOptions, beside uint64) (*exact, err
 		if need += beside; need < beside { // beyond all numbers
 			need = math.MaxUint64
 		}
-		return nil, &SizeError{d, need, opts.MaxBytes}
+		return nil, &SizeError{Dim: d, Bytes: need, Limit: opts.MaxBytes}
 	}
-	if opts.Backend == nil {
-		be, err := engine.Default()
-		if err != nil {
-			return nil, err
-		}
-		opts.Backend = be
+	if err := opts.complete(); err != nil {
+		return nil, err
 	}
 	factor := direct.NewCholesky
 	switch opts.Factor {
@@ -191,11 +228,11 @@ func newExact(src dataset.Source, opts ExactOptions, beside uint64) (*exact, err
 	default:
 		return nil, badinput.Errorf("ridge: unknown %v", opts.Factor)
 	}
-	return &exact{d: d, t: t, opts: opts, stage: rows.NewStage(d, t, opts.Intercept), stream: direct.NewStream(d, t, factor(opts.Backend, d, t))}, nil
+	return &primal{d: d, t: t, opts: opts, stage: rows.NewStage(d, t, opts.Intercept), stream: direct.NewStream(d, t, factor(opts.Backend, d, t))}, nil
 }
 
 // read makes the pass.
-func (e *exact) read(ctx context.Context, src dataset.Source) (*direct.System, error) {
+func (e *primal) read(ctx context.Context, src dataset.Source) (*direct.System, error) {
 	n, _, _ := src.Dims()
 	var raw float64 // sum of squares of all that was read, against overflow
 	for b, err := range src.Blocks(ctx) {
@@ -228,7 +265,7 @@ func (e *exact) read(ctx context.Context, src dataset.Source) (*direct.System, e
 }
 
 // rankBound bounds the rank of the rows by their number, which centring takes one from.
-func (e *exact) rankBound() int64 {
+func (e *primal) rankBound() int64 {
 	if e.opts.Intercept {
 		return e.stage.Rows - 1
 	}
@@ -236,10 +273,10 @@ func (e *exact) rankBound() int64 {
 }
 
 // short says that there are too few rows for least squares.
-func (e *exact) short(gamma float64) bool { return gamma == 0 && e.rankBound() < int64(e.d) }
+func (e *primal) short(gamma float64) bool { return gamma == 0 && e.rankBound() < int64(e.d) }
 
 // fits solves for all γ.
-func (e *exact) fits(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
+func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
 	if e.opts.Factor == Tridiagonal {
 		return e.tridiagonal(ctx, system, gammas)
 	}
@@ -258,7 +295,7 @@ func (e *exact) fits(ctx context.Context, system *direct.System, gammas []float6
 }
 
 // fit solves for one γ by a factor of its own.
-func (e *exact) fit(system *direct.System, gamma float64, factor Factor) (*Solution, error) {
+func (e *primal) fit(system *direct.System, gamma float64, factor Factor) (*Solution, error) {
 	if e.short(gamma) {
 		return nil, &SingularError{gamma, e.opts.Factor.String(), int(e.rankBound())} // of r+1 features one depends on the others
 	}
@@ -270,7 +307,7 @@ func (e *exact) fit(system *direct.System, gamma float64, factor Factor) (*Solut
 }
 
 // solution is what was found, with its bounds.
-func (e *exact) solution(rows *certify.Streamed, found *certify.Factored, factor Factor) *Solution {
+func (e *primal) solution(rows *certify.Streamed, found *certify.Factored, factor Factor) *Solution {
 	weights, df := certify.Direct(rows, found)
 	f := &Solution{
 		Gamma: found.Gamma, EffectiveDimension: Interval(df),

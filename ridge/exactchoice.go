@@ -15,7 +15,7 @@ import (
 // choosesExactly says that γ is chosen of direct solutions, without a sketch: by GCV, to which one
 // reduction of K gives its brackets at every γ, or by leave-one-out errors.
 func (o *Options) choosesExactly() bool {
-	return o.chooses() && o.Folds == 0 && (o.Select == ByGCV || o.Select == ByLOO) && (o.Method == exactName || o.Method == Tridiagonal.String())
+	return o.chooses() && o.Folds == 0 && (o.Select == ByGCV || o.Select == ByLOO) && (o.Method == exactName || o.Method == Tridiagonal.String() || o.Method == Dual.String())
 }
 
 // exactChoice makes the direct solution at the γ of the least score. All are solved for by one

@@ -92,9 +92,12 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 		return nil, err
 	}
 	if factors(r.Method) {
-		direct := r.exact
+		direct, choose := r.exact, r.exactChoice
+		if byRows(r.Method, n, d, opts.Gammas) {
+			direct, choose = r.dual, r.dualChoice
+		}
 		if opts.choosesExactly() {
-			direct = r.exactChoice
+			direct = choose
 		}
 		if err := direct(ctx, src, &opts); err != nil {
 			return nil, err
@@ -151,9 +154,13 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 
 // exact makes a direct fit.
 func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) error {
-	factor := directFactor(r.Method, opts.Gammas)
+	return r.direct(ctx, src, opts, directFactor(r.Method, opts.Gammas))
+}
+
+// direct is exact by a factor. Where "exact" finds the system singular, QR reads the rows once more.
+func (r *Result) direct(ctx context.Context, src dataset.Source, opts *Options, factor Factor) error {
 	solve := func() (err error) {
-		r.Solutions, err = Exact(ctx, src, opts.Gammas, opts.exact(factor))
+		r.Solutions, err = exact(ctx, src, opts.Gammas, opts.exact(factor), r.Method == exactName)
 		passes := 1
 		for _, f := range r.Solutions {
 			passes = max(passes, f.Passes)
@@ -175,6 +182,29 @@ func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) e
 		r.Status = r.Status.worse(f.Status)
 	}
 	return err
+}
+
+// dual makes a direct fit through G = AAᵀ: "exact" by whatever takes less time.
+func (r *Result) dual(ctx context.Context, src dataset.Source, opts *Options) (err error) {
+	if r.Method == DualCG.String() {
+		return r.direct(ctx, src, opts, DualCG)
+	}
+	return r.direct(ctx, src, opts, Dual)
+}
+
+// byRows says that a direct method works with the n×n matrix of rows, n = -1 where that is not
+// known: where it is called dual, and "exact" where there are fewer rows than features or, if
+// that is not known, too many features for d² numbers. Least squares is not for it.
+func byRows(method string, n int64, d int, gammas []float64) bool {
+	switch {
+	case method == Dual.String() || method == DualCG.String():
+		return true
+	case method != exactName || slices.Contains(gammas, 0):
+		return false
+	case n < 0:
+		return !exactFits(d)
+	}
+	return n < int64(d)
 }
 
 // exact are the options of a direct fit.

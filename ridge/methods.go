@@ -73,14 +73,17 @@ func Iterations() []string {
 	return names
 }
 
+// directNames are the direct methods.
+var directNames = []string{exactName, Cholesky.String(), QR.String(), Tridiagonal.String(), Dual.String(), DualCG.String()}
+
 // factors says that a method is direct: it keeps no sketch.
 func factors(method string) bool {
-	return method == exactName || method == Cholesky.String() || method == QR.String() || method == Tridiagonal.String()
+	return slices.Contains(directNames, method)
 }
 
 // methodNames are those that [Options].Method may have.
 func methodNames() []string {
-	return append([]string{oneShotName, exactName, Cholesky.String(), QR.String(), Tridiagonal.String()}, Iterations()...)
+	return slices.Concat([]string{oneShotName}, directNames, Iterations())
 }
 
 // isMethod says that there is a method of that name.

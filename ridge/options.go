@@ -33,8 +33,10 @@ type Options struct {
 	GammaTol float64
 
 	// Method is what is to run: one of "one-shot", "cg", "galerkin", "chebyshev", "newton",
-	// "cholesky", "qr", "tridiagonal", and "exact", which is Cholesky or, from four γ on,
-	// Tridiagonal, and QR where a γ is 0 or the system is found to be numerically singular. Default: what [ChooseMethod] chooses.
+	// "cholesky", "qr", "tridiagonal", "dual", "dual-cg", and "exact", which is Cholesky or, from
+	// four γ on, Tridiagonal, and QR where a γ is 0 or the system is found to be numerically
+	// singular; for fewer rows than features it is Dual, or at one γ, of sparse rows, DualCG
+	// where that is sooner. Default: what [ChooseMethod] chooses.
 	Method    string
 	Intercept bool    // fit an intercept for each target, unpenalised
 	Tol       float64 // relative error to certify, for every γ and target; default 1e-8, of a direct method what one pass certifies
@@ -192,7 +194,7 @@ func (o *Options) check() error {
 // checkGammas refuses γ that a method cannot take.
 func (o *Options) checkGammas(method string) error {
 	for _, g := range slices.Concat(o.Gammas, o.Candidates) {
-		if factors(method) && g == 0 {
+		if factors(method) && g == 0 && method != Dual.String() && method != DualCG.String() {
 			continue
 		}
 		if err := checkGamma(g, method); err != nil {

@@ -208,7 +208,7 @@ func (p *Plan) soonest(may func(PlanOption) bool) int {
 func (o PlanOption) describe() string {
 	name := o.Method
 	if o.Method == exactName && reduces(len(o.Passes)) {
-		name += " by one reduction of AᵀA"
+		name += " by one reduction to tridiagonal form"
 	}
 	if o.Size > 0 {
 		name += fmt.Sprintf(" with m = %d", o.Size)

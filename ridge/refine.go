@@ -29,7 +29,7 @@ type correction struct {
 // with twice the digits, which x − R⁻¹R⁻ᵀg is bounded by. As long as that is not near enough to
 // x*, the next one measures there: at the weights before they were rounded to float64, as the step
 // would amplify what that took.
-func (e *exact) refine(ctx context.Context, src dataset.Source, system *direct.System, fits []*Solution) error {
+func (e *primal) refine(ctx context.Context, src dataset.Source, system *direct.System, fits []*Solution) error {
 	var open []correction
 	for _, f := range fits {
 		for j := range f.Targets {
@@ -59,7 +59,7 @@ func (e *exact) refine(ctx context.Context, src dataset.Source, system *direct.S
 }
 
 // measure makes a pass: at all x, and of the products with all low.
-func (e *exact) measure(ctx context.Context, operator *gram.Operator, open []correction) ([]*gram.Measurement, error) {
+func (e *primal) measure(ctx context.Context, operator *gram.Operator, open []correction) ([]*gram.Measurement, error) {
 	var v []float64
 	var queries []gram.Query
 	for _, c := range open {
@@ -87,7 +87,7 @@ func (e *exact) measure(ctx context.Context, operator *gram.Operator, open []cor
 }
 
 // correct takes in what was measured, and returns those that are to be measured again.
-func (e *exact) correct(system *direct.System, open []correction, found []*gram.Measurement, pass int) (next []correction, err error) {
+func (e *primal) correct(system *direct.System, open []correction, found []*gram.Measurement, pass int) (next []correction, err error) {
 	var factored *certify.Factored
 	var refiner *certify.Refiner
 	at := make([]certify.Corrected, len(open))

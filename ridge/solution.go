@@ -62,7 +62,7 @@ type Solution struct {
 	// EffectiveDimension brackets tr(H⁻¹K).
 	EffectiveDimension Interval
 
-	Method     string // what ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr", "tridiagonal"
+	Method     string // what ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr", "tridiagonal", "dual", "dual-cg"
 	Backend    string // what it ran on
 	Rows       int64  // n; 0 unknown
 	Passes     int    // reads of the data it rests on

@@ -20,7 +20,7 @@ func reduces(k int) bool { return k >= fewGammas }
 // tridiagonal solves at all γ by one reduction K = QTQᵀ. H is factored by Cholesky where T says too
 // little of it: at a γ next to what K is off by; and, unless gradients are to be measured, where
 // the units of the columns, on which Cholesky's bounds do not depend, cost too many digits.
-func (e *exact) tridiagonal(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
+func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
 	if e.reduction == nil {
 		e.reduction = system.Reduce()
 	}
@@ -49,7 +49,7 @@ func (e *exact) tridiagonal(ctx context.Context, system *direct.System, gammas [
 }
 
 // served is the solution that T has found, or Cholesky's.
-func (e *exact) served(system *direct.System, gamma float64, found *certify.Factored) (*Solution, error) {
+func (e *primal) served(system *direct.System, gamma float64, found *certify.Factored) (*Solution, error) {
 	rows := system.Evidence()
 	if found != nil && !e.short(gamma) && rows.Serves(found) {
 		f := e.solution(rows, found, Tridiagonal)
@@ -71,7 +71,7 @@ func (s *Solution) certifiedTo(tol float64) bool {
 }
 
 // steps overwrites the Step and Left of those that T serves, all together.
-func (e *exact) steps(open []correction, found []*gram.Measurement, at []certify.Corrected) {
+func (e *primal) steps(open []correction, found []*gram.Measurement, at []certify.Corrected) {
 	var gammas, gradients []float64
 	for i, c := range open {
 		if c.fit.Method == Tridiagonal.String() {

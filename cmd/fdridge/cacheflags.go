@@ -95,6 +95,10 @@ func (o *inputFlags) rowKey(share dataset.Share, be engine.Backend) (string, err
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%q %q %q %d %q %q %q %q %q %v %q",
-		o.data.value, o.target.value, o.weights.value, o.targets, o.format, o.delimiter, o.header, o.columns, o.rows, share, append(settings, backend)), nil
+	key := fmt.Sprintf("%q %q %q %d %q %q %q %q %q %v %q",
+		o.data.value, o.target.value, o.weights.value, o.targets, o.format, o.delimiter, o.header, o.columns, o.rows, share, append(settings, backend))
+	if o.transposed {
+		key += " transposed"
+	}
+	return key, nil
 }

@@ -45,7 +45,9 @@ func (o *solveFlags) end(f *report.Fit, traces *report.Traces, found *ridge.Resu
 
 // nameFlags names the flags in place of what the library advises its callers to do.
 func nameFlags(err error) error {
-	if e, ok := errors.AsType[*ridge.SizeError](err); ok {
+	if e, ok := errors.AsType[*ridge.SizeError](err); ok && e.Rows > 0 {
+		return badInput("--method: an exact fit of %d rows of %d features needs %.3g GiB for them and its n×n matrices, the limit is %.3g: say --method cg", e.Rows, e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30))
+	} else if ok {
 		return badInput("--method: an exact fit of %d features needs %.3g GiB for its d×d matrices, the limit is %.3g: say --method cg", e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30))
 	}
 	if errors.Is(err, ridge.ErrNoRange) {

@@ -21,6 +21,7 @@ type rowFlags struct {
 	delimiter, header     string
 	columns               string
 	rows                  string
+	transposed            bool
 }
 
 func newRowFlags() rowFlags {
@@ -52,9 +53,30 @@ func (o *inputFlags) register(f *pflag.FlagSet) {
 	f.IntVar(&o.targets, "targets", 1, "how many targets there are to be")
 	f.Var(&o.weights, "weights", "weights of the rows, a column as for --target or a file of their own")
 	f.StringVar(&o.rows, "rows", "", "A:B: only rows A to B, from 1, inclusive")
+	o.rowFlags.registerTransposed(f)
 	f.BoolVar(&o.standardize, "standardize", false, "scale the input columns to mean 0 and deviation 1 first, sparse ones to deviation 1 alone, by a pass of its own; the model's weights are in the original units unless --features follows, its certificate is about those of the scaled columns")
 	f.StringVar(&o.penalty, "penalty", "", "a file of one number > 0 for each input column: γ·Σ pⱼxⱼ² in place of γ‖x‖²; on top of --standardize")
 	f.StringVar(&o.features, "features", "", "rff:D,gamma=G,seed=S: D random Fourier features of the kernel exp(-G‖x-y‖²); or poly:K: all monomials up to degree K")
+}
+
+// registerTransposed adds --transposed.
+func (o *rowFlags) registerTransposed(f *pflag.FlagSet) {
+	f.BoolVar(&o.transposed, "transposed", false, "the files have a feature in each row and a sample in each column; targets and weights are files of their own, and --columns are samples")
+}
+
+// registerTurned adds --transposed, and --columns for it, to a command that finds features by their
+// names else.
+func (o *rowFlags) registerTurned(f *pflag.FlagSet) {
+	o.registerTransposed(f)
+	f.StringVar(&o.columns, "columns", "", "with --transposed, the samples, as for fit")
+}
+
+// checkTurned refuses --columns without --transposed.
+func (o *rowFlags) checkTurned() error {
+	if o.columns != "" && !o.transposed {
+		return badInput("--columns: features are found by their names; it names samples, with --transposed")
+	}
+	return nil
 }
 
 // check validates the flags before any data are read.

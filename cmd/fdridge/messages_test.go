@@ -109,7 +109,7 @@ func TestSolveNamesWeights(t *testing.T) {
 
 // TestAdviceNamesFlags: what the library advises its callers is said as flags.
 func TestAdviceNamesFlags(t *testing.T) {
-	wide := write(t, "wide.svm", "1 200000:3\n2 1:1\n")
+	wide := write(t, "wide.svm", "1 40000:3\n"+strings.Repeat("2 1:1\n", 40000))
 	for _, c := range []struct {
 		code int
 		args []string

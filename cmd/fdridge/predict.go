@@ -50,6 +50,7 @@ func predictCommand() *cobra.Command {
 	f.Var(&o.gamma, "gamma", "which γ of a model with several")
 	f.Var(&o.in.target, "target", "the target column, where the file has one: it is left out of the features, and R² and RMSE on it are reported (svmlight: the label, always)")
 	f.StringVar(&o.in.rows, "rows", "", "A:B: only rows A to B, from 1, inclusive")
+	o.in.registerTurned(f)
 	f.StringVar(&o.interval, "interval", "", "the sketch that fit --save-sketch, sketch or merge wrote of the rows of the fit: print prediction,low,high with a proved interval for what the exact ridge solution at the model's γ predicts, by the sketch and by the model's certificate, whichever is narrower; the model itself, where it was fitted with --intercept=false: by its certificate alone")
 	f.StringVar(&o.out, "out", "", "write the predictions here (default: standard output)")
 	f.BoolVar(&o.json, "json", false, "print one JSON object in place of lines")
@@ -67,7 +68,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	case o.digits && o.json:
 		return badInput("--digits: it is for people, --json has all digits")
 	}
-	if err := firstError(o.in.check(), checkOut(o.out), distinct(append(o.in.files(), o.model, o.interval), output{"out", o.out})); err != nil {
+	if err := firstError(o.in.check(), o.in.checkTurned(), checkOut(o.out), distinct(append(o.in.files(), o.model, o.interval), output{"out", o.out})); err != nil {
 		return err
 	}
 	m, err := readModel(o.model)

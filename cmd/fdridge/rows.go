@@ -42,7 +42,10 @@ func (o *rowFlags) options(run session, like expected) (opts file.Options, weigh
 	}
 	opts = file.Options{
 		Format: o.format, Target: splitList(o.target.value), Targets: o.targets,
-		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: like.width, OnlyNamed: like.ownTarget, Was: run.seen,
+		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: like.width, Transposed: o.transposed, OnlyNamed: like.ownTarget, Was: run.seen,
+	}
+	if o.transposed {
+		opts.Features = 0 // of a row of the file, which is a feature
 	}
 	if !o.weights.set {
 		return opts, nil, nil

@@ -49,6 +49,7 @@ func solveCommand() *cobra.Command {
 	f.Var(&o.in.target, "target", "the file of the targets, where they have one of their own (default: the column that the sketch names)")
 	f.Var(&o.in.weights, "weights", "as for fit")
 	f.StringVar(&o.in.rows, "rows", "", "as for fit")
+	o.in.registerTurned(f)
 	o.runs.register(c)
 	return c
 }
@@ -67,7 +68,7 @@ func (o *solveOptions) check() error {
 	case !o.in.data.set && o.method != "one-shot" && o.method != "auto":
 		return badInput("--method: %s needs the rows, --data", o.method)
 	case o.in.data.set:
-		return o.in.check()
+		return firstError(o.in.check(), o.in.checkTurned())
 	case o.strict:
 		return errNoTolerance
 	}

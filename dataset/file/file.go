@@ -4,6 +4,7 @@
 package file
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -37,6 +38,10 @@ type Options struct {
 	// Features is the number of features of a svmlight file, 0 to find it by
 	// reading the file once more.
 	Features int
+	// Transposed says that the files have a feature in each row and a sample in each column:
+	// what is opened is [dataset.Transpose] of them, and Columns are samples. The target has to
+	// be a file of its own, and there is one Share.
+	Transposed bool
 	// Share is the part of the rows that is read, all of them by default. Where there are as
 	// many files as shares, or more, it is whole files. Otherwise it is some rows of npy, npz
 	// and Parquet files, and of csv and svmlight files the records that begin in a range of
@@ -91,8 +96,11 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
+	if opts.Transposed && (len(opts.Target) > 0 && !ownFile || !opts.Share.Whole()) {
+		return nil, &dataset.InputError{File: paths[0], Msg: "has samples in its columns: targets, and weights, come from files of their own, and the rows are not divided"}
+	}
 	inner := opts
-	if ownFile {
+	if ownFile || opts.Transposed {
 		inner.Target, inner.Targets, inner.Share = nil, 0, dataset.Share{}
 	}
 	files, err := parts(paths, inner)
@@ -116,6 +124,11 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
+	if opts.Transposed {
+		if x, err = out.transpose(x); err != nil {
+			return nil, err
+		}
+	}
 	from := paths[0]
 	if ownFile {
 		from = opts.Target[0]
@@ -132,6 +145,15 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		err = out.divideRows(paths[0], opts.Share)
 	}
 	return out, err
+}
+
+// transpose makes features of the rows of x, which have no names.
+func (o *Opened) transpose(x dataset.Source) (dataset.Source, error) {
+	if n, _, _ := x.Dims(); n < 0 {
+		o.Scans++ // they are counted
+	}
+	o.Names, o.TargetNames = nil, nil
+	return dataset.Transpose(context.Background(), x, 0)
 }
 
 // one opens a single file.

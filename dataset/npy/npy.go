@@ -6,7 +6,8 @@
 //
 // An array in C order is read from front to end. One in Fortran order, column by
 // column, is read in windows of at most 1024 rows and 16 MiB of float64, or one entry
-// of each column; that needs a file that is not compressed.
+// of each column; that needs a file that is not compressed. What reads it by columns
+// ([dataset.ByColumns]) reads it from front to end.
 //
 // Files are read, not mapped: measured side by side, a mapping gained little at best;
 // it counts the pages of the file as memory of the process, and a file that is cut
@@ -117,5 +118,8 @@ func source(open func(was dataset.Stamp) (*input, error), opts Options) (*datase
 		return newRowReader(in, choice), nil
 	})
 	s.Stamp = stamp
+	if h.fortran {
+		s.Columns = byColumns(open, h, choice, stamp)
+	}
 	return s, nil
 }

@@ -153,12 +153,16 @@ func (in *input) check(c *columns.Choice, x, y []float64, first int64) error {
 	if !bad {
 		return nil
 	}
-	row := first + int64(i) + 1
-	msg := fmt.Sprintf("row %d, column %d is %v, which is not finite", row, j+1, v)
+	return in.notFinite(first+int64(i), j, v)
+}
+
+// notFinite refuses an entry, in a row and a column from 0.
+func (in *input) notFinite(row int64, j int, v float64) error {
+	msg := fmt.Sprintf("row %d, column %d is %v, which is not finite", row+1, j+1, v)
 	if in.integers {
-		msg = fmt.Sprintf("row %d, column %d is an integer beyond 2⁵³, which float64 does not hold", row, j+1)
+		msg = fmt.Sprintf("row %d, column %d is an integer beyond 2⁵³, which float64 does not hold", row+1, j+1)
 	}
-	return &dataset.InputError{File: in.name, Line: int(row), Column: j + 1, Msg: msg, NonFinite: !in.integers}
+	return &dataset.InputError{File: in.name, Line: int(row) + 1, Column: j + 1, Msg: msg, NonFinite: !in.integers}
 }
 
 // A columnReader reads an array in Fortran order.

@@ -323,6 +323,45 @@ func TestWide(t *testing.T) {
 		if at != 2*n {
 			t.Errorf("%+v: %d rows", c, at)
 		}
+		byColumns(t, s, features, targets, n)
+	}
+}
+
+// byColumns holds the columns of what TestWide reads to what they are.
+func byColumns(t *testing.T, s *dataset.Stream, features, targets []string, n int) {
+	t.Helper()
+	columns, ok := dataset.ByColumns(s)
+	if !ok {
+		t.Fatal("no columns")
+	}
+	columns.(*dataset.Stream).BlockRows = 4
+	is := func(name string, row int, v float64) {
+		var j int
+		if fmt.Sscanf(name, "x%d", &j); v != float64(100*(row%n)+j-1) {
+			t.Fatalf("by columns: row %d, %s is %v", row+1, name, v)
+		}
+	}
+	seen := 0
+	for b, err := range columns.Blocks(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range b.N {
+			for i, v := range b.X[k*2*n : (k+1)*2*n] {
+				is(features[seen], i, v)
+			}
+			seen++
+		}
+	}
+	if seen != len(features) {
+		t.Errorf("%d columns of %d", seen, len(features))
+	}
+	y, _, err := dataset.Samples(context.Background(), s)
+	if err != nil || len(y) != 2*n*len(targets) {
+		t.Fatalf("%d targets, %v", len(y), err)
+	}
+	for i, v := range y {
+		is(targets[i%len(targets)], i/len(targets), v)
 	}
 }
 
@@ -342,6 +381,12 @@ func TestNullFarIn(t *testing.T) {
 	s.BlockRows = 100
 	if _, err := contents(s); err == nil || !strings.HasPrefix(err.Error(), path+":778:1: column a has no value") {
 		t.Error(err)
+	}
+	columns, _ := dataset.ByColumns(s)
+	for _, err := range columns.Blocks(context.Background()) {
+		if err == nil || !strings.HasPrefix(err.Error(), path+":778:1: column a has no value") {
+			t.Error(err)
+		}
 	}
 }
 

@@ -23,14 +23,19 @@ func (e *evaluation) choosing() {
 	if len(gammas) < 2 {
 		return
 	}
-	for _, way := range []struct {
+	type way struct {
 		by     ridge.Criterion
 		method string
 		name   string
-	}{
+	}
+	ways := []way{
 		{ridge.ByGCV, e.p.g.Method.String(), "choosing by gcv"}, {ridge.ByLOO, e.p.g.Method.String(), "choosing by loo"},
 		{ridge.ByLOO, "exact", "choosing exactly by loo"},
-	} {
+	}
+	if n, _, _ := e.p.source.Dims(); n >= 0 && n <= dualRows {
+		ways = append(ways, way{ridge.ByGCV, "dual", "choosing by gcv, dual"}, way{ridge.ByLOO, "dual", "choosing by loo, dual"})
+	}
+	for _, way := range ways {
 		by, name, g := way.by, way.name, e.p.g
 		r, err := ridge.Fit(context.Background(), e.p.source, ridge.Options{
 			Candidates: gammas, Select: by, GammaTol: 1e-300, Method: way.method, MaxPasses: 10,

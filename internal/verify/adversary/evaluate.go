@@ -41,6 +41,7 @@ func evaluate(p *problem) (r *Report) {
 		if p.replay() {
 			e.iterate()
 			e.exact()
+			e.dual()
 		}
 		return r
 	}
@@ -50,6 +51,7 @@ func evaluate(p *problem) (r *Report) {
 		e.passes()
 		e.choosing()
 		e.exact()
+		e.dual()
 		e.crossValidate()
 		e.random()
 	}

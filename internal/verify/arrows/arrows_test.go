@@ -51,6 +51,7 @@ var arrows = map[string][]string{
 	"ridge/internal/certify":      above("fd", "ridge/internal/interval", "ridge/internal/roundoff"),
 	"ridge/internal/krylov":       above("dataset", "fd", "ridge/internal/certify", "ridge/internal/gram", "ridge/internal/interval", "ridge/internal/roundoff", "ridge/internal/rows"),
 	"ridge/internal/direct":       above("dataset", "fd", "ridge/internal/certify", "ridge/internal/interval", "ridge/internal/roundoff", "ridge/internal/rows"),
+	"ridge/internal/dual":         above("dataset", "fd", "ridge/internal/certify", "ridge/internal/direct", "ridge/internal/interval", "ridge/internal/roundoff", "ridge/internal/rows"),
 	"ridge/ridgetest":             above("dataset", "fd", "ridge/...", "internal/verify/..."),
 	"model":                       above("dataset", "fd", "ridge/internal/...", "ridge"),
 	"dist/...":                    above("dataset", "dist/...", "fd", "randsketch", "ridge/..."),

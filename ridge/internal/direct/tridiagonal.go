@@ -28,12 +28,55 @@ func NewTridiagonal(be engine.Backend, d, t int) Factorization {
 // takes O(d) beside the products with Q, which are made for all γ together (L. Eldén,
 // "Algorithms for the regularization of ill-conditioned least squares problems", BIT 17, 1977).
 type Reduction struct {
-	e    *normalEquations
+	e *normalEquations
+	*Turned
+}
+
+// A Turned is a symmetric matrix, QTQᵀ, of which T + γI is solved with.
+type Turned struct {
+	T    *certify.Tridiagonal
+	be   engine.Backend
+	d    int
 	a    []float64 // the reflections of Q
 	tau  []float64
-	t    *certify.Tridiagonal
 	ldl  []float64 // pivots of T + γI, and the factors beside the diagonal
 	work []float64
+}
+
+// NewTurned reduces the d×d matrix a, of which the lower triangle is read and all is overwritten.
+// columns are the norms of those of A, of which a is the Gram matrix but for streamed in norm; size2
+// bounds the trace. It is nil where T is beyond range.
+func NewTurned(be engine.Backend, d int, a, columns []float64, streamed, size2 float64) *Turned {
+	r := &Turned{be: be, d: d, a: a, tau: make([]float64, d), ldl: make([]float64, 2*d)}
+	diagonal, beside := make([]float64, d), make([]float64, d-1)
+	if !be.Tridiagonal(engine.View(d, d, a), diagonal, beside, r.tau, make([]float64, be.TridiagonalWork(d))) {
+		return nil
+	}
+	r.T = certify.NewTridiagonal(diagonal, beside, columns, streamed, roundoff.Eps*roundoff.Tridiagonal(float64(d))*size2)
+	return r
+}
+
+// Factor makes T + γI = LDLᵀ and returns the pivots, and the factors beside the diagonal of L, of
+// which the first is not used; ok is false where that is not positive definite.
+func (r *Turned) Factor(gamma float64) (pivots, factors []float64, ok bool) {
+	ok = r.factor(gamma)
+	return r.ldl[:r.d], r.ldl[r.d:], ok
+}
+
+// SolveEach overwrites each row of x (len(gammas)×d) with (QTQᵀ + γI)⁻¹ of it, at its γ. ok is
+// false where one of these is not positive definite.
+func (r *Turned) SolveEach(gammas, x []float64) (ok bool) {
+	r.Turn(true, x)
+	ok = true
+	for i, gamma := range gammas {
+		if !r.factor(gamma) {
+			ok = false
+			continue
+		}
+		r.solve(x[i*r.d : (i+1)*r.d])
+	}
+	r.Turn(false, x)
+	return ok
 }
 
 // Reduce makes the reduction of K; it is nil for another factorization than NewTridiagonal's,
@@ -45,36 +88,35 @@ func (s *System) Reduce() *Reduction {
 	}
 	e, d := f.normalEquations, f.d
 	q := d + e.t
-	r := &Reduction{e: e, a: make([]float64, d*d), tau: make([]float64, d), ldl: make([]float64, 2*d)}
+	a := make([]float64, d*d)
 	for i := range d {
-		copy(r.a[i*d:i*d+i+1], e.sum[i*q:])
-	}
-	diagonal, beside := make([]float64, d), make([]float64, d-1)
-	if !e.be.Tridiagonal(engine.View(d, d, r.a), diagonal, beside, r.tau, make([]float64, e.be.TridiagonalWork(d))) {
-		return nil
+		copy(a[i*d:i*d+i+1], e.sum[i*q:])
 	}
 	size := vec.Norm(e.col[:d])
 	streamed := roundoff.Unit*roundoff.GramSum(e.chain)*size*size + float64(d)*roundoff.LostSquares
-	r.t = certify.NewTridiagonal(diagonal, beside, e.col[:d], streamed, roundoff.Eps*roundoff.Tridiagonal(float64(d))*size*size)
-	return r
+	turned := NewTurned(e.be, d, a, e.col[:d], streamed, size*size)
+	if turned == nil {
+		return nil
+	}
+	return &Reduction{e, turned}
 }
 
-// turn multiplies the rows of x by Q, or Qᵀ.
-func (r *Reduction) turn(trans bool, x []float64) {
-	d := r.e.d
+// Turn multiplies the rows of x by Q, or Qᵀ where trans is set.
+func (r *Turned) Turn(trans bool, x []float64) {
+	d := r.d
 	k := len(x) / d
-	r.work = vec.Grow(r.work, r.e.be.TurnWork(d, k))
-	r.e.be.Turn(trans, engine.View(d, d, r.a), r.tau, engine.View(k, d, x), r.work)
+	r.work = vec.Grow(r.work, r.be.TurnWork(d, k))
+	r.be.Turn(trans, engine.View(d, d, r.a), r.tau, engine.View(k, d, x), r.work)
 }
 
 // factor makes T + γI = LDLᵀ; false where that is not positive definite.
-func (r *Reduction) factor(gamma float64) bool {
-	d := r.e.d
+func (r *Turned) factor(gamma float64) bool {
+	d := r.d
 	p, l := r.ldl[:d], r.ldl[d:]
-	for i, a := range r.t.Diagonal {
+	for i, a := range r.T.Diagonal {
 		p[i] = a + gamma
 		if i > 0 {
-			e := r.t.Beside[i-1]
+			e := r.T.Beside[i-1]
 			l[i] = e / p[i-1]
 			p[i] -= float64(l[i] * e)
 		}
@@ -86,8 +128,8 @@ func (r *Reduction) factor(gamma float64) bool {
 }
 
 // solve overwrites z with (T + γI)⁻¹z, once factor has been called.
-func (r *Reduction) solve(z []float64) {
-	d := r.e.d
+func (r *Turned) solve(z []float64) {
+	d := r.d
 	p, l := r.ldl[:d], r.ldl[d:]
 	for i := 1; i < d; i++ {
 		z[i] -= float64(l[i] * z[i-1])
@@ -109,7 +151,7 @@ func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 	c := make([]float64, rows)
 	e.crossProducts(c)
 	h := slices.Clone(c)
-	r.turn(true, h)
+	r.Turn(true, h)
 	x, definite := make([]float64, len(gammas)*rows), make([]bool, len(gammas))
 	for i, gamma := range gammas {
 		if definite[i] = r.factor(gamma); !definite[i] {
@@ -121,7 +163,7 @@ func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 			r.solve(z[j*d : (j+1)*d])
 		}
 	}
-	r.turn(false, x)
+	r.Turn(false, x)
 	left := make([]float64, len(x))
 	for i, gamma := range gammas {
 		copy(left[i*rows:], c)
@@ -132,7 +174,7 @@ func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 	for i, gamma := range gammas {
 		if definite[i] {
 			out[i] = e.found(gamma, x[i*rows:(i+1)*rows:(i+1)*rows], left[i*rows:(i+1)*rows])
-			out[i].T = r.t
+			out[i].T = r.T
 		}
 	}
 	return out
@@ -140,7 +182,7 @@ func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 
 // At is what the reduction tells of H at γ, without weights.
 func (r *Reduction) At(gamma float64) *certify.Factored {
-	return &certify.Factored{Gamma: gamma, Data: make([]float64, len(r.e.col)), T: r.t}
+	return &certify.Factored{Gamma: gamma, Data: make([]float64, len(r.e.col)), T: r.T}
 }
 
 // Correct solves (K + γI)·step = g for each γ and the g that stands in its place, with what that
@@ -148,12 +190,12 @@ func (r *Reduction) At(gamma float64) *certify.Factored {
 func (r *Reduction) Correct(gammas, g []float64) (step, left []float64) {
 	d := r.e.d
 	step, left = slices.Clone(g), slices.Clone(g)
-	r.turn(true, step)
+	r.Turn(true, step)
 	for i, gamma := range gammas {
 		r.factor(gamma)
 		r.solve(step[i*d : (i+1)*d])
 	}
-	r.turn(false, step)
+	r.Turn(false, step)
 	for i, gamma := range gammas {
 		vec.Axpy(-gamma, step[i*d:(i+1)*d], left[i*d:(i+1)*d])
 	}

@@ -110,10 +110,10 @@ func TestReduction(t *testing.T) {
 // below is how many eigenvalues of T are below x: as many as T − xI = LDLᵀ has negative pivots.
 func (r *Reduction) below(x float64) (count int) {
 	var p *big.Float
-	for i, a := range r.t.Diagonal {
+	for i, a := range r.T.Diagonal {
 		v := new(big.Float).Sub(refbig.Float(a), refbig.Float(x))
 		if i > 0 {
-			e := refbig.Float(r.t.Beside[i-1])
+			e := refbig.Float(r.T.Beside[i-1])
 			v.Sub(v, new(big.Float).Quo(new(big.Float).Mul(e, e), p))
 		}
 		if v.Sign() == 0 { // of a T that is off by as good as nothing
@@ -134,7 +134,7 @@ func defect(e *normalEquations, r *Reduction) float64 {
 	for i := range d {
 		q[i*d+i] = 1
 	}
-	r.turn(false, q) // row i is column i of Q
+	r.Turn(false, q) // row i is column i of Q
 	sum := 0.0
 	for i := range d {
 		column := q[i*d : (i+1)*d]
@@ -151,12 +151,12 @@ func defect(e *normalEquations, r *Reduction) float64 {
 			for j, v := range column {
 				add(e.sum[k*(d+1)+j], v)
 			}
-			add(-r.t.Diagonal[i], column[k])
+			add(-r.T.Diagonal[i], column[k])
 			if i > 0 {
-				add(-r.t.Beside[i-1], q[(i-1)*d+k])
+				add(-r.T.Beside[i-1], q[(i-1)*d+k])
 			}
 			if i+1 < d {
-				add(-r.t.Beside[i], q[(i+1)*d+k])
+				add(-r.T.Beside[i], q[(i+1)*d+k])
 			}
 			sum += (s + c) * (s + c)
 		}

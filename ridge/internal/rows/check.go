@@ -25,10 +25,10 @@ func (e *unfit) Is(target error) bool {
 }
 
 // MaxSquares keeps sums over all rows within what [fd.Sketch] admits, and
-// maxWeight keeps the sum of the weights finite.
+// MaxWeight keeps the sum of the weights finite.
 const (
 	MaxSquares = fd.MaxSquares / 4
-	maxWeight  = 0x1p500
+	MaxWeight  = 0x1p500
 )
 
 // CheckBlock refuses a block that is not of d features and t targets, or holds what
@@ -108,7 +108,7 @@ func CheckWeight(b dataset.Block, i, row, col int) error {
 	if !(w >= 0) || math.IsInf(w, 0) {
 		return &weightError{fd.NonFiniteError{Row: row, Col: col, Value: w}}
 	}
-	if w > maxWeight {
+	if w > MaxWeight {
 		return &fd.RangeError{Row: row}
 	}
 	return nil

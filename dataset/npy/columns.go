@@ -1,0 +1,90 @@
+package npy
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/internal/vec"
+)
+
+// byColumns are the columns of an array in Fortran order, in the order of features and targets.
+func byColumns(open func(was dataset.Stamp) (*input, error), h header, choice columns.Choice, stamp dataset.Stamp) *dataset.Columns {
+	order := make([]int, choice.Features+choice.Targets)
+	for j, k := range choice.To {
+		if k >= 0 {
+			order[k] = j
+		}
+	}
+	source := func(order []int) dataset.Source {
+		s := dataset.NewStream(int64(len(order)), int(h.rows), 0, false, func() (dataset.Reader, error) {
+			in, err := open(stamp)
+			if err != nil {
+				return nil, err
+			}
+			if in.rows != h.rows || in.cols != h.cols || !in.fortran {
+				in.close() // only its header was read
+				return nil, &dataset.InputError{File: in.name, Msg: fmt.Sprintf("is now %d×%d, was %d×%d when it was opened", in.rows, in.cols, h.rows, h.cols)}
+			}
+			return &turnedReader{input: in, order: order}, nil
+		})
+		s.Stamp = stamp
+		return s
+	}
+	out := &dataset.Columns{Features: source(order[:choice.Features])}
+	if choice.Targets > 0 {
+		out.Targets = source(order[choice.Features:])
+	}
+	return out
+}
+
+// A turnedReader reads columns of an array in Fortran order, each as a row.
+type turnedReader struct {
+	*input
+	order []int // of the columns
+	raw   []byte
+	plain []float64
+	next  int // in order
+}
+
+func (r *turnedReader) Close() error { return r.close() }
+
+// Skip is that of [dataset.Skipper].
+func (r *turnedReader) Skip(rows int64) (bool, error) {
+	r.next += int(rows)
+	return true, nil
+}
+
+// Read fills a block with columns, of which those that follow each other in the file are read
+// together.
+func (r *turnedReader) Read(b *dataset.Buffer, rows int) error {
+	if r.next == len(r.order) {
+		return io.EOF
+	}
+	size := int(r.rows) * r.size
+	for b.N < rows && r.next < len(r.order) {
+		first, run := r.order[r.next], 1
+		for b.N+run < rows && r.next+run < len(r.order) && r.order[r.next+run] == first+run && (run+1)*size <= windowBytes {
+			run++
+		}
+		if len(r.raw) < run*size {
+			r.raw = make([]byte, run*size)
+		}
+		raw := r.raw[:run*size]
+		if n, err := r.at.ReadAt(raw, r.start+int64(first)*int64(size)); n < len(raw) {
+			return r.short(err, int64(n%size/r.size))
+		}
+		r.plain = vec.Grow(r.plain, run*int(r.rows))
+		r.decode(r.plain, raw)
+		for k, v := range r.plain {
+			if v-v != 0 { // NaN or infinite
+				return r.notFinite(int64(k%int(r.rows)), first+k/int(r.rows), v)
+			}
+		}
+		b.X = append(b.X, r.plain...)
+		b.N += run
+		r.next += run
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package ridge_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/ridgetest"
+)
+
+// TestDualManyGammas: one reduction of G serves every γ, and each is certified as if it were alone.
+func TestDualManyGammas(t *testing.T) {
+	eachDual(t, func(t *testing.T, opts ridge.ExactOptions) {
+		r := rand.New(rand.NewPCG(35, 6))
+		opts.Tol = 1e-14
+		for _, sparse := range []bool{false, true} {
+			s := problem(r, "gaussian", 9, 14, 2, 0.1)
+			wideKinds["few entries"](r, &s)
+			s.sparse, s.w = sparse, drawWeights(r, 9)
+			p := refbig.New(s.x, s.y, s.w, opts.Intercept)
+			gammas := []float64{1e-9, 1e-6, 1e-3, 1, 10, 1e3, 1e6}
+			for i, f := range mustExact(t, s, opts, gammas...) {
+				ridgetest.Certificate(t, p, f)
+				if f.Gamma != gammas[i] || !(f.Targets[1].RelativeErrorBound <= 1e-14) {
+					t.Errorf("γ = %g of %g: certified to %.3g", f.Gamma, gammas[i], f.Targets[1].RelativeErrorBound)
+				}
+			}
+		}
+	})
+}
+
+// TestDualChoice: γ is chosen by GCV, and by leave-one-out errors, of rows fewer than features as
+// by hand: GCV by its formula, the errors by leaving each row out.
+func TestDualChoice(t *testing.T) {
+	r := rand.New(rand.NewPCG(36, 6))
+	for _, intercept := range []bool{false, true} {
+		for _, weighted := range []bool{false, true} {
+			s := problem(r, "gaussian", 8, 11, 2, 2)
+			if weighted {
+				s.w = []float64{1, 2, 0.5, 1, 3, 1, 1, 4}
+			}
+			candidates := []float64{1e-6, 0.01, 1, 30, 1e4}
+			for _, by := range []ridge.Criterion{ridge.ByGCV, ridge.ByLOO} {
+				for _, method := range []string{"exact", "dual"} {
+					f, err := ridge.Fit(context.Background(), s, ridge.Options{Candidates: candidates, Method: method, Select: by, Intercept: intercept})
+					if err != nil {
+						t.Fatal(err)
+					}
+					for i, scores := range f.Choice.Scores {
+						for j, v := range scores {
+							want := leaveOut(t, s, candidates[i], intercept, j)
+							if by == ridge.ByGCV {
+								w, err := refbig.New(s.x, s.y, s.w, intercept).Solve(candidates[i])
+								if err != nil {
+									t.Fatal(err)
+								}
+								want, _ = w.GCV[j].Float64()
+							}
+							if !(v.Lo <= want*(1+1e-13) && want <= v.Hi*(1+1e-13)) || !(v.Hi-v.Lo <= 1e-6*want) {
+								t.Errorf("%v, intercept = %v, weights = %v, γ = %g: %v, by hand %g", by, intercept, weighted, candidates[i], v, want)
+							}
+						}
+					}
+					if got := f.Solutions[0]; got.Method != "dual" || got.Gamma != f.Choice.Gamma() || f.Passes != 1 || !(got.Targets[0].RelativeErrorBound <= 1e-12) {
+						t.Errorf("%s, %d passes, γ = %g of %g, certified to %.3g", got.Method, f.Passes, got.Gamma, f.Choice.Gamma(), got.Targets[0].RelativeErrorBound)
+					}
+				}
+			}
+		}
+	}
+}
+
+// leaveOut leaves each row out.
+func leaveOut(t *testing.T, s table, gamma float64, intercept bool, target int) float64 {
+	t.Helper()
+	sum := 0.0
+	for i := range s.x {
+		others := table{}
+		for k := range s.x {
+			if k != i {
+				others.x, others.y = append(others.x, s.x[k]), append(others.y, s.y[k])
+				if s.w != nil {
+					others.w = append(others.w, s.w[k])
+				}
+			}
+		}
+		f, err := refbig.New(others.x, others.y, others.w, intercept).Solve(gamma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		miss, _ := f.Intercept[target].Float64()
+		for j, v := range s.x[i] {
+			c, _ := f.Coef[target][j].Float64()
+			miss += c * v
+		}
+		miss -= s.y[i][target]
+		w := 1.0
+		if s.w != nil {
+			w = s.w[i]
+		}
+		sum += w * miss * miss
+	}
+	return sum / float64(len(s.x))
+}
+
+// TestDualFit: "exact" is dual where there are fewer rows than features, by conjugate gradients where
+// that is sooner, and by QR where G is singular to round-off.
+func TestDualFit(t *testing.T) {
+	r := rand.New(rand.NewPCG(37, 6))
+	s := problem(r, "gaussian", 10, 25, 1, 0.1)
+	for _, c := range []struct {
+		method string
+		gamma  float64
+		want   string
+	}{{"exact", 1, "dual"}, {"dual", 1, "dual"}, {"dual-cg", 1, "dual"}, {"cholesky", 1, "cholesky"}, {"exact", 1e-17, "qr"}} {
+		if c.want == "qr" {
+			s.x[3] = s.x[2]
+		}
+		f, err := ridge.Fit(context.Background(), s, ridge.Options{Method: c.method, Gammas: []float64{c.gamma}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Solutions[0].Method; got != c.want {
+			t.Errorf("%s at γ = %g ran %s, want %s", c.method, c.gamma, got, c.want)
+		}
+	}
+	if _, err := ridge.Fit(context.Background(), s, ridge.Options{Method: "dual", Gammas: []float64{0}}); err == nil {
+		t.Error("least squares by dual is no error")
+	}
+	// Of many sparse rows one γ takes no factor.
+	x, y := sparseRows(r, 1500, 4000, 5)
+	src, err := dataset.FromCSR(x, 1, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := ridge.Fit(context.Background(), src, ridge.Options{Method: "exact", Gammas: []float64{1}, Intercept: true, Tol: 1e-12})
+	if err != nil || f.Solutions[0].Method != "dual-cg" || !(f.Solutions[0].Targets[0].RelativeErrorBound <= 1e-12) || math.IsNaN(f.Solutions[0].EffectiveDimension.Hi) {
+		t.Errorf("many sparse rows: %v, %v", f, err)
+	}
+}

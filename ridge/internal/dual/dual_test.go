@@ -1,0 +1,191 @@
+package dual
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// draw makes n rows of d columns: the first few columns full and, if far, far from zero, of the
+// others about one entry in ten. All sums of products round the same way in same rows.
+func draw(r *rand.Rand, n, d int, far float64, same bool) [][]float64 {
+	x := make([][]float64, n)
+	for i := range x {
+		x[i] = make([]float64, d)
+		for j := range x[i] {
+			switch {
+			case same:
+				x[i][j] = 1.0 / 3
+			case j < d/8:
+				x[i][j] = r.NormFloat64() + far
+			case r.IntN(10) == 0:
+				x[i][j] = r.NormFloat64()
+			}
+		}
+	}
+	return x
+}
+
+// rowsOf are those rows, dense or sparse, with one target of zeros.
+func rowsOf(x [][]float64, w []float64, sparse, intercept bool) *Rows {
+	n, d := len(x), len(x[0])
+	r := NewRows(d, 1, intercept)
+	b := dataset.Block{N: n, Y: make([]float64, n), W: w}
+	squares := 0.0
+	if sparse {
+		b.Sparse = &engine.CSR{Rows: n, Cols: d, RowPtr: []int{0}}
+	}
+	for i, row := range x {
+		for j, v := range row {
+			squares += b.Weight(i) * v * v
+			if !sparse {
+				b.X = append(b.X, v)
+			} else if v != 0 {
+				b.Sparse.ColIdx, b.Sparse.Val = append(b.Sparse.ColIdx, int32(j)), append(b.Sparse.Val, v)
+			}
+		}
+		if sparse {
+			b.Sparse.RowPtr = append(b.Sparse.RowPtr, len(b.Sparse.Val))
+		}
+	}
+	r.Add(b, true)
+	r.Close(squares)
+	return r
+}
+
+// TestGram: G is off by no more than it says, as an A of which each row is a little off. The error
+// is measured along and across the rows of A, with all digits, and the bounds are not all slack.
+func TestGram(t *testing.T) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		const n, d = 24, 400
+		worst := map[string]float64{}
+		for seed := range uint64(24) {
+			r := rand.New(rand.NewPCG(seed, 3))
+			sparse, intercept, weighted, same := seed&1 != 0, seed&2 != 0, seed&4 != 0, seed >= 16
+			x := draw(r, n, d, 1e3*float64(seed&8), same)
+			var w []float64
+			if weighted {
+				for range n {
+					w = append(w, math.Exp2(float64(r.IntN(20)))/3)
+				}
+			}
+			rows := rowsOf(x, w, sparse, intercept)
+			g, err := rows.Gram(context.Background(), be, make([]float64, n*n), make([]float64, n*n))
+			if err != nil {
+				t.Fatal(err)
+			}
+			exact, norms := reference(x, w, intercept, g.Shift)
+			if g.Shift > 0 && !intercept {
+				t.Fatalf("seed %d: shifted by %g, intercept = %v", seed, g.Shift, intercept)
+			}
+			for i := range n {
+				for j := range i + 1 {
+					off, _ := new(big.Float).Sub(exact[i][j], refbig.Float(g.G[i*n+j])).Float64()
+					si, sj := norms[i], norms[j]
+					bound := g.Units*roundoff.Unit*(si+g.Off[i])*(sj+g.Off[j]) + g.Lost + g.Off[i]*sj + g.Off[j]*si + g.Off[i]*g.Off[j]
+					if !(math.Abs(off) <= bound*(1+1e-9)) {
+						t.Fatalf("seed %d: element %d, %d is off by %g, the bound is %g", seed, i, j, off, bound)
+					}
+					if bound > 0 {
+						kind := "products"
+						if intercept || weighted {
+							kind = "rows"
+						}
+						worst[kind] = math.Max(worst[kind], math.Abs(off)/bound)
+					}
+				}
+			}
+		}
+		for kind, v := range worst {
+			t.Logf("%s: worst error is %.3g of its bound", kind, v)
+		}
+	})
+}
+
+// reference is G, and the norms of the rows of A.
+func reference(x [][]float64, w []float64, intercept bool, shift float64) (g [][]*big.Float, norms []float64) {
+	n, d := len(x), len(x[0])
+	a := make([][]*big.Float, n)
+	weight := func(i int) *big.Float {
+		if w == nil {
+			return refbig.Float(1)
+		}
+		return refbig.Float(w[i])
+	}
+	total := refbig.Float(0)
+	for i := range n {
+		total.Add(total, weight(i))
+		a[i] = make([]*big.Float, d)
+	}
+	for j := range d {
+		mean := refbig.Float(0)
+		if intercept {
+			for i := range n {
+				mean.Add(mean, new(big.Float).Mul(weight(i), refbig.Float(x[i][j])))
+			}
+			mean.Quo(mean, total)
+		}
+		for i := range n {
+			a[i][j] = new(big.Float).Sub(refbig.Float(x[i][j]), mean)
+			a[i][j].Mul(a[i][j], new(big.Float).Sqrt(weight(i)))
+		}
+	}
+	for i := range n {
+		g = append(g, make([]*big.Float, n))
+		for k := range n {
+			g[i][k] = refbig.Float(0)
+			if intercept {
+				g[i][k].Quo(new(big.Float).Sqrt(new(big.Float).Mul(weight(i), weight(k))), total)
+				g[i][k].Mul(g[i][k], refbig.Float(shift))
+			}
+			for j := range d {
+				g[i][k].Add(g[i][k], new(big.Float).Mul(a[i][j], a[k][j]))
+			}
+		}
+		v, _ := g[i][i].Float64()
+		norms = append(norms, math.Sqrt(math.Max(0, v)))
+	}
+	return g, norms
+}
+
+// TestDot: products with sums of two numbers are off by no more than they say, and have twice the
+// digits.
+func TestDot(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 3))
+	for range 2000 {
+		k := r.IntN(60)
+		c := coefficients{make([]float64, k), make([]float64, k), make([]float64, k)}
+		var idx []int32
+		var val []float64
+		exact := refbig.Float(0)
+		sizes := 0.0
+		for j := range k {
+			idx, val = append(idx, int32(j)), append(val, r.NormFloat64())
+			c.hi[j] = r.NormFloat64() * math.Exp2(float64(r.IntN(30)))
+			c.lo[j] = c.hi[j] * 0x1p-54 * (2*r.Float64() - 1)
+			sum := new(big.Float).Add(refbig.Float(c.hi[j]), refbig.Float(c.lo[j]))
+			if r.IntN(3) == 0 {
+				c.err[j] = math.Abs(c.hi[j]) * 0x1p-90
+				sum.Add(sum, refbig.Float(c.err[j]))
+			}
+			exact.Add(exact, sum.Mul(sum, refbig.Float(val[j])))
+			sizes += math.Abs(val[j] * c.hi[j])
+		}
+		got := dot(idx, val, &c)
+		off := new(big.Float).Sub(exact, new(big.Float).Add(refbig.Float(got.Hi), refbig.Float(got.Lo)))
+		if off.Abs(off).Cmp(refbig.Float(got.Err)) > 0 {
+			t.Fatalf("%d entries: off by %.3g, the bound is %.3g", k, off, got.Err)
+		}
+		if !(got.Err <= 0x1p-85*sizes+0x1p-1060) {
+			t.Fatalf("%d entries: the bound is %.3g of the magnitudes", k, got.Err/sizes)
+		}
+	}
+}

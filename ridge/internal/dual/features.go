@@ -1,0 +1,262 @@
+package dual
+
+import (
+	"context"
+	"math"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/twofold"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// Features are samples whose features are read column by column: as the rows of a source, each of n
+// numbers. G takes one read of them, and so does whatever is measured: of a block F of features
+// Fᵀ(F·wθ) is what the gradient of a block of rows is, with its F·wθ, which are the weights of these
+// features.
+type Features struct {
+	Samples
+	source dataset.Source
+}
+
+// NewFeatures are the features of a source of d rows, with targets y (n×t) and weights w, nil for none.
+func NewFeatures(source dataset.Source, t int, y, w []float64, intercept bool) *Features {
+	count, n, _ := source.Dims()
+	f := &Features{Samples{n: n, d: int(count), t: t, intercept: intercept, y: y, w: w}, source}
+	f.close()
+	return f
+}
+
+// read makes a pass, and checks that there are d features of n numbers. raw bounds the sum of all
+// their squares, weights left out.
+func (f *Features) read(ctx context.Context, do func(b dataset.Block) error) (raw float64, err error) {
+	seen := 0
+	for b, err := range f.source.Blocks(ctx) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return 0, err
+		}
+		if raw, err = rows.CheckBlock(b, f.n, 0, seen, raw); err != nil {
+			return 0, err
+		}
+		if seen += b.N; seen > f.d {
+			break
+		}
+		if err := do(b); err != nil {
+			return 0, err
+		}
+	}
+	if seen != f.d {
+		return 0, rows.Unfit("%d features were promised, and %d were read", f.d, seen)
+	}
+	return raw, nil
+}
+
+// Gram computes G in one read, of panels of features.
+func (f *Features) Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error) {
+	out := &Gram{N: f.n, G: g}
+	sum := newGramSum(be, f.n, g, work, true)
+	width := PanelColumns(f.n, f.d)
+	panel, held := make([]float64, width*f.n), 0
+	var squares float64
+	raw, err := f.read(ctx, func(b dataset.Block) error {
+		for i := range b.N {
+			row := panel[held*f.n : (held+1)*f.n]
+			if b.Sparse == nil {
+				copy(row, b.X[i*f.n:(i+1)*f.n])
+			} else {
+				clear(row)
+				idx, val := b.Sparse.Row(i)
+				for k, j := range idx {
+					row[j] = val[k]
+				}
+			}
+			squares += f.centre(row)
+			if held++; held == width {
+				sum.addRows(engine.View(held, f.n, panel))
+				held = 0
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if held > 0 {
+		sum.addRows(engine.View(held, f.n, panel[:held*f.n]))
+	}
+	f.squares = squares*roundoff.Inflate + f.lost(raw)
+	if f.intercept && !rows.Spreads(f.squares, f.total) || !(f.squares <= rows.MaxSquares) {
+		return nil, &fd.RangeError{Row: f.n - 1}
+	}
+	out.Units = sum.units() + 1
+	out.shift(f.share())
+	out.close(&f.Samples)
+	return out, nil
+}
+
+// addRows adds PᵀP for the features P (k×n).
+func (s *gramSum) addRows(p engine.Matrix) {
+	s.panels++
+	s.tallest = max(s.tallest, p.Rows)
+	to := s.work
+	if s.empty {
+		to = s.g
+	}
+	s.be.Syrk(true, 1, p, 0, engine.View(s.n, s.n, to))
+	s.addUp()
+}
+
+// centre makes a column of A of a feature, and returns Σwx² of it.
+func (f *Features) centre(x []float64) (squares float64) {
+	mean := 0.0
+	for lo := 0; lo < len(x); lo += sumRows {
+		part := 0.0
+		for i := lo; i < min(lo+sumRows, len(x)); i++ {
+			wx := x[i]
+			if f.w != nil {
+				wx *= f.w[i]
+			}
+			part += wx
+			squares += wx * x[i]
+		}
+		mean += part
+	}
+	if f.intercept {
+		mean /= f.total
+		for i := range x {
+			x[i] -= mean
+		}
+	}
+	for i, root := range f.root {
+		x[i] *= root
+	}
+	return squares
+}
+
+// Measure measures at all points, in one read.
+func (f *Features) Measure(ctx context.Context, be engine.Backend, points []Point) ([]*Found, error) {
+	m := f.measuring(points)
+	seen := 0
+	_, err := f.read(ctx, func(b dataset.Block) error {
+		for lo := 0; lo < b.N; lo += engine.MaxGradientRows {
+			hi := min(lo+engine.MaxGradientRows, b.N)
+			m.add(be, b.Cut(lo, hi, f.n, 0, &m.view), seen+lo)
+		}
+		seen += b.N
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.finish(), nil
+}
+
+// measuring is a read that measures.
+type measuring struct {
+	f      *Features
+	points []Point
+	x      engine.Matrix // the parts of wθ of each point, and w where an intercept is fitted (q×n)
+	off    []float64     // bounds, in norm, what the parts of wθ are off by
+	g, r   engine.Twofold
+	found  []*Found
+	apart  [][]float64 // of each point, the bounds of the errors of its weights
+	means  []float64   // bounds of the means of the columns
+	view   engine.CSR
+}
+
+func (f *Features) measuring(points []Point) *measuring {
+	q := 2 * len(points)
+	if f.intercept {
+		q++
+	}
+	m := &measuring{
+		f: f, points: points, x: engine.View(q, f.n, make([]float64, q*f.n)), off: make([]float64, len(points)),
+		g: newTwofold(q, f.n), r: newTwofold(engine.MaxGradientRows, q),
+	}
+	for k := range points {
+		p := &points[k]
+		p.drift = f.drift(p)
+		lost := make([]float64, f.n)
+		for i := range f.n {
+			v := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i])).Times(twofold.Of(f.Weight(i)))
+			m.x.Row(2 * k)[i], m.x.Row(2*k + 1)[i], lost[i] = v.Hi, v.Lo, v.Err
+		}
+		m.off[k] = vec.Norm(lost) * (1 + float64(f.n+16)*0x1p-52)
+		m.found = append(m.found, &Found{X: make([]float64, f.d), Low: make([]float64, f.d)})
+		m.apart = append(m.apart, make([]float64, f.d))
+	}
+	if f.intercept {
+		for i := range f.n {
+			m.x.Row(q - 1)[i] = f.Weight(i)
+		}
+		m.means = make([]float64, f.d)
+	}
+	return m
+}
+
+// add takes in some features, of which the first is feature first.
+func (m *measuring) add(be engine.Backend, b dataset.Block, first int) {
+	f, q := m.f, m.x.Rows
+	cut := func(v engine.Matrix) engine.Matrix { return v.Slice(0, b.N, 0, q) }
+	r := engine.Twofold{Hi: cut(m.r.Hi), Lo: cut(m.r.Lo), Err: cut(m.r.Err)}
+	if b.Sparse != nil {
+		b.Sparse.GradientTwofold(m.x, engine.Matrix{}, nil, nil, m.g, r)
+	} else {
+		be.GradientTwofold(engine.View(b.N, f.n, b.X), m.x, engine.Matrix{}, nil, nil, m.g, r)
+	}
+	total := f.weight()
+	for i := range b.N {
+		size := 0.0
+		if b.Sparse != nil {
+			_, val := b.Sparse.Row(i)
+			size = vec.Norm(val)
+		} else {
+			size = vec.Norm(b.X[i*f.n : (i+1)*f.n])
+		}
+		size *= 1 + float64(f.n+16)*0x1p-52
+		var column twofold.Number
+		if f.intercept {
+			column = number(r, i, q-1)
+			mean, off := column.Over(total).Round()
+			m.means[first+i] = math.Abs(mean) + off
+		}
+		for k := range m.points {
+			v := number(r, i, 2*k).Plus(number(r, i, 2*k+1))
+			v.Err += size * m.off[k] * (1 + 0x1p-40)
+			if f.intercept {
+				v = v.Minus(column.Times(m.points[k].drift))
+			}
+			m.found[k].X[first+i], m.found[k].Low[first+i] = twofold.Sum(v.Hi, v.Lo)
+			m.apart[k][first+i] = v.Err
+		}
+	}
+}
+
+// finish is what was measured. What was multiplied by A is not X + Low but the sum of what products
+// with its columns were as computed, which both are off from Aᵀα by no more than apart.
+func (m *measuring) finish() []*Found {
+	f, q := m.f, m.x.Rows
+	round := 1 + float64(f.d+16)*0x1p-52
+	for k, found := range m.found {
+		p := &m.points[k]
+		found.Apart = vec.Norm(m.apart[k]) * round
+		found.Slack = 2 * found.Apart
+		found.MeanNorm = vec.Norm(m.means) * round
+		p.residual = make([]twofold.Number, f.n)
+		for i := range f.n {
+			v := number(m.g, 2*k, i).Plus(number(m.g, 2*k+1, i))
+			if f.intercept {
+				v = v.Minus(number(m.g, q-1, i).Times(p.drift))
+			}
+			p.residual[i] = twofold.Of(f.Y(i, p.Target)).Minus(v)
+		}
+		f.Samples.finish(p, found)
+	}
+	return m.found
+}

@@ -1,0 +1,243 @@
+package dual
+
+import (
+	"context"
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/twofold"
+	"github.com/fdridge/fdridge/internal/vec"
+)
+
+// A Point is where a system, a target at a γ, is measured: at α = W^{½}θ, θ being the sum of two
+// numbers for each row.
+type Point struct {
+	Gamma    float64
+	Target   int
+	Hi, Lo   []float64        // n
+	residual []twofold.Number // y − Xx
+	drift    twofold.Number   // Σwθ/Σw, which is 0 but for rounding, where an intercept is fitted
+}
+
+// A Found is what was measured at a [Point] with twice the digits: of the rows X, targets y and
+// weights w as they come, without a root taken or a mean subtracted. With x = Xᵀ(wθ), less its
+// share of the means, and v = y − Xx less its mean,
+//
+//	r = b − Ax − γα = W^{½}(v − γθ),
+//
+// θ less its mean too: Aᵀ takes no notice of that.
+type Found struct {
+	X, Low   []float64      // their sum is x: X is what that rounds to
+	Apart    float64        // bounds ‖x − Aᵀα‖
+	Slack    float64        // bounds what X + Low is from x
+	Residual []float64      // r, rounded
+	Missed   []float64      // b − Ax, rounded
+	Off      float64        // bounds what each element of Missed is off by
+	Norm     float64        // bounds ‖r‖
+	RSS      twofold.Number // ‖b − Ax‖²
+	Mean     twofold.Number // that of y − Xx; 0 without an intercept
+	MeanNorm float64        // bounds that of the means of the columns; 0 without an intercept
+}
+
+// Measure measures at all points.
+func (r *Rows) Measure(ctx context.Context, be engine.Backend, points []Point) ([]*Found, error) {
+	if r.intercept && r.means == nil {
+		ones := make([]float64, r.n)
+		for i := range ones {
+			ones[i] = 1
+		}
+		r.means = r.combine(be, []Point{{Hi: ones, Lo: make([]float64, r.n)}})
+	}
+	found := make([]*Found, len(points))
+	x := r.combine(be, points)
+	for k := range points {
+		found[k] = r.found(&points[k], x[k*r.d:(k+1)*r.d], r.means)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r.residuals(be, points, found)
+	for k := range points {
+		r.finish(&points[k], found[k])
+	}
+	return found, ctx.Err()
+}
+
+// drift is Σwθ/Σw where an intercept is fitted.
+func (s *Samples) drift(p *Point) (all twofold.Number) {
+	if !s.intercept {
+		return all
+	}
+	for i := range s.n {
+		theta := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i]))
+		all = all.Plus(theta.Times(twofold.Of(s.Weight(i))))
+	}
+	return all.Over(s.weight())
+}
+
+// found makes x of Xᵀ(wθ), which it overwrites, and Xᵀw.
+func (s *Samples) found(p *Point, sum, columns []twofold.Number) *Found {
+	f := &Found{X: make([]float64, s.d), Low: make([]float64, s.d)}
+	apart := make([]float64, s.d)
+	if s.intercept {
+		p.drift = s.drift(p)
+		total := s.weight()
+		for j, a := range columns {
+			sum[j] = sum[j].Minus(a.Times(p.drift))
+			mean, off := a.Over(total).Round()
+			apart[j] = math.Abs(mean) + off
+		}
+		f.MeanNorm = vec.Norm(apart) * (1 + float64(s.d+8)*0x1p-52)
+	}
+	for j, v := range sum {
+		f.X[j], f.Low[j] = twofold.Sum(v.Hi, v.Lo)
+		apart[j] = v.Err
+	}
+	f.Apart = vec.Norm(apart) * (1 + float64(s.d+8)*0x1p-52)
+	return f
+}
+
+// finish makes r of y − Xx.
+func (s *Samples) finish(p *Point, f *Found) {
+	var sum, squares twofold.Number
+	for i, v := range p.residual {
+		sum = sum.Plus(v.Times(twofold.Of(s.Weight(i))))
+	}
+	if s.intercept {
+		f.Mean = sum.Over(s.weight())
+	}
+	f.Residual, f.Missed = make([]float64, s.n), make([]float64, s.n)
+	off := make([]float64, s.n)
+	for i, v := range p.residual {
+		v = v.Minus(f.Mean)
+		squares = squares.Plus(v.Times(v).Times(twofold.Of(s.Weight(i))))
+		missed, rest := v.Round()
+		f.Missed[i] = s.Root(i) * missed
+		f.Off = math.Max(f.Off, s.Root(i)*rest+4*math.Abs(f.Missed[i])*0x1p-53)
+		theta := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i])).Minus(p.drift)
+		left, lost := v.Minus(theta.Times(twofold.Of(p.Gamma))).Round()
+		f.Residual[i], off[i] = s.Root(i)*left, s.Root(i)*lost
+	}
+	f.RSS = squares
+	f.Norm = (vec.Norm(f.Residual)*(1+float64(s.n+16)*0x1p-52) + vec.Norm(off)*(1+float64(s.n+16)*0x1p-52) + float64(s.n)*0x1p-1060)
+	p.residual = nil
+}
+
+// combine is Xᵀ(wθ) for the θ of each point, of d numbers each.
+func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
+	if r.Sparse() {
+		return r.combineSparse(points)
+	}
+	q := len(points)
+	x, b := make([]float64, 2*q*r.d), make([]float64, engine.MaxGradientRows*2*q)
+	g, res := newTwofold(2*q, r.d), newTwofold(engine.MaxGradientRows, 2*q)
+	exact := true
+	r.blocks(func(p *part, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for k := range points {
+				at := (i-lo)*2*q + 2*k
+				b[at], b[at+1] = -points[k].Hi[p.first+i], -points[k].Lo[p.first+i]
+			}
+		}
+		r.gradient(be, p, lo, hi, engine.View(2*q, r.d, x), engine.View(hi-lo, 2*q, b), g, res)
+		for i := range hi - lo {
+			for k := range 2 * q {
+				exact = exact && res.Hi.Row(i)[k] == -b[i*2*q+k] && res.Lo.Row(i)[k] == 0
+			}
+		}
+	})
+	out := make([]twofold.Number, q*r.d)
+	for k := range q {
+		for j := range r.d {
+			v := number(g, 2*k, j).Plus(number(g, 2*k+1, j))
+			if !exact { // a θ that is not what was asked for
+				v.Err = math.Inf(1)
+			}
+			out[k*r.d+j] = v
+		}
+	}
+	return out
+}
+
+// residuals sets y − Xx of each point.
+func (r *Rows) residuals(be engine.Backend, points []Point, found []*Found) {
+	for k := range points {
+		points[k].residual = make([]twofold.Number, r.n)
+	}
+	if r.Sparse() {
+		r.residualsSparse(points, found)
+		return
+	}
+	q := len(points)
+	x, b := make([]float64, 2*q*r.d), make([]float64, engine.MaxGradientRows*2*q)
+	for k, f := range found {
+		copy(x[2*k*r.d:], f.X)
+		copy(x[(2*k+1)*r.d:], f.Low)
+	}
+	g, res := newTwofold(2*q, r.d), newTwofold(engine.MaxGradientRows, 2*q)
+	r.blocks(func(p *part, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for k := range points {
+				b[(i-lo)*2*q+2*k] = r.Y(p.first+i, points[k].Target)
+			}
+		}
+		r.gradient(be, p, lo, hi, engine.View(2*q, r.d, x), engine.View(hi-lo, 2*q, b), g, res)
+		for i := range hi - lo {
+			for k := range points {
+				v := twofold.Number{}.Minus(number(res, i, 2*k)).Minus(number(res, i, 2*k+1))
+				points[k].residual[p.first+lo+i] = v
+			}
+		}
+	})
+}
+
+// blocks calls do for rows lo to hi, counted in their part, as many as a backend takes at a time.
+func (r *Rows) blocks(do func(p *part, lo, hi int)) {
+	for k := range r.parts {
+		p := &r.parts[k]
+		for lo := 0; lo < p.n; lo += engine.MaxGradientRows {
+			do(p, lo, min(lo+engine.MaxGradientRows, p.n))
+		}
+	}
+}
+
+// gradient is the backend's GradientTwofold of some rows.
+func (r *Rows) gradient(be engine.Backend, p *part, lo, hi int, x, b engine.Matrix, g, res engine.Twofold) {
+	var w []float64
+	if r.w != nil {
+		w = r.w[p.first+lo : p.first+hi]
+	}
+	cut := func(m engine.Matrix) engine.Matrix { return m.Slice(0, hi-lo, 0, m.Cols) }
+	res = engine.Twofold{Hi: cut(res.Hi), Lo: cut(res.Lo), Err: cut(res.Err)}
+	if p.sparse != nil {
+		rows := p.sparse.Slice(lo, hi)
+		rows.GradientTwofold(x, b, nil, w, g, res)
+		return
+	}
+	be.GradientTwofold(engine.View(hi-lo, r.d, p.x[lo*r.d:hi*r.d]), x, b, nil, w, g, res)
+}
+
+func newTwofold(rows, cols int) engine.Twofold {
+	zeros := func() engine.Matrix { return engine.View(rows, cols, make([]float64, rows*cols)) }
+	return engine.Twofold{Hi: zeros(), Lo: zeros(), Err: zeros()}
+}
+
+func number(m engine.Twofold, i, j int) twofold.Number {
+	return twofold.Number{Hi: m.Hi.Row(i)[j], Lo: m.Lo.Row(i)[j], Err: m.Err.Row(i)[j]}
+}
+
+// An Operator multiplies by G = AAᵀ, and measures, for samples that it has or reads.
+type Operator interface {
+	N() int
+	Total() float64
+	Size() float64
+	Root(i int) float64
+	Weight(i int) float64
+	Squares(target int) twofold.Number
+	Centred(target int) []float64
+	Share() []float64
+	// Gram computes G. g and work have n² elements each, which it overwrites.
+	Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error)
+	// Measure measures at all points.
+	Measure(ctx context.Context, be engine.Backend, points []Point) ([]*Found, error)
+}

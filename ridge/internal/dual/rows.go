@@ -1,0 +1,126 @@
+// Package dual solves ridge regression through the n×n matrix G = AAᵀ of its rows, for data
+// with more features than rows: (G + γI)α = b, x = Aᵀα. Nothing in it is d² large, and nothing
+// n·d where the rows are sparse.
+//
+// The rows are kept as they come. A is made of them where it is wanted: √w times the rows less
+// their means, where an intercept is fitted.
+package dual
+
+import (
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/twofold"
+)
+
+// Rows are all rows of a source, in memory.
+type Rows struct {
+	Samples
+	parts   []part
+	entries int              // the most that a sparse row has
+	bytes   uint64           // that the rows take, but for those that are their source's own
+	columns *columns         // of sparse rows, once they are wanted
+	means   []twofold.Number // Xᵀw, once it is wanted
+}
+
+// A part is some rows that follow each other, dense or sparse.
+type part struct {
+	first, n int
+	x        []float64 // n×d, nil where they are sparse
+	sparse   *engine.CSR
+}
+
+// NewRows begins with none.
+func NewRows(d, t int, intercept bool) *Rows {
+	return &Rows{Samples: Samples{d: d, t: t, intercept: intercept}}
+}
+
+// Bytes is the memory that the rows take, but for those that are their source's own.
+func (r *Rows) Bytes() uint64 { return r.bytes }
+
+// Sparse says that all rows are.
+func (r *Rows) Sparse() bool {
+	for _, p := range r.parts {
+		if p.sparse == nil {
+			return false
+		}
+	}
+	return len(r.parts) > 0
+}
+
+// NNZ is how many entries all rows have.
+func (r *Rows) NNZ() (entries float64) {
+	for _, p := range r.parts {
+		if p.sparse != nil {
+			entries += float64(p.sparse.NNZ())
+		} else {
+			entries += float64(p.n) * float64(r.d)
+		}
+	}
+	return entries
+}
+
+// Add appends the rows of a block, which were checked. It keeps their memory if own is false, else
+// copies them.
+func (r *Rows) Add(b dataset.Block, own bool) {
+	if b.N == 0 {
+		return
+	}
+	if b.W != nil && r.w == nil {
+		for range r.n {
+			r.w = append(r.w, 1)
+		}
+	}
+	for i := range b.N {
+		if r.w != nil || b.W != nil {
+			r.w = append(r.w, b.Weight(i))
+		}
+		if b.Sparse != nil {
+			r.entries = max(r.entries, b.Sparse.RowPtr[i+1]-b.Sparse.RowPtr[i])
+		}
+	}
+	r.y = append(r.y, b.Y...)
+	switch {
+	case own:
+		r.append(b)
+	case b.Sparse != nil:
+		sparse := *b.Sparse
+		r.parts = append(r.parts, part{first: r.n, n: b.N, sparse: &sparse})
+	default:
+		r.parts = append(r.parts, part{first: r.n, n: b.N, x: b.X})
+	}
+	r.n += b.N
+}
+
+// append copies the features of a block, behind those of the last part if both are sparse or
+// both dense.
+func (r *Rows) append(b dataset.Block) {
+	k := len(r.parts) - 1
+	if k < 0 || (r.parts[k].sparse == nil) != (b.Sparse == nil) {
+		r.parts = append(r.parts, part{first: r.n})
+		k++
+		if b.Sparse != nil {
+			r.parts[k].sparse = &engine.CSR{Cols: r.d, RowPtr: []int{0}}
+		}
+	}
+	p := &r.parts[k]
+	p.n += b.N
+	if b.Sparse == nil {
+		p.x = append(p.x, b.X...)
+		r.bytes += 8 * uint64(len(b.X))
+		return
+	}
+	s := p.sparse
+	for i := range b.N {
+		idx, val := b.Sparse.Row(i)
+		s.ColIdx, s.Val = append(s.ColIdx, idx...), append(s.Val, val...)
+		s.RowPtr = append(s.RowPtr, len(s.Val))
+		r.bytes += 12*uint64(len(val)) + 8
+	}
+	s.Rows = p.n
+}
+
+// Close ends the adding. raw bounds Σw‖row‖², targets included.
+func (r *Rows) Close(raw float64) {
+	r.close()
+	r.squares = raw + r.lost(raw)
+}

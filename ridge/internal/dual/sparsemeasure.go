@@ -1,0 +1,113 @@
+package dual
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/internal/twofold"
+)
+
+// underflown is more than what a product's low part, or a few of these, lose where they
+// underflow.
+const underflown = 0x1p-1070
+
+// coefficients are what entries are multiplied by: sums of two numbers, off by at most err; nil for
+// none that is off.
+type coefficients struct{ hi, lo, err []float64 }
+
+// dot is Σ valₖ·c[idxₖ] (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci.
+// Comput. 26, 2005): high parts are added up without a loss, and what that leaves, with the
+// products of low parts, beside them. Each entry brings three roundings of sums that are no larger
+// than the magnitudes in lows.
+func dot(idx []int32, val []float64, c *coefficients) twofold.Number {
+	var hi, lo, lows, off float64
+	val = val[:len(idx)]
+	for k, j := range idx {
+		v := val[k]
+		p := float64(v * c.hi[j])
+		e, along := math.FMA(v, c.hi[j], -p), v*c.lo[j]
+		sum := hi + p
+		z := sum - hi
+		missing := (hi - (sum - z)) + (p - z)
+		hi = sum
+		lo += missing + (e + along)
+		lows += math.Abs(missing) + math.Abs(e) + math.Abs(along)
+		if c.err != nil {
+			off += math.Abs(v) * c.err[j]
+		}
+	}
+	a := accumulator{hi, lo, lows, off}
+	return a.number(float64(len(idx) + 2))
+}
+
+// An accumulator is a sum under way, as dot has it: of entries that come in any order.
+type accumulator struct{ hi, lo, lows, off float64 }
+
+// number is the sum of at most n entries.
+func (a *accumulator) number(n float64) twofold.Number {
+	off := a.off*(1+n*0x1p-52) + n*(2*twofold.Lost*a.lows+underflown)
+	hi, lo := twofold.Sum(a.hi, a.lo)
+	return twofold.Number{Hi: hi, Lo: lo, Err: off + (hi - hi)} // which is 0, or NaN as hi is not finite
+}
+
+// combineSparse is combine for sparse rows, some of them in each of several workers.
+func (r *Rows) combineSparse(points []Point) []twofold.Number {
+	out := make([]twofold.Number, len(points)*r.d)
+	workers := r.workers()
+	if r.NNZ() < 8*float64(r.d) { // what each has of its own takes longer than the entries
+		workers = 1
+	}
+	sums := make([][]accumulator, workers)
+	for k := range sums {
+		sums[k] = make([]accumulator, r.d)
+	}
+	for k := range points {
+		r.divide(len(sums), func(w, lo, hi int) { r.combineRows(&points[k], sums[w], lo, hi) })
+		dst := out[k*r.d : (k+1)*r.d]
+		for j := range dst {
+			for w := range sums {
+				if s := &sums[w][j]; s.hi != 0 || s.lows != 0 || s.off != 0 {
+					dst[j] = dst[j].Plus(s.number(float64(r.n) + 2))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// combineRows overwrites sums with what rows lo to hi contribute.
+func (r *Rows) combineRows(p *Point, sums []accumulator, lo, hi int) {
+	clear(sums)
+	for i := lo; i < hi; i++ {
+		times := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i]))
+		if r.w != nil {
+			times = times.Times(twofold.Of(r.w[i]))
+		}
+		part := r.partOf(i)
+		idx, val := part.sparse.Row(i - part.first)
+		val = val[:len(idx)]
+		for k, j := range idx { // as in dot
+			s, v := &sums[j], val[k]
+			p := float64(v * times.Hi)
+			e, along := math.FMA(v, times.Hi, -p), v*times.Lo
+			sum := s.hi + p
+			z := sum - s.hi
+			missing := (s.hi - (sum - z)) + (p - z)
+			s.hi = sum
+			s.lo += missing + (e + along)
+			s.lows += math.Abs(missing) + math.Abs(e) + math.Abs(along)
+			s.off += math.Abs(v) * times.Err
+		}
+	}
+}
+
+// residualsSparse is residuals for sparse rows.
+func (r *Rows) residualsSparse(points []Point, found []*Found) {
+	for k := range points {
+		x := coefficients{hi: found[k].X, lo: found[k].Low}
+		dst, target := points[k].residual, points[k].Target
+		r.inParallel(func(p *part, i int) {
+			idx, val := p.sparse.Row(i)
+			dst[p.first+i] = twofold.Of(r.Y(p.first+i, target)).Minus(dot(idx, val, &x))
+		})
+	}
+}
