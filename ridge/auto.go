@@ -17,7 +17,8 @@ import (
 // [SizeError]) no more than opts.MaxBytes, and it takes no more than twice as long as the
 // better of these two; never where a sketch is needed. Where opts.Error is given, and the size of the sketch yet unknown, what a sketch
 // takes is left out. [Summary.Plan] marks what this chooses, and knows when something else is
-// sooner: it has the spectrum and the machine.
+// sooner: it has the spectrum and the machine. To choose γ takes a sketch, but where there are fewer
+// rows than features.
 func ChooseMethod(n int64, d, t int, opts Options) (method, reason string) {
 	if opts.Method != "" {
 		return opts.Method, ""
@@ -28,11 +29,14 @@ func ChooseMethod(n int64, d, t int, opts Options) (method, reason string) {
 	}
 	k := opts.solved()
 	method, least := iterative(d, min(m, d), k*t)
-	if why := opts.needsSketch(); why != "" {
+	if why := opts.needsSketch(n, d); why != "" {
 		return method, why
 	}
 	if slices.Contains(opts.Gammas, 0) {
 		return exactName, "gamma = 0 is least squares, which nothing else solves"
+	}
+	if opts.chooses() {
+		k = gridGCV
 	}
 	exact, bytes, order, squared := readFlops+exactFlops(n, d, k), float64(exactBytes(d, t, reduces(k))), d, "d²"
 	if n >= 0 && byRows(exactName, n, d, opts.Gammas) {
@@ -50,12 +54,13 @@ func ChooseMethod(n int64, d, t int, opts Options) (method, reason string) {
 	return method, fmt.Sprintf("%.0f·d flops a row, reading included, are less than half of exact's %.0f·d, if it makes about a dozen passes", least, exact)
 }
 
-// needsSketch says why a sketch is needed, "" if none is.
-func (o *Options) needsSketch() string {
+// needsSketch says why a sketch is needed for n rows of d features, "" if none is: where there are
+// fewer rows than features one reduction of AAᵀ has the scores of all γ.
+func (o *Options) needsSketch(n int64, d int) string {
 	switch {
 	case o.Reducer != nil:
 		return "several ranks share the rows"
-	case o.chooses() && !o.choosesExactly():
+	case o.chooses() && !o.choosesExactly(n, d):
 		return "gamma is chosen from a sketch"
 	case o.KeepSummary:
 		return "the sketch is to be kept"

@@ -45,7 +45,7 @@ func TestDualChoice(t *testing.T) {
 			}
 			candidates := []float64{1e-6, 0.01, 1, 30, 1e4}
 			for _, by := range []ridge.Criterion{ridge.ByGCV, ridge.ByLOO} {
-				for _, method := range []string{"exact", "dual"} {
+				for _, method := range []string{"exact", "dual", ""} {
 					f, err := ridge.Fit(context.Background(), s, ridge.Options{Candidates: candidates, Method: method, Select: by, Intercept: intercept})
 					if err != nil {
 						t.Fatal(err)

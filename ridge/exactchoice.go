@@ -12,10 +12,20 @@ import (
 	"github.com/fdridge/fdridge/fd"
 )
 
-// choosesExactly says that γ is chosen of direct solutions, without a sketch: by GCV, to which one
-// reduction of K gives its brackets at every γ, or by leave-one-out errors.
-func (o *Options) choosesExactly() bool {
-	return o.chooses() && o.Folds == 0 && (o.Select == ByGCV || o.Select == ByLOO) && (o.Method == exactName || o.Method == Tridiagonal.String() || o.Method == Dual.String())
+// choosesExactly says that γ is chosen of direct solutions to n rows of d features, without a
+// sketch: by GCV, to which one reduction of K, or of AAᵀ, gives its brackets at every γ, or by
+// leave-one-out errors. Where no method is asked for it is so where there are fewer rows than features.
+func (o *Options) choosesExactly(n int64, d int) bool {
+	if !o.chooses() || o.Folds != 0 || o.Select == ByCV {
+		return false
+	}
+	switch o.Method {
+	case exactName, Tridiagonal.String(), Dual.String():
+		return true
+	case "":
+		return n >= 0 && byRows(exactName, n, d, nil)
+	}
+	return false
 }
 
 // exactChoice makes the direct solution at the γ of the least score. All are solved for by one

@@ -96,7 +96,7 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 		if byRows(r.Method, n, d, opts.Gammas) {
 			direct, choose = r.dual, r.dualChoice
 		}
-		if opts.choosesExactly() {
+		if opts.chooses() {
 			direct = choose
 		}
 		if err := direct(ctx, src, &opts); err != nil {

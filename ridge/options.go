@@ -181,7 +181,7 @@ func (o *Options) check() error {
 		return badinput.Errorf("ridge: with a Reducer, Summarize has to make the summary of all workers' rows")
 	}
 	if factors(o.Method) {
-		if why := o.needsSketch(); why != "" {
+		if why := o.needsSketch(-1, 0); why != "" {
 			return badinput.Errorf("ridge: %s, and %s makes none", why, o.Method)
 		}
 		if o.Error > 0 {
