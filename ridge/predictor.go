@@ -182,7 +182,7 @@ func (f *Solution) Predictor() (*Predictor, error) {
 	switch {
 	case d == 0 || !f.hasShape(t, d) || !f.certified():
 		return nil, unfit("a fit that is to predict alone must have weights and a certificate for each target")
-	case slices.ContainsFunc(f.Targets, func(o Target) bool { return o.Intercept != 0 }):
+	case slices.ContainsFunc(f.Targets, func(o Target) bool { return o.Intercept != 0 || o.InterceptBound != 0 }): // which may come to 0
 		return nil, unfit("a fit that is to predict alone must have no intercept: it does not know the means of the rows, which a summary does")
 	}
 	be, err := engine.Default()

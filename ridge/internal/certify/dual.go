@@ -52,15 +52,21 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
 	least := math.Sqrt(p.Gamma) * (1 - few*eps)
 	round, tiny := 1+few*eps, (d+few)*roundoff.Underflow
-	near := math.Min(1/(2*least), e.Size/p.Gamma)*p.Norm*round + p.Apart*round + tiny
-	energy := math.Min(1, e.Size/least)*p.Norm*round + root*p.Apart*round + tiny
-	xn, low := vec.Norm(p.X), (vec.Norm(p.Low)+p.Slack)*(1+(d+few)*eps)+tiny
+	near := certain(math.Min(1/(2*least), e.Size/p.Gamma)*p.Norm*round + p.Apart*round + tiny)
+	energy := certain(math.Min(1, e.Size/least)*p.Norm*round + root*p.Apart*round + tiny)
+	xn, low := vec.Norm(p.X), certain((vec.Norm(p.Low)+p.Slack)*(1+(d+few)*eps)+tiny)
 	bound := (near + low) * round
 
 	v, off := p.RSS.Round()
 	at := interval.Outward(v, off)
 	at.Lo = math.Max(0, at.Lo)
 	objective := objectiveNear(p.Gamma, xn, interval.Interval{Hi: energy}, d+few, at)
+	// Half of γ‖x‖² is known by half of γ‖X‖².
+	rounded := (p.Gamma*low*(xn*(1+(d+few)*eps)+low/2) + 4*roundoff.Underflow*(1+xn+low)) * round
+	objective = interval.Interval{Lo: math.Max(0, objective.Lo-rounded), Hi: objective.Hi + rounded}
+	if objective.IsNaN() {
+		objective = interval.Nonnegative()
+	}
 	whole := (energy + math.Hypot(e.Size, root)*low) * round
 	rss := interval.WidenRoot(at, e.Size*low*round)
 	rss.Lo, rss.Hi = rss.Lo*(1-few*eps), rss.Hi*(1+few*eps)
@@ -74,15 +80,24 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	}
 	if e.Intercept {
 		value, moved := p.Mean.Round()
-		w.Intercept = Intercept{value, (moved + p.MeanNorm*near) * inflate}
+		w.Intercept = Intercept{value, certain((moved + p.MeanNorm*near) * inflate)}
 	}
 	return w
 }
 
-// Rank bounds that of A, and with it the effective dimension, which is at most ‖A‖²_F/γ too.
+// certain is a bound that was computed, +Inf where numbers beyond range went into it.
+func certain(bound float64) float64 {
+	if math.IsNaN(bound) {
+		return math.Inf(1)
+	}
+	return bound
+}
+
+// Rank bounds that of A, and with it the effective dimension, which is at most ‖A‖²_F/γ too. Of that
+// no square is taken that may underflow, and a quotient that does is no more than 4 beside ‖A‖_F.
 func (e *Dual) Rank(gamma float64) interval.Interval {
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
-	return interval.Interval{Hi: math.Min(limit, e.Size*e.Size/gamma*(1+few*eps))}
+	return interval.Interval{Hi: math.Min(limit, e.Size/gamma*e.Size*(1+few*eps)+8*roundoff.Underflow)}
 }
 
 // Dimension brackets the effective dimension tr(H⁻¹K) = n − γ·tr (G + γI)⁻¹, by a factor of G + γI or

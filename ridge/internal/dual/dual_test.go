@@ -189,3 +189,38 @@ func TestDot(t *testing.T) {
 		}
 	}
 }
+
+// TestGramEqualWeights: what the sum of many equal weights is rounded to moves the means of columns
+// that are constant by no more than rows are said to be off by. Sums of such weights round in one
+// direction.
+func TestGramEqualWeights(t *testing.T) {
+	const n, d = 1000, 3
+	var w, columns []float64
+	var x [][]float64
+	for range n {
+		w = append(w, 0.882064328907461)
+		x = append(x, []float64{1, 1, 1})
+		columns = append(columns, 1, 1, 1)
+	}
+	source, err := dataset.FromDense(d, n, 0, columns, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	be, err := engine.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string]Operator{
+		"rows": rowsOf(x, w, false, true), "columns": NewFeatures(source, 1, make([]float64, n), w, true),
+	} {
+		g, err := data.Gram(context.Background(), be, make([]float64, n*n), make([]float64, n*n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, norm := range g.Norms { // the column of the means adds a thousandth to the square
+			if !(norm <= g.Off[i]*(1+1e-3)) {
+				t.Fatalf("%s: row %d is off by %g, the bound is %g", name, i, norm, g.Off[i])
+			}
+		}
+	}
+}
