@@ -176,7 +176,8 @@ func (p *Predictor) sameRows(f *Solution, j int) error {
 //
 // and round-off. γ may be 0. f must have been fitted without an intercept: with one, a is
 // the row less the mean of the features, which a summary knows and f doesn't. A fit
-// whose intercepts aren't zero, or without a certificate for each target, is [ErrShape].
+// whose intercepts, or the bounds of these, aren't zero, or without a certificate for each target, is
+// [ErrShape].
 func (f *Solution) Predictor() (*Predictor, error) {
 	t, d := f.Dims()
 	switch {

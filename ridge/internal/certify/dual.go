@@ -100,10 +100,16 @@ func (e *Dual) Rank(gamma float64) interval.Interval {
 	return interval.Interval{Hi: math.Min(limit, e.Size/gamma*e.Size*(1+few*eps)+8*roundoff.Underflow)}
 }
 
+// largest is the γ up to which reciprocals of G + γI and of its factors are normal numbers.
+const largest = 0x1p1000
+
 // Dimension brackets the effective dimension tr(H⁻¹K) = n − γ·tr (G + γI)⁻¹, by a factor of G + γI or
 // T of G = QTQᵀ: as [Direct] has it, G standing in for K and the rows of A for its columns. That of
-// a G that has been shifted is Shift/(Shift+γ) more.
+// a G that has been shifted is Shift/(Shift+γ) more. Beyond [largest] only [Dual.Rank] is known.
 func (e *Dual) Dimension(f *Factored) interval.Interval {
+	if f.Gamma > largest {
+		return e.Rank(f.Gamma)
+	}
 	df := e.spectrum(f).df
 	limit, more := e.Rank(f.Gamma), e.Shift/(e.Shift+f.Gamma)
 	df.Lo, df.Hi = math.Max(0, df.Lo-more*(1+few*eps)), df.Hi-more*(1-few*eps)+float64(len(e.Off))*eps
@@ -139,6 +145,9 @@ type DualLeft struct {
 // computed, and Q off by δ in each row, element i of the diagonal is within (1∓ω)⁻¹ of what was
 // computed, and 2δ/σ². And each √w·aᵀ(x − x*) is at most ‖H^{½}(x − x*)‖.
 func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
+	if f.Gamma > largest {
+		return interval.Nonnegative()
+	}
 	s := e.spectrum(f)
 	n, sigma2 := float64(len(l.Diagonal)), s.sigma*s.sigma*(1-few*eps)
 	omega := (s.factor.solved + 4*f.T.rounding(f.Gamma)/sigma2) * inflate

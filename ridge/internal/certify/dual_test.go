@@ -147,3 +147,20 @@ func TestDualBeyondRange(t *testing.T) {
 		}
 	}
 }
+
+// TestDualLargest: at a γ whose reciprocal is no normal number no more is said than what does without
+// it.
+func TestDualLargest(t *testing.T) {
+	const gamma, a = 0x1.8p1023, 0x1p990
+	tri := NewTridiagonal([]float64{a, a}, []float64{0}, []float64{0x1p495, 0x1p495}, 0, 0)
+	e := &Dual{Rows: 2, Dim: 2, Size: 0x1p496, Off: []float64{0, 0}}
+	f := &Factored{Gamma: gamma, T: tri}
+	if v := e.Dimension(f); !(v.Lo <= 2*(a/gamma) && v.Hi >= 2*(a/gamma) && v.Lo < v.Hi) {
+		t.Errorf("the effective dimension %g is not in %v", 2*(a/gamma), v)
+	}
+	one := 1.0
+	v := e.LeftOut(f, &DualLeft{Diagonal: []float64{one / gamma, one / gamma}, Norms: []float64{0x1p495, 0x1p495}, Missed: []float64{1, 1}})
+	if !(v.Lo <= 1 && v.Hi >= 1+2*(a/gamma)) {
+		t.Errorf("the leave-one-out error %g is not in %v", 1+2*(a/gamma), v)
+	}
+}
