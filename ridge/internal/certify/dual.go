@@ -52,8 +52,10 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
 	least := math.Sqrt(p.Gamma) * (1 - few*eps)
 	round, tiny := 1+few*eps, (d+few)*roundoff.Underflow
-	near := certain(math.Min(1/(2*least), e.Size/p.Gamma)*p.Norm*round + p.Apart*round + tiny)
-	energy := certain(math.Min(1, e.Size/least)*p.Norm*round + root*p.Apart*round + tiny)
+	// ‖A‖/γ and ‖r‖/γ may underflow, but not where the other is what counts.
+	along := math.Min((e.Size/p.Gamma+roundoff.Underflow)*p.Norm, (p.Norm/p.Gamma+roundoff.Underflow)*e.Size)
+	near := certain(math.Min(1/(2*least)*p.Norm, along)*round + p.Apart*round + tiny)
+	energy := certain(math.Min(1, e.Size/least+roundoff.Underflow)*p.Norm*round + root*p.Apart*round + tiny)
 	xn, low := vec.Norm(p.X), certain((vec.Norm(p.Low)+p.Slack)*(1+(d+few)*eps)+tiny)
 	bound := (near + low) * round
 

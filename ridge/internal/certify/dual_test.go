@@ -135,6 +135,14 @@ func TestDualBeyondRange(t *testing.T) {
 			t.Errorf("%s: %v", what, v)
 		}
 	}
+	e.Size = 1e-161 // ‖A‖/γ is 0, and ‖A‖·‖r‖/γ is not
+	w = e.Weights(0, &DualPoint{Gamma: 1e219, X: []float64{1e-231}, Low: []float64{0}, Norm: 1e133}, interval.Interval{Hi: 1})
+	if !(w.Error >= 1e-247 && w.Error <= 1.1e-247) {
+		t.Errorf("a bound that is 1e-247 is %g", w.Error)
+	}
+	if v := gcv(4, false, interval.Interval{}, interval.Interval{Lo: 1e308, Hi: 1e308}); v.Lo > 0.25e308 {
+		t.Errorf("a GCV of 0.25e308: %v", v)
+	}
 	for _, c := range []struct{ size, gamma, least float64 }{
 		{0x1p-530, 0x1p-1060, 1}, // the square underflows
 		{0x1p-530, 0x1p1000, 0},  // and the quotient
