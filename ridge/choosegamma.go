@@ -138,7 +138,7 @@ func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 }
 
 // beyond are so many γ, over three powers of ten, beyond that end of an ascending grid at which
-// its best is; none where the best is inside.
+// its best is, as far as there are such numbers; none where the best is inside.
 func beyond(grid []float64, best, points int) []float64 {
 	end, step := grid[0], -1.0
 	switch best {
@@ -148,9 +148,11 @@ func beyond(grid []float64, best, points int) []float64 {
 	default:
 		return nil
 	}
-	out := make([]float64, points)
-	for i := range out {
-		out[i] = end * math.Pow(10, 3*step*float64(i+1)/float64(points))
+	out := make([]float64, 0, points)
+	for i := range points {
+		if g := end * math.Pow(10, 3*step*float64(i+1)/float64(points)); g > 0 && !math.IsInf(g, 0) {
+			out = append(out, g)
+		}
 	}
 	return out
 }

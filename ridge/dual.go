@@ -186,14 +186,27 @@ func (e *dualExact) readAgain(ctx context.Context, src dataset.Source) error {
 		return err
 	}
 	var y, w []float64
+	seen, raw, weighted := 0, 0.0, false
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return err
 		}
-		y, w = append(y, b.Y...), append(w, b.W...)
+		if raw, err = rows.CheckBlock(b, e.d, e.t, seen, raw); err != nil {
+			return err
+		}
+		if seen += b.N; int64(seen) > n {
+			break
+		}
+		y, weighted = append(y, b.Y...), weighted || b.W != nil
+		for i := range b.N {
+			w = append(w, b.Weight(i))
+		}
 	}
-	if len(w) > 0 && len(w) != int(n) {
-		return fmt.Errorf("%w: %d weights for %d rows", errShape, len(w), n)
+	if err := checkCount(n, int64(seen)); err != nil {
+		return err
+	}
+	if !weighted {
+		w = nil
 	}
 	err = e.readColumns(ctx, features, y, w)
 	e.reads = false // it is counted
@@ -233,6 +246,12 @@ func (e *dualExact) keep(ctx context.Context, src dataset.Source) (*dual.Rows, e
 		}
 		if raw, err = rows.CheckBlock(b, e.d, e.t, kept.N(), raw); err != nil {
 			return nil, err
+		}
+		if b.Sparse == nil && b.N > 0 && e.by == DualCG {
+			e.by = Dual
+			if err := e.fits(max(n, 0)); err != nil {
+				return nil, err
+			}
 		}
 		if need := dualBytes(n, e.d, e.t, Dual, e.plan); !inMemory && b.Sparse == nil && n > 0 && need+8*float64(n)*float64(e.d) > float64(e.opts.MaxBytes) && need <= float64(e.opts.MaxBytes) {
 			return nil, nil

@@ -176,13 +176,14 @@ func (p *Predictor) sameRows(f *Solution, j int) error {
 //
 // and round-off. γ may be 0. f must have been fitted without an intercept: with one, a is
 // the row less the mean of the features, which a summary knows and f doesn't. A fit
-// whose intercepts aren't zero, or without a certificate for each target, is [ErrShape].
+// whose intercepts, or the bounds of these, aren't zero, or without a certificate for each target, is
+// [ErrShape].
 func (f *Solution) Predictor() (*Predictor, error) {
 	t, d := f.Dims()
 	switch {
 	case d == 0 || !f.hasShape(t, d) || !f.certified():
 		return nil, unfit("a fit that is to predict alone must have weights and a certificate for each target")
-	case slices.ContainsFunc(f.Targets, func(o Target) bool { return o.Intercept != 0 }):
+	case slices.ContainsFunc(f.Targets, func(o Target) bool { return o.Intercept != 0 || o.InterceptBound != 0 }): // which may come to 0
 		return nil, unfit("a fit that is to predict alone must have no intercept: it does not know the means of the rows, which a summary does")
 	}
 	be, err := engine.Default()

@@ -52,15 +52,23 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
 	least := math.Sqrt(p.Gamma) * (1 - few*eps)
 	round, tiny := 1+few*eps, (d+few)*roundoff.Underflow
-	near := math.Min(1/(2*least), e.Size/p.Gamma)*p.Norm*round + p.Apart*round + tiny
-	energy := math.Min(1, e.Size/least)*p.Norm*round + root*p.Apart*round + tiny
-	xn, low := vec.Norm(p.X), (vec.Norm(p.Low)+p.Slack)*(1+(d+few)*eps)+tiny
+	// ‖A‖/γ and ‖r‖/γ may underflow, but not where the other is what counts.
+	along := math.Min((e.Size/p.Gamma+roundoff.Underflow)*p.Norm, (p.Norm/p.Gamma+roundoff.Underflow)*e.Size)
+	near := certain(math.Min(1/(2*least)*p.Norm, along)*round + p.Apart*round + tiny)
+	energy := certain(math.Min(1, e.Size/least+roundoff.Underflow)*p.Norm*round + root*p.Apart*round + tiny)
+	xn, low := vec.Norm(p.X), certain((vec.Norm(p.Low)+p.Slack)*(1+(d+few)*eps)+tiny)
 	bound := (near + low) * round
 
 	v, off := p.RSS.Round()
 	at := interval.Outward(v, off)
 	at.Lo = math.Max(0, at.Lo)
 	objective := objectiveNear(p.Gamma, xn, interval.Interval{Hi: energy}, d+few, at)
+	// Half of γ‖x‖² is known by half of γ‖X‖².
+	rounded := (p.Gamma*low*(xn*(1+(d+few)*eps)+low/2) + 4*roundoff.Underflow*(1+xn+low)) * round
+	objective = interval.Interval{Lo: math.Max(0, objective.Lo-rounded), Hi: objective.Hi + rounded}
+	if objective.IsNaN() {
+		objective = interval.Nonnegative()
+	}
 	whole := (energy + math.Hypot(e.Size, root)*low) * round
 	rss := interval.WidenRoot(at, e.Size*low*round)
 	rss.Lo, rss.Hi = rss.Lo*(1-few*eps), rss.Hi*(1+few*eps)
@@ -74,21 +82,36 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	}
 	if e.Intercept {
 		value, moved := p.Mean.Round()
-		w.Intercept = Intercept{value, (moved + p.MeanNorm*near) * inflate}
+		w.Intercept = Intercept{value, certain((moved + p.MeanNorm*near) * inflate)}
 	}
 	return w
 }
 
-// Rank bounds that of A, and with it the effective dimension, which is at most ‖A‖²_F/γ too.
+// certain is a bound that was computed, +Inf where numbers beyond range went into it.
+func certain(bound float64) float64 {
+	if math.IsNaN(bound) {
+		return math.Inf(1)
+	}
+	return bound
+}
+
+// Rank bounds that of A, and with it the effective dimension, which is at most ‖A‖²_F/γ too. Of that
+// no square is taken that may underflow, and a quotient that does is no more than 4 beside ‖A‖_F.
 func (e *Dual) Rank(gamma float64) interval.Interval {
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
-	return interval.Interval{Hi: math.Min(limit, e.Size*e.Size/gamma*(1+few*eps))}
+	return interval.Interval{Hi: math.Min(limit, e.Size/gamma*e.Size*(1+few*eps)+8*roundoff.Underflow)}
 }
+
+// largest is the γ up to which reciprocals of G + γI and of its factors are normal numbers.
+const largest = 0x1p1000
 
 // Dimension brackets the effective dimension tr(H⁻¹K) = n − γ·tr (G + γI)⁻¹, by a factor of G + γI or
 // T of G = QTQᵀ: as [Direct] has it, G standing in for K and the rows of A for its columns. That of
-// a G that has been shifted is Shift/(Shift+γ) more.
+// a G that has been shifted is Shift/(Shift+γ) more. Beyond [largest] only [Dual.Rank] is known.
 func (e *Dual) Dimension(f *Factored) interval.Interval {
+	if f.Gamma > largest {
+		return e.Rank(f.Gamma)
+	}
 	df := e.spectrum(f).df
 	limit, more := e.Rank(f.Gamma), e.Shift/(e.Shift+f.Gamma)
 	df.Lo, df.Hi = math.Max(0, df.Lo-more*(1+few*eps)), df.Hi-more*(1-few*eps)+float64(len(e.Off))*eps
@@ -124,6 +147,9 @@ type DualLeft struct {
 // computed, and Q off by δ in each row, element i of the diagonal is within (1∓ω)⁻¹ of what was
 // computed, and 2δ/σ². And each √w·aᵀ(x − x*) is at most ‖H^{½}(x − x*)‖.
 func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
+	if f.Gamma > largest {
+		return interval.Nonnegative()
+	}
 	s := e.spectrum(f)
 	n, sigma2 := float64(len(l.Diagonal)), s.sigma*s.sigma*(1-few*eps)
 	omega := (s.factor.solved + 4*f.T.rounding(f.Gamma)/sigma2) * inflate

@@ -79,6 +79,9 @@ func gcv(rows int64, intercept bool, df, rss interval.Interval) interval.Interva
 	out := interval.Nonnegative()
 	if free.Hi > 0 {
 		out.Lo = math.Max(0, n*rss.Lo/free.Hi/free.Hi*(1-8*eps)-4*roundoff.Underflow)
+		if math.IsInf(out.Lo, 1) { // n·RSS is beyond range, which says nothing of GCV
+			out.Lo = 0
+		}
 	}
 	if free.Lo > 0 {
 		out.Hi = n*rss.Hi/free.Lo/free.Lo*(1+8*eps) + 4*roundoff.Underflow

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -186,6 +188,72 @@ func TestDot(t *testing.T) {
 		}
 		if !(got.Err <= 0x1p-85*sizes+0x1p-1060) {
 			t.Fatalf("%d entries: the bound is %.3g of the magnitudes", k, got.Err/sizes)
+		}
+	}
+}
+
+// TestGramEqualWeights: what the sum of many equal weights is rounded to moves the means of columns
+// that are constant by no more than rows are said to be off by. Sums of such weights round in one
+// direction.
+func TestGramEqualWeights(t *testing.T) {
+	const n, d = 1000, 3
+	var w, columns []float64
+	var x [][]float64
+	for range n {
+		w = append(w, 0.882064328907461)
+		x = append(x, []float64{1, 1, 1})
+		columns = append(columns, 1, 1, 1)
+	}
+	source, err := dataset.FromDense(d, n, 0, columns, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	be, err := engine.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string]Operator{
+		"rows": rowsOf(x, w, false, true), "columns": NewFeatures(source, 1, make([]float64, n), w, true),
+	} {
+		g, err := data.Gram(context.Background(), be, make([]float64, n*n), make([]float64, n*n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, norm := range g.Norms { // the column of the means adds a thousandth to the square
+			if !(norm <= g.Off[i]*(1+1e-3)) {
+				t.Fatalf("%s: row %d is off by %g, the bound is %g", name, i, norm, g.Off[i])
+			}
+		}
+	}
+}
+
+// TestCombineThreads: what is summed over sparse rows has the same bits for every GOMAXPROCS, and so
+// has a step of CG.
+func TestCombineThreads(t *testing.T) {
+	const n, d = 300, 2000
+	r := rand.New(rand.NewPCG(5, 3))
+	x := draw(r, n, d, 0, false)
+	rows := rowsOf(x, nil, true, true)
+	if rows.NNZ() < 1<<16 || rows.workers() < 2 {
+		t.Fatalf("%g entries, %d workers", rows.NNZ(), rows.workers())
+	}
+	theta, right := make([]float64, n), make([]float64, n)
+	for i := range theta {
+		theta[i], right[i] = r.NormFloat64(), r.NormFloat64()
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	sums := rows.combineSparse([]Point{{Hi: theta, Lo: make([]float64, n)}})
+	solved := slices.Clone(right)
+	never := func(float64, float64) bool { return false }
+	rows.NewCG(1).Solve(solved, 5, never)
+	for procs := 2; procs <= 5; procs++ {
+		runtime.GOMAXPROCS(procs)
+		if got := rows.combineSparse([]Point{{Hi: theta, Lo: make([]float64, n)}}); !slices.Equal(got, sums) {
+			t.Errorf("GOMAXPROCS = %d: other sums", procs)
+		}
+		got := slices.Clone(right)
+		if rows.NewCG(1).Solve(got, 5, never); !slices.Equal(got, solved) {
+			t.Errorf("GOMAXPROCS = %d: another solution", procs)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package dual
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -42,7 +43,7 @@ func (f *Features) read(ctx context.Context, do func(b dataset.Block) error) (ra
 			return 0, err
 		}
 		if raw, err = rows.CheckBlock(b, f.n, 0, seen, raw); err != nil {
-			return 0, err
+			return 0, f.turned(err)
 		}
 		if seen += b.N; seen > f.d {
 			break
@@ -55,6 +56,17 @@ func (f *Features) read(ctx context.Context, do func(b dataset.Block) error) (ra
 		return 0, rows.Unfit("%d features were promised, and %d were read", f.d, seen)
 	}
 	return raw, nil
+}
+
+// turned makes an error about a number of a feature one about that of the sample.
+func (f *Features) turned(err error) error {
+	if e, ok := errors.AsType[*fd.NonFiniteError](err); ok {
+		return &fd.NonFiniteError{Row: e.Col, Col: e.Row, Value: e.Value}
+	}
+	if _, ok := errors.AsType[*fd.RangeError](err); ok {
+		return &fd.RangeError{Row: f.n - 1}
+	}
+	return err
 }
 
 // Gram computes G in one read, of panels of features.

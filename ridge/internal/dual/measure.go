@@ -113,7 +113,11 @@ func (s *Samples) finish(p *Point, f *Found) {
 		squares = squares.Plus(v.Times(v).Times(twofold.Of(s.Weight(i))))
 		missed, rest := v.Round()
 		f.Missed[i] = s.Root(i) * missed
-		f.Off = math.Max(f.Off, s.Root(i)*rest+4*math.Abs(f.Missed[i])*0x1p-53)
+		lost := 0.0
+		if missed != 0 || rest != 0 {
+			lost = underflown // the products with the root
+		}
+		f.Off = math.Max(f.Off, s.Root(i)*rest*(1+0x1p-50)+4*math.Abs(f.Missed[i])*0x1p-53+lost)
 		theta := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i])).Minus(p.drift)
 		left, lost := v.Minus(theta.Times(twofold.Of(p.Gamma))).Round()
 		f.Residual[i], off[i] = s.Root(i)*left, s.Root(i)*lost

@@ -34,8 +34,14 @@ func NewRows(d, t int, intercept bool) *Rows {
 	return &Rows{Samples: Samples{d: d, t: t, intercept: intercept}}
 }
 
-// Bytes is the memory that the rows take, but for those that are their source's own.
-func (r *Rows) Bytes() uint64 { return r.bytes }
+// Bytes is the memory that the rows take, but for those that are their source's own, and where they
+// are sparse the sums of those who share them: one of CG, and four of what is measured.
+func (r *Rows) Bytes() uint64 {
+	if !r.Sparse() {
+		return r.bytes
+	}
+	return r.bytes + 8*5*uint64(r.d)*uint64(r.workers())
+}
 
 // Sparse says that all rows are.
 func (r *Rows) Sparse() bool {

@@ -15,7 +15,7 @@ type Samples struct {
 	y         []float64 // n×t
 	w         []float64 // nil: each counts once
 	root      []float64 // √w, nil as w is
-	total     float64   // Σw, rounded
+	total     float64   // Σw, but for a few roundings
 	squares   float64   // bounds Σw‖row‖², features alone or with targets
 }
 
@@ -48,12 +48,13 @@ func (s *Samples) Root(i int) float64 {
 func (s *Samples) close() {
 	s.total = float64(s.n)
 	if s.w != nil {
-		s.total = 0
+		var total neumaier.Sum // means are off by what it is, all in one direction
 		s.root = make([]float64, s.n)
 		for i, w := range s.w {
-			s.total += w
+			total.Add(w)
 			s.root[i] = math.Sqrt(w)
 		}
+		s.total = total.Value()
 	}
 }
 

@@ -1,6 +1,7 @@
 package dual
 
 import (
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -140,12 +141,18 @@ func (r *Rows) inParallel(do func(p *part, i int)) {
 	all.Wait()
 }
 
-// workers is how many goroutines are to share the entries: few of them are not worth several.
+// mostShares is how many parts rows are divided into at most.
+const mostShares = 4
+
+// workers is how many goroutines share the entries: so many as follow from the rows alone, for each
+// has sums of its own, and what these come to is not to depend on the machine. Few entries, or few for
+// each column, are not worth several.
 func (r *Rows) workers() int {
-	if r.NNZ() < 1<<16 {
+	entries := r.NNZ()
+	if entries < 1<<16 {
 		return 1
 	}
-	return runtime.GOMAXPROCS(0)
+	return int(math.Max(1, math.Min(mostShares, entries/(2*float64(r.d)))))
 }
 
 // divide has each of so many workers, counted from 0, do some rows that follow each other.
