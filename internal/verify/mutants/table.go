@@ -247,7 +247,7 @@ var mutants = []mutant{
 	{"dual: a quarter for a half", "ridge/internal/certify/dual.go",
 		"near := certain(math.Min(1/(2*least)*p.Norm, along)", "near := certain(math.Min(1/(4*least)*p.Norm, along)", "ridge/internal/certify", "^TestDualWeights$"},
 	{"dual: the weights are Aᵀα", "ridge/internal/certify/dual.go",
-		"p.Norm*round + p.Apart*round + tiny", "p.Norm*round + 0*p.Apart*round + tiny", "ridge/internal/certify", "^TestDualWeights$"},
+		"along)*round + p.Apart*round + tiny", "along)*round + 0*p.Apart*round + tiny", "ridge/internal/certify", "^TestDualWeights$"},
 	{"dual: the rounding of the weights is dropped", "ridge/internal/certify/dual.go",
 		"bound := (near + low) * round", "bound := near * round", "ridge/internal/certify", "^TestDualWeights$"},
 	{"dual: the energy of what rounding takes is dropped", "ridge/internal/certify/dual.go",
