@@ -1,16 +1,9 @@
 package fd_test
 
 import (
-	"os"
-	"runtime/debug"
 	"testing"
+
+	"github.com/fdridge/fdridge/internal/verify/refbig"
 )
 
-// TestMain lets garbage lie for longer: references of hundreds of bits make much of it, which
-// takes a quarter of the time to collect.
-func TestMain(m *testing.M) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { refbig.Main(m) }
