@@ -43,6 +43,25 @@ func (c Config) sparseRows(m, p int) (int, error) {
 	return tuning.SparseRows(c.Dim, m, p), nil
 }
 
+// Order returns the order of the largest eigenproblem of a shrink where rows may be sparse, and how many
+// of them are live at most: m+max(p, r), or m+p where none are kept as they are. The error is that
+// of [Config.Buffer].
+func (c Config) Order() (int, error) {
+	m, p, err := c.Buffer()
+	if err != nil {
+		return 0, err
+	}
+	keeps, err := c.Scatter()
+	if err != nil {
+		return 0, err
+	}
+	if keeps {
+		c.Store = StoreScatter
+	}
+	r, err := c.sparseRows(m, p)
+	return m + max(p, r), err
+}
+
 // sparing reports whether a sketch that keeps m rows can keep sparse ones as they are.
 func (c Config) sparing(m int) bool {
 	return c.Shrink == Gram && c.Store != StoreScatter && m < c.Dim

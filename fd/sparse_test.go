@@ -186,13 +186,18 @@ func TestSparseConfig(t *testing.T) {
 		cfg  fd.Config
 		want int
 	}{
-		{fd.Config{Dim: 5000, Size: 100}, 180}, {fd.Config{Dim: 5000, Size: 100, SparseRows: 7}, 7}, {fd.Config{Dim: 5000, Size: 100, SparseRows: -3}, -1},
+		{fd.Config{Dim: 5000, Size: 100, Store: fd.StoreRows}, 180}, {fd.Config{Dim: 5000, Size: 100, SparseRows: 700, Store: fd.StoreRows}, 700}, {fd.Config{Dim: 5000, Size: 100, SparseRows: -3}, -1},
 		{fd.Config{Dim: 5000, Size: 100, ShrinkRows: 9}, 9}, {fd.Config{Dim: 5000, Size: 100, Shrink: fd.SVD, SparseRows: 7}, -1},
 		{fd.Config{Dim: 50, Size: 50, SparseRows: 7}, -1}, {fd.Config{Dim: 50, Size: 5, Store: fd.StoreScatter, SparseRows: 7}, -1},
 	} {
 		got := newSketch(t, c.cfg).Config().SparseRows
 		if c.want == 180 { // the rule's own test is engine's
 			c.want = engine.Tuning{}.SparseRows(5000, 100, 125)
+		}
+		m, p, err := c.cfg.Buffer()
+		check(t, err)
+		if order := must(c.cfg.Order())(t); c.cfg.Store != fd.StoreSmaller && order != m+max(p, c.want) {
+			t.Errorf("%+v: the order is %d, want %d", c.cfg, order, m+max(p, c.want))
 		}
 		if got != c.want {
 			t.Errorf("%+v: %d sparse rows are kept, want %d", c.cfg, got, c.want)
