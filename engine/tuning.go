@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,6 +42,7 @@ type Tuning struct {
 	NC Setting `json:"nc"` // columns of B packed at a time, in L3
 
 	Shrink   Setting `json:"shrink_rows"`   // rows between two shrinks; 0: see ShrinkRows and LosslessRows
+	Sparse   Setting `json:"sparse_rows"`   // sparse rows between two shrinks; 0: see SparseRows
 	Scatter  Setting `json:"scatter"`       // features up to which a sketch keeps AᵀA itself; 0: see KeepsScatter
 	Gradient Setting `json:"gradient_rows"` // rows of a gradient block; 0: what fills 8 MiB
 	Lanes    Setting `json:"lanes"`         // most lanes of a sketch; see LanesFor
@@ -57,6 +59,7 @@ func Detect() Tuning {
 	t.L1, t.L2, t.L3 = c[0], c[1], c[2]
 	t.model()
 	t.Shrink = Setting{0, "5/4 of the sketch's size, or 4 times d where nothing is lost"}
+	t.Sparse = Setting{0, "the r for which 7(m+r)²(2r−m) = 2m²d, but no fewer than rows of numbers"}
 	t.Scatter = Setting{0, "as many as a sketch has rows in its buffer"}
 	t.Gradient = Setting{0, "8 MiB"}
 	t.Lanes = Setting{runtime.GOMAXPROCS(0), "GOMAXPROCS"}
@@ -88,6 +91,7 @@ func (t *Tuning) variables() []struct {
 		{"FDRIDGE_KC", 1 << 20, &t.KC},
 		{"FDRIDGE_NC", 1 << 24, &t.NC},
 		{"FDRIDGE_SHRINK_ROWS", 1 << 24, &t.Shrink},
+		{"FDRIDGE_SPARSE_ROWS", 1 << 24, &t.Sparse},
 		{"FDRIDGE_SCATTER", 1 << 24, &t.Scatter},
 		{"FDRIDGE_GRADIENT_ROWS", 1 << 24, &t.Gradient},
 		{"FDRIDGE_LANES", 1 << 10, &t.Lanes},
@@ -96,8 +100,8 @@ func (t *Tuning) variables() []struct {
 }
 
 // Override replaces settings by the variables FDRIDGE_KERNEL, FDRIDGE_MC, FDRIDGE_KC,
-// FDRIDGE_NC, FDRIDGE_SHRINK_ROWS, FDRIDGE_SCATTER, FDRIDGE_GRADIENT_ROWS, FDRIDGE_LANES and
-// FDRIDGE_THREADS that lookup, such as os.LookupEnv, finds. The kernel must be one of [purego.Kernels];
+// FDRIDGE_NC, FDRIDGE_SHRINK_ROWS, FDRIDGE_SPARSE_ROWS, FDRIDGE_SCATTER, FDRIDGE_GRADIENT_ROWS,
+// FDRIDGE_LANES and FDRIDGE_THREADS that lookup, such as os.LookupEnv, finds. The kernel must be one of [purego.Kernels];
 // the others are whole numbers from 1 to the variable's limit. Anything else is an
 // error, and t is then unchanged.
 func (t *Tuning) Override(lookup func(string) (string, bool)) error {
@@ -154,6 +158,30 @@ func (t Tuning) LosslessRows(d, bytes int) int {
 		return t.Shrink.Value
 	}
 	return max(4*min(d, math.MaxInt/8), min(bytes/word/max(d, 1), 4096))
+}
+
+// SparseRows is r, how many sparse rows a sketch of size m, of d features, keeps as they are between
+// two shrinks, where it takes p others. A row with z entries costs, in flops,
+//
+//	4mz + 2m²d/r + 7(m+r)³/r
+//
+// for its products with the kept rows, its share of the rebuilt ones and of an eigenproblem of
+// order m+r. The least is where 7(m+r)²(2r−m) = 2m²d, near (m²d/7)^⅓ for many features, whatever
+// z is. Fewer than p are never kept, as the fewer shrinks the less is lost; and where p is not that
+// of t.ShrinkRows(m), somebody has chosen it, and r is p.
+func (t Tuning) SparseRows(d, m, p int) int {
+	if t.Sparse.Value > 0 {
+		return t.Sparse.Value
+	}
+	if p != t.ShrinkRows(m) {
+		return p
+	}
+	const most = 1 << 24
+	size, flops := float64(m), 2*float64(m)*float64(m)*float64(d)
+	return max(p, sort.Search(most, func(r int) bool {
+		order := size + float64(r)
+		return 7*order*order*(2*float64(r)-size) >= flops
+	}))
 }
 
 // KeepsScatter says that a sketch of size m, of d features, is to keep AᵀA itself: its d² numbers
@@ -245,6 +273,7 @@ func (t Tuning) String() string {
 	row("kc", t.KC.Value, t.KC.Origin)
 	row("nc", t.NC.Value, t.NC.Origin)
 	row("rows per shrink", ruled(t.Shrink.Value), t.Shrink.Origin)
+	row("sparse rows per shrink", ruled(t.Sparse.Value), t.Sparse.Origin)
 	row("AᵀA is kept up to d", ruled(t.Scatter.Value), t.Scatter.Origin)
 	row("rows per gradient block", ruled(t.Gradient.Value), t.Gradient.Origin)
 	row("most lanes of a sketch", t.Lanes.Value, t.Lanes.Origin)

@@ -18,6 +18,7 @@ func TestOverride(t *testing.T) {
 		"FDRIDGE_KC":            {1 << 20, func(t *Tuning) *Setting { return &t.KC }},
 		"FDRIDGE_NC":            {1 << 24, func(t *Tuning) *Setting { return &t.NC }},
 		"FDRIDGE_SHRINK_ROWS":   {1 << 24, func(t *Tuning) *Setting { return &t.Shrink }},
+		"FDRIDGE_SPARSE_ROWS":   {1 << 24, func(t *Tuning) *Setting { return &t.Sparse }},
 		"FDRIDGE_SCATTER":       {1 << 24, func(t *Tuning) *Setting { return &t.Scatter }},
 		"FDRIDGE_GRADIENT_ROWS": {1 << 24, func(t *Tuning) *Setting { return &t.Gradient }},
 		"FDRIDGE_LANES":         {1 << 10, func(t *Tuning) *Setting { return &t.Lanes }},
@@ -117,19 +118,43 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestSparseRows: the rule's cost is least where it says, up to what p asks for, and settings
+// replace it.
+func TestSparseRows(t *testing.T) {
+	var tuning Tuning
+	for _, c := range []struct{ d, m int }{{300, 100}, {55000, 100}, {360000, 100}, {359000, 64}, {1 << 30, 128}, {2, 1}} {
+		p := tuning.ShrinkRows(c.m)
+		cost := func(r int) float64 {
+			m, d, order := float64(c.m), float64(c.d), float64(c.m+r)
+			return (2*m*m*d + 7*order*order*order) / float64(r)
+		}
+		r := tuning.SparseRows(c.d, c.m, p)
+		if !(r >= p) || r > p && !(cost(r) <= cost(r-2)) || !(cost(r) <= cost(r+1)) { // the least is between r−1 and r
+			t.Errorf("d = %d, m = %d: %d sparse rows", c.d, c.m, r)
+		}
+		if got := tuning.SparseRows(c.d, c.m, p+1); got != p+1 {
+			t.Errorf("d = %d, m = %d: %d sparse rows where %d others are asked for", c.d, c.m, got, p+1)
+		}
+	}
+	tuning.Sparse.Value = 9
+	if got := tuning.SparseRows(55000, 100, 125); got != 9 {
+		t.Errorf("%d sparse rows, want the setting 9", got)
+	}
+}
+
 func TestString(t *testing.T) {
 	tuning := Tuning{
 		ISA: "isa1", Origin: "origin1", MR: 6, NR: 16,
 		L1: Cache{Size: 48 << 10, Ways: 12, Sets: 64, Line: 64, Origin: "origin2"},
 		L2: Cache{Size: 2 << 20, Origin: "origin3"}, L3: Cache{Origin: "origin4"},
 		MC: Setting{101, "origin5"}, KC: Setting{102, "origin6"}, NC: Setting{103, "origin7"},
-		Shrink: Setting{0, "origin8"}, Scatter: Setting{106, "origin11"}, Gradient: Setting{104, "origin9"}, Threads: Setting{105, "origin10"},
+		Shrink: Setting{0, "origin8"}, Scatter: Setting{106, "origin11"}, Sparse: Setting{107, "origin12"}, Gradient: Setting{104, "origin9"}, Threads: Setting{105, "origin10"},
 	}
 	text := tuning.String()
 	for _, part := range []string{
 		"isa1, tile 6×16", "48 KiB, 12 ways × 64 sets × 64 B", "2048 KiB", "unknown",
-		"101", "102", "103", "by rule", "104", "105", "106",
-		"origin1\n", "origin2\n", "origin3\n", "origin4\n", "origin5\n", "origin6\n", "origin7\n", "origin8\n", "origin9\n", "origin10\n", "origin11\n",
+		"101", "102", "103", "by rule", "104", "105", "106", "107",
+		"origin1\n", "origin2\n", "origin3\n", "origin4\n", "origin5\n", "origin6\n", "origin7\n", "origin8\n", "origin9\n", "origin10\n", "origin11\n", "origin12\n",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)

@@ -34,7 +34,7 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 	s.reserve()
 	// Rows for which there is room are copied behind the live ones, where nobody
 	// sees them until all are known to be good.
-	total, first := s.frob, min(n, s.capacity()-s.rows)
+	total, first := s.frob, min(n, s.free())
 	for i := range n {
 		row := x[i*ldx : i*ldx+d]
 		if i < first {
@@ -145,7 +145,8 @@ func (s *Sketch) Append(x mat.Matrix) error {
 	return nil
 }
 
-// AppendSparse appends the rows of x, whose column indices must be below Dim.
+// AppendSparse appends the rows of x, whose column indices must be below Dim. They stay sparse
+// until a shrink, and are shrunk more seldom than others: see SparseRows of [Config].
 func (s *Sketch) AppendSparse(x *engine.CSR) error {
 	d := s.cfg.Dim
 	if x == nil {
@@ -164,16 +165,9 @@ func (s *Sketch) AppendSparse(x *engine.CSR) error {
 		}
 	}
 	for i := range x.Rows {
-		if _, err := s.room(); err != nil {
+		if err := s.place(x.Row(i)); err != nil {
 			return err
 		}
-		dst := s.row(s.rows)
-		clear(dst)
-		idx, val := x.Row(i)
-		for k, j := range idx {
-			dst[j] = val[k]
-		}
-		s.rows++
 	}
 	s.frob, s.count = total, s.count+int64(x.Rows)
 	return nil
@@ -242,11 +236,19 @@ func addNorm2(i int, norm2 float64, total *neumaier.Sum) error {
 // one first.
 func (s *Sketch) room() (int, error) {
 	s.reserve()
-	if s.rows == s.capacity() {
+	if s.free() == 0 {
 		if err := s.shrink(); err != nil {
 			s.bad = err
 			return 0, err
 		}
 	}
-	return s.capacity() - s.rows, nil
+	return s.free(), nil
+}
+
+// free is how many rows fit into the buffer as it is, beside the sparse ones that wait.
+func (s *Sketch) free() int {
+	if s.sparse.Rows == 0 {
+		return s.capacity() - s.rows
+	}
+	return min(s.capacity()-s.rows, s.order()-s.live())
 }

@@ -81,6 +81,9 @@ func (s *Sketch) Bound() Bound {
 			norm2.Add(v * v)
 		}
 	}
+	for _, v := range s.sparse.Val {
+		norm2.Add(v * v)
+	}
 	if s.sums != nil {
 		norm2.Add(trace(s.cfg.Dim, s.sums))
 	}

@@ -36,18 +36,35 @@ func (s *Sketch) header() sketchHeader {
 
 // BinarySize is how many bytes [Sketch.MarshalBinary] and [Sketch.WriteTo] make of
 // the sketch as it stands: 124 + 8·d·rows, and 8 more for each row that a shrink left or
-// 8·d·(d+1) for AᵀA.
+// 8·d·(d+1) for AᵀA; where there are sparse rows 32, 8 for each of them and 12 for each entry.
 func (s *Sketch) BinarySize() int64 { return wire.Frame + s.content() }
 
 func (s *Sketch) content() int64 {
-	return headerSize + 8*int64(s.kept) + 16*int64(len(s.sums)) + 8*int64(s.cfg.Dim)*int64(s.rows)
+	size := headerSize + 8*int64(s.kept) + 16*int64(len(s.sums)) + 8*int64(s.cfg.Dim)*int64(s.rows)
+	if s.version() == versionSparse {
+		size += s.sparse.content()
+	}
+	return size
 }
 
-// The format versions: of a sketch that keeps rows, and of one that keeps AᵀA.
+// The format versions: of a sketch that keeps rows, of one that keeps AᵀA, and of one that keeps
+// sparse rows, too.
 const (
 	versionRows    = 1
 	versionScatter = 2
+	versionSparse  = 3
 )
+
+// version is the format version of the sketch as it stands: the oldest that holds all of it.
+func (s *Sketch) version() uint32 {
+	switch {
+	case s.keeps:
+		return versionScatter
+	case s.sparse.Rows > 0 || s.cfg.SparseRows != s.cfg.unsaid(s.m, s.p):
+		return versionSparse
+	}
+	return versionRows
+}
 
 // MarshalBinary returns all that the sketch is, so that appending, merging and
 // reading go on, bit for bit, as if it had never been written. Format version 1,
@@ -82,6 +99,19 @@ const (
 //	80      8          blocks of rows added to K
 //	120     8·d·(d+1)  K's lower triangle, row by row: each entry a sum and its correction, which are added
 //
+// A sketch in which sparse rows wait for a shrink has format version 3, and so has one of which r,
+// how many do so, is not what [engine.Tuning.SparseRows] makes of d, m and p where nothing is set:
+//
+//	8       4          format version: 3
+//	120     8          r; 0 where sparse rows are written out
+//	128     8          sparse rows q that wait
+//	136     8          entries z in them
+//	144     8·k        squared norms of the orthogonal rows
+//	        8·l·d      live rows but for the sparse ones, l ≤ min(m, d) + p, l + q ≤ min(m, d) + max(p, r)
+//	        8·(q+1)    where the entries of each sparse row begin, and where the last one's end: 0 to z
+//	        4·z        their columns, row by row
+//	        8·z        their values
+//
 // Counts are unsigned integers, numbers IEEE 754 doubles. The backend is no part
 // of it: what one has written, every other reads.
 func (s *Sketch) MarshalBinary() ([]byte, error) {
@@ -101,17 +131,17 @@ func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 	if s.cfg.Dim == 0 {
 		return 0, fmt.Errorf("%w: a sketch without dimension, made by neither New nor ReadSketch", errShape)
 	}
-	version := uint32(versionRows)
-	if s.keeps {
-		version = versionScatter
-	}
-	m := wire.NewVersionWriter(w, wire.Sketch, version, s.content())
+	m := wire.NewVersionWriter(w, wire.Sketch, s.version(), s.content())
 	m.Struct(s.header())
+	if s.version() == versionSparse {
+		m.Struct(s.sparse.header())
+	}
 	m.Float64s(s.norm2[:s.kept])
 	m.Sums(s.sums)
 	for i := range s.rows {
 		m.Float64s(s.row(i))
 	}
+	s.writeSparse(m)
 	return m.Close()
 }
 
@@ -190,6 +220,11 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 	version, size := m.Preamble(wire.Sketch)
 	m.Struct(&h)
 	h.check(m, version == versionScatter)
+	var waiting sparseHeader
+	if version == versionSparse {
+		m.Struct(&waiting)
+		waiting.check(m, &h)
+	}
 	if m.Err() != nil {
 		return nil
 	}
@@ -207,7 +242,14 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 		s.cfg.Store, s.keeps, s.m, s.kept = StoreScatter, true, s.cfg.Dim, 0
 		entries = int(h.Kept) * s.cfg.Dim * (s.cfg.Dim + 1) / 2
 	}
-	if counted := s.content() + 16*int64(entries); size != counted {
+	s.cfg.SparseRows = s.cfg.unsaid(s.m, s.p)
+	counted := s.content() + 16*int64(entries)
+	if version == versionSparse {
+		s.cfg.SparseRows = waiting.rows()
+		counted += waiting.content()
+	}
+	s.sparse = newSparseRows(s.cfg)
+	if size != counted {
 		m.Fail(16, nil, "the length is %d, the counts make it %d", size+wire.Frame, counted+wire.Frame)
 	}
 	s.norm2 = m.Float64s(s.kept)
@@ -215,9 +257,13 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 		s.sums = m.Sums(entries)
 	}
 	s.buf = m.Float64s(s.rows * s.cfg.Dim)
+	if version == versionSparse {
+		s.sparse.read(m, waiting)
+	}
 	m.Close()
 	if m.Err() == nil {
 		s.checkNumbers(m)
+		s.checkSparse(m, version)
 	}
 	return s
 }

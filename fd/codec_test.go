@@ -249,7 +249,7 @@ func TestCodecHostile(t *testing.T) {
 		}
 	}
 	newer := slices.Clone(b)
-	newer[8] = 3
+	newer[8] = 4
 	if e := refuses(t, "newer", wiretest.Seal(newer), receiver); !errors.Is(e, fd.ErrVersion) || e.Offset != 8 {
 		t.Errorf("a newer version: %v", e)
 	}
@@ -487,6 +487,9 @@ func FuzzSketch(f *testing.F) {
 	for _, s := range scatterGolden(f) {
 		f.Add(marshal(f, s))
 	}
+	for _, s := range sparseGolden(f) {
+		f.Add(marshal(f, s))
+	}
 	_, b := small(f)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -509,7 +512,7 @@ func fuzzed(t *testing.T, b []byte) {
 		t.Fatal("written again it differs")
 	}
 	c := s.Config()
-	if c.Dim > 200 || min(c.Size, c.Dim)+c.ShrinkRows > 200 {
+	if c.Dim > 200 || min(c.Size, c.Dim)+max(c.ShrinkRows, c.SparseRows) > 200 {
 		return // its memory is more than a fuzzer should take
 	}
 	for range c.ShrinkRows + 1 {
@@ -517,6 +520,9 @@ func fuzzed(t *testing.T, b []byte) {
 		if _, ok := errors.AsType[*fd.RangeError](err); err != nil && !ok {
 			t.Fatal(err)
 		}
+	}
+	for range c.SparseRows {
+		check(t, s.AppendSparse(&engine.CSR{Rows: 1, Cols: c.Dim, RowPtr: []int{0, 0}}))
 	}
 	p := must(s.Spectrum())(t)
 	for _, v := range append(slices.Clone(p.V), append(p.Sigma2, p.Bound.FD(), p.Bound.RFD(), p.Bound.Tail)...) {

@@ -23,6 +23,7 @@ func (s *Sketch) Decay(beta float64) error {
 			row[j] *= f
 		}
 	}
+	s.sparse.decay(f)
 	for i := range s.kept {
 		s.norm2[i] *= beta
 	}

@@ -6,7 +6,7 @@ import (
 
 // Merge adds the rows that o has seen to s, which may have been made on another
 // machine or with another backend, shrink driver or ShrinkRows. The live rows of
-// o are stacked under those of s, which shrinks as often as it needs:
+// o, sparse ones as they are, are stacked under those of s, which shrinks as often as it needs:
 // η = η₁ + η₂ + Σδ of these shrinks, and every guarantee holds for the union.
 // o is unchanged.
 //
@@ -58,6 +58,11 @@ func (s *Sketch) Merge(o *Sketch) error {
 		}
 		s.rows += k
 		done += k
+	}
+	for i := range o.sparse.Rows {
+		if err := s.place(o.sparse.Row(i)); err != nil {
+			return err
+		}
 	}
 	s.eta += o.eta
 	s.roundOff += pad

@@ -13,6 +13,7 @@ type workspace struct {
 	work []float64 // the backend's
 	gram []float64 // Gram: BBᵀ, (m+p)×(m+p); for m = d: BᵀB, or what is added to K, d×d
 	u    []float64 // Gram, m < d: leading eigenvectors as rows, m×(m+p)
+	// With sparse rows, w, gram and u are of order m+max(p, r).
 	copy []float64 // SVD: B, destroyed by the factorisation, (m+p)×d
 }
 
@@ -33,10 +34,16 @@ func newWorkspace(cfg Config, m, rows int) workspace {
 		ws.work = make([]float64, cfg.Backend.SymEigWork(m, m))
 		return ws
 	}
-	ws.gram = make([]float64, rows*rows)
-	ws.u = make([]float64, m*rows)
-	ws.work = make([]float64, max(cfg.Backend.SymEigWork(rows, m), cfg.Backend.LeftMulWork(m, cfg.Dim, rows)))
+	ws.ofOrder(cfg, m, rows)
 	return ws
+}
+
+// ofOrder makes the memory of Gram for eigenproblems of that order, m < d.
+func (ws *workspace) ofOrder(cfg Config, m, order int) {
+	ws.w = make([]float64, order)
+	ws.gram = make([]float64, order*order)
+	ws.u = make([]float64, m*order)
+	ws.work = make([]float64, max(cfg.Backend.SymEigWork(order, m), cfg.Backend.LeftMulWork(m, cfg.Dim, order)))
 }
 
 // shrink reduces the live rows to at most m orthogonal ones (docs/math.md, §2 and §16: Algorithm A1
@@ -60,25 +67,27 @@ func (s *Sketch) shrink() error {
 }
 
 func (s *Sketch) shrinkGram() error {
-	k, d, be, ws := s.rows, s.cfg.Dim, s.cfg.Backend, &s.ws
-	r := min(s.m, k)
-	gram(be, k, d, s.buf, s.ld, s.kept, s.norm2, ws.gram)
-	if !be.SymEig(engine.View(k, k, ws.gram), ws.w, engine.View(r, k, ws.u), ws.work) {
+	n, be, ws := s.live(), s.cfg.Backend, &s.ws
+	r, g := min(s.m, n), engine.View(n, n, ws.gram)
+	s.gram(g)
+	pad := s.gramSparse(g, &s.sparse.work)
+	if !be.SymEig(g, ws.w, engine.View(r, n, ws.u), ws.work) {
 		return errNoConvergence
 	}
-	delta := s.cut(ws.w[:k])
+	delta := s.cut(ws.w[:n])
 	live := 0
 	for ; live < r && ws.w[live] > delta; live++ {
 		lambda := ws.w[live]
 		s.norm2[live] = lambda - delta
 		f := math.Sqrt(1 - delta/lambda)
-		u := ws.u[live*k : (live+1)*k]
+		u := ws.u[live*n : (live+1)*n]
 		for j := range u {
 			u[j] *= f
 		}
 	}
-	be.LeftMul(engine.View(live, k, ws.u), engine.Strided(k, d, s.buf, s.ld), ws.work)
-	s.finish(0, live, delta, padOfShrink(k, ws.w[:k]))
+	s.combine(engine.View(live, n, ws.u))
+	s.sparse.empty()
+	s.finish(0, live, delta, pad+padOfShrink(n, ws.w[:n]))
 	return nil
 }
 
@@ -141,13 +150,15 @@ func (s *Sketch) finish(spared, live int, delta, pad float64) {
 	s.shrinks++
 }
 
-// gram writes the lower triangle of BBᵀ (k×k) to g, B (k×d) having leading
-// dimension ld. The first kept rows are orthogonal with squared norms norm2, so that only
+// gram writes the lower triangle of BBᵀ to the first rows of g, n×n with as many rows as are live.
+// The first kept rows of B are orthogonal with squared norms norm2, so that only
 // the products with later rows are computed.
-func gram(be engine.Backend, k, d int, b []float64, ld, kept int, norm2, g []float64) {
-	for i := range kept {
-		clear(g[i*k : i*k+i])
-		g[i*k+i] = norm2[i]
+func (s *Sketch) gram(g engine.Matrix) {
+	k := s.rows
+	for i := range s.kept {
+		row := g.Row(i)
+		clear(row[:i])
+		row[i] = s.norm2[i]
 	}
-	be.Gram(kept, engine.Strided(k, d, b, ld), engine.View(k, k, g))
+	s.cfg.Backend.Gram(s.kept, engine.Strided(k, s.cfg.Dim, s.buf, s.ld), g.Slice(0, k, 0, k))
 }

@@ -66,6 +66,12 @@ type Config struct {
 	// more. Where AᵀA is kept it is how many rows are collected to be added to it, by default
 	// 256.
 	ShrinkRows int
+	// SparseRows is r, how many sparse rows are kept as they are, beside p others, until a shrink.
+	// With others m+max(p, r) are live at most.
+	// 0 lets the engine's dispatcher choose ([engine.Tuning.SparseRows]); negative is none, so
+	// that sparse rows are written out. None are kept by SVD, nor where nothing is lost, nor of
+	// rows with entries in more than an eighth of the columns.
+	SparseRows int
 	// Backend does the arithmetic. nil is engine.Default().
 	Backend engine.Backend
 	// Store is what is kept of the rows: by default AᵀA itself where that is no larger than the
@@ -78,12 +84,14 @@ type Config struct {
 // It holds (m+p)·d float64 plus O((m+p)²), or O(d²) where m = d and Gram shrinks; where it keeps
 // AᵀA itself (see [Storage]), that takes 2d² and p·d. All is
 // allocated by the first Append or Merge, AᵀA by the first p rows; after that appending allocates
-// nothing. One
+// nothing. The first sparse row takes O((m+r)²), and there are up to p·d/3 entries as they come; of the
+// (m+p)·d, no more than m·d is then touched unless other rows come, too. One
 // goroutine may write at a time; any number may read while none writes.
 type Sketch struct {
 	cfg  Config
 	m, p int // rows kept (at most Dim) and rows taken
 	matrix
+	sparse sparseRows
 	scatter
 	account
 	ws  workspace
@@ -99,6 +107,9 @@ type matrix struct {
 	kept  int       // leading rows that are orthogonal, left by a shrink
 	norm2 []float64 // their squared norms, length capacity
 }
+
+// live is how many rows there are, sparse ones included.
+func (s *Sketch) live() int { return s.rows + s.sparse.Rows }
 
 // An account is what has been counted of A and of what B lost of it.
 type account struct {
@@ -144,10 +155,19 @@ func New(cfg Config) (*Sketch, error) {
 		return nil, err
 	}
 	cfg.ShrinkRows = p
+	if cfg.SparseRows, err = cfg.sparseRows(m, p); err != nil {
+		return nil, err
+	}
 	if !addressable(m, p, cfg.Dim) {
 		return nil, fmt.Errorf("%w: (m+p)·d = (%d+%d)·%d", ErrSize, m, p, cfg.Dim)
 	}
-	return &Sketch{cfg: cfg, m: m, p: p, matrix: matrix{ld: stride(cfg.Dim)}, scatter: scatter{keeps: keeps}}, nil
+	if r := max(cfg.SparseRows, 0); !addressable(m, r, 1) {
+		return nil, fmt.Errorf("%w: (m+r)² = (%d+%d)²", ErrSize, m, r)
+	}
+	return &Sketch{
+		cfg: cfg, m: m, p: p,
+		matrix: matrix{ld: stride(cfg.Dim)}, sparse: newSparseRows(cfg), scatter: scatter{keeps: keeps},
+	}, nil
 }
 
 // Buffer returns m and p: the rows that a sketch keeps, at most Dim, as with these it is
@@ -196,6 +216,9 @@ func (s *Sketch) reserve() {
 	s.buf, s.ld = buf, ld
 	s.norm2 = append(make([]float64, 0, capacity), s.norm2...)[:capacity]
 	s.ws = newWorkspace(s.cfg, s.m, capacity)
+	if s.sparse.Rows > 0 {
+		s.reserveSparse()
+	}
 }
 
 // addressable reports whether (m+p)·max(d, m+p) float64 can be addressed.

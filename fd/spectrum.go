@@ -52,7 +52,7 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	var delta, pad float64
 	var err error
 	switch {
-	case s.rows == s.kept:
+	case s.live() == s.kept:
 		p.Sigma2 = append(p.Sigma2, s.norm2[:s.kept]...)
 		p.V = s.appendRows(p.V, s.kept)
 	case s.cfg.Shrink == SVD:
@@ -78,11 +78,13 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 // readGram is shrinkGram into fresh memory, with the rows of V not yet of
 // length one.
 func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
-	k, d, be := s.rows, s.cfg.Dim, s.cfg.Backend
-	r := min(s.m, k)
-	g, u, w := make([]float64, k*k), make([]float64, r*k), make([]float64, k)
-	gram(be, k, d, s.buf, s.ld, s.kept, s.norm2, g)
-	if !be.SymEig(engine.View(k, k, g), w, engine.View(r, k, u), make([]float64, be.SymEigWork(k, r))) {
+	k, n, d, be := s.rows, s.live(), s.cfg.Dim, s.cfg.Backend
+	r, w := min(s.m, n), make([]float64, n)
+	g, u := engine.View(n, n, make([]float64, n*n)), engine.View(r, n, make([]float64, r*n))
+	work := new(engine.SparseWork) // that of the sketch is for those who write
+	s.gram(g)
+	pad = s.gramSparse(g, work)
+	if !be.SymEig(g, w, u, make([]float64, be.SymEigWork(n, r))) {
 		return 0, 0, errNoConvergence
 	}
 	delta = s.cut(w)
@@ -91,8 +93,12 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 		p.Sigma2 = append(p.Sigma2, w[live]-delta)
 	}
 	p.V = make([]float64, live*d)
-	be.Gemm(false, false, 1, engine.View(live, k, u), engine.Strided(k, d, s.buf, s.ld), 0, engine.View(live, d, p.V))
-	return delta, padOfShrink(k, w), nil
+	v := engine.View(live, d, p.V)
+	be.Gemm(false, false, 1, u.Slice(0, live, 0, k), engine.Strided(k, d, s.buf, s.ld), 0, v)
+	if s.sparse.Rows > 0 {
+		s.sparse.AddLeftMul(u.Slice(0, live, k, n), v, work)
+	}
+	return delta, pad + padOfShrink(n, w), nil
 }
 
 // readCross is shrinkCross of all rows into fresh memory; the rows of V have length

@@ -139,9 +139,16 @@ func (o *outlook) sketchCost(n int64, size, lanes int) (cost, error) {
 		sketches = 1.5 * float64(cfg.Lanes)
 	}
 	be, m, p, d, t := o.be, float64(kept), float64(taken), float64(o.d), float64(o.t)
-	k := m + p
+	k, live := m+p, kept+taken
+	if o.sparse && !o.cfg.Intercept {
+		// Of sparse rows that stay so no more entries are kept than take the memory of p rows. What
+		// they are is not known: flops are those of rows that are written out.
+		if live, err = (fd.Config{Dim: o.d, Size: size, Store: store}).Order(); err != nil {
+			return cost{}, err
+		}
+	}
 	products, order := sketchFlops(m, p)*d, k // of a row, and of a shrink's eigenproblem
-	work := m*k + float64(max(be.SymEigWork(kept+taken, kept), be.LeftMulWork(kept, o.d, kept+taken)))
+	work := m*float64(live) + float64(live)*float64(live) - k*k + float64(max(be.SymEigWork(live, kept), be.LeftMulWork(kept, o.d, live)))
 	switch {
 	case store == fd.StoreScatter:
 		return cost{

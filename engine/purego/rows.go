@@ -6,7 +6,7 @@ import (
 )
 
 // RowLoops are the loops over rows that are centred, of one kernel. All kernels make the
-// same bits. The zero value is not to be used.
+// same bits, but for Axpy. The zero value is not to be used.
 type RowLoops struct{ kernel *kernel.Kernel }
 
 // RowLoopsOf returns those of the named kernel; where there is no such kernel here, of Go alone.
@@ -49,6 +49,16 @@ func (l RowLoops) Spread(x matrix.Matrix, origin, sum, squares []float64) {
 			sum[j] += z
 			squares[j] += float64(z * z)
 		}
+	}
+}
+
+// Axpy is y += c·x, each product and sum rounded once or, as the kernel has it, both at once: its bits
+// are the kernel's own. x and y are of one length.
+func (l RowLoops) Axpy(c float64, x, y []float64) {
+	n := len(y)
+	matrix.Vector(n, len(x))
+	if n > 0 {
+		l.kernel.Axpy1(n, c, &x[0], &y[0])
 	}
 }
 

@@ -125,6 +125,25 @@ func (r *Reader) Float64s(n int) []float64 {
 	return elements(r, n, 8, little.Floats)
 }
 
+// Int32s reads n numbers into new memory. Those above the largest int32 become negative.
+func (r *Reader) Int32s(n int) []int32 {
+	return elements(r, n, 4, func(dst []int32, b []byte) {
+		for i := range dst {
+			dst[i] = int32(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+	})
+}
+
+// Ints reads n numbers of 8 bytes into new memory. Those above the largest int come out wrong: they
+// are negative, or where an int has 4 bytes some other number.
+func (r *Reader) Ints(n int) []int {
+	return elements(r, n, 8, func(dst []int, b []byte) {
+		for i := range dst {
+			dst[i] = int(binary.LittleEndian.Uint64(b[8*i:]))
+		}
+	})
+}
+
 // Sums reads n sums with their corrections into new memory.
 func (r *Reader) Sums(n int) []neumaier.Sum {
 	return elements(r, n, 16, func(dst []neumaier.Sum, b []byte) {

@@ -35,7 +35,10 @@ const (
 // Version is the newest format version of the kind, which is the one that is written unless
 // [NewVersionWriter] is told another.
 func (k Kind) Version() uint32 {
-	if k == Summary || k == Sketch {
+	switch k {
+	case Sketch:
+		return 3
+	case Summary:
 		return 2
 	}
 	return 1

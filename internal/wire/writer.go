@@ -58,6 +58,20 @@ func (w *Writer) Float64s(x []float64) {
 	}
 }
 
+// Int32s writes x, of which no number is negative.
+func (w *Writer) Int32s(x []int32) {
+	for _, v := range x {
+		w.buf = binary.LittleEndian.AppendUint32(w.room(4), uint32(v))
+	}
+}
+
+// Ints writes x, of which no number is negative, as numbers of 8 bytes.
+func (w *Writer) Ints(x []int) {
+	for _, v := range x {
+		w.buf = binary.LittleEndian.AppendUint64(w.room(8), uint64(v))
+	}
+}
+
 // Sums writes each sum and its correction.
 func (w *Writer) Sums(x []neumaier.Sum) {
 	for i := range x {

@@ -1,0 +1,125 @@
+package fd
+
+import (
+	"errors"
+	"math"
+
+	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/wire"
+)
+
+// sparseHeader is what a sketch's message of format version 3 has of its sparse rows, behind
+// sketchHeader.
+type sparseHeader struct{ Most, Rows, Entries uint64 }
+
+const sparseHeaderSize = 3 * 8
+
+func (w *sparseRows) header() sparseHeader {
+	return sparseHeader{uint64(w.most), uint64(w.Rows), uint64(len(w.Val))}
+}
+
+func (w *sparseRows) content() int64 { return w.header().content() }
+
+// content is how many bytes the message has of sparse rows.
+func (h sparseHeader) content() int64 {
+	return sparseHeaderSize + 8*int64(h.Rows+1) + 12*int64(h.Entries)
+}
+
+// rows is SparseRows of the sketch's Config.
+func (h sparseHeader) rows() int {
+	if h.Most == 0 {
+		return -1
+	}
+	return int(h.Most)
+}
+
+// writeSparse writes what follows the other rows, which is nothing but for format version 3.
+func (s *Sketch) writeSparse(m *wire.Writer) {
+	if s.version() != versionSparse {
+		return
+	}
+	if w := &s.sparse; w.Rows > 0 {
+		m.Ints(w.RowPtr)
+	} else {
+		m.Ints([]int{0})
+	}
+	m.Int32s(s.sparse.ColIdx)
+	m.Float64s(s.sparse.Val)
+}
+
+// read reads what writeSparse wrote.
+func (w *sparseRows) read(m *wire.Reader, h sparseHeader) {
+	w.Rows = int(h.Rows)
+	w.RowPtr = m.Ints(w.Rows + 1)
+	w.ColIdx = m.Int32s(int(h.Entries))
+	w.Val = m.Float64s(int(h.Entries))
+}
+
+// check finds what is wrong with the header, before anything is made of it: h is known to be good.
+func (w *sparseHeader) check(m *wire.Reader, h *sketchHeader) {
+	if m.Err() != nil {
+		return
+	}
+	within := func(offset int64, what string, v, hi uint64) {
+		if v > hi {
+			m.Fail(offset, nil, "%s is %d, not between 0 and %d", what, v, hi)
+		}
+	}
+	kept := min(h.Size, h.Dim)
+	most := uint64(math.MaxInt)
+	if h.Driver != uint64(Gram) || kept == h.Dim {
+		most = 0
+	}
+	within(120, "the number of sparse rows kept", w.Most, most)
+	if m.Err() == nil && !addressable(int(kept), int(w.Most), 1) {
+		m.Fail(120, ErrSize, "sketch too large for this machine: (m+r)² = (%d+%d)²", kept, w.Most)
+	}
+	if m.Err() != nil {
+		return
+	}
+	live := kept + max(h.ShrinkRows, w.Most) - h.Rows
+	if w.Most == 0 {
+		live = 0
+	}
+	within(128, "the number of sparse rows", w.Rows, min(live, h.Count-h.Rows))
+	s := Sketch{cfg: Config{Dim: int(h.Dim)}, p: int(h.ShrinkRows)}
+	within(136, "the number of entries of sparse rows", w.Entries, uint64(s.entries()))
+}
+
+// checkSparse finds sparse rows that Append would not have kept, and a message of a format version
+// that it needs not have.
+func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
+	if version != s.version() {
+		m.Fail(8, nil, "format version %d of a sketch that has %d", version, s.version())
+		return
+	}
+	w := &s.sparse
+	at := int64(24+headerSize+sparseHeaderSize) + 8*int64(s.kept) + 8*int64(s.rows)*int64(s.cfg.Dim)
+	columns := at + 8*int64(w.Rows+1)
+	values := columns + 4*int64(len(w.ColIdx))
+	if w.Rows == 0 && version != versionSparse {
+		return
+	}
+	if w.RowPtr[0] != 0 || w.RowPtr[w.Rows] != len(w.Val) {
+		m.Fail(at, nil, "the entries of sparse rows are from %d to %d, not from 0 to %d", w.RowPtr[0], w.RowPtr[w.Rows], len(w.Val))
+		return
+	}
+	var total neumaier.Sum
+	for i := range w.Rows {
+		idx, val, err := CheckRow(i, &w.CSR)
+		if err != nil || len(idx) > s.cfg.Dim/sparseShare {
+			m.Fail(at+8*int64(i), err, "sparse row %d is not one of at most %d entries in columns that increase, below %d", i, s.cfg.Dim/sparseShare, s.cfg.Dim)
+			return
+		}
+		norm2 := squares(val)
+		if e, ok := errors.AsType[*NonFiniteError](finite(i, 0, nil, val, norm2)); ok {
+			m.Fail(values+8*int64(w.RowPtr[i]+e.Col), e, "entry %d of sparse row %d is %v", e.Col, i, e.Value)
+			return
+		}
+		total.Add(norm2)
+		if !(total.Value() <= largest) {
+			m.Fail(values+8*int64(w.RowPtr[i]), &RangeError{Row: i}, "%v", &RangeError{Row: i})
+			return
+		}
+	}
+}
