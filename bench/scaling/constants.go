@@ -29,7 +29,9 @@ type constants struct {
 	Step   []stepRate   `json:"step"`
 	Merge  []mergeRate  `json:"merge"`
 
-	Lanes []laneRate `json:"lanes"`
+	// Lanes are those of LanesCPU, which need not be CPU.
+	Lanes    []laneRate `json:"lanes"`
+	LanesCPU string     `json:"lanes_cpu"`
 	// Start is what a lane takes to be given its rows of a block and to tell that it has them.
 	Start float64 `json:"lane_start_seconds"`
 	// Npy is the bytes of a .npy file that are read and handed on in a second.

@@ -59,7 +59,22 @@ func (m *meter) blocks(ctx context.Context) error {
 		}
 		m.c.Lanes = append(m.c.Lanes, rate)
 	}
+	report, err := engine.NewReport()
+	if err != nil {
+		return err
+	}
+	m.c.LanesCPU = report.CPU
 	return m.npy(ctx)
+}
+
+// lanesAlone measures what lanes are made of, for constants that lack it.
+func lanesAlone(ctx context.Context, p plan, c *constants) ([]laneRate, error) {
+	be, err := engine.Default()
+	if err != nil {
+		return nil, err
+	}
+	err = (&meter{plan: p, be: be, c: c}).blocks(ctx)
+	return c.Lanes, err
 }
 
 // grown is a summary in so many lanes that has had rows, and a way to give it more.

@@ -3,6 +3,9 @@
 //
 //	go run ./bench/scaling -out docs            # from the constants in docs/scaling
 //	go run ./bench/scaling -out docs -measure   # measure those of this machine first
+//
+// Rates of lanes that constants.json lacks are measured in any case.
+//
 //	go run ./bench/scaling -out DIR -quick      # small, in seconds: a try
 //
 // It replaces what stands between the marks <!-- begin NAME --> and <!-- end NAME -->
@@ -133,17 +136,26 @@ func (o options) constants(ctx context.Context, path string) (*constants, error)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%w; -measure measures them", err)
 		}
-		return c, err
+		if err != nil || len(c.Lanes) > 0 {
+			return c, err
+		}
+		if c.Lanes, err = lanesAlone(ctx, o.plan(), c); err != nil {
+			return nil, err
+		}
+		return c, c.write(path)
 	}
-	p := plan{100 * time.Millisecond, 1 << 25, shapes} // 256 MiB of rows, which no cache holds
-	if o.quick {
-		p = plan{10 * time.Millisecond, 1 << 20, shapes[:1]}
-	}
-	c, err := measure(ctx, p)
+	c, err := measure(ctx, o.plan())
 	if err != nil {
 		return nil, err
 	}
 	return c, c.write(path)
+}
+
+func (o options) plan() plan {
+	if o.quick {
+		return plan{10 * time.Millisecond, 1 << 20, shapes[:1]}
+	}
+	return plan{100 * time.Millisecond, 1 << 25, shapes} // 256 MiB of rows, which no cache holds
 }
 
 // sketchSize is m of the sketches that are merged.

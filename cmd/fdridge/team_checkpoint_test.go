@@ -68,7 +68,8 @@ func TestRanksInterrupted(t *testing.T) {
 		interrupted, resumed, lost := 0, 0, 0
 		for ended := false; !ended; {
 			ctx, cancel := context.WithCancel(t.Context())
-			if ended = interrupted >= kills(t)/4; !ended {
+			// On a machine at work interrupts may come before any state, all of a few.
+			if ended = interrupted >= kills(t)/4 && resumed > 0 || interrupted >= 20*kills(t); !ended {
 				time.AfterFunc(time.Duration(rng.Int64N(int64(took))), cancel)
 			}
 			out := ranks(t, ctx, n, func(int) []string { return args })
