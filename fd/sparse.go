@@ -13,8 +13,8 @@ import (
 //	    [ SBᵀ  SSᵀ ],
 //
 // That is Frequent Directions with r more rows between two shrinks, at the price of the entries
-// of S: so r is large, shrinks are few, and η is no more than where the rows are written out
-// (docs/math.md §2).
+// of S: so r is large, shrinks are few, and η is mostly less than where the rows are written out,
+// though not always: which rows are shrunk together differs (docs/math.md §2).
 
 // sparseRows are rows that wait for a shrink, in the order in which they came.
 type sparseRows struct {
