@@ -208,7 +208,7 @@ func (p *Predictor) certify(m *Model) error {
 			ErrorBound: float64(v.Error[j]), EnergyBound: float64(v.Energy[j]), Objective: v.Objective[j],
 			RelativeErrorBound: math.Inf(1), RSS: unknown, GCV: unknown,
 		}
-		if len(v.Intercept) == t {
+		if m.Intercept && len(v.Intercept) == t { // without one its bound is that of the means of --standardize
 			o.InterceptBound = float64(v.Intercept[j])
 		}
 		if len(w.TSS) == t {
