@@ -114,14 +114,8 @@ func (f *Features) Gram(ctx context.Context, be engine.Backend, g, work []float6
 
 // addRows adds PᵀP for the features P (k×n).
 func (s *gramSum) addRows(p engine.Matrix) {
-	s.panels++
 	s.tallest = max(s.tallest, p.Rows)
-	to := s.work
-	if s.empty {
-		to = s.g
-	}
-	s.be.Syrk(true, 1, p, 0, engine.View(s.n, s.n, to))
-	s.addUp()
+	s.addProduct(true, p)
 }
 
 // centre makes a column of A of a feature, and returns Σwx² of it.

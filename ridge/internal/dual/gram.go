@@ -51,18 +51,18 @@ func newGramSum(be engine.Backend, n int, g, work []float64, empty bool) *gramSu
 
 // add adds P·Pᵀ for the columns P (n×k).
 func (s *gramSum) add(p engine.Matrix) {
-	s.panels++
 	s.widest = max(s.widest, p.Cols)
+	s.addProduct(false, p)
+}
+
+// addProduct adds P·Pᵀ, or PᵀP, to the sum of those before, where there are some.
+func (s *gramSum) addProduct(trans bool, p engine.Matrix) {
+	s.panels++
 	to := s.work
 	if s.empty {
 		to = s.g
 	}
-	s.be.Syrk(false, 1, p, 0, engine.View(s.n, s.n, to))
-	s.addUp()
-}
-
-// addUp adds the product of a panel to those before, where there are some.
-func (s *gramSum) addUp() {
+	s.be.Syrk(trans, 1, p, 0, engine.View(s.n, s.n, to))
 	if s.empty {
 		s.empty = false
 		return
