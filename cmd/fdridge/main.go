@@ -67,6 +67,8 @@ func execute(ctx context.Context, args []string, joiner job.Joiner, stdout, stde
 		SilenceUsage:  true,
 	}
 	root.AddCommand(fitCommand(joiner), sketchCommand(), mergeCommand(), solveCommand(), planCommand(), predictCommand(), plotCommand(), paperCommand(), doctorCommand(joiner), manCommand())
+	addExamples(root)
+	root.DisableSuggestions = true // didYouMean has them on one line
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -79,11 +81,25 @@ func execute(ctx context.Context, args []string, joiner job.Joiner, stdout, stde
 	if _, told := errors.AsType[job.ToldError](err); told {
 		return toldCode(err)
 	}
-	fmt.Fprintln(stderr, "fdridge: "+message(err))
+	fmt.Fprintln(stderr, "fdridge: "+message(err)+didYouMean(root, args))
 	if _, unwritten := errors.AsType[*fs.PathError](err); !begun && !unwritten { // no such command, or no such flag
 		return usage
 	}
 	return exitCode(err)
+}
+
+// didYouMean is what to add to an error that was made of a command that there is none of: those
+// that are written alike.
+func didYouMean(root *cobra.Command, args []string) string {
+	if _, _, err := root.Find(args); err == nil || len(args) == 0 {
+		return ""
+	}
+	root.SuggestionsMinimumDistance = 2
+	alike := root.SuggestionsFor(args[0])
+	if len(alike) == 0 {
+		return "; see fdridge help"
+	}
+	return "; did you mean " + strings.Join(alike, " or ") + "?"
 }
 
 // message puts an error on one line, and cuts it to a screen where it quotes much.

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// examples are the command lines that --help shows, by command. They follow from each other in this
+// order, and run as they stand in a folder that has the repository's testdata.
+var examples = []struct {
+	command string
+	lines   []string
+}{
+	{"fit", []string{
+		"fdridge fit --data testdata/cal_housing.csv.gz --target last --standardize --gamma auto --out housing.json",
+		"fdridge fit --data testdata/cal_housing.csv.gz --target last --standardize --features poly:2 --size 20 --gamma 1,10,100 --method cg --save-sketch poly.fds",
+	}},
+	{"sketch", []string{
+		"fdridge sketch --data testdata/cal_housing.csv.gz --target last --rows 1:10000 --size 6 --out first.fds",
+		"fdridge sketch --data testdata/cal_housing.csv.gz --target last --rows 10001:20640 --size 6 --out second.fds",
+	}},
+	{"merge", []string{"fdridge merge first.fds second.fds --out housing.fds"}},
+	{"solve", []string{
+		"fdridge solve housing.fds --gamma auto",
+		"fdridge solve housing.fds --gamma 100 --data testdata/cal_housing.csv.gz --tol 1e-10 --json >solved.json",
+	}},
+	{"plan", []string{"fdridge plan --data testdata/cal_housing.csv.gz --target last --every 10 --gamma 1,100"}},
+	{"predict", []string{
+		"fdridge predict --model housing.json --data testdata/cal_housing.csv.gz --target last --out predictions.txt",
+	}},
+	{"plot", []string{"fdridge plot poly.fds --kind spectrum --out spectrum.png"}},
+	{"paper", []string{"fdridge paper --quick --out paper-results"}},
+	{"doctor", []string{"fdridge doctor --json"}},
+	{"man", []string{"fdridge man --out ."}},
+}
+
+// addExamples gives the commands below root what their --help shows.
+func addExamples(root *cobra.Command) {
+	for _, e := range examples {
+		for _, c := range root.Commands() {
+			if c.Name() == e.command {
+				c.Example = "  " + strings.Join(e.lines, "\n  ")
+			}
+		}
+	}
+}
