@@ -148,12 +148,8 @@ func (s *Sketch) Append(x mat.Matrix) error {
 // AppendSparse appends the rows of x, whose column indices must be below Dim. They stay sparse
 // until a shrink, and are shrunk more seldom than others: see SparseRows of [Config].
 func (s *Sketch) AppendSparse(x *engine.CSR) error {
-	d := s.cfg.Dim
-	if x == nil {
-		return fmt.Errorf("%w: no sparse block", errShape)
-	}
-	if x.Cols != d || x.Rows < 0 || (x.Rows > 0 && len(x.RowPtr) <= x.Rows) {
-		return fmt.Errorf("%w: sparse block of %d columns, sketch of dimension %d", errShape, x.Cols, d)
+	if err := s.fits(x); err != nil {
+		return err
 	}
 	if s.bad != nil {
 		return s.bad
@@ -165,11 +161,24 @@ func (s *Sketch) AppendSparse(x *engine.CSR) error {
 		}
 	}
 	for i := range x.Rows {
-		if err := s.place(x.Row(i)); err != nil {
+		idx, val := x.Row(i)
+		if err := s.place(idx, val, nil, 0); err != nil {
 			return err
 		}
 	}
 	s.frob, s.count = total, s.count+int64(x.Rows)
+	return nil
+}
+
+// fits refuses what is no sparse block of Dim columns.
+func (s *Sketch) fits(x *engine.CSR) error {
+	d := s.cfg.Dim
+	if x == nil {
+		return fmt.Errorf("%w: no sparse block", errShape)
+	}
+	if x.Cols != d || x.Rows < 0 || (x.Rows > 0 && len(x.RowPtr) <= x.Rows) {
+		return fmt.Errorf("%w: sparse block of %d columns, sketch of dimension %d", errShape, x.Cols, d)
+	}
 	return nil
 }
 

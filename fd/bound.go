@@ -76,13 +76,25 @@ func (s *Sketch) Bound() Bound {
 	for _, v := range s.norm2[:s.kept] {
 		norm2.Add(v)
 	}
+	centres := s.centres()
 	for i := s.kept; i < s.rows; i++ {
+		if centres != nil && centres[i] {
+			continue
+		}
 		for _, v := range s.row(i) {
 			norm2.Add(v * v)
 		}
 	}
-	for _, v := range s.sparse.Val {
-		norm2.Add(v * v)
+	var c centre
+	for i := range s.sparse.Rows {
+		idx, val := s.sparse.Row(i)
+		if s.centreOf(i, &c) != nil {
+			norm2.Add(c.squares(idx, val, s.sparse.times[i]))
+			continue
+		}
+		for _, v := range val {
+			norm2.Add(v * v)
+		}
 	}
 	if s.sums != nil {
 		norm2.Add(trace(s.cfg.Dim, s.sums))
@@ -123,8 +135,12 @@ func padOfShrink(order int, lambda []float64) float64 {
 	for _, v := range lambda {
 		norm2 += math.Abs(v)
 	}
-	return max(padShrink, padOrder*float64(order)) * eps * norm2
+	return perEigenproblem(order) * eps * norm2
 }
+
+// perEigenproblem is the pad of one shrink with an eigenproblem of the given order, in units of
+// eps·‖R‖²_F.
+func perEigenproblem(order int) float64 { return max(padShrink, padOrder*float64(order)) }
 
 // orderSVD is the order by which the SVD driver's shrink of k rows counts. Sums over more
 // rows than features, in their QR decomposition, are worse than the eigenproblem.

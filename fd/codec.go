@@ -36,23 +36,25 @@ func (s *Sketch) header() sketchHeader {
 
 // BinarySize is how many bytes [Sketch.MarshalBinary] and [Sketch.WriteTo] make of
 // the sketch as it stands: 124 + 8·d·rows, and 8 more for each row that a shrink left or
-// 8·d·(d+1) for AᵀA; where there are sparse rows 32, 8 for each of them and 12 for each entry.
+// 8·d·(d+1) for AᵀA; where there are sparse rows 32, 8 for each of them and 12 for each entry, and
+// where any has a centre 16 more for each.
 func (s *Sketch) BinarySize() int64 { return wire.Frame + s.content() }
 
 func (s *Sketch) content() int64 {
 	size := headerSize + 8*int64(s.kept) + 16*int64(len(s.sums)) + 8*int64(s.cfg.Dim)*int64(s.rows)
-	if s.version() == versionSparse {
-		size += s.sparse.content()
+	if version := s.version(); version >= versionSparse {
+		size += s.sparse.header().content(version)
 	}
 	return size
 }
 
-// The format versions: of a sketch that keeps rows, of one that keeps AᵀA, and of one that keeps
-// sparse rows, too.
+// The format versions: of a sketch that keeps rows, of one that keeps AᵀA, of one that keeps
+// sparse rows, too, and of one that keeps some less a centre.
 const (
 	versionRows    = 1
 	versionScatter = 2
 	versionSparse  = 3
+	versionCentred = 4
 )
 
 // version is the format version of the sketch as it stands: the oldest that holds all of it.
@@ -60,6 +62,8 @@ func (s *Sketch) version() uint32 {
 	switch {
 	case s.keeps:
 		return versionScatter
+	case s.sparse.centred():
+		return versionCentred
 	case s.sparse.Rows > 0 || s.cfg.SparseRows != s.cfg.unsaid(s.m, s.p):
 		return versionSparse
 	}
@@ -112,6 +116,14 @@ func (s *Sketch) version() uint32 {
 //	        4·z        their columns, row by row
 //	        8·z        their values
 //
+// Where any of them is less a multiple of a centre ([Sketch.AppendCentred]) it has format version 4,
+// which is version 3 but for
+//
+//	8       4          format version: 4
+//	56      8          live rows, of which some are centres
+//	        8·q        behind the values, the multiple κ of each sparse row; 0 where it has no centre
+//	        8·q        its centre: which of the live rows, counted from 1; 0 where it has none
+//
 // Counts are unsigned integers, numbers IEEE 754 doubles. The backend is no part
 // of it: what one has written, every other reads.
 func (s *Sketch) MarshalBinary() ([]byte, error) {
@@ -133,7 +145,7 @@ func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 	}
 	m := wire.NewVersionWriter(w, wire.Sketch, s.version(), s.content())
 	m.Struct(s.header())
-	if s.version() == versionSparse {
+	if s.version() >= versionSparse {
 		m.Struct(s.sparse.header())
 	}
 	m.Float64s(s.norm2[:s.kept])
@@ -221,9 +233,9 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 	m.Struct(&h)
 	h.check(m, version == versionScatter)
 	var waiting sparseHeader
-	if version == versionSparse {
+	if version >= versionSparse {
 		m.Struct(&waiting)
-		waiting.check(m, &h)
+		waiting.check(m, &h, version)
 	}
 	if m.Err() != nil {
 		return nil
@@ -244,9 +256,9 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 	}
 	s.cfg.SparseRows = s.cfg.unsaid(s.m, s.p)
 	counted := s.content() + 16*int64(entries)
-	if version == versionSparse {
+	if version >= versionSparse {
 		s.cfg.SparseRows = waiting.rows()
-		counted += waiting.content()
+		counted += waiting.content(version)
 	}
 	s.sparse = newSparseRows(s.cfg)
 	if size != counted {
@@ -257,8 +269,8 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 		s.sums = m.Sums(entries)
 	}
 	s.buf = m.Float64s(s.rows * s.cfg.Dim)
-	if version == versionSparse {
-		s.sparse.read(m, waiting)
+	if version >= versionSparse {
+		s.sparse.read(m, waiting, version)
 	}
 	m.Close()
 	if m.Err() == nil {
@@ -346,6 +358,7 @@ func (s *Sketch) checkNumbers(m *wire.Reader) {
 	}
 	at += 16 * int64(len(s.sums))
 	var total neumaier.Sum
+	centres := s.centres()
 	for i := range s.rows {
 		row := s.row(i)
 		norm2 := squares(row)
@@ -353,8 +366,10 @@ func (s *Sketch) checkNumbers(m *wire.Reader) {
 			m.Fail(at+8*int64(i*s.cfg.Dim+e.Col), e, "%v", e)
 			return
 		}
-		total.Add(norm2)
-		if !(total.Value() <= largest) {
+		if centres == nil || !centres[i] {
+			total.Add(norm2)
+		}
+		if !(total.Value() <= largest && norm2 <= largest) {
 			m.Fail(at+8*int64(i*s.cfg.Dim), &RangeError{Row: i}, "%v", &RangeError{Row: i})
 			return
 		}

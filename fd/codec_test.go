@@ -249,7 +249,7 @@ func TestCodecHostile(t *testing.T) {
 		}
 	}
 	newer := slices.Clone(b)
-	newer[8] = 4
+	newer[8] = 5
 	if e := refuses(t, "newer", wiretest.Seal(newer), receiver); !errors.Is(e, fd.ErrVersion) || e.Offset != 8 {
 		t.Errorf("a newer version: %v", e)
 	}
@@ -490,6 +490,9 @@ func FuzzSketch(f *testing.F) {
 	for _, s := range sparseGolden(f) {
 		f.Add(marshal(f, s))
 	}
+	for _, s := range centredGolden(f) {
+		f.Add(marshal(f, s))
+	}
 	_, b := small(f)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -523,6 +526,10 @@ func fuzzed(t *testing.T, b []byte) {
 	}
 	for range c.SparseRows {
 		check(t, s.AppendSparse(&engine.CSR{Rows: 1, Cols: c.Dim, RowPtr: []int{0, 0}}))
+		err := s.AppendCentred(&engine.CSR{Rows: 1, Cols: c.Dim, RowPtr: []int{0, 0}}, nil, append(make([]float64, c.Dim-1), 0x1p-600))
+		if _, ok := errors.AsType[*fd.RangeError](err); err != nil && !ok {
+			t.Fatal(err)
+		}
 	}
 	p := must(s.Spectrum())(t)
 	for _, v := range append(slices.Clone(p.V), append(p.Sigma2, p.Bound.FD(), p.Bound.RFD(), p.Bound.Tail)...) {

@@ -17,6 +17,10 @@ func (s *Sketch) Decay(beta float64) error {
 		return s.bad
 	}
 	f := math.Sqrt(beta)
+	norm2 := s.frob.Value()
+	if centres, _ := s.centreSquares(); centres > 0 {
+		norm2 += centres + squares(s.sparse.Val) // which are rounded in place of their differences
+	}
 	for i := range s.rows {
 		row := s.row(i)
 		for j := range row {
@@ -33,7 +37,7 @@ func (s *Sketch) Decay(beta float64) error {
 	// Two roundings for each entry, four for its square: 2·eps. An entry of K, and its
 	// correction, are rounded once. What becomes denormal, of
 	// entries, η or this pad, loses less than a unit 2⁻¹⁰⁷⁴ each time, see underflow.
-	s.roundOff = beta * (s.roundOff + padDecay*eps*s.frob.Value())
+	s.roundOff = beta * (s.roundOff + padDecay*eps*norm2)
 	s.eta *= beta
 	s.frob.Scale(beta)
 	return nil

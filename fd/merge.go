@@ -47,20 +47,21 @@ func (s *Sketch) Merge(o *Sketch) error {
 	case o.keeps:
 		s.mergeScatter(o)
 	}
-	for done := 0; done < n; {
-		k, err := s.room()
-		if err != nil {
+	centres := o.centres()
+	for i := range n {
+		if centres != nil && centres[i] {
+			continue // it comes with its rows
+		}
+		if _, err := s.room(); err != nil {
 			return err
 		}
-		k = min(k, n-done)
-		for i := range k {
-			copy(s.row(s.rows+i), rows[(done+i)*ld:])
-		}
-		s.rows += k
-		done += k
+		copy(s.row(s.rows), rows[i*ld:])
+		s.rows++
 	}
+	var c centre
 	for i := range o.sparse.Rows {
-		if err := s.place(o.sparse.Row(i)); err != nil {
+		idx, val := o.sparse.Row(i)
+		if err := s.place(idx, val, o.centreOf(i, &c), o.sparse.times[i]); err != nil {
 			return err
 		}
 	}

@@ -18,8 +18,10 @@ import (
 
 // sparseRows are rows that wait for a shrink, in the order in which they came.
 type sparseRows struct {
-	engine.CSR     // RowPtr begins with 0
-	most       int // r; 0: none are kept
+	engine.CSR           // RowPtr begins with 0
+	times      []float64 // of each row: κ, by which it is less a centre
+	centre     []int     // 1 + the row of the buffer that this is, or 0: none, see centred.go
+	most       int       // r; 0: none are kept
 	work       engine.SparseWork
 }
 
@@ -88,33 +90,45 @@ func (s *Sketch) entries() int {
 	return max(s.p, sparseShare) * (s.cfg.Dim / perEntry)
 }
 
-// place appends a sparse row that was admitted.
-func (s *Sketch) place(idx []int32, val []float64) error {
-	if s.sparse.most > 0 && len(idx) <= s.cfg.Dim/sparseShare {
-		return s.keep(idx, val)
+// place appends a sparse row that was admitted, less f times c where that is not nil.
+func (s *Sketch) place(idx []int32, val []float64, c *centre, f float64) error {
+	if c != nil && (f == 0 || c.norm2 == 0) {
+		c = nil
+	}
+	if s.sparse.most > 0 && len(idx) <= s.cfg.Dim/sparseShare && (c == nil || s.KeepsSparse()) {
+		return s.keep(idx, val, c, f)
 	}
 	if _, err := s.room(); err != nil {
 		return err
 	}
-	dst := s.row(s.rows)
-	clear(dst)
-	for k, j := range idx {
-		dst[j] = val[k]
-	}
+	s.roundOff += c.writeOut(s.row(s.rows), idx, val, f)
 	s.rows++
 	return nil
 }
 
-// keep appends a sparse row as it is.
-func (s *Sketch) keep(idx []int32, val []float64) error {
+// keep appends a sparse row as it is, and puts c where it is to be found.
+func (s *Sketch) keep(idx []int32, val []float64, c *centre, f float64) error {
 	s.reserve()
 	s.reserveSparse()
 	most, w := s.entries(), &s.sparse
-	if s.live() >= s.order() || len(w.Val)+len(val) > most {
+	slot, more := 0, 0
+	if c != nil {
+		if slot = c.slotIn(s); slot == 0 {
+			more = 1
+		}
+	}
+	if s.live()+more >= s.order() || s.rows+more > s.capacity() || len(w.Val)+len(val) > most {
 		if err := s.shrink(); err != nil {
 			s.bad = err
 			return err
 		}
+		slot = 0
+	}
+	switch {
+	case c == nil:
+		f = 0
+	case slot == 0:
+		slot = s.placeCentre(c)
 	}
 	if need := len(w.Val) + len(val); need > cap(w.Val) {
 		more := min(max(2*cap(w.Val), need), most) - len(w.Val)
@@ -122,6 +136,7 @@ func (s *Sketch) keep(idx []int32, val []float64) error {
 	}
 	w.Val, w.ColIdx = append(w.Val, val...), append(w.ColIdx, idx...)
 	w.RowPtr = append(w.RowPtr, len(w.Val))
+	w.times, w.centre = append(w.times, f), append(w.centre, slot)
 	w.Rows++
 	return nil
 }
@@ -136,6 +151,8 @@ func (s *Sketch) reserveSparse() {
 		if len(w.RowPtr) == 0 {
 			w.RowPtr = append(w.RowPtr, 0)
 		}
+		w.times = append(make([]float64, 0, s.order()), w.times...)
+		w.centre = append(make([]int, 0, s.order()), w.centre...)
 	}
 }
 
@@ -148,6 +165,7 @@ func (s *Sketch) order() int { return s.m + max(s.p, s.sparse.most) }
 func (w *sparseRows) empty() {
 	if w.Rows > 0 {
 		w.Rows, w.RowPtr, w.ColIdx, w.Val = 0, w.RowPtr[:1], w.ColIdx[:0], w.Val[:0]
+		w.times, w.centre = w.times[:0], w.centre[:0]
 	}
 }
 
@@ -168,7 +186,14 @@ func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (pad float
 			sparse += g.Row(i)[i]
 		}
 	}
-	return padOfSparse(w.longest(), dense, sparse)
+	z := w.longest()
+	pad = padOfSparse(z, dense, sparse)
+	if w.centred() {
+		s.lessCentres(g)
+		centres, times := s.centreSquares()
+		pad += s.padOfCentres(z, dense, sparse, centres, times, n)
+	}
+	return pad
 }
 
 // longest is the number of entries of the longest row.
@@ -183,6 +208,7 @@ func (w *sparseRows) longest() (z int) {
 // U = [U_B U_S].
 func (s *Sketch) combine(u engine.Matrix) {
 	be, k, live, ws := s.cfg.Backend, s.rows, u.Rows, &s.ws
+	s.timesCentres(u)
 	if s.sparse.Rows == 0 {
 		be.LeftMul(u, engine.Strided(k, s.cfg.Dim, s.buf, s.ld), ws.work)
 		return

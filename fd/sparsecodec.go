@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// sparseHeader is what a sketch's message of format version 3 has of its sparse rows, behind
+// sparseHeader is what a sketch's message of format version 3 or 4 has of its sparse rows, behind
 // sketchHeader.
 type sparseHeader struct{ Most, Rows, Entries uint64 }
 
@@ -18,11 +18,13 @@ func (w *sparseRows) header() sparseHeader {
 	return sparseHeader{uint64(w.most), uint64(w.Rows), uint64(len(w.Val))}
 }
 
-func (w *sparseRows) content() int64 { return w.header().content() }
-
-// content is how many bytes the message has of sparse rows.
-func (h sparseHeader) content() int64 {
-	return sparseHeaderSize + 8*int64(h.Rows+1) + 12*int64(h.Entries)
+// content is how many bytes the message of that version has of sparse rows.
+func (h sparseHeader) content(version uint32) int64 {
+	n := sparseHeaderSize + 8*int64(h.Rows+1) + 12*int64(h.Entries)
+	if version == versionCentred {
+		n += 16 * int64(h.Rows)
+	}
+	return n
 }
 
 // rows is SparseRows of the sketch's Config.
@@ -33,9 +35,10 @@ func (h sparseHeader) rows() int {
 	return int(h.Most)
 }
 
-// writeSparse writes what follows the other rows, which is nothing but for format version 3.
+// writeSparse writes what follows the other rows, which is nothing before format version 3.
 func (s *Sketch) writeSparse(m *wire.Writer) {
-	if s.version() != versionSparse {
+	version := s.version()
+	if version < versionSparse {
 		return
 	}
 	if w := &s.sparse; w.Rows > 0 {
@@ -45,18 +48,27 @@ func (s *Sketch) writeSparse(m *wire.Writer) {
 	}
 	m.Int32s(s.sparse.ColIdx)
 	m.Float64s(s.sparse.Val)
+	if version == versionCentred {
+		m.Float64s(s.sparse.times)
+		m.Ints(s.sparse.centre)
+	}
 }
 
 // read reads what writeSparse wrote.
-func (w *sparseRows) read(m *wire.Reader, h sparseHeader) {
+func (w *sparseRows) read(m *wire.Reader, h sparseHeader, version uint32) {
 	w.Rows = int(h.Rows)
 	w.RowPtr = m.Ints(w.Rows + 1)
 	w.ColIdx = m.Int32s(int(h.Entries))
 	w.Val = m.Float64s(int(h.Entries))
+	if version == versionCentred {
+		w.times, w.centre = m.Float64s(w.Rows), m.Ints(w.Rows)
+	} else if m.Err() == nil {
+		w.times, w.centre = make([]float64, w.Rows), make([]int, w.Rows)
+	}
 }
 
 // check finds what is wrong with the header, before anything is made of it: h is known to be good.
-func (w *sparseHeader) check(m *wire.Reader, h *sketchHeader) {
+func (w *sparseHeader) check(m *wire.Reader, h *sketchHeader, version uint32) {
 	if m.Err() != nil {
 		return
 	}
@@ -81,7 +93,11 @@ func (w *sparseHeader) check(m *wire.Reader, h *sketchHeader) {
 	if w.Most == 0 {
 		live = 0
 	}
-	within(128, "the number of sparse rows", w.Rows, min(live, h.Count-h.Rows))
+	rows := h.Count - h.Rows
+	if version == versionCentred {
+		rows = h.Count // as each centre among the others has a row that it is of, see checkCentres
+	}
+	within(128, "the number of sparse rows", w.Rows, min(live, rows))
 	s := Sketch{cfg: Config{Dim: int(h.Dim)}, p: int(h.ShrinkRows)}
 	within(136, "the number of entries of sparse rows", w.Entries, uint64(s.entries()))
 }
@@ -97,11 +113,15 @@ func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 	at := int64(24+headerSize+sparseHeaderSize) + 8*int64(s.kept) + 8*int64(s.rows)*int64(s.cfg.Dim)
 	columns := at + 8*int64(w.Rows+1)
 	values := columns + 4*int64(len(w.ColIdx))
-	if w.Rows == 0 && version != versionSparse {
+	if w.Rows == 0 && version < versionSparse {
 		return
 	}
 	if w.RowPtr[0] != 0 || w.RowPtr[w.Rows] != len(w.Val) {
 		m.Fail(at, nil, "the entries of sparse rows are from %d to %d, not from 0 to %d", w.RowPtr[0], w.RowPtr[w.Rows], len(w.Val))
+		return
+	}
+	s.checkCentres(m, values+8*int64(len(w.Val)), version)
+	if m.Err() != nil {
 		return
 	}
 	var total neumaier.Sum
@@ -121,5 +141,40 @@ func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 			m.Fail(values+8*int64(w.RowPtr[i]), &RangeError{Row: i}, "%v", &RangeError{Row: i})
 			return
 		}
+	}
+}
+
+// checkCentres finds rows that Append would not have kept less a centre, at offset at of the message.
+func (s *Sketch) checkCentres(m *wire.Reader, at int64, version uint32) {
+	w := &s.sparse
+	if version != versionCentred {
+		return
+	}
+	var c centre
+	for i, slot := range w.centre {
+		f := w.times[i]
+		switch {
+		case slot != 0 && (slot <= s.kept || slot > s.rows):
+			m.Fail(at+8*int64(w.Rows+i), nil, "the centre of sparse row %d is row %d, not 0 and not between %d and %d", i, slot, s.kept+1, s.rows)
+			return
+		case slot == 0 && f != 0 || slot > 0 && f == 0:
+			m.Fail(at+8*int64(i), nil, "sparse row %d is less %v times row %d", i, f, slot)
+			return
+		}
+		if slot > 0 {
+			if v := s.centreOf(i, &c).timesSquares(f); !(c.norm2 > 0) || !(v <= largest && f*f <= largest) {
+				m.Fail(at+8*int64(i), &RangeError{Row: i}, "sparse row %d is less %v times a row of squared norm %v", i, f, c.norm2)
+				return
+			}
+		}
+	}
+	centres := 0
+	for _, is := range s.centres() {
+		if is {
+			centres++
+		}
+	}
+	if rows := int64(s.rows - centres + w.Rows); rows > s.count {
+		m.Fail(72, nil, "%d rows were appended, of which %d are left", s.count, rows)
 	}
 }

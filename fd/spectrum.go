@@ -94,6 +94,7 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	}
 	p.V = make([]float64, live*d)
 	v := engine.View(live, d, p.V)
+	s.timesCentres(u.Slice(0, live, 0, n))
 	be.Gemm(false, false, 1, u.Slice(0, live, 0, k), engine.Strided(k, d, s.buf, s.ld), 0, v)
 	if s.sparse.Rows > 0 {
 		s.sparse.AddLeftMul(u.Slice(0, live, k, n), v, work)

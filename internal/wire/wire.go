@@ -37,7 +37,7 @@ const (
 func (k Kind) Version() uint32 {
 	switch k {
 	case Sketch:
-		return 3
+		return 4
 	case Summary:
 		return 2
 	}
