@@ -78,16 +78,16 @@ func (c Config) unsaid(m, p int) int {
 	return engine.Tuning{}.SparseRows(c.Dim, m, p)
 }
 
-// sparseShare is how small a part of the columns a row has entries in that is kept as it is: its
+// SparseShare is how small a part of the columns, an eighth, a row has entries in that is kept as it is: its
 // products with the kept rows take 4mz flops, which are some times slower than those of rows that
 // are written out, 7md.
-const sparseShare = 8
+const SparseShare = 8
 
 // entries is how many entries are kept at most: those that take, with what a shrink needs to find
 // them, the memory of p dense rows. It has room for 8/3·p of the longest rows that are kept.
 func (s *Sketch) entries() int {
 	const perEntry = 3 // 24 bytes for the 8 of a number
-	return max(s.p, sparseShare) * (s.cfg.Dim / perEntry)
+	return max(s.p, SparseShare) * (s.cfg.Dim / perEntry)
 }
 
 // place appends a sparse row that was admitted, less f times c where that is not nil.
@@ -95,7 +95,7 @@ func (s *Sketch) place(idx []int32, val []float64, c *centre, f float64) error {
 	if c != nil && (f == 0 || c.norm2 == 0) {
 		c = nil
 	}
-	if s.sparse.most > 0 && len(idx) <= s.cfg.Dim/sparseShare && (c == nil || s.KeepsSparse()) {
+	if s.sparse.most > 0 && len(idx) <= s.cfg.Dim/SparseShare && (c == nil || s.KeepsSparse()) {
 		return s.keep(idx, val, c, f)
 	}
 	if _, err := s.room(); err != nil {

@@ -127,8 +127,8 @@ func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 	var total neumaier.Sum
 	for i := range w.Rows {
 		idx, val, err := CheckRow(i, &w.CSR)
-		if err != nil || len(idx) > s.cfg.Dim/sparseShare {
-			m.Fail(at+8*int64(i), err, "sparse row %d is not one of at most %d entries in columns that increase, below %d", i, s.cfg.Dim/sparseShare, s.cfg.Dim)
+		if err != nil || len(idx) > s.cfg.Dim/SparseShare {
+			m.Fail(at+8*int64(i), err, "sparse row %d is not one of at most %d entries in columns that increase, below %d", i, s.cfg.Dim/SparseShare, s.cfg.Dim)
 			return
 		}
 		norm2 := squares(val)

@@ -49,7 +49,7 @@ func TestCodecState(t *testing.T) {
 			l := s.lanes[0]
 			l.sketch = nil
 			l.stage = rows.ResumeStage(3, 2, intercept, l.stage.State)
-			l.sums.h, l.sums.share, l.sums.targets = nil, nil, nil
+			l.sums.h, l.sums.share, l.sums.targets, l.sums.times = nil, nil, nil, nil
 		}
 		if !reflect.DeepEqual(r, s) {
 			t.Errorf("read %+v of %+v, written %+v of %+v", r, r.lanes[0], s, s.lanes[0])

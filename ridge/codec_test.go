@@ -301,7 +301,7 @@ func TestCodecHostile(t *testing.T) {
 		}
 	}
 	newer := slices.Clone(b)
-	newer[sketch+8] = 4
+	newer[sketch+8] = 5
 	if e := refuses(t, "newer sketch", seal(newer), receiver); !errors.Is(e, fd.ErrVersion) || e.Offset != int64(sketch+8) {
 		t.Errorf("a sketch of a newer version: %v", e)
 	}

@@ -169,7 +169,7 @@ func (o *outlook) sketchCost(n int64, size, lanes int) (cost, error) {
 // staged is how many numbers staging takes: sparse rows are written out before they are centred,
 // dense ones are added up where they lie.
 func (o *outlook) staged() float64 {
-	n, d, t := float64(rows.RowsPerStage(o.d)), float64(o.d), float64(o.t)
+	n, d, t := float64(rows.RowsPerStage(o.d, o.sparse)), float64(o.d), float64(o.t)
 	if o.sparse {
 		return n * (d + t)
 	}

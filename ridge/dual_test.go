@@ -106,26 +106,36 @@ func TestDual(t *testing.T) {
 	})
 }
 
-// TestStageRows: rows are staged by their number of columns alone, so that blocks of
-// whole stages make the same summary as one block of all rows.
+// TestStageRows: rows are staged by their number of columns and by whether they are sparse alone, so that
+// blocks of whole stages make the same summary as one block of all rows.
 func TestStageRows(t *testing.T) {
 	const n, d = 600, 12000
 	x, y := sparseRows(rand.New(rand.NewPCG(6, 6)), n, d, 10)
-	cfg := ridge.SummaryConfig{Dim: d, Size: 8, Intercept: true}
-	whole, parts := must(ridge.NewSummary(cfg))(t), must(ridge.NewSummary(cfg))(t)
-	if err := whole.AppendBlock(dataset.Block{N: n, Sparse: x, Y: y}); err != nil {
-		t.Fatal(err)
-	}
-	const step = (16 << 20) / 8 / d // rows of a stage
-	for lo := 0; lo < n; lo += 2 * step {
-		hi := min(lo+2*step, n)
-		view := x.Slice(lo, hi)
-		if err := parts.AppendBlock(dataset.Block{N: hi - lo, Sparse: &view, Y: y[lo:hi]}); err != nil {
-			t.Fatal(err)
+	all := dataset.Block{N: n, Sparse: x, Y: y}
+	dense := dataset.Block{N: n, Y: y, X: make([]float64, n*d)}
+	for i := range n {
+		idx, val := x.Row(i)
+		for k, j := range idx {
+			dense.X[i*d+int(j)] = val[k]
 		}
 	}
-	a, b := must(whole.Fit(1))(t), must(parts.Fit(1))(t)
-	if !mat.Equal(a.Coef(), b.Coef()) || a.Targets[0].Intercept != b.Targets[0].Intercept {
-		t.Error("the same rows in other blocks have other weights")
+	for what, c := range map[string]struct {
+		all  dataset.Block
+		step int // rows of a stage
+	}{"sparse": {all, 256}, "dense": {dense, (16 << 20) / 8 / d}} {
+		cfg := ridge.SummaryConfig{Dim: d, Size: 8, Intercept: true}
+		whole, parts := must(ridge.NewSummary(cfg))(t), must(ridge.NewSummary(cfg))(t)
+		if err := whole.AppendBlock(c.all); err != nil {
+			t.Fatal(err)
+		}
+		for lo := 0; lo < n; lo += 2 * c.step {
+			if err := parts.AppendBlock(c.all.Cut(lo, min(lo+2*c.step, n), d, 1, new(engine.CSR))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, b := must(whole.Fit(1))(t), must(parts.Fit(1))(t)
+		if !mat.Equal(a.Coef(), b.Coef()) || a.Targets[0].Intercept != b.Targets[0].Intercept {
+			t.Errorf("%s: the same rows in other blocks have other weights", what)
+		}
 	}
 }

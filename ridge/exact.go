@@ -249,7 +249,7 @@ func (e *primal) read(ctx context.Context, src dataset.Source) (*direct.System, 
 			return nil, &fd.RangeError{Row: int(e.stage.Rows) + b.N - 1}
 		}
 		for lo := 0; lo < b.N; lo += roundoff.StageRows {
-			e.stream.Append(e.stage.Load(e.stage.Cut(b, lo, min(lo+roundoff.StageRows, b.N))))
+			e.stream.Append(e.stage.Load(e.stage.Cut(b, lo, min(lo+roundoff.StageRows, b.N)), false))
 		}
 		if e.opts.Progress != nil {
 			e.opts.Progress(e.stage.Rows)

@@ -33,9 +33,9 @@ func newLane(cfg SummaryConfig) (*lane, error) {
 
 // append adds the rows of a block that was found to be good, staged some at a time.
 func (l *lane) append(b dataset.Block) error {
-	most := rows.RowsPerStage(l.cfg.Dim)
+	most := rows.RowsPerStage(l.cfg.Dim, b.Sparse != nil)
 	for lo := 0; lo < b.N; lo += most {
-		if err := l.accumulate(l.stage.Load(l.stage.Cut(b, lo, min(lo+most, b.N)))); err != nil {
+		if err := l.accumulate(l.stage.Load(l.stage.Cut(b, lo, min(lo+most, b.N)), l.sketch.KeepsSparse())); err != nil {
 			return err
 		}
 	}

@@ -19,8 +19,9 @@ type sums struct {
 	h     []float64      // nil until it is needed
 
 	// Work for some rows.
-	share   []float64 // of the rows in cross, (t+1)×d
-	targets []float64 // those of the rows, and their hᵀa, (t+1)×n
+	share   []float64      // of the rows in cross, (t+1)×d
+	targets []float64      // those of the rows, and their hᵀa, (t+1)×n
+	times   []neumaier.Sum // of sparse rows less a centre: Σκy for each target, and of hᵀa, t+1
 }
 
 func newSums(d, t int) sums {
@@ -33,18 +34,19 @@ func (s *sums) add(be engine.Backend, sketch *fd.Sketch, st rows.Staged) error {
 	if s.h == nil {
 		s.h = certify.Probe(s.d)
 	}
-	var err error
+	from := 0 // the first dense row
 	if st.Sparse != nil {
-		if err = sketch.AppendSparse(st.Sparse); err == nil {
-			s.addSparse(st)
+		if err := appendSparse(sketch, st); err != nil {
+			return err
 		}
-	} else {
-		s.share = vec.Grow(s.share, (s.t+1)*s.d)
-		err = sketch.AppendFunc(st.N, func(first int, to engine.Matrix) {
-			st.Rows(first, to)
-			s.addDense(be, first, to, st.Y, st.N)
-		})
+		s.addSparse(st)
+		from = st.Sparse.Rows
 	}
+	s.share = vec.Grow(s.share, (s.t+1)*s.d)
+	err := sketch.AppendFunc(st.N-from, func(first int, to engine.Matrix) {
+		st.Rows(from+first, to)
+		s.addDense(be, first, to, st.Y[from*s.t:], st.N-from)
+	})
 	if err != nil {
 		return err
 	}
@@ -52,6 +54,14 @@ func (s *sums) add(be engine.Backend, sketch *fd.Sketch, st rows.Staged) error {
 		s.yy[i%s.t].Add(v * v)
 	}
 	return nil
+}
+
+// appendSparse adds sparse rows to the sketch, less their centre if they have one.
+func appendSparse(sketch *fd.Sketch, st rows.Staged) error {
+	if st.Centre == nil {
+		return sketch.AppendSparse(st.Sparse)
+	}
+	return sketch.AppendCentred(st.Sparse, st.Times, st.Centre)
 }
 
 // addDense adds the products of rows first to first+k of n, x (k×d), with their targets, and with
@@ -90,21 +100,46 @@ func (s *sums) withProbe(be engine.Backend, y []float64, x engine.Matrix) engine
 	return out
 }
 
-// addSparse adds sparse rows to cross.
+// addSparse adds sparse rows to cross. What they are less, times·centre, is multiplied with the sum of times·y.
 func (s *sums) addSparse(st rows.Staged) {
 	d, t := s.d, s.t
-	add := func(j int, y float64, idx []int32, val []float64) {
+	var along float64 // hᵀ of the centre
+	if st.Centre != nil {
+		along = vec.Dot(st.Centre, s.h)
+	}
+	if len(s.times) < t+1 {
+		s.times = make([]neumaier.Sum, t+1)
+	}
+	clear(s.times)
+	times := s.times
+	add := func(j int, y, f float64, idx []int32, val []float64) {
 		c := s.cross[j*d : (j+1)*d]
 		for k, col := range idx {
 			c[col].Add(y * val[k])
 		}
+		times[j].Add(f * y)
 	}
-	for i := range st.N {
+	for i := range st.Sparse.Rows {
 		idx, val := st.Sparse.Row(i)
-		for j := range t {
-			add(j, st.Y[i*t+j], idx, val)
+		f := 1.0
+		if st.Times != nil {
+			f = st.Times[i]
 		}
-		add(t, vec.SparseDot(idx, val, s.h), idx, val)
+		for j := range t {
+			add(j, st.Y[i*t+j], f, idx, val)
+		}
+		add(t, vec.SparseDot(idx, val, s.h)-f*along, f, idx, val)
+	}
+	if st.Centre == nil {
+		return
+	}
+	s.share = vec.Grow(s.share, d)
+	for j := range times {
+		f := times[j].Value()
+		for col, v := range st.Centre {
+			s.share[col] = -f * v
+		}
+		neumaier.AddTo(s.cross[j*d:(j+1)*d], s.share)
 	}
 }
 

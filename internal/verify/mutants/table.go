@@ -66,7 +66,7 @@ var mutants = []mutant{
 	{"sparse: entries of a strip in another", "engine/csrproducts.go",
 		"for hi < last && int(s.ColIdx[hi]) < end {", "for hi < last && int(s.ColIdx[hi]) <= end {", "engine", "^TestCSRProducts$"},
 	{"sparse: long rows are kept", "fd/sparse.go",
-		"len(idx) <= s.cfg.Dim/sparseShare &&", "len(idx) <= s.cfg.Dim &&", "fd", "^TestSparseLongRows$"},
+		"len(idx) <= s.cfg.Dim/SparseShare &&", "len(idx) <= s.cfg.Dim &&", "fd", "^TestSparseLongRows$"},
 	{"centred: products with centres are exact", "fd/sparse.go",
 		"pad += s.padOfCentres(", "pad += 0 * s.padOfCentres(", "fd", "^TestCentredBooks$"},
 	{"centred: rows are written out without rounding", "fd/centred.go",

@@ -56,23 +56,18 @@ func (s *Stage) rowNorm2(b dataset.Block, i int) float64 {
 
 func squaredNorm(x []float64) float64 { return vec.Dot(x, x) }
 
-// centre finds the weighted mean of the n rows x of a block, less the origin, subtracts it
-// from their targets in s.y, and makes the joining row, whose targets go behind those. It
-// returns how many rows that added (0 or 1). The rows stay as they are: [Staged] subtracts
-// when they are written.
-func (s *Stage) centre(n int, w, x []float64) int {
-	first := heaviest(n, w)
-	if first < 0 {
-		return 0
-	}
-	if !(s.Weight.Value() > 0) {
-		copy(s.Origin, x[first*s.d:(first+1)*s.d])
-		copy(s.Origin[s.d:], s.y[first*s.t:(first+1)*s.t])
-	}
+// begin makes room for the sums of a block and clears them.
+func (s *Stage) begin() {
 	s.reserve()
 	clear(s.block.mean)
 	clear(s.block.spread)
-	s.sumFeatures(n, w, x)
+}
+
+// centre makes means, less the origin, of the sums of a block's n rows, subtracts them
+// from their targets in s.y, and makes the joining row, whose targets go behind those. It
+// returns how many rows that added (0 or 1). The features stay as they are: [Staged] subtracts
+// when they are written.
+func (s *Stage) centre(n int, w []float64) int {
 	total := s.sumTargets(n, w)
 	weight := total.Value()
 	for j, v := range s.block.mean {

@@ -61,7 +61,7 @@ func (s *Stage) Check(b dataset.Block, first int, raw float64) (float64, error) 
 		return 0, err
 	}
 	sums := s.intercept && b.Sparse == nil && s.Weight.Value() > 0 // without weight there is no origin yet
-	most := RowsPerStage(s.d)
+	most := RowsPerStage(s.d, b.Sparse != nil)
 	for lo := 0; lo < b.N; lo += most {
 		var err error
 		if raw, err = s.checkCut(b, lo, min(lo+most, b.N), first, raw, sums); err != nil {
@@ -134,6 +134,27 @@ func (s *Stage) sumFeatures(n int, w, x []float64) {
 		}
 		s.added.used = 0
 	}
+	copy(s.block.mean, c.sum)
+	copy(s.block.spread, c.spread)
+}
+
+// sumWritten is sumFeatures for sparse rows that are written out, one at a time.
+func (s *Stage) sumWritten(b dataset.Block) {
+	s.sparse.row = vec.Grow(s.sparse.row, s.d)
+	s.added.used, s.added.next = 0, 0
+	c := s.added.begin(nil, b.N, s.d)
+	for i := range b.N {
+		densify(b.Sparse, i, s.sparse.row)
+		var w []float64
+		if b.W != nil {
+			w = b.W[i : i+1]
+		}
+		c.add(w, s.sparse.row, 0, 1, s.Origin[:s.d], s.added.part)
+		if (i+1)%roundoff.MeanPart == 0 || i+1 == b.N {
+			c.endPart(s.added.part)
+		}
+	}
+	s.added.used = 0
 	copy(s.block.mean, c.sum)
 	copy(s.block.spread, c.spread)
 }

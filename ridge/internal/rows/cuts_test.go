@@ -16,7 +16,7 @@ import (
 // comes after a block that was refused.
 func TestCheckedBlocks(t *testing.T) {
 	const d, k = 9000, 2 // cuts of 233 rows
-	most := RowsPerStage(d)
+	most := RowsPerStage(d, false)
 	r := rand.New(rand.NewPCG(18, 2))
 	made := func(n int, weighted bool) dataset.Block {
 		b := dataset.Block{N: n, X: make([]float64, n*d), Y: make([]float64, n*k)}
@@ -58,7 +58,7 @@ func TestCheckedBlocks(t *testing.T) {
 			}
 			for lo := 0; lo < n; lo += step {
 				part := b.Cut(lo, min(lo+step, n), d, k, &checked.view)
-				got, want := checked.Load(part), plain.Load(part)
+				got, want := checked.Load(part, false), plain.Load(part, false)
 				x, y := features(got, d), features(want, d)
 				if got.N != want.N || !reflect.DeepEqual(x, y) || !reflect.DeepEqual(got.Y, want.Y) {
 					t.Fatalf("weighted %v, turn %d: rows %d and on are not the same", weighted, turn, lo)

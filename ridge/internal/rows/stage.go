@@ -35,13 +35,12 @@ type Stage struct {
 	intercept bool
 	mean      []float64 // Sum/Weight
 
-	x     []float64  // sparse rows written out, n×d
-	y     []float64  // staged targets, n×t
-	block moments    // of the block at hand, or of the rows that are merged
-	added sumsOfCuts // of the rows that Check has seen last
-	root  []float64  // √w of the block at hand
-	view  engine.CSR // the sparse rows at hand
-	own   engine.CSR // sparse rows times √w
+	y      []float64  // staged targets, n×t
+	block  moments    // of the block at hand, or of the rows that are merged
+	added  sumsOfCuts // of the rows that Check has seen last
+	root   []float64  // √w of the block at hand
+	view   engine.CSR // the sparse rows at hand
+	sparse sparseWork
 }
 
 // moments are what centring knows of some rows, each of length d+t but for the last.
@@ -106,11 +105,14 @@ func (s *Stage) Means() []float64 {
 // RelativeMeans are the means less the origin.
 func (s *Stage) RelativeMeans() []float64 { return s.mean }
 
-// RowsPerStage is how many rows of d features are to be staged at a time: sparse ones are
-// written out where they are centred, and are not to take more than 16 MiB, unless 16
-// of them do. It depends on nothing else, so neither does what a summary holds.
-func RowsPerStage(d int) int {
+// RowsPerStage is how many rows of d features are to be staged at a time: dense ones are not to
+// take more than 16 MiB, unless 16 of them do. It depends on nothing else, so neither does what a
+// summary holds. Sparse ones are not written out but one at a time.
+func RowsPerStage(d int, sparse bool) int {
 	const bytes, least = 16 << 20, 16
+	if sparse {
+		return roundoff.StageRows
+	}
 	return min(max(bytes/8/d, least), roundoff.StageRows)
 }
 

@@ -18,6 +18,7 @@ type tracked struct {
 	x, y    [][]float64
 	w       []float64
 	scatter [][]*big.Float // (d+t)²
+	stayed  int            // blocks that stayed sparse
 }
 
 func track(d, t int) *tracked {
@@ -35,19 +36,61 @@ func track(d, t int) *tracked {
 func (s *tracked) take(st Staged) {
 	x := features(st, s.d)
 	for i := range st.N {
-		row := append(append([]float64(nil), x[i*s.d:(i+1)*s.d]...), st.Y[i*s.t:(i+1)*s.t]...)
+		row := make([]*big.Float, 0, s.d+s.t)
+		for _, v := range append(append([]float64(nil), x[i*s.d:(i+1)*s.d]...), st.Y[i*s.t:(i+1)*s.t]...) {
+			row = append(row, refbig.Float(v))
+		}
+		if st.Centre != nil && i < st.Sparse.Rows { // a difference that is never rounded
+			exactly(st, i, row[:s.d])
+		}
 		for a, v := range row {
-			for b, u := range row {
-				s.scatter[a][b].Add(s.scatter[a][b], new(big.Float).Mul(refbig.Float(v), refbig.Float(u)))
+			for b, u := range row[:a+1] {
+				if v.Sign() != 0 && u.Sign() != 0 {
+					s.scatter[a][b].Add(s.scatter[a][b], new(big.Float).Mul(v, u))
+				}
 			}
+		}
+	}
+	for a, row := range s.scatter {
+		for b := range a {
+			s.scatter[b][a].Set(row[b])
 		}
 	}
 }
 
+// exactly overwrites dst with sparse row i less its centre.
+func exactly(st Staged, i int, dst []*big.Float) {
+	f := 1.0
+	if st.Times != nil {
+		f = st.Times[i]
+	}
+	for j, v := range st.Centre {
+		dst[j] = new(big.Float).Mul(refbig.Float(-f), refbig.Float(v))
+	}
+	idx, val := st.Sparse.Row(i)
+	for k, j := range idx {
+		dst[j].Add(dst[j], refbig.Float(val[k]))
+	}
+}
+
 func (s *tracked) append(x, y [][]float64, w []float64) {
-	b := block(x, y, false)
+	s.load(block(x, y, false), x, y, w)
+}
+
+// appendSparse appends rows of which only the entries that are not zero are given.
+func (s *tracked) appendSparse(x, y [][]float64, w []float64) {
+	b := block(x, y, true)
+	sparsely(&b)
+	s.load(b, x, y, w)
+}
+
+func (s *tracked) load(b dataset.Block, x, y [][]float64, w []float64) {
 	b.W = w
-	s.take(s.Load(b))
+	st := s.Load(b, true)
+	if st.Sparse != nil {
+		s.stayed++
+	}
+	s.take(st)
 	s.x, s.y = append(s.x, x...), append(s.y, y...)
 	for i := range x {
 		s.w = append(s.w, dataset.Block{W: w}.Weight(i))
@@ -192,7 +235,7 @@ func TestStageWeight(t *testing.T) {
 	for range 3000 {
 		b := block([][]float64{{1}, {2}}, [][]float64{{1}, {3}}, false)
 		b.W = []float64{0.1, 0.7}
-		s.Load(b)
+		s.Load(b, false)
 		s.Decay(0.9)
 		truth.Add(truth, refbig.Float(0.1))
 		truth.Add(truth, refbig.Float(0.7))

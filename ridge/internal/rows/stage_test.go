@@ -45,7 +45,7 @@ func TestStageScatter(t *testing.T) {
 						}
 						b := block(x[lo:hi], y[lo:hi], sparse)
 						b.W = bw
-						addScatter(got, d, k, s.Load(b))
+						addScatter(got, d, k, s.Load(b, false))
 					}
 					p := refbig.New(x, y, w, intercept)
 					for i := range d {
@@ -136,7 +136,7 @@ func TestStageConstant(t *testing.T) {
 		}
 		b := block(x, y, false)
 		b.W = w
-		st := s.Load(b)
+		st := s.Load(b, false)
 		for _, v := range append(features(st, 2), st.Y...) {
 			if v != 0 {
 				t.Errorf("block %d: %g left of a constant", i, v)
@@ -156,8 +156,8 @@ func TestStageLeavesBlockAlone(t *testing.T) {
 		x, y := [][]float64{{1, 2}, {3, 4}}, [][]float64{{5}, {6}}
 		b, want := block(x, y, sparse), block(x, y, sparse)
 		b.W = []float64{2, 3}
-		NewStage(2, 1, true).Load(b)
-		NewStage(2, 1, false).Load(b)
+		NewStage(2, 1, true).Load(b, false)
+		NewStage(2, 1, false).Load(b, false)
 		for i := range want.Y {
 			if b.Y[i] != want.Y[i] {
 				t.Errorf("y changed to %v", b.Y)

@@ -9,22 +9,27 @@ import (
 )
 
 // A Staged is one block ready for accumulation: N rows, sparse, or dense ones that are made
-// where they are wanted, so that none is written twice. It is valid until its stage stages
-// others, and may alias the block.
+// where they are wanted, so that none is written twice. Where sparse rows are less Times·Centre, a
+// joining row may follow, which is dense. It is valid until its stage stages others, and may alias
+// the block.
 type Staged struct {
 	N      int
-	Sparse *engine.CSR
-	Y      []float64 // N×t
+	Sparse *engine.CSR // the first rows, nil where all are dense
+	Centre []float64   // what sparse rows are less, times Times: d; nil for nothing
+	Times  []float64   // nil where all are 1
+	Y      []float64   // N×t
 
 	stage   *Stage
-	source  []float64 // what dense rows are made of; without the joining row, which comes last
-	centred bool      // they are less their mean
+	own     int         // rows of the block; a joining row comes behind them
+	source  []float64   // what dense rows are made of,
+	written *engine.CSR // or these, which are written out
+	centred bool        // they are less their mean
 }
 
-// Rows overwrites dst (k×d) with the features of dense rows first to first+k.
+// Rows overwrites dst (k×d) with the features of rows first to first+k, zeros written out.
 func (st *Staged) Rows(first int, dst engine.Matrix) {
 	for i := range dst.Rows {
-		st.dense(first+i, dst.Row(i))
+		st.row(first+i, dst.Row(i))
 	}
 }
 
@@ -32,22 +37,39 @@ func (st *Staged) Rows(first int, dst engine.Matrix) {
 func (st *Staged) Write(i int, dst []float64) {
 	t := len(st.Y) / st.N
 	d := len(dst) - t
-	if st.Sparse == nil {
-		st.dense(i, dst[:d])
-	} else {
-		densify(st.Sparse, i, dst[:d])
-	}
+	st.row(i, dst[:d])
 	copy(dst[d:], st.Y[i*t:(i+1)*t])
+}
+
+// row overwrites dst (d) with row i.
+func (st *Staged) row(i int, dst []float64) {
+	if st.Sparse == nil || i >= st.Sparse.Rows {
+		st.dense(i, dst)
+		return
+	}
+	densify(st.Sparse, i, dst)
+	if st.Centre != nil {
+		f := 1.0
+		if st.Times != nil {
+			f = st.Times[i]
+		}
+		vec.Axpy(-f, st.Centre, dst)
+	}
 }
 
 // dense overwrites dst (d) with dense row i.
 func (st *Staged) dense(i int, dst []float64) {
 	s, d := st.stage, len(dst)
-	if i*d >= len(st.source) {
+	if i >= st.own {
 		copy(dst, s.block.joining)
 		return
 	}
-	src := st.source[i*d : (i+1)*d]
+	src := dst
+	if st.written != nil {
+		densify(st.written, i, dst)
+	} else {
+		src = st.source[i*d : (i+1)*d]
+	}
 	if st.centred {
 		engine.Centre(src, s.Origin, s.block.mean, dst)
 	} else {
@@ -67,64 +89,85 @@ func densify(s *engine.CSR, i int, dst []float64) {
 	}
 }
 
-// Load stages a block.
-func (s *Stage) Load(b dataset.Block) Staged {
+// Load stages a block. Sparse rows that are centred are written out, unless they may stay as they are.
+func (s *Stage) Load(b dataset.Block, sparse bool) Staged {
 	w := b.W
 	s.Rows += int64(b.N)
 	s.Weighted = s.Weighted || w != nil
 	s.root = roots(s.root, w)
-	if b.Sparse != nil && w != nil && !s.intercept {
+	switch {
+	case s.intercept && sparse && b.Sparse != nil && s.stays(b):
+		return s.loadCentred(b)
+	case s.intercept:
+		return s.loadDense(b)
+	case b.Sparse != nil && w != nil:
 		return s.loadSparse(b)
 	}
-	out := Staged{N: b.N, Sparse: b.Sparse, Y: b.Y, stage: s, source: b.X}
-	if s.intercept {
-		out.Sparse, out.source = nil, s.writtenOut(b)
-	}
-	if s.intercept || w != nil {
-		s.y = append(s.y[:0], b.Y[:b.N*s.t]...)
-	}
-	switch {
-	case s.intercept:
-		s.y = append(s.y, make([]float64, s.t)...)
-		out.N += s.centre(b.N, w, out.source)
-		out.Y, out.centred = s.y[:out.N*s.t], heaviest(b.N, w) >= 0
-	case w != nil:
-		out.Y = s.y
-		for _, v := range w {
-			s.Weight.Add(v)
-		}
-	default:
+	out := Staged{N: b.N, Sparse: b.Sparse, Y: b.Y, stage: s, own: b.N, source: b.X}
+	if w == nil {
 		s.Weight.Add(float64(b.N))
 	}
+	for _, v := range w {
+		s.Weight.Add(v)
+	}
 	s.noteNonZero(out, w)
-	for i, r := range s.root {
-		vec.Scale(r, s.y[i*s.t:(i+1)*s.t])
+	if w != nil {
+		s.y = append(s.y[:0], b.Y[:b.N*s.t]...)
+		s.weighTargets()
+		out.Y = s.y
 	}
 	return out
 }
 
-// writtenOut returns the rows of a block, dense.
-func (s *Stage) writtenOut(b dataset.Block) []float64 {
-	if b.Sparse == nil {
-		return b.X[:b.N*s.d]
+// loadDense stages rows less their mean, dense ones.
+func (s *Stage) loadDense(b dataset.Block) Staged {
+	n, w := b.N, b.W
+	s.y = append(append(s.y[:0], b.Y[:n*s.t]...), make([]float64, s.t)...)
+	first := heaviest(n, w)
+	added := 0
+	if first >= 0 {
+		if !(s.Weight.Value() > 0) {
+			s.sparse.row = vec.Grow(s.sparse.row, s.d)
+			row := s.sparse.row
+			if b.Sparse == nil {
+				row = b.X[first*s.d:]
+			} else {
+				densify(b.Sparse, first, row)
+			}
+			copy(s.Origin[:s.d], row)
+			copy(s.Origin[s.d:], s.y[first*s.t:(first+1)*s.t])
+		}
+		s.begin()
+		if b.Sparse == nil {
+			s.sumFeatures(n, w, b.X[:n*s.d])
+		} else {
+			s.sumWritten(b)
+		}
+		added = s.centre(n, w)
 	}
-	s.x = vec.Grow(s.x, b.N*s.d)
-	for i := range b.N {
-		densify(b.Sparse, i, s.x[i*s.d:(i+1)*s.d])
+	out := Staged{N: n + added, Y: s.y[:(n+added)*s.t], stage: s, own: n, source: b.X, written: b.Sparse, centred: first >= 0}
+	s.noteNonZero(out, w)
+	s.weighTargets()
+	return out
+}
+
+// weighTargets multiplies the targets of the block's rows by the roots of their weights.
+func (s *Stage) weighTargets() {
+	for i, r := range s.root {
+		vec.Scale(r, s.y[i*s.t:(i+1)*s.t])
 	}
-	return s.x
 }
 
 // loadSparse stages weighted sparse rows that need no centring.
 func (s *Stage) loadSparse(b dataset.Block) Staged {
 	s.noteNonZero(Staged{N: b.N, Sparse: b.Sparse, Y: b.Y}, b.W)
 	s.y = append(s.y[:0], b.Y[:b.N*s.t]...)
-	for i, r := range s.root {
-		s.Weight.Add(b.W[i])
-		vec.Scale(r, s.y[i*s.t:(i+1)*s.t])
+	for _, v := range b.W {
+		s.Weight.Add(v)
 	}
-	scaleRows(&s.own, b.Sparse, s.root)
-	return Staged{N: b.N, Sparse: &s.own, Y: s.y}
+	s.weighTargets()
+	scaleRows(&s.sparse.own, b.Sparse, s.root)
+	return Staged{N: b.N, Sparse: &s.sparse.own, Y: s.y}
 }
 
 // noteNonZero notes which columns have an entry that is not zero, in rows that are staged but
@@ -147,17 +190,26 @@ func (s *Stage) noteNonZero(rows Staged, w []float64) {
 // nonZero reports that row i of d features, before it is multiplied by √w, has an entry that is
 // not zero.
 func (st *Staged) nonZero(i, d int) bool {
-	var x []float64
+	some := func(x []float64) bool { return slices.ContainsFunc(x, func(v float64) bool { return v != 0 }) }
 	switch {
-	case st.Sparse != nil:
-		_, x = st.Sparse.Row(i)
-	case i*d >= len(st.source):
-		x = st.stage.block.joining
-	default:
+	case st.Sparse != nil && i < st.Sparse.Rows:
+		idx, val := st.Sparse.Row(i)
+		if st.Centre == nil {
+			return some(val)
+		}
+		return differs(idx, val, st.Centre)
+	case i >= st.own:
+		return some(st.stage.block.joining)
+	}
+	var x []float64
+	if st.written != nil {
+		x = st.stage.sparse.row[:d]
+		densify(st.written, i, x)
+	} else {
 		x = st.source[i*d : (i+1)*d]
 	}
-	if st.Sparse != nil || !st.centred || i*d >= len(st.source) {
-		return slices.ContainsFunc(x, func(v float64) bool { return v != 0 })
+	if !st.centred {
+		return some(x)
 	}
 	origin, mean := st.stage.Origin, st.stage.block.mean
 	for j, v := range x {
@@ -166,4 +218,16 @@ func (st *Staged) nonZero(i, d int) bool {
 		}
 	}
 	return false
+}
+
+// differs reports whether a sparse row is another one than x.
+func differs(idx []int32, val, x []float64) bool {
+	at := 0
+	for k, j := range idx {
+		if val[k] != x[j] || slices.ContainsFunc(x[at:j], func(v float64) bool { return v != 0 }) {
+			return true
+		}
+		at = int(j) + 1
+	}
+	return slices.ContainsFunc(x[at:], func(v float64) bool { return v != 0 })
 }
