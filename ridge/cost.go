@@ -140,7 +140,7 @@ func (o *outlook) sketchCost(n int64, size, lanes int) (cost, error) {
 	}
 	be, m, p, d, t := o.be, float64(kept), float64(taken), float64(o.d), float64(o.t)
 	k, live := m+p, kept+taken
-	if o.sparse && !o.cfg.Intercept {
+	if o.sparse {
 		// Of sparse rows that stay so no more entries are kept than take the memory of p rows. What
 		// they are is not known: flops are those of rows that are written out.
 		if live, err = (fd.Config{Dim: o.d, Size: size, Store: store}).Order(); err != nil {
@@ -166,14 +166,14 @@ func (o *outlook) sketchCost(n int64, size, lanes int) (cost, error) {
 	}, nil
 }
 
-// staged is how many numbers staging takes: sparse rows are written out before they are centred,
-// dense ones are added up where they lie.
+// staged is how many numbers staging takes: dense rows are added up where they lie, sparse ones, of
+// which no more than an eighth are entries, are copied, at three halves of a number an entry.
 func (o *outlook) staged() float64 {
 	n, d, t := float64(rows.RowsPerStage(o.d, o.sparse)), float64(o.d), float64(o.t)
+	const sums, ofSparse = 12, 6 // of the rows and of a block, and bounds on what they are off by
 	if o.sparse {
-		return n * (d + t)
+		return (sums+ofSparse)*(d+t) + n*t + 1.5*n*d/fd.SparseShare
 	}
-	const sums = 12 // of the rows and of a block, and bounds on what they are off by
 	return sums*(d+t) + n*t
 }
 

@@ -92,7 +92,7 @@ type dealt struct {
 
 func (h *dealt) add(k int, b dataset.Block, i int) error {
 	buf := &h.buffers[k]
-	if buf.N == h.rows || (buf.N > 0 && (buf.Sparse != (b.Sparse != nil) || (len(buf.W) > 0) != (b.W != nil))) {
+	if buf.N == h.full(buf) || (buf.N > 0 && (buf.Sparse != (b.Sparse != nil) || (len(buf.W) > 0) != (b.W != nil))) {
 		if err := h.flush(k); err != nil {
 			return err
 		}
@@ -103,6 +103,14 @@ func (h *dealt) add(k int, b dataset.Block, i int) error {
 	}
 	buf.AppendRow(b, i, h.d, h.t)
 	return nil
+}
+
+// full is how many rows are collected: sparse ones take little memory.
+func (h *dealt) full(buf *dataset.Buffer) int {
+	if buf.Sparse {
+		return roundoff.StageRows
+	}
+	return h.rows
 }
 
 func (h *dealt) flush(k int) error {

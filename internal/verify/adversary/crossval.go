@@ -38,6 +38,9 @@ func (e *evaluation) crossValidate() {
 		e.within("cross-validation: one pass", one.Ridge[0][j], v, scale[j], 0, math.Inf(1))
 		e.within("cross-validation: two passes", two.Ridge[0][j], v, scale[j], 0, math.Inf(1))
 	}
+	if g.Mixed { // blocks of a fold are not those of its rows alone
+		return
+	}
 	fitted := e.refitted(cfg, folds)
 	for j, v := range fitted {
 		e.within("cross-validation: fitted, one pass", one.Fitted[0][j], v, v, 0, math.Inf(1))

@@ -159,6 +159,9 @@ type Genome struct {
 	Absolute    bool // Gamma is that of γ itself
 	Preparation Preparation
 	Components  int // Fourier features
+
+	Hollow bool // the level of a row is that of its entries that are not zero
+	Mixed  bool // where rows are sparse: those of every other block are not
 }
 
 // weighted reports whether rows come with weights.

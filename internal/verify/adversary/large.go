@@ -53,9 +53,17 @@ func farAway(g *Genome, r *rand.Rand) {
 	g.Sparse = g.Sparse || r.IntN(3) == 0
 }
 
+// largeHollow is rows with few entries, an intercept and levels of the entries.
+func largeHollow(g *Genome, r *rand.Rand) {
+	g.Sparse, g.Hollow, g.Intercept, g.Mixed = true, true, r.IntN(8) > 0, r.IntN(4) == 0
+	g.Keep, g.Zeros, g.Mean = RowsKept, 0.9+0.1*r.Float64(), 8*r.Float64()-4
+	g.LevelRows, g.Level, g.LevelY = r.IntN(100), 7*r.Float64(), 7*r.Float64()
+}
+
 var largeRecipes = []func(g *Genome, r *rand.Rand){
 	func(g *Genome, r *rand.Rand) { g.Mean, g.Intercept = 8*r.Float64(), r.IntN(4) > 0 },
 	func(g *Genome, r *rand.Rand) { g.Sparse, g.Zeros = true, 0.5+0.5*r.Float64() },
+	largeHollow, largeHollow,
 	func(g *Genome, r *rand.Rand) { g.Weights = Weighting(1 + r.IntN(2)) },
 	func(g *Genome, r *rand.Rand) {
 		g.Repeat, g.Order = 2+r.IntN(6), Order(r.IntN(4))

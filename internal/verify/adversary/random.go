@@ -34,7 +34,7 @@ func Ordinary(r *rand.Rand) Genome {
 
 // recipes are data from elsewhere.
 var recipes = []func(g *Genome, r *rand.Rand){
-	outlier, outlier, forgetting, drift, drift, cancelling, tinyWeights, vanishing, longStream, prepared,
+	outlier, outlier, forgetting, drift, drift, cancelling, tinyWeights, vanishing, longStream, prepared, hollow, hollow,
 }
 
 // outlier is one row or a few far from the others, first, with a weight at which it
@@ -120,6 +120,21 @@ func longStream(g *Genome, r *rand.Rand) {
 	g.LevelRows, g.Level = r.IntN(2), 10*r.Float64()
 	g.Order, g.Sparse, g.Intercept = Shuffled, r.IntN(2) == 0, r.IntN(4) > 0
 	g.Gamma = 12 * r.Float64()
+}
+
+// hollow is rows with next to no entries, which stay sparse though they are centred, between others, whose
+// levels are those of their entries.
+func hollow(g *Genome, r *rand.Rand) {
+	g.Sparse, g.Hollow, g.Intercept, g.Mixed = true, true, r.IntN(8) > 0, r.IntN(4) == 0
+	g.Keep, g.Cols, g.Zeros = RowsKept, 8+r.IntN(mostCols-7), 0.85+0.14*r.Float64()
+	g.Size, g.Shrink, g.Block = 1+r.IntN(4), 2+r.IntN(8), []int{7, 16, 256}[r.IntN(3)]
+	g.Weights, g.Mean = Weighting(r.IntN(3)), 10*r.Float64()-4
+	g.LevelRows, g.Level, g.LevelY = r.IntN(60), 10*r.Float64(), 10*r.Float64()
+	if r.IntN(3) == 0 {
+		g.Decays, g.Beta = 1+r.IntN(3), 0.25
+		g.Parts, g.Deal, g.Merging = 1+r.IntN(mostParts), Deal(r.IntN(3)), Merging(r.IntN(5))
+		g.Codec = r.IntN(3)
+	}
 }
 
 // prepared is features computed from the rows.

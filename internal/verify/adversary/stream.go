@@ -84,8 +84,8 @@ func (p *problem) move(r *rand.Rand) {
 		if !ok {
 			id = len(p.x)
 			copies[[2]int{from, sign}] = id
-			p.x = append(p.x, shifted(p.x[from], x, float64(sign), g.Single))
-			p.y = append(p.y, shifted(p.y[from], y, float64(sign), g.Single))
+			p.x = append(p.x, shifted(p.x[from], x, float64(sign), g.Single, g.Hollow))
+			p.y = append(p.y, shifted(p.y[from], y, float64(sign), g.Single, false))
 			p.w = append(p.w, p.w[from]*math.Pow(10, g.LevelWeight))
 		}
 		p.stream[k*every] = id
@@ -100,11 +100,13 @@ func level(top, decades float64) float64 {
 	return math.Pow(10, top+decades)
 }
 
-// shifted is x + f·by, rounded to float32 where single.
-func shifted(x, by []float64, f float64, single bool) []float64 {
+// shifted is x + f·by, rounded to float32 where single; zeros stay where hollow.
+func shifted(x, by []float64, f float64, single, hollow bool) []float64 {
 	out := slices.Clone(x)
 	for j := range out {
-		out[j] += f * by[j]
+		if out[j] != 0 || !hollow {
+			out[j] += f * by[j]
+		}
 	}
 	if single {
 		round32(out)
@@ -269,7 +271,7 @@ func (p *problem) block(lo, hi int) dataset.Block {
 // make copies rows lo to hi.
 func (p *problem) make(lo, hi int) dataset.Block {
 	b := dataset.Block{First: int64(lo), N: hi - lo}
-	if p.g.Sparse {
+	if p.g.Sparse && !(p.g.Mixed && lo/p.g.Block%2 == 1) {
 		b.Sparse = &engine.CSR{Rows: hi - lo, Cols: p.g.Cols, RowPtr: []int{0}}
 	}
 	for i := lo; i < hi; i++ {

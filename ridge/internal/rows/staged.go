@@ -197,7 +197,12 @@ func (st *Staged) nonZero(i, d int) bool {
 		if st.Centre == nil {
 			return some(val)
 		}
-		return differs(idx, val, st.Centre)
+		for k, j := range idx { // a mean is not zero only where other rows' entries differ from it
+			if val[k] != st.Centre[j] {
+				return true
+			}
+		}
+		return false
 	case i >= st.own:
 		return some(st.stage.block.joining)
 	}
@@ -218,16 +223,4 @@ func (st *Staged) nonZero(i, d int) bool {
 		}
 	}
 	return false
-}
-
-// differs reports whether a sparse row is another one than x.
-func differs(idx []int32, val, x []float64) bool {
-	at := 0
-	for k, j := range idx {
-		if val[k] != x[j] || slices.ContainsFunc(x[at:j], func(v float64) bool { return v != 0 }) {
-			return true
-		}
-		at = int(j) + 1
-	}
-	return slices.ContainsFunc(x[at:], func(v float64) bool { return v != 0 })
 }
