@@ -57,17 +57,9 @@ type hand struct {
 	lane *lane
 	at   int64 // which lane it is
 	view engine.CSR
-	raw  float64 // of the lane, when it will have the rows
-	from int     // row of the block at hand: an error is of this row or one behind it
-	all  gathered
-}
-
-// gathered are the sparse rows that a lane has of a block. Where they are centred each staged block takes
-// two dense rows beside them, its mean and the row that joins it to those before, so that they are staged
-// together, though they come in groups.
-type gathered struct {
-	x    engine.CSR
-	y, w []float64
+	raw  float64        // of the lane, when it will have the rows
+	from int            // row of the block at hand: an error is of this row or one behind it
+	all  dataset.Buffer // sparse rows of the block that are staged together
 }
 
 // newCrew makes the crew of some lanes.
@@ -137,34 +129,26 @@ func (c *crew) append(h *hand, b dataset.Block) error {
 	return h.lane.append(b)
 }
 
-// deliver gives a lane its rows of the block at hand, which were found to be good.
+// deliver gives a lane its rows of the block at hand, which were found to be good. Of sparse rows that are
+// centred each staged block takes two dense rows beside them, its mean and the row that joins it to those
+// before: so they are staged together, though they come in groups.
 func (c *crew) deliver(h *hand) error {
 	if c.block.Sparse == nil || !c.cfg.Intercept || !h.lane.sketch.KeepsSparse() {
 		return c.pieces(h, (*crew).append)
 	}
-	g := &h.all
-	g.x = engine.CSR{Cols: c.cfg.Dim, RowPtr: append(g.x.RowPtr[:0], 0), ColIdx: g.x.ColIdx[:0], Val: g.x.Val[:0]}
-	g.y, g.w = g.y[:0], g.w[:0]
-	if err := c.pieces(h, (*crew).gather); err != nil || g.x.Rows == 0 {
+	h.all.Reset()
+	h.all.Sparse = true
+	if err := c.pieces(h, (*crew).gather); err != nil || h.all.N == 0 {
 		return err
 	}
-	all := dataset.Block{N: g.x.Rows, Sparse: &g.x, Y: g.y}
-	if c.block.W != nil {
-		all.W = g.w
-	}
-	return c.append(h, all)
+	return c.append(h, h.all.Block(0, c.cfg.Dim))
 }
 
-// gather adds rows to those of a lane.
+// gather adds rows to those of a lane that are staged together.
 func (c *crew) gather(h *hand, b dataset.Block) error {
-	g := &h.all
 	for i := range b.N {
-		idx, val := b.Sparse.Row(i)
-		g.x.ColIdx, g.x.Val = append(g.x.ColIdx, idx...), append(g.x.Val, val...)
-		g.x.RowPtr = append(g.x.RowPtr, len(g.x.Val))
+		h.all.AppendRow(b, i, c.cfg.Dim, c.cfg.Targets)
 	}
-	g.x.Rows += b.N
-	g.y, g.w = append(g.y, b.Y...), append(g.w, b.W...)
 	return nil
 }
 

@@ -62,14 +62,30 @@ func TestLanesMerged(t *testing.T) {
 		}
 		row := 0
 		for _, b := range blocks {
+			together := make([]dataset.Buffer, cfg.Lanes) // sparse rows that are centred
 			for lo := 0; lo < b.N; {
 				hi, lane := min(b.N, lo+cfg.LaneRows-(row+lo)%cfg.LaneRows), (row+lo)/cfg.LaneRows%cfg.Lanes
 				if after := int(cfg.LanesAfter); row+lo < after {
 					hi, lane = min(b.N, after-row), 0
 				}
 				var view engine.CSR
-				check(t, parts[lane].AppendBlock(b.Cut(lo, hi, cfg.Dim, cfg.Targets, &view)))
+				if b.Sparse == nil || !cfg.Intercept || !parts[lane].Sketch().KeepsSparse() {
+					check(t, parts[lane].AppendBlock(b.Cut(lo, hi, cfg.Dim, cfg.Targets, &view)))
+				} else {
+					if together[lane].N == 0 {
+						together[lane].Reset()
+						together[lane].Sparse = true
+					}
+					for i := lo; i < hi; i++ {
+						together[lane].AppendRow(b, i, cfg.Dim, cfg.Targets)
+					}
+				}
 				lo = hi
+			}
+			for i := range together {
+				if together[i].N > 0 {
+					check(t, parts[i].AppendBlock(together[i].Block(0, cfg.Dim)))
+				}
 			}
 			row += b.N
 		}
