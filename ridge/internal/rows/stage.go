@@ -1,6 +1,6 @@
-// Package rows says how the rows of a source become rows of [A Y]: weighted, centred,
-// written out where they are sparse, and checked; and counts what rounding does to them
-// on the way.
+// Package rows says how the rows of a source become rows of [A Y]: weighted, centred, where they
+// are sparse kept so or written out, and checked; and counts what rounding does to them on the
+// way.
 package rows
 
 import (
@@ -21,8 +21,8 @@ import (
 // of the outer products of all staged rows is then exactly the centred scatter
 // of [A Y], so A and Y are centred alike and nothing is subtracted afterwards.
 //
-// Means are kept relative to an origin, the heaviest row of the first block: the
-// joining row is a difference of means, whose round-off must be that of the data's
+// Means are kept relative to an origin, the heaviest row of the first block (or, where sparse rows
+// stay so, some of its entries: sparse.go): the joining row is a difference of means, whose round-off must be that of the data's
 // spread and not that of their distance from zero.
 //
 // What rounding does to the staged rows depends on how far each row was from the

@@ -89,7 +89,8 @@ func densify(s *engine.CSR, i int, dst []float64) {
 	}
 }
 
-// Load stages a block. Sparse rows that are centred are written out, unless they may stay as they are.
+// Load stages a block. Sparse rows that are centred are written out, unless sparse says that they may
+// stay as they are, less a centre, and they are short enough (see stays).
 func (s *Stage) Load(b dataset.Block, sparse bool) Staged {
 	w := b.W
 	s.Rows += int64(b.N)
