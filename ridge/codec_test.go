@@ -609,6 +609,12 @@ func FuzzSummary(f *testing.F) {
 	}
 	_, b := small(f)
 	f.Add(b)
+	waiting := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 128, Size: 2, Intercept: true, Store: fd.StoreRows}))(f)
+	check(f, waiting.AppendBlock(levelled(rand.New(rand.NewPCG(1, 1)), 5, 128, 3).Cut(0, 3, 128, 1, new(engine.CSR))))
+	if b := must(waiting.Sketch().MarshalBinary())(f); b[8] != 4 {
+		f.Fatalf("a sketch of version %d, want one in which rows with a centre wait", b[8])
+	}
+	f.Add(marshal(f, waiting))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		fuzzed(t, b)
 		fuzzed(t, seal(slices.Clone(b)))

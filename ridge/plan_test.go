@@ -162,6 +162,14 @@ func TestPlanMemory(t *testing.T) {
 			}
 		}
 	}
+	const wide = 3000
+	all := levelled(rand.New(rand.NewPCG(1, 3)), 600, wide, 3)
+	few := summarize(t, must(dataset.FromCSR(all.Sparse, 1, all.Y))(t), ridge.SummaryConfig{Size: 4, Intercept: true})
+	for _, o := range must(few.Plan(ridge.PlanConfig{Sizes: []int{32, 128}}))(t).Options {
+		if o.Method == "one-shot" {
+			planned(t, o, all, ridge.SummaryConfig{Dim: wide, Size: o.Size, Intercept: true})
+		}
+	}
 	if _, err := small.Plan(ridge.PlanConfig{Lanes: -1}); !errors.Is(err, ridge.ErrInput) {
 		t.Errorf("-1 lanes: %v", err)
 	}
