@@ -14,6 +14,8 @@
 // columns; it belongs to column j. And it says R = ⌊0.1·d + ½⌋ where its figures
 // use [LowRank] and [HighRank]. The "rotation" is one only as the orthonormal
 // variant of the transform.
+//
+// And it makes sparse rows of far more features: a [Text], whose words follow Zipf's law.
 package synthetic
 
 import (
