@@ -49,13 +49,16 @@ const (
 // and where nothing is lost (m = d, or rank(A) ≤ m) they are calibrated figures. Of
 // RoundOff, only what decays, adding rows to AᵀA where that is kept (scatter.go) and numbers
 // below the smallest normal one lose is proved.
-// Frobenius2 and Tail are rounded values without a pad.
+// Frobenius2, Tail and TailSlack are rounded values without a pad.
 type Bound struct {
 	Shrinkage  float64 // η = Σδ
 	RoundOff   float64 // what floating-point arithmetic may have added: calibrated
 	Frobenius2 float64 // ‖A‖²_F
 	Tail       float64 // tr(AᵀA − BᵀB) = ‖A‖²_F − ‖B‖²_F, at least 0
-	Rows       int64   // n
+	// TailSlack is how much less than Tail, and ‖A‖²_F than Frobenius2, may be: 0 but for
+	// [Spectrum.Scaled], to which they are not known.
+	TailSlack float64
+	Rows      int64 // n
 }
 
 // FD is the bound η on ‖AᵀA − BᵀB‖₂, round-off included.

@@ -27,6 +27,7 @@ type file struct {
 	Preparation Preparation      `json:"preparation"`
 	Terms       []string         `json:"feature_names,omitempty"`
 	Folded      *dataset.Scaling `json:"folded_scaling,omitempty"`
+	Penalty     *Penalty         `json:"penalty,omitempty"`
 	*Fit
 	Models []Fit `json:"models,omitempty"`
 }

@@ -21,6 +21,7 @@
 //	feature_names     the names of polynomial features, in the order of the weights
 //	folded_scaling    {mean, scale} of columns that were scaled for the fit, where coef and
 //	                  intercept are in the units of the file: predict from unscaled columns
+//	penalty           a [Penalty], where columns had one; folded_scaling has it already
 //
 // and, for one γ beside these, for several in the list models of an object for each,
 //
@@ -57,21 +58,27 @@ import (
 
 // A Model is a saved fit for one γ or several.
 type Model struct {
-	Rows        int64 // of the fit
-	Features    int   // that the fit was of, computed ones where there are any
-	Size        int   // of the sketch, 0 without
-	Backend     string
-	Tol         float64  // the relative error that was asked for
-	Intercept   bool     // one was fitted
-	Columns     []string // of the file's header, in its order, targets included
-	Target      string   // as the user named it
+	Rows      int64 // of the fit
+	Features  int   // that the fit was of, computed ones where there are any
+	Size      int   // of the sketch, 0 without
+	Backend   string
+	Tol       float64 // the relative error that was asked for
+	Intercept bool    // one was fitted
+	Header
 	Preparation Preparation
 	Terms       []string // names of what the weights are of, nil where they have none
 	// Folded is the scaling of the columns that the weights were fitted to, where the weights
 	// are in the units of the file. A summary of columns that were scaled in another way is
 	// not one of the fit.
-	Folded *dataset.Scaling
-	Fits   []Fit // one for each γ
+	Folded  *dataset.Scaling
+	Penalty *Penalty // on record, nil where columns had none; Folded has it already
+	Fits    []Fit    // one for each γ
+}
+
+// A Header is what a model keeps of that of the file.
+type Header struct {
+	Columns []string // in its order, targets included
+	Target  string   // as the user named it
 }
 
 // A Fit is the weights for one γ, and its record. Without computed features the weights are
@@ -95,12 +102,14 @@ type Fitted struct {
 
 // Details are what a model says of a fit and its solutions don't know.
 type Details struct {
-	Intercept bool     // one was fitted
-	Size      int      // of the sketch, 0 without
-	Tol       float64  // the relative error that was asked for
-	Passes    int      // reads of the data that preparing took
-	Columns   []string // of the data, targets included
-	Target    string   // which of them was the target
+	Intercept bool      // one was fitted
+	Size      int       // of the sketch, 0 without
+	Tol       float64   // the relative error that was asked for
+	Passes    int       // reads of the data that preparing took
+	Columns   []string  // of the data, targets included
+	Target    string    // which of them was the target
+	Before    []float64 // what the rows were penalised by as they came, which prep has already
+	Bands     []Band    // by which a penalty was given, or which it was chosen for
 }
 
 // New makes a model of the solutions for one γ or several. prep is how their rows were
@@ -109,7 +118,8 @@ type Details struct {
 // with the solutions. No solution, a nil one, and solutions whose dimensions, or numbers of
 // rows, are not those of each other and of the preparation, are [ErrShape]; so are names of
 // another number than the columns. A γ that no ridge regression has, and an intercept that
-// the details say is none, are [ErrInput]. Weights that are not finite are an error. Solutions that
+// the details say is none, are [ErrInput]. Columns of solutions that have a Penalty were scaled by
+// that besides. Weights that are not finite are an error. Solutions that
 // are not certified to the tolerance, those of a *[ridge.NotConvergedError], are taken like any
 // others: the model keeps their status, and its Err tells.
 func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, error) {
@@ -119,13 +129,20 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 	if slices.Contains(solutions, nil) {
 		return nil, fmt.Errorf("%w: a solution is nil", errShape)
 	}
+	penalty, err := penaltyOf(solutions)
+	if err != nil {
+		return nil, err
+	}
+	if prep, err = prep.Penalize(penalty); err != nil {
+		return nil, err
+	}
 	t, d := solutions[0].Dims()
 	if prep.Inputs == 0 && prep.Expansion() == nil {
 		prep.Inputs = d
 	}
 	m := &Model{
 		Rows: solutions[0].Rows, Features: d, Size: about.Size, Backend: solutions[0].Backend, Tol: about.Tol,
-		Intercept: about.Intercept, Columns: about.Columns, Target: about.Target, Preparation: prep,
+		Intercept: about.Intercept, Header: Header{about.Columns, about.Target}, Preparation: prep,
 	}
 	if prep.unscales() {
 		if len(prep.Scaling.Mean) != d || len(prep.Scaling.Scale) != d {
@@ -133,7 +150,11 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 		}
 		m.Folded, m.Preparation.Scaling = prep.Scaling, nil
 	}
+	if penalty != nil || about.Before != nil {
+		m.Penalty = &Penalty{Before: slices.Clone(about.Before), After: slices.Clone(penalty), Bands: about.Bands}
+	}
 	for _, f := range solutions {
+		f = f.Fitted()
 		if f.Rows != m.Rows && f.Rows != 0 && m.Rows != 0 { // 0: unknown
 			return nil, fmt.Errorf("%w: solutions of %d rows and of %d", errShape, m.Rows, f.Rows)
 		}
@@ -199,7 +220,7 @@ func (m *Model) Write(w io.Writer) error {
 	}
 	f := file{
 		Version: version, Rows: m.Rows, Features: m.Features, Size: m.Size, Backend: m.Backend, Tol: Number(m.Tol),
-		Intercept: m.Intercept, Columns: m.Columns, Target: m.Target, Preparation: m.Preparation, Folded: m.Folded,
+		Intercept: m.Intercept, Columns: m.Columns, Target: m.Target, Preparation: m.Preparation, Folded: m.Folded, Penalty: m.Penalty,
 	}
 	if m.Preparation.Polynomial != nil {
 		f.Terms = m.Terms
@@ -237,7 +258,7 @@ func Read(r io.Reader) (*Model, error) {
 	}
 	m := &Model{
 		Rows: f.Rows, Features: f.Features, Size: f.Size, Backend: f.Backend, Tol: float64(f.Tol),
-		Intercept: f.Intercept, Columns: f.Columns, Target: f.Target, Preparation: f.Preparation, Terms: f.Terms, Folded: f.Folded, Fits: f.Models,
+		Intercept: f.Intercept, Header: Header{f.Columns, f.Target}, Preparation: f.Preparation, Terms: f.Terms, Folded: f.Folded, Penalty: f.Penalty, Fits: f.Models,
 	}
 	if m.Preparation.Polynomial == nil { // whose terms may be many more than the text is long
 		m.Terms = m.Preparation.Terms()
@@ -278,6 +299,9 @@ func (m *Model) valid(w *Fit) error {
 	}
 	if p.Scaling != nil && (len(p.Scaling.Mean) != p.Inputs || len(p.Scaling.Scale) != p.Inputs) {
 		return fmt.Errorf("a scaling of %d columns for %d", len(p.Scaling.Mean), p.Inputs)
+	}
+	if err := m.Penalty.valid(p.Inputs); err != nil {
+		return err
 	}
 	for _, c := range w.Coef {
 		if len(c) != want || want < 1 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"reflect"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -27,7 +26,8 @@ type Intervals struct {
 	// it and from the model's certificate; of the two intervals the intersection is taken.
 	Summary *ridge.Summary
 	// Preparation is how the rows of Summary were prepared; nil means as
-	// [Model.FittedPreparation] says.
+	// [Model.FittedPreparation] says. It may be without the penalty that the model's fit has put on
+	// such a summary afterwards: it is put on this one, too.
 	Preparation *Preparation
 }
 
@@ -130,14 +130,17 @@ func (p *Predictor) bySummary(m *Model, by *Intervals) error {
 	if cfg := sum.Config(); cfg.Dim != m.Features || cfg.Targets != t {
 		return &SummaryError{fmt.Errorf("%w: it is of %d features and %d targets, the model of %d and %d", ErrShape, cfg.Dim, cfg.Targets, m.Features, t)}
 	}
-	if by.Preparation != nil && !reflect.DeepEqual(*by.Preparation, m.FittedPreparation()) {
+	sum, alike, err := m.asPrepared(sum, by.Preparation)
+	switch {
+	case err != nil:
+		return &SummaryError{err}
+	case !alike:
 		return &SummaryError{ErrPreparation}
 	}
 	if err := sameRows(sum, m, w.TSS); err != nil {
 		return &SummaryError{err}
 	}
 	p.asFitted(m)
-	var err error
 	if p.intervals, err = sum.Predictor(p.fit.Gamma); err != nil {
 		return err
 	}

@@ -36,8 +36,10 @@ type Record struct {
 }
 
 // NewRecord describes a fit to rows that were prepared by prep. passes is how many reads
-// of the data preparing took, which are added to those of the fit.
+// of the data preparing took, which are added to those of the fit. Where f has a Penalty prep is
+// the one that has it already, see [Preparation.Penalize].
 func NewRecord(f *ridge.Solution, prep *Preparation, passes int) Record {
+	f = f.Fitted()
 	out := Record{
 		Gamma: Number(f.Gamma), Method: f.Method, Passes: f.Passes + passes, Iterations: f.Iterations,
 		Shrinkage: Number(f.Shrinkage), Contraction: Number(f.Contraction), EffectiveDimension: f.EffectiveDimension,

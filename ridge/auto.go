@@ -60,6 +60,8 @@ func (o *Options) needsSketch(n int64, d int) string {
 	switch {
 	case o.Reducer != nil:
 		return "several ranks share the rows"
+	case o.choosesBands():
+		return "penalties of bands are chosen from a sketch"
 	case o.chooses() && !o.choosesExactly(n, d):
 		return "gamma is chosen from a sketch"
 	case o.KeepSummary:

@@ -158,6 +158,9 @@ func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 	if !s.made() {
 		return 0, errUnmade
 	}
+	if err := s.writable(); err != nil {
+		return 0, err
+	}
 	if len(s.Meta) > MaxMeta {
 		return 0, fmt.Errorf("ridge: Meta has %d bytes, at most %d can be written", len(s.Meta), MaxMeta)
 	}
@@ -233,6 +236,7 @@ func ReadSummary(r io.Reader, be engine.Backend) (*Summary, error) {
 // become makes s what o is, which is of no more use.
 func (s *Summary) become(o *Summary) {
 	s.cfg, s.lanes, s.crew, s.Meta = o.cfg, o.lanes, o.crew, o.Meta
+	s.penalty, s.ofWhole = nil, false
 	s.changed()
 }
 

@@ -30,7 +30,7 @@ func (l *lane) evidence(spec *fd.Spectrum) certify.Evidence {
 		e.Means, e.MeanErrors = st.Means(), st.MeanErrors()
 	}
 	if !l.unwatched {
-		e.Witness = certify.Witness{Probe: certify.Probe(d), Product: l.sums.kh()}
+		e.Witness = certify.Witness{Probe: l.sums.probe(), Product: l.sums.kh()}
 	}
 	return e
 }

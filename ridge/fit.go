@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
@@ -23,6 +20,7 @@ type Result struct {
 	Status    Status      // why it stopped: for the last target and γ that was not certified to the tolerance, if any
 
 	Choice   *GammaChoice // how γ was chosen; nil where Options.Gammas has it
+	Bands    *BandChoice  // the penalties of Options.Bands, and how they were chosen; nil where there are none
 	Summary  *Summary     // nil for a direct method
 	SizedFor float64      // the error that a pilot chose the sketch's size for; 0: none did
 	Passes   int          // reads of the data
@@ -86,6 +84,11 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 		return nil, errNoSource
 	}
 	n, d, t := src.Dims()
+	if p, err := opts.penalty(d); err != nil {
+		return nil, err
+	} else if p != nil {
+		return fitPenalized(ctx, src, p, opts)
+	}
 	r := &Result{}
 	r.Method, r.Reason = ChooseMethod(n, d, t, opts)
 	if err := opts.checkGammas(r.Method); err != nil {
@@ -118,6 +121,14 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Options) (*Result, error) {
 	if !sum.made() {
 		return nil, errUnmade
+	}
+	if err := opts.checkPenalty(); err != nil {
+		return nil, err
+	}
+	if p, err := opts.penalty(sum.cfg.Dim); err != nil {
+		return nil, err
+	} else if p != nil {
+		return fitSummaryPenalized(ctx, src, sum, p, opts)
 	}
 	r := &Result{Method: opts.Method, Summary: sum}
 	if r.Method == "" {
@@ -298,88 +309,4 @@ func inSource(err error, stride int) error {
 		return &fd.RangeError{Row: e.Row * stride}
 	}
 	return err
-}
-
-// finish chooses γ and makes the solutions of a summary.
-func (r *Result) finish(ctx context.Context, src dataset.Source, cv *CVResult, opts *Options) (*Result, error) {
-	gammas := opts.Gammas
-	c := chooser{ctx: ctx, src: src, opts: opts, method: r.Method, sum: r.Summary}
-	if opts.chooses() {
-		var err error
-		if r.Choice, err = c.choose(cv); err != nil {
-			return nil, err
-		}
-		r.Passes += c.made
-		gammas = []float64{r.Choice.Gamma()}
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if r.Method == oneShotName {
-		if err := r.oneShot(gammas, opts.PlainFD); err != nil {
-			return nil, err
-		}
-		return r, nil
-	}
-	return r.refine(&c, gammas)
-}
-
-// oneShot reads the solutions off.
-func (r *Result) oneShot(gammas []float64, plain bool) (err error) {
-	r.Status = OnePass
-	if !plain {
-		r.Solutions, err = r.Summary.Path(gammas)
-		return err
-	}
-	for _, g := range gammas {
-		f, err := r.Summary.FitFD(g)
-		if err != nil {
-			return err
-		}
-		r.Solutions = append(r.Solutions, f)
-	}
-	return nil
-}
-
-// refine makes further passes, from what is known once γ was chosen.
-func (r *Result) refine(c *chooser, gammas []float64) (*Result, error) {
-	opts := c.opts
-	method, err := ParseMethod(r.Method)
-	if err != nil {
-		return nil, err
-	}
-	var start *mat.Dense
-	if c.made > 0 {
-		if x := r.Choice.Path[r.Choice.Index].Coef(); !math.IsInf(mat.Norm(x, 1), 0) && !math.IsNaN(mat.Norm(x, 1)) {
-			start = x
-		}
-	}
-	solve := SolveOptions{
-		Method: method, Tol: opts.Tol, MaxPasses: opts.MaxPasses, PlainFD: opts.PlainFD,
-		Observe: opts.Observe, Journal: after(opts.Journal, c.kept), Reducer: opts.Reducer, Start: start,
-	}
-	if tell := opts.Progress; tell != nil {
-		solve.Progress = func(p Progress) { tell(Refining, p) }
-	}
-	r.Solutions, err = SolvePath(c.ctx, c.src, c.sum, gammas, solve)
-	if short, ok := errors.AsType[*NotConvergedError](err); ok {
-		r.Solutions = short.Solutions
-	} else if err != nil {
-		return nil, err
-	}
-	passes := 0
-	for _, f := range r.Solutions {
-		passes = max(passes, f.Iterations)
-		f.Passes += c.made
-		if c.sum != r.Summary { // what is said of the sketch stays true of that
-			k, err := r.Summary.known(r.Method, 1)
-			if err != nil {
-				return nil, err
-			}
-			f.Shrinkage, f.Contraction = k.Bound().FD(), solve.contraction(k, f.Gamma)
-		}
-		r.Status = r.Status.worse(f.Status)
-	}
-	r.Passes += passes
-	return r, r.Err()
 }

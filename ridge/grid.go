@@ -12,7 +12,7 @@ import "math"
 func (s *Summary) Grid(k int) []float64 {
 	mean := 1.0
 	if s.made() {
-		mean = s.Sketch().Bound().Frobenius2 / float64(s.cfg.Dim)
+		mean = s.bound().Frobenius2 / float64(s.cfg.Dim)
 	}
 	return gridOver(mean, k)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
@@ -87,10 +88,16 @@ func newLeaveOneOut(src dataset.Source, sum *Summary, fits []*Solution) (*leaveO
 		return nil, fmt.Errorf("%w: the source has %d features and %d targets, the summary %d and %d", errShape, d, t, sum.cfg.Dim, sum.cfg.Targets)
 	}
 	var gammas []float64
+	fits = slices.Clone(fits)
 	for i, f := range fits {
 		if f == nil || !f.hasShape(sum.cfg.Targets, sum.cfg.Dim) {
 			return nil, unfit("fit %d is not of %d targets and %d features", i+1, sum.cfg.Targets, sum.cfg.Dim)
 		}
+		f, err := sum.fitted(f)
+		if err != nil {
+			return nil, err
+		}
+		fits[i] = f
 		gammas = append(gammas, f.Gamma)
 	}
 	k, err := sum.known("leave-one-out", 1, gammas...)

@@ -170,7 +170,7 @@ func (c *chooser) byResiduals(choice *GammaChoice) bool {
 // known: of no γ that may be the best is the mean leverage uncertain by more than half of
 // GammaTol, though all that rows have were outside of the sketch.
 func (c *chooser) byFits(choice *GammaChoice) bool {
-	b, n := c.sum.Sketch().Bound(), float64(c.sum.Rows())
+	b, n := c.sum.bound(), float64(c.sum.Rows())
 	for _, i := range choice.Possible {
 		gamma := choice.Path[i].Gamma
 		if !(2*b.Frobenius2/n*b.Shrinkage/gamma/(gamma+b.Shrinkage) <= c.opts.gammaTol()) {

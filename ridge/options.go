@@ -32,6 +32,17 @@ type Options struct {
 	// see [Fit]. Default 0.01; +Inf spends none. [GammaChoice] says what was reached.
 	GammaTol float64
 
+	// Penalty is p > 0 for each feature: γ·Σ pⱼxⱼ² in place of γ‖x‖². [Fit] divides columns by √pⱼ
+	// before it reads the rows, [FitSummary] afterwards, see [Summary.Penalize]. Solutions then have a
+	// Penalty, too: it says what their certificates are about. What Observe is shown, and the summaries in
+	// Summarized and in the Result, are of the scaled columns.
+	Penalty []float64
+	// Bands say the same for groups of columns; those in none have 1. The penalties of bands that
+	// have none are chosen, together with γ, by [Summary.ChooseBands], where there are no Gammas; as long as
+	// the sketch leaves open that one of those tried is better by more than GammaTol, as for γ, a
+	// pass is spent on that. See Result.Bands.
+	Bands []Band
+
 	// Method is what is to run: one of "one-shot", "cg", "galerkin", "chebyshev", "newton",
 	// "cholesky", "qr", "tridiagonal", "dual", "dual-cg", and "exact", which is Cholesky or, from
 	// four γ on, Tridiagonal, and QR where a γ is 0 or the system is found to be numerically
@@ -179,6 +190,9 @@ func (o *Options) check() error {
 		return badinput.Errorf("ridge: cross-validation makes its own summaries, of the folds: it takes no Reducer, Journal or Summarize")
 	case o.Reducer != nil && o.Summarize == nil:
 		return badinput.Errorf("ridge: with a Reducer, Summarize has to make the summary of all workers' rows")
+	}
+	if err := o.checkPenalty(); err != nil {
+		return err
 	}
 	if factors(o.Method) {
 		if why := o.needsSketch(-1, 0); why != "" {

@@ -30,7 +30,8 @@ import (
 // It keeps workspace: one goroutine at a time may use it.
 type Predictor struct {
 	d, t  int
-	block int // rows taken at a time
+	sum   *Summary // nil for a fit alone
+	block int      // rows taken at a time
 	be    engine.Backend
 	at    *certify.At // what the summary proves, nil for a fit alone
 	form  *certify.Prediction
@@ -82,7 +83,7 @@ func (s *Summary) projector(k *certify.Known) (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.basis.v = k.Sketch.V
+	p.sum, p.basis.v = s, k.Sketch.V
 	if s.cfg.Intercept {
 		p.basis.mean = k.Means[:p.d]
 		p.basis.meanAlong = make([]float64, len(k.Sketch.Sigma2))
@@ -107,7 +108,7 @@ func newPredictor(d, t int, be engine.Backend, form *certify.Prediction) (*Predi
 // both from its certificate. An interval is then what both allow. Bounds that are not finite
 // narrow nothing. f takes the place of a fit given before.
 //
-// A fit at another γ or of other dimensions is [ErrShape]; one that cannot be of the
+// A fit at another γ, of other dimensions or with another penalty than that of the summary is [ErrShape]; one that cannot be of the
 // summary's rows, by their number, ‖b‖², its intercept or cᵀx̂, is [ErrOtherRows]. What
 // is proved of other rows that agree in all these would be combined in error. The
 // predictor of a fit alone ([Solution.Predictor]) takes no other, [ErrShape].
@@ -117,6 +118,10 @@ func (p *Predictor) Narrow(f *Solution) error {
 	}
 	if f == nil {
 		return fmt.Errorf("%w: no fit to narrow by", errShape)
+	}
+	f, err := p.sum.fitted(f)
+	if err != nil {
+		return err
 	}
 	t, d := f.Dims()
 	if !f.hasShape(p.t, p.d) || f.Gamma != p.at.Gamma || !f.certified() {
@@ -195,7 +200,7 @@ func (f *Solution) Predictor() (*Predictor, error) {
 		return nil, err
 	}
 	for _, o := range f.Targets {
-		p.anchors = append(p.anchors, certify.Alone(o.Coef, bounded(o.ErrorBound)))
+		p.anchors = append(p.anchors, certify.Alone(o.Coef, f.unscaledError(&o)))
 		p.weights = append(p.weights, o.Coef...)
 	}
 	return p, nil

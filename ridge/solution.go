@@ -68,6 +68,9 @@ type Solution struct {
 	Passes     int    // reads of the data it rests on
 	Iterations int
 	Status     Status // why it stopped: for the last target that was not certified to the tolerance, if any
+
+	// Penalty is what the columns were penalised by, beyond γ; nil where all by 1.
+	Penalty []float64
 }
 
 // A Target is the solution for one target.
@@ -83,6 +86,10 @@ type Target struct {
 	// rounding of x̂ where it was refined beyond that of plain gradients; NaN for a method that
 	// made no pass at x̂.
 	GradientNorm float64
+	// Scaled is ẑ, the weights of columns that are divided by √pⱼ, where the solution has a
+	// Penalty p, else nil. It is what the Certificate is about, as are GradientNorm and all
+	// norms in it, ‖ẑ‖² being Σ pⱼx̂ⱼ²; Coef is x̂ⱼ = ẑⱼ/√pⱼ, rounded once more.
+	Scaled []float64
 
 	Certificate
 }

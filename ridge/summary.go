@@ -68,6 +68,7 @@ type Summary struct {
 	joined  *lane        // of all rows; nil when it has to be made of the lanes
 	spec    *fd.Spectrum // of its sketch; nil when it has to be computed
 	ofWhole bool         // spec is that of K itself, see whole
+	penalty []float64    // of a view in penalised columns, of which spec is; nil: none
 }
 
 // NewSummary makes an empty summary. The errors are those of [fd.New].
@@ -142,6 +143,8 @@ func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress fun
 		return errUnmade
 	case src == nil:
 		return errNoSource
+	case s.penalty != nil:
+		return errView
 	}
 	n, d, t := src.Dims()
 	if d != s.cfg.Dim || t != s.cfg.Targets {
@@ -257,6 +260,9 @@ func (s *Summary) appendFrom(first int64, b dataset.Block) error {
 	if !s.made() {
 		return errUnmade
 	}
+	if err := s.writable(); err != nil {
+		return err
+	}
 	if s.cfg.Lanes > 1 && s.Rows()+int64(b.N) > s.cfg.LanesAfter {
 		return s.deal(int(first), b)
 	}
@@ -284,6 +290,9 @@ func (s *Summary) changed() { s.joined, s.spec = nil, nil }
 func (s *Summary) Decay(beta float64) error {
 	if !s.made() {
 		return errUnmade
+	}
+	if err := s.writable(); err != nil {
+		return err
 	}
 	if w := s.Weight(); beta > 0 && w > 0 && !(beta*w >= leastWeight) {
 		return &ScaleError{"Σw", beta * w}
@@ -316,6 +325,9 @@ func (s *Summary) Merge(o *Summary) error {
 	if s == o || a.Dim != b.Dim || a.Targets != b.Targets || a.Size != b.Size || a.Intercept != b.Intercept {
 		return fmt.Errorf("%w: merging summaries of %d×%d and %d×%d, size %d and %d, intercept %v and %v, which must differ in nothing but their rows",
 			errShape, a.Dim, a.Targets, b.Dim, b.Targets, a.Size, b.Size, a.Intercept, b.Intercept)
+	}
+	if s.penalty != nil || o.penalty != nil {
+		return errView
 	}
 	other, err := o.all()
 	if err != nil {

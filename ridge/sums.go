@@ -166,6 +166,14 @@ func (s *sums) merge(o *sums) {
 // c is AᵀY, t×d.
 func (s *sums) c() []float64 { return values(s.cross[:s.t*s.d]) }
 
+// probe is h.
+func (s *sums) probe() []float64 {
+	if s.h == nil {
+		return certify.Probe(s.d)
+	}
+	return s.h
+}
+
 // kh is Kh.
 func (s *sums) kh() []float64 { return values(s.cross[s.t*s.d:]) }
 

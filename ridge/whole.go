@@ -27,14 +27,14 @@ func (s *Summary) whole(ctx context.Context, src dataset.Source, opts *SolveOpti
 	if err != nil {
 		return nil, err
 	}
-	d, b := s.cfg.Dim, all.sketch.Bound()
+	d, b := s.cfg.Dim, s.bound()
 	spec, err := fd.WholeSpectrum(engine.View(d, d, a), fd.Bound{RoundOff: k.WholeError(), Frobenius2: b.Frobenius2, Rows: b.Rows}, s.cfg.Backend)
 	if err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}
 	known := *all
 	known.sparse = known.sparse || k.Sparse
-	return &Summary{cfg: s.cfg, lanes: []*lane{&known}, spec: spec, ofWhole: true}, nil
+	return &Summary{cfg: s.cfg, lanes: []*lane{&known}, spec: spec, ofWhole: true, penalty: s.penalty}, nil
 }
 
 // wholeBytes is the memory that such a pass takes: sums, vectors and the eigenproblem.

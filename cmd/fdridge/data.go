@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"math"
-	"slices"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
 	"github.com/fdridge/fdridge/dataset"
@@ -20,6 +18,7 @@ type data struct {
 	source  dataset.Source // prepared
 	prep    model.Preparation
 	scans   int // passes that preparing took
+	penalised
 }
 
 // unique returns names, or nil where two columns have the same name: no column can be found
@@ -51,6 +50,9 @@ func openData(ctx context.Context, o *inputFlags, run session, scaling *dataset.
 	d := &data{opened: opened, counted: &job.Counter{Source: src}}
 	d.prep.Names = unique(opened.Names)
 	_, d.prep.Inputs, _ = src.Dims()
+	if d.penalised, err = o.penaltyFlags.read(ctx, run.seen, &d.prep); err != nil {
+		return nil, err
+	}
 	if o.standardize {
 		d.scans++
 	}
@@ -94,54 +96,6 @@ func (d *data) learnScaling(ctx context.Context, o *inputFlags, run session, bar
 		}
 		d.counted.Progress = nil
 	}
-	if o.penalty != "" {
-		p, err := readPenalty(ctx, o.penalty, run.seen, d.prep.Inputs)
-		if err != nil {
-			return err
-		}
-		d.prep.Scaling = penalise(d.prep.Scaling, p)
-	}
-	return nil
-}
-
-// readPenalty reads the d numbers of a file, which are a row or a column.
-func readPenalty(ctx context.Context, name string, seen map[string]dataset.Stamp, d int) ([]float64, error) {
-	src, err := file.Open([]string{name}, file.Options{Was: seen})
-	if err != nil {
-		return nil, err
-	}
-	var p []float64
-	for b, err := range src.Blocks(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		if b.Sparse != nil {
-			return nil, badInput("--penalty: %s is sparse, must be a row or a column of numbers", name)
-		}
-		p = append(p, b.X...)
-		if len(p) > d {
-			break
-		}
-	}
-	if len(p) != d {
-		return nil, badInput("--penalty: %s does not hold one number for each of the %d input columns", name, d)
-	}
-	if j := slices.IndexFunc(p, func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) }); j >= 0 {
-		return nil, badInput("--penalty: number %d of %s is %v, must be positive", j+1, name, p[j])
-	}
-	return p, nil
-}
-
-// penalise scales columns by 1/√p, which makes γ‖x‖² of γ·Σ pⱼxⱼ².
-func penalise(s *dataset.Scaling, p []float64) *dataset.Scaling {
-	if s == nil {
-		s = &dataset.Scaling{Mean: make([]float64, len(p)), Scale: make([]float64, len(p))}
-		for j := range p {
-			s.Scale[j] = 1
-		}
-	}
-	for j, v := range p {
-		s.Scale[j] *= math.Sqrt(v)
-	}
-	return s
+	d.prep, err = d.prep.Penalize(d.penalised.p)
+	return err
 }

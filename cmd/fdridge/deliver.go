@@ -66,10 +66,15 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 	if keeps {
 		f.Written.Model = o.out
 	}
+	prep, solutions := f.Data.Preparation, f.Found.Solutions
 	kept := func() (*model.Model, error) {
-		return model.New(f.Data.Preparation, f.Found.Solutions, model.Details{
+		return model.New(prep, solutions, model.Details{
 			Intercept: f.Asked.Intercept, Size: f.Size(), Tol: o.tol, Passes: f.Cost.PreparingReads, Columns: columns, Target: target,
+			Before: f.Data.Before, Bands: f.Bands(),
 		})
+	}
+	if err := f.AsFitted(); err != nil {
+		return err
 	}
 	if o.out != "" && keeps {
 		if err := writeModel(o.out, kept); err != nil {

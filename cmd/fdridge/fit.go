@@ -102,6 +102,9 @@ func (o *fitOptions) check() error {
 	case o.kept.name != "" && o.cv != 0:
 		return badInput("--checkpoint: --cv keeps none, it has a sketch of each fold; choose gamma by --gamma auto alone")
 	}
+	if err := o.checkChoice(&o.gammaFlags, o.method, o.cv != 0); err != nil {
+		return err
+	}
 	if o.save != "" && o.method == "exact" {
 		return badInput("--save-sketch: --method exact makes no sketch")
 	}
@@ -180,7 +183,7 @@ func (o *fitOptions) fit(ctx context.Context, j *job.Job, run session, be engine
 	if err != nil {
 		return err
 	}
-	f.Data = report.Data{Name: o.data.value, Format: d.opened.Format, Targets: d.opened.TargetNames, Nonzeros: nonzeros, Preparation: d.prep}
+	f.Data = report.Data{Name: o.data.value, Format: d.opened.Format, Targets: d.opened.TargetNames, Nonzeros: nonzeros, Preparation: d.prep, Before: d.p, Bands: d.bands}
 	f.Cost.PreparingReads, f.Cost.Reads, f.Cost.Ranks = d.opened.Scans+d.scans, d.opened.Passes(), ranksOf(work)
 	if f.Found.SizedFor > 0 {
 		f.Cost.PreparingReads++
@@ -206,6 +209,9 @@ func (o *fitOptions) fitRows(ctx context.Context, j *job.Job, d *data, be engine
 	opts.Shrink, opts.Store, opts.Lanes = cfg.Shrink, cfg.Store, cfg.Lanes
 	if o.oneShotError > 0 {
 		opts.Size = j.Size()
+	}
+	if d.p == nil { // else the rows are penalised as they come
+		opts.Bands = d.bands
 	}
 	opts.KeepSummary = o.save != ""
 	opts.Summarized = func(made *ridge.Summary) error {

@@ -36,9 +36,9 @@ func newRowFlags() rowFlags {
 type inputFlags struct {
 	rowFlags
 	standardize bool
-	penalty     string
-	features    string
-	expansion   dataset.Features // that features names; nil: none
+	penaltyFlags
+	features  string
+	expansion dataset.Features // that features names; nil: none
 }
 
 func newInputFlags() inputFlags { return inputFlags{rowFlags: newRowFlags()} }
@@ -55,7 +55,7 @@ func (o *inputFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.rows, "rows", "", "A:B: only rows A to B, from 1, inclusive")
 	o.rowFlags.registerTransposed(f)
 	f.BoolVar(&o.standardize, "standardize", false, "scale the input columns to mean 0 and deviation 1 first, sparse ones to deviation 1 alone, by a pass of its own; the model's weights are in the original units unless --features follows, its certificate is about those of the scaled columns")
-	f.StringVar(&o.penalty, "penalty", "", "a file of one number > 0 for each input column: γ·Σ pⱼxⱼ² in place of γ‖x‖²; on top of --standardize")
+	o.penaltyFlags.register(f, "on top of --standardize")
 	f.StringVar(&o.features, "features", "", "rff:D,gamma=G,seed=S: D random Fourier features of the kernel exp(-G‖x-y‖²); or poly:K: all monomials up to degree K")
 }
 
@@ -84,8 +84,9 @@ func (o *inputFlags) check() error {
 	switch {
 	case o.targets < 1:
 		return badInput("--targets: %d, must be at least 1", o.targets)
-	case o.penalty != "" && o.features != "":
-		return badInput("--penalty: the penalty is of input columns, and --features makes others of them")
+	}
+	if err := o.penaltyFlags.check(o.features != ""); err != nil {
+		return err
 	}
 	if n := len(splitList(o.target.value)); n > 1 && n != o.targets {
 		return badInput("--target: %d targets are named (%s) where %d is asked for; say --targets %d", n, excerpt.Of(o.target.value), o.targets, n)
@@ -143,7 +144,7 @@ func (o *rowFlags) files() []string {
 }
 
 func (o *inputFlags) files() []string {
-	return append(o.rowFlags.files(), withoutArrays([]string{o.penalty})...)
+	return append(o.rowFlags.files(), o.penaltyFlags.files()...)
 }
 
 func withoutArrays(paths []string) []string {

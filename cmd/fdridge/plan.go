@@ -84,7 +84,7 @@ func (o *planOptions) check() (cfg ridge.PlanConfig, err error) {
 		return cfg, err
 	}
 	if o.sketch == "" {
-		if err := firstError(o.in.check(), o.pilot.check()); err != nil {
+		if err := firstError(o.in.check(), o.pilot.check(), o.in.checkGiven("plan")); err != nil {
 			return cfg, err
 		}
 		if o.pilot.oneShotError > 0 {

@@ -21,7 +21,7 @@ func sketchCommand() *cobra.Command {
 		Short: "Make the sketch of some rows, to be merged and solved later",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := firstError(in.check(), size.check(), runs.check(), checkOutput("out", out)); err != nil {
+			if err := firstError(in.check(), size.check(), runs.check(), in.checkGiven("sketch"), checkOutput("out", out)); err != nil {
 				return err
 			}
 			switch {

@@ -23,11 +23,12 @@ type description struct {
 	Columns     []string          `json:"columns,omitempty"`
 	NNZ         int64             `json:"nnz"`
 	Preparation model.Preparation `json:"preparation"`
+	Penalty     []float64         `json:"penalty,omitempty"` // which Preparation has already
 }
 
 func (d *data) describe(o *rowFlags) (*description, error) {
 	columns, err := d.columns(o)
-	return &description{d.opened.Format, o.target.value, columns, d.counted.Nonzeros(), d.prep}, err
+	return &description{d.opened.Format, o.target.value, columns, d.counted.Nonzeros(), d.prep, d.p}, err
 }
 
 // save writes a summary to a file, whole or not at all.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 // solveOptions are the flags of solve.
 type solveOptions struct {
 	solveFlags
+	penaltyFlags
 	in   rowFlags
 	runs runFlags
 }
@@ -33,7 +35,7 @@ func solveCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := firstError(o.check(), distinct(append(o.in.files(), args...), o.outputs()...)); err != nil {
+			if err := firstError(o.check(), distinct(slices.Concat(o.in.files(), o.penaltyFlags.files(), args), o.outputs()...)); err != nil {
 				return err
 			}
 			o.command = invocation(cmd, args)
@@ -50,12 +52,13 @@ func solveCommand() *cobra.Command {
 	f.Var(&o.in.weights, "weights", "as for fit")
 	f.StringVar(&o.in.rows, "rows", "", "as for fit")
 	o.in.registerTurned(f)
+	o.penaltyFlags.register(f, "of the sketch, whether or not it was made with another: they multiply")
 	o.runs.register(c)
 	return c
 }
 
 func (o *solveOptions) check() error {
-	if err := firstError(o.runs.check(), o.solveFlags.check(sketchMethods()...)); err != nil {
+	if err := firstError(o.runs.check(), o.solveFlags.check(sketchMethods()...), o.penaltyFlags.check(false), o.checkChoice(&o.gammaFlags, o.method, false)); err != nil {
 		return err
 	}
 	switch {
@@ -95,7 +98,15 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	}
 	cfg := sum.Config()
 	f, traces, opts := o.begin(be, cfg.Intercept)
-	f.Data = report.Data{Name: name, Format: d.Format, Nonzeros: d.NNZ, Preparation: d.Preparation}
+	after, err := o.penalise(ctx, d)
+	if err != nil {
+		return err
+	}
+	opts.Penalty, opts.Bands = after.p, after.bands
+	if after.bands != nil {
+		opts.Penalty = nil
+	}
+	f.Data = report.Data{Name: name, Format: d.Format, Nonzeros: d.NNZ, Preparation: d.Preparation, Before: d.Penalty, Bands: after.bands}
 	var opened *file.Opened
 	var src dataset.Source
 	if o.in.data.set {
@@ -133,4 +144,16 @@ func (o *solveOptions) reopen(d *description, cfg ridge.SummaryConfig) (*file.Op
 		in.target.value, in.target.set, ownTarget = d.Target, true, true
 	}
 	return in.openLike(&d.Preparation, "sketch", 0, ownTarget)
+}
+
+// penalise reads what is put on the sketch.
+func (o *solveOptions) penalise(ctx context.Context, d *description) (penalised, error) {
+	flag := "--penalty"
+	if o.bands != "" {
+		flag = "--bands"
+	}
+	if d.Preparation.Expansion() != nil && o.penalty+o.bands != "" {
+		return penalised{}, badInput("%s: penalties are of input columns, and the sketch is of features that were computed of them", flag)
+	}
+	return o.penaltyFlags.read(ctx, nil, &d.Preparation)
 }

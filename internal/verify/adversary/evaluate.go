@@ -46,6 +46,7 @@ func evaluate(p *problem) (r *Report) {
 		return r
 	}
 	e.sizeFor()
+	e.penalties()
 	if p.replay() {
 		e.iterate()
 		e.passes()

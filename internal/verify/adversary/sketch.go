@@ -64,7 +64,7 @@ func (e *evaluation) contraction(name string, robust bool, f *ridge.Solution) {
 	if g.Intercept || e.p.weights != nil {
 		return
 	}
-	s, err := e.sum.Sketch().Spectrum()
+	s, err := e.sum.Spectrum()
 	if e.refused("fd", err) {
 		return
 	}

@@ -7,7 +7,8 @@ import (
 )
 
 // EffectiveDimension brackets tr(H⁻¹K) = Σφ(λᵢ), φ(λ) = λ/(λ+γ), by what is known
-// of the eigenvalues of K: λᵢ = σᵢ² + eᵢ with 0 ≤ eᵢ ≤ η, Σeᵢ = T, the tail mass,
+// of the eigenvalues of K: λᵢ = σᵢ² + eᵢ with 0 ≤ eᵢ ≤ η, Σeᵢ = T, the tail mass, of which the
+// least or the most is taken where it is known to within a slack alone,
 // and no more than rank(A) of them positive (σᵢ = 0 past the sketch). φ is concave,
 // so the sum is least where T goes first to the largest σᵢ², η to each, and greatest
 // where it fills up the smallest ones to one level. Round-off blurs each λᵢ by pad.
@@ -25,7 +26,7 @@ func (a At) leastDimension() float64 {
 	eta := a.bound.Shrinkage
 	left := 0.0 // of T, in units of η
 	if eta > 0 {
-		left = a.bound.Tail / eta
+		left = (a.bound.Tail - a.bound.TailSlack) / eta
 	}
 	df := 0.0
 	for _, s2 := range a.eigen.Values {

@@ -20,6 +20,8 @@ type Fit struct {
 	Traces  []*Trace // how refining went, see [Traces]
 	Cost    Cost
 	Written Written
+
+	after []float64 // the penalty that was put on the sketch, once it is in the preparation
 }
 
 // Asked is what the fit was to be.
@@ -38,6 +40,8 @@ type Data struct {
 	Targets     []string // their names, where they have any
 	Nonzeros    int64
 	Preparation model.Preparation
+	Before      []float64    // what the rows were penalised by as they came, nil for nothing
+	Bands       []ridge.Band // the groups of columns that a penalty was given by, or is chosen for
 }
 
 // Cost is what the fit took.

@@ -77,6 +77,9 @@ func (f *Fit) ran(rec *fitRecord) ([]fact, error) {
 		method += " (" + rec.MethodReason + ")"
 	}
 	add("Method", "%s", method)
+	if rec.Penalties != nil {
+		add("Penalties", "%s", rec.Penalties)
+	}
 	if rec.Size > 0 {
 		kind := "Robust Frequent Directions"
 		if f.Asked.PlainFD {

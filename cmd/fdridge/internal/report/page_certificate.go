@@ -105,10 +105,11 @@ func (f *Fit) certificate() certificateSection {
 
 // share says how large η is against ‖A‖², where that is not zero.
 func (f *Fit) share(shrinkage float64) string {
-	all := f.Found.Summary.Sketch().Bound().Frobenius2
-	if all == 0 {
+	s, err := f.Found.Summary.Spectrum()
+	if err != nil || s.Bound.Frobenius2 == 0 { // of an error the fit itself would have told
 		return ""
 	}
+	all := s.Bound.Frobenius2
 	return fmt.Sprintf(" That is about %s of the sum over all directions, %s.", percent(shrinkage/all), chart.Digits(all, 3))
 }
 

@@ -84,7 +84,7 @@ func (f *Fit) spectrum() (spectrumSection, error) {
 	if f.Found.Summary == nil {
 		return spectrumSection{Text: "There is none: the method keeps no sketch."}, nil
 	}
-	s, err := f.Found.Summary.Sketch().Spectrum()
+	s, err := f.Found.Summary.Spectrum()
 	if err != nil {
 		return spectrumSection{}, err
 	}

@@ -37,6 +37,7 @@ type fitRecord struct {
 	Tol          number         `json:"tol,omitempty"` // that was asked for, where it was not reached
 	Model        string         `json:"model,omitempty"`
 	SizedFor     number         `json:"size_for_error,omitempty"` // the error that the size was chosen for
+	Penalties    *penalties     `json:"penalties,omitempty"`      // where columns had some
 	Choice       *choice        `json:"choice,omitempty"`
 	Trace        []*Trace       `json:"trace,omitempty"`
 	Ranks        []Rank         `json:"ranks,omitempty"` // with --mpi
@@ -68,6 +69,7 @@ func (f *Fit) record() *fitRecord {
 		Backend: cost.Backend, Kernel: cost.Kernel, Method: found.Method, MethodReason: found.Reason, Reads: cost.Reads,
 		SketchTime: number(cost.Sketched.Seconds()), TotalTime: number(cost.Total.Seconds()), PeakRSS: rss.Peak(),
 		Converged: found.Err() == nil, Model: f.Written.Model, Trace: f.Traces, Ranks: cost.Ranks, SizedFor: number(found.SizedFor),
+		Penalties: f.penalties(),
 	}
 	if s := found.Summary; s != nil && s.Config().Lanes > 1 {
 		out.Lanes = s.Config().Lanes

@@ -16,6 +16,9 @@ func (f *Fit) WriteText(w io.Writer) error {
 	if rec.MethodReason != "" {
 		fmt.Fprintf(w, "method %s: %s\n", rec.Method, rec.MethodReason)
 	}
+	if rec.Penalties != nil {
+		fmt.Fprintln(w, rec.Penalties)
+	}
 	if rec.Choice != nil {
 		fmt.Fprintln(w, rec.Choice)
 		if why := rec.Choice.reason(); why != "" {

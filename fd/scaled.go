@@ -1,0 +1,113 @@
+package fd
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/neumaier"
+)
+
+// Scaled is the spectrum in columns that are divided by scale (length Dim): that of B·R⁻¹, R =
+// diag(scale), for the rows A·R⁻¹. From 0 ⪯ D ⪯ ηI, D = AᵀA − BᵀB, follows
+//
+//	0 ⪯ R⁻¹DR⁻¹ ⪯ ηR⁻² ⪯ η/min scale²·I,
+//
+// and likewise what round-off may have done. How D is spread over the columns is not known, but
+// that each has between 0 and η of it, and all together tr D = Tail: the new Tail is the most that
+// R⁻¹DR⁻¹ may have of trace, and [Bound.TailSlack] is how much less it may be. (docs/math.md §3)
+//
+// It takes O(r²·Dim) time, for r rows of V, and leaves p as it is. A scale that is not positive
+// and finite is an error, another length [ErrShape]; one that takes the sum of squares out of range
+// is a *[RangeError].
+func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error) {
+	d, r := p.Dim, len(p.Sigma2)
+	if len(scale) != d {
+		return nil, fmt.Errorf("%w: %d scales for %d columns", errShape, len(scale), d)
+	}
+	for j, v := range scale {
+		if !(v > 0) || math.IsInf(v, 0) {
+			return nil, badinput.Errorf("fd: scale %d is %v, must be positive", j+1, v)
+		}
+	}
+	out, b, all := &Spectrum{Dim: d, Bound: p.Bound.scaled(scale)}, make([]float64, r*d), 0.0
+	for i, s2 := range p.Sigma2 {
+		sigma, row := math.Sqrt(s2), b[i*d:(i+1)*d]
+		for j, v := range p.V[i*d : (i+1)*d] {
+			row[j] = sigma * v / scale[j]
+			all += row[j] * row[j]
+		}
+	}
+	if !(all <= MaxSquares && out.Bound.FD() <= MaxSquares && out.Bound.Tail <= MaxSquares) {
+		return nil, &RangeError{}
+	}
+	pad, err := out.decompose(r, b, be)
+	if err != nil {
+		return nil, err
+	}
+	var norm2 neumaier.Sum
+	for _, v := range out.Sigma2 {
+		norm2.Add(v)
+	}
+	out.Bound.RoundOff += pad + float64(min(d, longSum))*eps*norm2.Value()
+	out.Bound.Frobenius2 = norm2.Value() + out.Bound.Tail
+	return out, nil
+}
+
+// decompose makes p the spectrum of the rows b (r×Dim), which are overwritten, and returns what
+// rounding may have done to BᵀB: three roundings for each entry before, and the eigenproblem.
+func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64, err error) {
+	d := p.Dim
+	if r == 0 {
+		return 0, nil
+	}
+	g, u, w := engine.View(r, r, make([]float64, r*r)), engine.View(r, r, make([]float64, r*r)), make([]float64, r)
+	be.Syrk(false, 1, engine.View(r, d, b), 0, g)
+	if !be.SymEig(g, w, u, make([]float64, be.SymEigWork(r, r))) {
+		return 0, errNoConvergence
+	}
+	live := 0
+	for ; live < r && w[live] > 0; live++ {
+		p.Sigma2 = append(p.Sigma2, w[live])
+	}
+	p.V = make([]float64, live*d)
+	be.Gemm(false, false, 1, u.Slice(0, live, 0, r), engine.View(r, d, b), 0, engine.View(live, d, p.V))
+	p.sort()
+	p.orthonormalise(be)
+	var norm2 float64
+	for _, v := range w {
+		norm2 += math.Abs(v)
+	}
+	return padOfShrink(r, w) + padDecay*eps*norm2 + float64(r)*float64(d)*0x1p-1022, nil
+}
+
+// scaled is the bound on A·R⁻¹ without what the arithmetic of making the new rows adds.
+// Frobenius2 is left to be set.
+func (b Bound) scaled(scale []float64) Bound {
+	inverse := make([]float64, len(scale)) // of the squares, descending
+	for j, v := range scale {
+		inverse[j] = 1 / v / v
+	}
+	slices.SortFunc(inverse, func(v, w float64) int { return cmp.Compare(w, v) })
+	most := inverse[0] * (1 + 8*eps)
+	out := Bound{Shrinkage: b.Shrinkage * most, RoundOff: b.RoundOff * most, Rows: b.Rows, Tail: spread(b.Tail, b.Shrinkage, inverse)}
+	slices.Reverse(inverse)
+	out.TailSlack = math.Max(0, out.Tail-spread(b.Tail-b.TailSlack, b.Shrinkage, inverse))
+	return out
+}
+
+// spread is Σ eⱼ·weightⱼ for eⱼ that come to tail, at most eta each, dealt out from the first on.
+func spread(tail, eta float64, weight []float64) float64 {
+	var sum float64
+	for _, v := range weight {
+		e := math.Min(eta, tail)
+		if !(e > 0) {
+			break
+		}
+		sum, tail = sum+e*v, tail-e
+	}
+	return sum
+}

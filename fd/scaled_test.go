@@ -1,0 +1,126 @@
+package fd_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/fd"
+)
+
+// columnScales draws a scale for each of d columns, of many orders of magnitude or a few, as
+// powers of two, so that columns are divided without rounding.
+func columnScales(t *rapid.T, rng *rand.Rand, d int) []float64 {
+	reach := rapid.IntRange(0, 14).Draw(t, "reach")
+	out := make([]float64, d)
+	for j := range out {
+		out[j] = math.Ldexp(1, rng.IntN(2*reach+1)-reach)
+	}
+	return out
+}
+
+// TestScaled: the bound of the spectrum in scaled columns holds, on whatever was kept, and so do
+// those on the trace.
+func TestScaled(t *testing.T) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		tight := 0.0
+		rapid.Check(t, func(t *rapid.T) {
+			rng, spectrum := draw(t), rapid.SampledFrom(spectrumNames).Draw(t, "spectrum")
+			n, d := rapid.IntRange(1, 120).Draw(t, "n"), rapid.IntRange(1, 30).Draw(t, "d")
+			a := stream(rng, n, d, spectrum)
+			s := must(fd.New(fd.Config{
+				Dim: d, Size: rapid.IntRange(1, 32).Draw(t, "m"), Backend: be, Shrink: rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "driver"),
+				Store: rapid.SampledFrom([]fd.Storage{fd.StoreRows, fd.StoreScatter}).Draw(t, "store"),
+			}))(t)
+			check(t, s.Append(a))
+			p := must(s.Spectrum())(t)
+			before := p.Bound
+			scale := columnScales(t, rng, d)
+			got := must(p.Scaled(scale, be))(t)
+			if p.Bound != before {
+				t.Fatal("the spectrum that was scaled is another")
+			}
+			a.Apply(func(_, j int, v float64) float64 { return v / scale[j] }, a)
+			b := got.Bound
+			var e *mat.SymDense
+			if m := got.Matrix(); m != nil {
+				e = gap(a, m)
+			} else {
+				e = gap(a, mat.NewDense(1, d, nil))
+			}
+			lo, hi := extremes(e)
+			size := mat.Norm(a, 2)
+			slack := 40 * eps * size * size // of gap and its eigenvalues
+			if !(lo >= -b.RoundOff-slack) || !(hi <= b.FD()+slack) {
+				t.Fatalf("AᵀA − BᵀB has eigenvalues from %g to %g, bound %g and %g", lo, hi, b.RoundOff, b.FD())
+			}
+			tight = math.Max(tight, hi/b.FD())
+			trace, pad := mat.Trace(e), float64(d)*b.RoundOff+slack
+			if !(trace <= b.Tail+pad) || !(trace >= b.Tail-b.TailSlack-pad) {
+				t.Fatalf("the trace of AᵀA − BᵀB is %g, not from %g to %g", trace, b.Tail-b.TailSlack, b.Tail)
+			}
+			if f := mat.Norm(a, 2); !(f*f <= b.Frobenius2*(1+1e-10)+pad) || b.Rows != int64(n) {
+				t.Fatalf("‖A‖²_F is %g, bounded by %g; %d rows", f*f, b.Frobenius2, b.Rows)
+			}
+		})
+		if !(tight > 0.9) {
+			t.Errorf("the bound is never more than %.2g reached", tight)
+		}
+	})
+}
+
+// TestScaledAlike: where all columns are divided by the same power of two, the spectrum, its
+// bound and its tail are those of before, scaled.
+func TestScaledAlike(t *testing.T) {
+	be := must(engine.Default())(t)
+	const d = 20
+	s := must(fd.New(fd.Config{Dim: d, Size: 6, Store: fd.StoreRows}))(t)
+	check(t, s.Append(stream(rand.New(rand.NewPCG(1, 1)), 100, d, "decay")))
+	p := must(s.Spectrum())(t)
+	scale := make([]float64, d)
+	for j := range scale {
+		scale[j] = 4
+	}
+	q := must(p.Scaled(scale, be))(t)
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if !(math.Abs(got-want) <= 1e-12*math.Abs(want)) {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	for i, v := range p.Sigma2 {
+		near("σ²", q.Sigma2[i], v/16)
+	}
+	near("η", q.Bound.Shrinkage, p.Bound.Shrinkage/16)
+	near("the tail", q.Bound.Tail, p.Bound.Tail/16)
+	near("‖A‖²", q.Bound.Frobenius2, p.Bound.Frobenius2/16)
+	if !(q.Bound.TailSlack <= 1e-12*q.Bound.Tail) {
+		t.Errorf("the tail is known to within %v of %v", q.Bound.TailSlack, q.Bound.Tail)
+	}
+}
+
+func TestScaledRefuses(t *testing.T) {
+	be := must(engine.Default())(t)
+	s := must(fd.New(fd.Config{Dim: 2, Size: 2}))(t)
+	p := must(s.Spectrum())(t)
+	if q, err := p.Scaled([]float64{1, 2}, be); err != nil || len(q.Sigma2) != 0 || q.Matrix() != nil {
+		t.Errorf("of no rows: %v, %v", q, err)
+	}
+	check(t, s.AppendRow([]float64{1, 2}))
+	p = must(s.Spectrum())(t)
+	for name, scale := range map[string][]float64{"short": {1}, "zero": {1, 0}, "negative": {-1, 1}, "NaN": {math.NaN(), 1}, "infinite": {1, math.Inf(1)}} {
+		if q, err := p.Scaled(scale, be); q != nil || !errors.Is(err, engine.ErrInput) && !errors.Is(err, fd.ErrShape) {
+			t.Errorf("%s: %v, %v", name, q, err)
+		}
+	}
+	var outside *fd.RangeError
+	if q, err := p.Scaled([]float64{1e-300, 1}, be); q != nil || !errors.As(err, &outside) {
+		t.Errorf("out of range: %v, %v", q, err)
+	}
+}

@@ -1,0 +1,169 @@
+package ridge_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+func upTo(lo, hi int) []int {
+	var out []int
+	for j := lo; j < hi; j++ {
+		out = append(out, j)
+	}
+	return out
+}
+
+func TestPenalties(t *testing.T) {
+	p, err := ridge.Penalties(6, []ridge.Band{{Columns: []int{4, 1}, Penalty: 2}, {Columns: []int{0}, Penalty: 0.5}, {Columns: []int{3}}})
+	if err != nil || !slices.Equal(p, []float64{0.5, 2, 1, 1, 2, 1}) {
+		t.Errorf("%v, %v", p, err)
+	}
+	for want, bands := range map[string][]ridge.Band{
+		`band "a" has no columns`:               {{Name: "a"}},
+		`band "a" has column 7, there are 6`:    {{Name: "a", Columns: []int{6}}},
+		`band 1 has column 0, there are 6`:      {{Columns: []int{-1}}},
+		`band 1 has column 3 twice`:             {{Columns: []int{2, 2}}},
+		`column 3 is in band "a" and in band 2`: {{Name: "a", Columns: []int{2}}, {Columns: []int{1, 2}}},
+		`the penalty of band 1 is -1`:           {{Columns: []int{2}, Penalty: -1}},
+		`the penalty of band 1 is NaN`:          {{Columns: []int{2}, Penalty: math.NaN()}},
+		`the penalty of band 1 is +Inf`:         {{Columns: []int{2}, Penalty: math.Inf(1)}},
+	} {
+		if p, err := ridge.Penalties(6, bands); p != nil || !errors.Is(err, ridge.ErrInput) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", bands, err, want)
+		}
+	}
+}
+
+// TestChooseBands: columns that do not matter are penalised more than those that do, by the least
+// GCV of all that is tried, and what is said of each try is what its view says.
+func TestChooseBands(t *testing.T) {
+	const d = 16
+	s := penalisedProblem(300, d)
+	sum := summarize(t, s, ridge.SummaryConfig{Size: d, Intercept: true})
+	bands := []ridge.Band{{Name: "signal", Columns: upTo(0, d/4)}, {Name: "noise", Columns: upTo(d/4, d)}}
+	c, err := sum.ChooseBands(context.Background(), bands, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Bands[0].Penalty != 1 || !(c.Bands[1].Penalty >= 10) || bands[1].Penalty != 0 {
+		t.Errorf("penalties %v and %v", c.Bands[0].Penalty, c.Bands[1].Penalty)
+	}
+	best, first := c.Tried[c.Choice.Index], c.Tried[0]
+	if !slices.Equal(first.Penalties, []float64{1, 1}) || !slices.Equal(best.Penalties, []float64{1, c.Bands[1].Penalty}) || !(best.GCV.Hi < first.GCV.Lo) {
+		t.Errorf("%+v is the best, begun with %+v", best, first)
+	}
+	if common, err := sum.ChooseGamma(nil); err != nil || common.Gamma() != first.Gamma || common.Score != first.GCV {
+		t.Errorf("the first is %+v, and without bands %v has %v, %v", first, common.Gamma(), common.Score, err)
+	}
+	for i, one := range c.Tried {
+		if one.GCV.Hi < best.GCV.Hi {
+			t.Errorf("%+v is better than %+v", one, best)
+		}
+		for _, other := range c.Tried[:i] {
+			if slices.Equal(one.Penalties, other.Penalties) {
+				t.Errorf("%v was tried twice", one.Penalties)
+			}
+		}
+		p, err := ridge.Penalties(d, []ridge.Band{{Columns: bands[0].Columns, Penalty: one.Penalties[0]}, {Columns: bands[1].Columns, Penalty: one.Penalties[1]}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := must(must(sum.Penalize(p))(t).Fit(one.Gamma))(t)
+		lo, hi := f.Targets[0].GCV.Lo+f.Targets[1].GCV.Lo, f.Targets[0].GCV.Hi+f.Targets[1].GCV.Hi
+		if !(lo <= one.GCV.Hi && hi >= one.GCV.Lo) {
+			t.Errorf("%+v, and a fit has %v to %v", one, lo, hi)
+		}
+	}
+	// Where other columns have 1, or a band is given, all bands to be chosen move.
+	c, err = sum.ChooseBands(context.Background(), []ridge.Band{{Columns: upTo(0, d/4)}}, nil)
+	if err != nil || !(c.Bands[0].Penalty <= 0.1) {
+		t.Errorf("a band alone is penalised by %v, %v", c.Bands[0].Penalty, err)
+	}
+	c, err = sum.ChooseBands(context.Background(), []ridge.Band{{Columns: upTo(0, d/4)}, {Columns: upTo(d/4, d), Penalty: 100}}, nil)
+	if err != nil || c.Bands[1].Penalty != 100 || !(c.Bands[0].Penalty <= 10) {
+		t.Errorf("%+v, %v", c.Bands, err)
+	}
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := sum.ChooseBands(cancelled, bands, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := new(ridge.Summary).ChooseBands(context.Background(), bands, nil); !errors.Is(err, ridge.ErrShape) {
+		t.Errorf("of no summary: %v", err)
+	}
+}
+
+// TestFitBands: Fit chooses as the summary does and goes on with what was chosen; where a sketch
+// leaves it open a pass is spent, and the solution is that of the penalties chosen.
+func TestFitBands(t *testing.T) {
+	const d = 16
+	s := penalisedProblem(300, d)
+	bands := []ridge.Band{{Columns: upTo(0, d/4)}, {Columns: upTo(d/4, d)}}
+	for _, opts := range []ridge.Options{{Size: d}, {Size: 4, Store: fd.StoreRows}, {Size: d, Method: "one-shot"}} {
+		opts.Bands, opts.Intercept = bands, true
+		r, err := ridge.Fit(context.Background(), s, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Bands == nil || r.Bands.Choice.Index < 0 || !(r.Bands.Bands[1].Penalty >= 10) {
+			t.Fatalf("%+v", r.Bands)
+		}
+		if spent := opts.Size < d; (r.Bands.Passes == 1) != spent || r.Bands.Whole != spent || (r.Bands.Spent != "") != spent {
+			t.Errorf("size %d: %d passes, %q", opts.Size, r.Bands.Passes, r.Bands.Spent)
+		}
+		p, err := ridge.Penalties(d, r.Bands.Bands)
+		if err != nil || !slices.Equal(p, r.Best().Penalty) || !slices.Equal(p, r.Summary.Penalty()) {
+			t.Errorf("%v: the solution has %v, the summary %v", p, r.Best().Penalty, r.Summary.Penalty())
+		}
+		want, err := ridge.Fit(context.Background(), s, ridge.Options{Gammas: []float64{r.Best().Gamma}, Penalty: p, Method: "exact", Intercept: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, o := range r.Best().Targets {
+			off := 0.0
+			for i, z := range o.Scaled {
+				off = math.Hypot(off, z-want.Best().Targets[j].Scaled[i])
+			}
+			if !(off <= o.ErrorBound+want.Best().Targets[j].ErrorBound) {
+				t.Errorf("target %d: %v from the exact solution, bound %v", j, off, o.ErrorBound)
+			}
+		}
+		if r.Method != "one-shot" && r.Err() != nil {
+			t.Error(r.Err())
+		}
+	}
+	given := slices.Clone(bands)
+	given[0].Penalty, given[1].Penalty = 2, 3
+	r, err := ridge.Fit(context.Background(), s, ridge.Options{Gammas: []float64{1}, Bands: given})
+	if err != nil || r.Bands == nil || r.Bands.Choice.Index != -1 || r.Best().Penalty[0] != 2 || r.Best().Penalty[d-1] != 3 {
+		t.Errorf("bands that are given: %+v, %v", r, err)
+	}
+}
+
+func TestBandsRefuse(t *testing.T) {
+	s := penalisedProblem(60, 4)
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 4})
+	bands := []ridge.Band{{Columns: []int{0}}}
+	for name, opts := range map[string]ridge.Options{
+		"both":          {Penalty: []float64{1, 1, 1, 1}, Bands: bands},
+		"given gammas":  {Gammas: []float64{1}, Bands: bands},
+		"leave one out": {Select: ridge.ByLOO, Bands: bands},
+		"folds":         {Folds: 3, Bands: bands},
+		"exact":         {Method: "exact", Bands: bands},
+		"out of range":  {Bands: []ridge.Band{{Columns: []int{4}}}},
+	} {
+		if r, err := ridge.Fit(context.Background(), s, opts); r != nil || !errors.Is(err, ridge.ErrInput) {
+			t.Errorf("Fit, %s: %v", name, err)
+		}
+		if r, err := ridge.FitSummary(context.Background(), s, sum, opts); r != nil || !errors.Is(err, ridge.ErrInput) {
+			t.Errorf("FitSummary, %s: %v", name, err)
+		}
+	}
+}
