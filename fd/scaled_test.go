@@ -124,3 +124,21 @@ func TestScaledRefuses(t *testing.T) {
 		t.Errorf("out of range: %v, %v", q, err)
 	}
 }
+
+// TestScaledBound: what is known of AᵀA − BᵀB is scaled for the worst that it can be: all along
+// the column that is divided by the least, or with as much trace in such columns as they can have.
+func TestScaledBound(t *testing.T) {
+	be := must(engine.Default())(t)
+	p := &fd.Spectrum{Dim: 3, Sigma2: []float64{4}, V: []float64{1, 0, 0}, Bound: fd.Bound{Shrinkage: 2, RoundOff: 1, Frobenius2: 7, Tail: 3, Rows: 5}}
+	b := must(p.Scaled([]float64{1, 0.5, 2}, be))(t).Bound
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"η", b.Shrinkage, 2 * 4}, {"round-off", b.RoundOff, 1 * 4}, {"the tail", b.Tail, 2*4 + 1*1}, {"the least tail", b.Tail - b.TailSlack, 2*0.25 + 1*1}, {"‖A‖²", b.Frobenius2, 4 + 9},
+	} {
+		if !(c.got >= c.want && c.got <= c.want*(1+1e-12)) {
+			t.Errorf("%s is %v, want %v", c.what, c.got, c.want)
+		}
+	}
+}

@@ -349,6 +349,9 @@ func TestPenalizedPredictsAlone(t *testing.T) {
 			if !(y >= got[j].Lo && y <= got[j].Hi) {
 				t.Errorf("column %d, target %d: %v is not in %v", i, j, y, got[j])
 			}
+			if e := r.Best().Targets[j].ErrorBound; !(got[j].Hi-got[j].Lo >= 2*100*e) { // as the weights of the first column may be off
+				t.Errorf("column %d, target %d: %v, and ‖ẑ − z*‖ ≤ %v", i, j, got[j], e)
+			}
 		}
 	}
 }
