@@ -232,3 +232,27 @@ func ExampleCached() {
 	// 3 [1 2 3]
 	// 3 [1 2 3]
 }
+
+// A penalty p of a column is the column divided by √p: what is fitted to these rows has weights
+// that are to be divided by √p, too.
+func ExamplePenalty() {
+	src, err := dataset.FromDense(2, 2, 1, []float64{1, 2, 3, 4}, []float64{5, 6})
+	if err != nil {
+		log.Fatal(err)
+	}
+	scaling, err := dataset.Penalty([]float64{1, 16})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if src, err = scaling.Apply(src); err != nil {
+		log.Fatal(err)
+	}
+	for b, err := range src.Blocks(context.Background()) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(b.X)
+	}
+	// Output:
+	// [1 0.5 3 1]
+}

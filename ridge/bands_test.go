@@ -90,6 +90,9 @@ func TestChooseBands(t *testing.T) {
 	if err != nil || c.Bands[1].Penalty != 100 || !(c.Bands[0].Penalty <= 10) {
 		t.Errorf("%+v, %v", c.Bands, err)
 	}
+	if end := c.Bands[0].Penalty == 1e-8; c.AtEnd != end {
+		t.Errorf("a penalty of %v is at the end: %v", c.Bands[0].Penalty, c.AtEnd)
+	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := sum.ChooseBands(cancelled, bands, nil); !errors.Is(err, context.Canceled) {

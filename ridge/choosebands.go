@@ -14,6 +14,7 @@ type BandChoice struct {
 	// tried may be better.
 	Choice Choice
 	Tried  []BandTrial // in this order
+	AtEnd  bool        // a penalty is 10⁸ or 10⁻⁸, beyond which none is tried
 	Passes int         // that [Fit] has made for it, after the summary's
 	Whole  bool        // these have computed AᵀA itself: what the brackets leave open is round-off
 	Spent  string      // what on and why, or why there was none, in words; "" where the sketch's pass was enough
@@ -196,5 +197,6 @@ func (b *bandSearch) choice() (*BandChoice, error) {
 	for i, t := range b.tried {
 		scores[i] = t.GCV
 	}
-	return &BandChoice{Bands: b.at(b.exponents), Choice: Choose(scores), Tried: b.tried}, nil
+	atEnd := slices.ContainsFunc(b.exponents, func(v float64) bool { return math.Abs(v) == bandReach })
+	return &BandChoice{Bands: b.at(b.exponents), Choice: Choose(scores), Tried: b.tried, AtEnd: atEnd}, nil
 }

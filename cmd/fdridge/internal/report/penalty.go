@@ -53,6 +53,7 @@ type bandChoice struct {
 	Relative number         `json:"relative_excess"` // by what part of it another one's may be smaller
 	Passes   int            `json:"passes"`          // that were spent on the choice, after the sketch's
 	Spent    string         `json:"passes_reason,omitempty"`
+	AtEnd    bool           `json:"at_end"` // a penalty is the least or the largest that is tried at all
 	Tried    []bandTrial    `json:"tried"`
 }
 
@@ -83,7 +84,7 @@ func (f *Fit) penalties() *penalties {
 	}
 	if c := f.Found.Bands; c != nil && c.Choice.Index >= 0 {
 		out.Choice = &bandChoice{
-			GCV: c.Choice.Score, Certain: c.Choice.Certain, Possible: len(c.Choice.Possible), Relative: number(c.Choice.RelativeExcess()), Passes: c.Passes, Spent: c.Spent,
+			GCV: c.Choice.Score, Certain: c.Choice.Certain, Possible: len(c.Choice.Possible), Relative: number(c.Choice.RelativeExcess()), Passes: c.Passes, Spent: c.Spent, AtEnd: c.AtEnd,
 		}
 		for _, t := range c.Tried {
 			out.Choice.Tried = append(out.Choice.Tried, bandTrial{t.Penalties, number(t.Gamma), t.GCV})
@@ -114,6 +115,9 @@ func (p *penalties) String() string {
 		text += "; others have the same, to round-off"
 	default:
 		text += fmt.Sprintf(" that is proved; %d of them may be better", c.Possible-1)
+	}
+	if c.AtEnd {
+		text += "; one is at the end of those tried: its columns are best left out, or not penalised"
 	}
 	if c.Passes > 0 {
 		text += fmt.Sprintf("; %d %s spent on that: %s", c.Passes, plural(c.Passes, "pass was", "passes were"), c.Spent)
