@@ -283,3 +283,26 @@ func ExampleScore() {
 	fmt.Printf("R² %.3f, RMSE %.1f over %d rows\n", score.R2(), score.RMSE(), score.Rows())
 	// Output: R² 0.963, RMSE 0.5 over 4 rows
 }
+
+// A fit whose columns were penalised has its penalty on record; its weights are those of the
+// columns as they are.
+func ExamplePenalty() {
+	src, err := dataset.FromDense(3, 2, 1, []float64{1, 0, 0, 1, 1, 1}, []float64{1, 2, 3})
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := ridge.Fit(context.Background(), src, ridge.Options{Gammas: []float64{1}, Bands: []ridge.Band{{Name: "second", Columns: []int{1}, Penalty: 4}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := model.New(model.Preparation{}, r.Solutions, model.Details{Bands: model.Bands(r.Bands.Bands)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var band model.Band = m.Penalty.Bands[0]
+	fmt.Printf("%v: %s by %v\n", m.Penalty.After, band.Columns, band.Penalty)
+	fmt.Printf("%.4f %.4f\n", m.Fits[0].Coef[0][0], m.Fits[0].Coef[0][1])
+	// Output:
+	// [1 4]: second by 4
+	// 1.1176 0.6471
+}
