@@ -199,7 +199,7 @@ func (s *Summary) Config() SummaryConfig { return s.cfg }
 
 // Sketch returns the sketch of A, centred where an intercept is fitted. It is
 // the summary's own: read it only. Where the lanes could not be merged its methods return why.
-// The zero Summary has none.
+// The zero Summary has none. That of a penalised summary is of the columns as they are.
 func (s *Summary) Sketch() *fd.Sketch {
 	if !s.made() {
 		return nil

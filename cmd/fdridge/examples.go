@@ -23,6 +23,7 @@ var examples = []struct {
 	{"merge", []string{"fdridge merge first.fds second.fds --out housing.fds"}},
 	{"solve", []string{
 		"fdridge solve housing.fds --gamma auto",
+		"fdridge solve housing.fds --gamma 100 --bands 1-2=0.01,3-8=10",
 		"fdridge solve housing.fds --gamma 100 --data testdata/cal_housing.csv.gz --tol 1e-10 --json >solved.json",
 	}},
 	{"plan", []string{"fdridge plan --data testdata/cal_housing.csv.gz --target last --every 10 --gamma 1,100"}},
