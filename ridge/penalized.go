@@ -159,6 +159,7 @@ func (s *Solution) penalize(p []float64) {
 		return
 	}
 	s.Penalty = p
+	s.Targets = slices.Clone(s.Targets) // a solution that was chosen may share those of its path
 	for j := range s.Targets {
 		o := &s.Targets[j]
 		o.Scaled = o.Coef

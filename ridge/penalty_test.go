@@ -355,3 +355,43 @@ func TestPenalizedPredictsAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestFitPenaltyChoosing: with γ chosen by a direct method, of many rows or few, the solution and
+// those of its path have the penalty, once.
+func TestFitPenaltyChoosing(t *testing.T) {
+	for _, n := range []int{60, 9} {
+		const d = 12
+		s := penalisedProblem(n, d)
+		p := make([]float64, d)
+		for j := range p {
+			p[j] = float64(1 + 3*j)
+		}
+		for _, by := range []ridge.Criterion{ridge.ByGCV, ridge.ByLOO} {
+			opts := ridge.Options{Candidates: []float64{1, 10, 100}, Select: by, Method: "exact"}
+			want, err := ridge.Fit(context.Background(), scaledTable(s, p), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts.Penalty = p
+			got, err := ridge.Fit(context.Background(), s, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Choice.Index != want.Choice.Index {
+				t.Errorf("%d rows: γ %v, want %v", n, got.Choice.Gamma(), want.Choice.Gamma())
+			}
+			for i, f := range append(slices.Clone(got.Choice.Path), got.Solutions...) {
+				w := append(slices.Clone(want.Choice.Path), want.Solutions...)[i]
+				for j, o := range f.Targets {
+					if !slices.Equal(o.Scaled, w.Targets[j].Coef) || o.Coef[1] != o.Scaled[1]/2 || !slices.Equal(f.Penalty, p) {
+						t.Errorf("%d rows, by %v, fit %d: %v of %v", n, by, i, o.Coef, o.Scaled)
+					}
+				}
+			}
+			one, err := ridge.PerTarget(got.Choice.Path, []float64{1, 10})
+			if err != nil || !slices.Equal(one[1].Fitted().Targets[0].Coef, want.Choice.Path[1].Targets[1].Coef) {
+				t.Errorf("one target: %v", err)
+			}
+		}
+	}
+}

@@ -27,7 +27,7 @@ func PerTarget(solutions []*Solution, gammas []float64) ([]*Solution, error) {
 			return nil, fmt.Errorf("%w: %d gammas for %d targets", errShape, len(gammas), t)
 		}
 		one, target := *solutions[i], solutions[i].Targets[j]
-		target.Coef = slices.Clone(target.Coef)
+		target.Coef, target.Scaled, one.Penalty = slices.Clone(target.Coef), slices.Clone(target.Scaled), slices.Clone(one.Penalty)
 		one.Targets = []Target{target}
 		out[j] = &one
 	}

@@ -61,6 +61,8 @@ var mutants = []mutant{
 		"e = e/math.Sqrt(slices.Min(s.Penalty))*", "e = e*", "ridge", "^TestPenalizedPredictsAlone$"},
 	{"penalty: weights are not divided", "ridge/penalized.go",
 		"o.Coef[i] = z / math.Sqrt(p[i])", "o.Coef[i] = z", "ridge", "^TestFitPenalty$"},
+	{"penalty: weights are divided once more for each list that has them", "ridge/penalized.go",
+		"s.Targets = slices.Clone(s.Targets) //", "//", "ridge", "^TestFitPenaltyChoosing$"},
 	{"bands: the last that was tried is taken", "ridge/choosebands.go",
 		"len(b.tried) == 1 || trial.GCV.Hi < b.tried[b.best].GCV.Hi", "len(b.tried) == 1 || trial.GCV.Hi > 0", "ridge", "^TestChooseBands$"},
 	{"append: one sum for all squares", "engine/purego/rows.go",
