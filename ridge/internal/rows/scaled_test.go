@@ -30,7 +30,7 @@ func TestScaled(t *testing.T) {
 				x[i] = raw[i] / before[i%d]
 			}
 			s := NewStage(d, 1, intercept)
-			s.Load(dataset.Block{N: n, X: x, Y: y})
+			s.Load(dataset.Block{N: n, X: x, Y: y}, false)
 			norms := make([]float64, d)
 			for i, v := range x {
 				norms[i%d] = math.Hypot(norms[i%d], v)
