@@ -28,7 +28,7 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 //     two losses each, come to (R + 4R²)u²·4M, and weighting R to 2⁻¹⁰³·M. Strips and parts are
 //     added without a loss but for four roundings of the low parts, which are in Err as they are.
 //
-// Twice that is taken. For 512 columns it is 2⁻⁸⁷ of the magnitudes, for ten 2⁻⁹⁵.
+// Magnitudes that underflow count for 2⁻¹⁰⁶⁴ before they are multiplied by a scale. Twice that is taken. For 512 columns it is 2⁻⁸⁷ of the magnitudes, for ten 2⁻⁹⁵.
 // Where magnitudes of entries are near the products of such scales, Err is of the order
 // of that; a sparse row has scales of its own.
 type Twofold = matrix.Twofold

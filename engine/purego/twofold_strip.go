@@ -120,7 +120,7 @@ func (p *twofoldStrip) majorise() {
 	for strip := range p.strips() {
 		j, n := p.columns(strip)
 		for q := range p.x.Rows {
-			p.size[strip*p.x.Rows+q] = raise * p.k.Dot1(n, &p.c[j], &p.absX.Data[q*p.absX.Stride+j])
+			p.size[strip*p.x.Rows+q] = raise*p.k.Dot1(n, &p.c[j], &p.absX.Data[q*p.absX.Stride+j]) + lost
 		}
 	}
 }
@@ -229,6 +229,10 @@ func alongStrip(rows int) float64 {
 // strip.
 const tiny = 0x1p-1060
 
+// lost is more than what underflows in a sum of magnitudes, of up to 512 columns or 32 rows, or in
+// what is taken of one: it counts where scales that these are multiplied by are large.
+const lost = 0x1p-1064
+
 // residual books row i's a·x − b + c, given a·x as a sum of two and the magnitudes in it, and
 // returns it times the weight.
 func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64) {
@@ -260,17 +264,22 @@ func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64)
 }
 
 // magnitude is Σ s·|w·r| of a right-hand side, and what Σ s·w·r is off by for the R that is
-// returned.
+// returned; both 0 where R is.
 func (p *twofoldStrip) magnitude(q int) (sigma, off float64) {
+	var some bool
 	for i := range p.hi - p.lo {
 		c := math.Abs(p.coefficients(i/4, q)[i%4])
 		if p.w != nil {
 			off += p.s[i] * (0x1p-103*c + tiny)
 		}
 		sigma += p.s[i] * c
+		some = some || c != 0
 	}
-	sigma *= raise
-	return sigma, raise * (off + alongStrip(4*p.groups())*sigma)
+	if !some {
+		return 0, off
+	}
+	sigma = raise*sigma + lost
+	return sigma, raise*(off+alongStrip(4*p.groups())*sigma) + lost
 }
 
 // gradient adds the strip's part of G.

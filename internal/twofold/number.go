@@ -52,7 +52,7 @@ func (n Number) Over(m Number) Number {
 	q2 := rest.Hi / m.Hi
 	rest = rest.Minus(m.Times(Of(q2)))
 	hi, lo := Sum(q, q2)
-	return Number{hi, lo, (rest.magnitude() + rest.Err) / (m.magnitude() - 2*math.Abs(m.Lo) - m.Err) * (1 + 0x1p-40)}
+	return Number{hi, lo, (rest.magnitude()+rest.Err)/(m.magnitude()-2*math.Abs(m.Lo)-m.Err)*(1+0x1p-40) + tiny}
 }
 
 // magnitude is that of Hi + Lo, or a little more.

@@ -3,6 +3,8 @@ package adversary
 // elsewhere are genomes of data that came from elsewhere, on which certificates were
 // false that knew rows only by what is left of them.
 var elsewhere = []finding{
+	{"choosing by gcv, dual", "α below the normal numbers", Genome{Rows: 2, Cols: 3, Targets: 2, Top: 130, Repeat: 1, Scale: -40, Weights: 2, Intercept: true, Block: 1, Parts: 1, Size: 2, Shrink: 5, Tol: -1, Passes: 1, Folds: 5}},
+	{"dual, many γ", "the same, one column", Genome{Rows: 15, Cols: 1, Targets: 2, Top: 134, Repeat: 1, Zeros: 0.3, Scale: -40, Weights: 2, Intercept: true, Block: 1, Parts: 1, Size: 2, Shrink: 5, Tol: -1, Passes: 1, Folds: 5}},
 	{"cholesky: effective dimension", "an outlier, first, of weight 1e-30: the origin of means", Genome{Seed: 1, Rows: 48, Cols: 1, Targets: 1, Repeat: 1, Mean: -20, Noise: -1, Intercept: true, Block: 16, Parts: 1, Size: 2, Shrink: 2, Gamma: 1.3, Tol: -8, Passes: 60, Folds: 3, Level: 6, LevelRows: 1, LevelWeight: -30, Absolute: true}},
 	{"cholesky: effective dimension", "the same, further", Genome{Seed: 1, Rows: 48, Cols: 1, Targets: 1, Repeat: 1, Mean: -20, Noise: -1, Intercept: true, Block: 16, Parts: 1, Size: 2, Shrink: 2, Gamma: 1.3, Tol: -8, Passes: 60, Folds: 3, Level: 12, LevelRows: 1, LevelWeight: -50, Absolute: true}},
 	{"cholesky: effective dimension", "weights 0.9^age after a level of 3e4", Genome{Seed: 1, Rows: 40, Cols: 1, Targets: 1, Repeat: 10, Mean: -20, Noise: -1, Order: 1, Intercept: true, Block: 16, Parts: 1, Size: 2, Shrink: 2, Tol: -8, Passes: 60, Folds: 3, Level: 4.5, LevelRows: 40, Forget: 18.3}},

@@ -51,11 +51,12 @@ type DualPoint struct {
 func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
 	least := math.Sqrt(p.Gamma) * (1 - few*eps)
-	round, tiny := 1+few*eps, (d+few)*roundoff.Underflow
+	// Products that underflow to 0 are not in Apart: as many as there are rows in each element.
+	round, tiny := 1+few*eps, float64(e.Rows+1)*(d+few)*roundoff.Underflow
 	// ‖A‖/γ and ‖r‖/γ may underflow, but not where the other is what counts.
 	along := math.Min((e.Size/p.Gamma+roundoff.Underflow)*p.Norm, (p.Norm/p.Gamma+roundoff.Underflow)*e.Size)
 	near := certain(math.Min(1/(2*least)*p.Norm, along)*round + p.Apart*round + tiny)
-	energy := certain(math.Min(1, e.Size/least+roundoff.Underflow)*p.Norm*round + root*p.Apart*round + tiny)
+	energy := certain(math.Min(1, e.Size/least+roundoff.Underflow)*p.Norm*round + root*(p.Apart*round+tiny) + tiny)
 	xn, low := vec.Norm(p.X), certain((vec.Norm(p.Low)+p.Slack)*(1+(d+few)*eps)+tiny)
 	bound := (near + low) * round
 

@@ -1,0 +1,174 @@
+package enginetest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+)
+
+// twofoldCases are of every kind, in shapes that have edges.
+func twofoldCases() []twofoldCase {
+	var cases []twofoldCase
+	shapes := [][3]int{{3, 0, 1}, {1, 1, 1}, {3, 2, 1}, {4, 7, 2}, {5, 8, 1}, {7, 17, 3}, {33, 5, 1}, {64, 31, 2}, {130, 70, 1}, {40, 520, 1}, {9, 1100, 2}, {300, 12, 5}}
+	for i, s := range shapes {
+		for _, kind := range []func(rng *rand.Rand, c *twofoldCase){ordinary, scaled, cancelling, shifted, outliers, graded, small, large, faint, faintX} {
+			c := twofoldCase{n: s[0], d: s[1], t: s[2]}
+			kind(random(uint64(i)), &c)
+			c.name = fmt.Sprintf("%s, n = %d, d = %d, t = %d", c.name, c.n, c.d, c.t)
+			cases = append(cases, c)
+		}
+	}
+	return cases
+}
+
+// exactTwofolds are the cases with their exact results, which are the same for all backends.
+var exactTwofolds = sync.OnceValue(func() []twofoldCase {
+	cases := twofoldCases()
+	for i := range cases {
+		cases[i].want = cases[i].exact()
+	}
+	return cases
+})
+
+// table is drawn once, so that an element is the same whenever it is asked for.
+func table(rows, cols int, f func(i, j int) float64) func(i, j int) float64 {
+	x := make([]float64, rows*cols)
+	for i := range x {
+		x[i] = f(i/max(1, cols), i%max(1, cols))
+	}
+	return func(i, j int) float64 { return x[i*cols+j] }
+}
+
+func ordinary(rng *rand.Rand, c *twofoldCase) {
+	c.name = "normal"
+	c.a, c.x, c.b = table(c.n, c.d, normal(rng)), table(c.t, c.d, normal(rng)), table(c.n, c.t, normal(rng))
+	c.g = table(c.t, c.d, normal(rng))
+}
+
+// scaled has rows, columns and weights of different size.
+func scaled(rng *rand.Rand, c *twofoldCase) {
+	c.name = "scales of rows and columns, weights"
+	power := func() float64 { return math.Exp2(float64(rng.IntN(200) - 100)) }
+	row, col := table(c.n, 1, func(int, int) float64 { return power() }), table(c.d, 1, func(int, int) float64 { return power() })
+	c.a = table(c.n, c.d, func(i, j int) float64 { return rng.NormFloat64() * row(i, 0) * col(j, 0) })
+	c.x = table(c.t, c.d, func(_, j int) float64 { return rng.NormFloat64() / col(j, 0) })
+	c.b = table(c.n, c.t, func(i, _ int) float64 { return rng.NormFloat64() * row(i, 0) })
+	c.w = table(c.n, 1, func(i, _ int) float64 { return 1 / row(i, 0) / row(i, 0) * rng.Float64() })
+}
+
+// cancelling has a B that differs from A·Xᵀ by a rounding.
+func cancelling(rng *rand.Rand, c *twofoldCase) {
+	ordinary(rng, c)
+	c.name = "residuals of a rounding"
+	a, x := c.a, c.x
+	c.b = table(c.n, c.t, func(i, q int) float64 {
+		var s sum
+		for j := range c.d {
+			s.add(a(i, j), x(q, j))
+		}
+		return s.value()
+	})
+	c.g = nil
+}
+
+// shifted has columns and a B that are far from zero, all of which a shift takes off again.
+func shifted(rng *rand.Rand, c *twofoldCase) {
+	ordinary(rng, c)
+	c.name = "far from zero, and shifted"
+	a, x, b := c.a, c.x, c.b
+	c.a = func(i, j int) float64 { return 1e9 + a(i, j) }
+	c.b = func(i, q int) float64 { return 1e6 + b(i, q) }
+	c.shift = table(c.t, 1, func(q, _ int) float64 {
+		s := 1e6
+		for j := range c.d {
+			s -= 1e9 * x(q, j)
+		}
+		return s
+	})
+}
+
+// outliers has a few rows, and entries, that are far larger than all others.
+func outliers(rng *rand.Rand, c *twofoldCase) {
+	ordinary(rng, c)
+	c.name, c.rough = "outliers", true
+	c.a = table(c.n, c.d, func(i, j int) float64 {
+		switch {
+		case i%7 == 0:
+			return 1e18 * rng.NormFloat64()
+		case (i+j)%11 == 0:
+			return 1e9
+		case j%5 == 0:
+			return 0
+		}
+		return rng.NormFloat64()
+	})
+	c.w = table(c.n, 1, func(i, _ int) float64 {
+		if i%7 == 0 {
+			return 1e-30
+		}
+		return 1
+	})
+}
+
+// graded has products of sums that cancel to a part in 10³⁰.
+func graded(rng *rand.Rand, c *twofoldCase) {
+	ordinary(rng, c)
+	c.name, c.rough = "condition 1e30", true
+	x := c.x
+	c.a = func() func(i, j int) float64 {
+		a := make([][]float64, c.n)
+		for i := range a {
+			a[i] = make([]float64, c.d)
+			s := exactly(0)
+			for j := range a[i] {
+				size := math.Exp2(float64(-100*j) / float64(c.d))
+				a[i][j] = rng.NormFloat64() * size
+				if j > c.d/2 { // take back most of what there is
+					v, _ := s.Float64()
+					a[i][j] = -v / x(0, j)
+				}
+				s.Add(s, times(a[i][j], x(0, j)))
+			}
+		}
+		return func(i, j int) float64 { return a[i][j] }
+	}()
+	c.b, c.g = nil, nil
+}
+
+func small(rng *rand.Rand, c *twofoldCase) {
+	ordinary(rng, c)
+	c.name = "near underflow"
+	a, b := c.a, c.b
+	c.a = func(i, j int) float64 { return a(i, j) * 0x1p-530 }
+	c.b = func(i, j int) float64 { return b(i, j) * 0x1p-520 }
+	c.g = nil
+}
+
+// faint has targets, and so residuals, next to the least numbers, which large entries make ordinary
+// ones of: what underflows before is multiplied with them.
+func faint(rng *rand.Rand, c *twofoldCase) {
+	ordinary(rng, c)
+	c.name, c.rough = "targets that are all but 0", true
+	a, b := c.a, c.b
+	c.a = func(i, j int) float64 { return a(i, j) * 0x1p300 }
+	c.b = func(i, j int) float64 { return b(i, j) * 0x1p-1012 }
+	c.x, c.g = func(int, int) float64 { return 0 }, nil
+}
+
+// faintX has such weights, and rows of different size.
+func faintX(rng *rand.Rand, c *twofoldCase) {
+	ordinary(rng, c)
+	c.name, c.rough = "x that is all but 0", true
+	a, x := c.a, c.x
+	c.a = func(i, j int) float64 { return a(i, j) * math.Exp2(float64(300+17*(i%7))) }
+	c.x = func(i, j int) float64 { return x(i, j) * 0x1p-1060 }
+	c.b, c.g = nil, nil
+}
+
+func large(rng *rand.Rand, c *twofoldCase) {
+	ordinary(rng, c)
+	c.name = "near overflow"
+	a := c.a
+	c.a = func(i, j int) float64 { return a(i, j) * 0x1p500 }
+}
