@@ -103,18 +103,19 @@ func (c *centre) admit(i int, x *engine.CSR, f float64, total *neumaier.Sum) err
 func (c *centre) timesSquares(f float64) float64 { return float64(float64(f*c.norm2) * f) }
 
 // squares is the squared norm of a row less f times the centre: that of the columns with entries,
-// and that of the others, f²·(‖μ‖² − Σμⱼ²), neither of which is negative.
+// and that of the others, f²·(‖μ‖² − Σμⱼ²), neither of which is negative. Of the first it is off by
+// 3·eps at most, and by 12·eps·f²‖μ‖².
 func (c *centre) squares(idx []int32, val []float64, f float64) float64 {
 	if f == 0 || c.norm2 == 0 {
 		return squares(val)
 	}
-	var own, centre float64
+	var own, centre neumaier.Sum
 	for k, j := range idx {
 		v := val[k] - float64(f*c.row[j])
-		own += float64(v * v)
-		centre += float64(c.row[j] * c.row[j])
+		own.Add(float64(v * v))
+		centre.Add(float64(c.row[j] * c.row[j]))
 	}
-	return own + float64(float64(f*max(c.norm2-centre, 0))*f)
+	return own.Value() + float64(float64(f*max(c.norm2-centre.Value(), 0))*f)
 }
 
 // slotIn is the slot of the centre in s, 0 where it is in none.

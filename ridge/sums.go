@@ -117,7 +117,7 @@ func (s *sums) addSparse(st rows.Staged) {
 		for k, col := range idx {
 			c[col].Add(y * val[k])
 		}
-		times[j].Add(f * y)
+		times[j].Add(float64(f * y))
 	}
 	for i := range st.Sparse.Rows {
 		idx, val := st.Sparse.Row(i)
@@ -128,7 +128,7 @@ func (s *sums) addSparse(st rows.Staged) {
 		for j := range t {
 			add(j, st.Y[i*t+j], f, idx, val)
 		}
-		add(t, vec.SparseDot(idx, val, s.h)-f*along, f, idx, val)
+		add(t, vec.SparseDot(idx, val, s.h)-float64(f*along), f, idx, val)
 	}
 	if st.Centre == nil {
 		return

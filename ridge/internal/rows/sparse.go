@@ -139,7 +139,7 @@ func (s *Stage) sumSparse(w []float64) {
 		idx, val := s.sparse.own.Row(i)
 		for e, j := range idx {
 			z := val[e] - s.Origin[j]
-			vz := v * z
+			vz := float64(v * z)
 			k.sums[j].Add(vz)
 			s.block.spread[j] += float64(vz * z)
 		}
