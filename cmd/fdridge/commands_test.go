@@ -182,16 +182,25 @@ func TestPipeline(t *testing.T) {
 }
 
 // TestChoiceNarrower: a choice that is not certain says what would make it so: more rows
-// of the sketch where there may be more.
+// of the sketch where there may be more, columns of like scale; and nothing that was done already.
 func TestChoiceNarrower(t *testing.T) {
-	for size, want := range map[string]string{"3": "a larger --size would narrow it", "256": "--standardize, or features of like scale, would narrow it"} {
+	for flags, want := range map[string]string{
+		"--size 3":   "a larger --size would narrow it",
+		"--size 256": "--standardize would narrow it",
+		"--size 256 --standardize --features poly:3 --gamma auto:1e-12,2e-12": "round-off alone leaves it open",
+	} {
 		file := filepath.Join(t.TempDir(), "report.html")
-		out := must(t, "fit", "--data", housing, "--target", "last", "--gamma", "auto", "--gamma-tol", "inf", "--max-passes", "1500", "--tol", "1e-3", "--size", size, "--report", file)
+		gamma := []string{"--gamma", "auto"}
+		if strings.Contains(flags, "--gamma") {
+			gamma = nil
+		}
+		args := append(strings.Fields("fit --data "+housing+" --target last --gamma-tol inf --max-passes 1500 --tol 1e-3 "+flags+" --report "+file), gamma...)
+		_, out, _ := call(args...)
 		if !strings.Contains(out, want) {
-			t.Errorf("--size %s: %s", size, out)
+			t.Errorf("%s: %s", flags, out)
 		}
 		if page, err := os.ReadFile(file); err != nil || !strings.Contains(string(page), strings.Replace(want, " it", " that", 1)) {
-			t.Errorf("--size %s: the page does not say %q (%v)", size, want, err)
+			t.Errorf("%s: the page does not say %q (%v)", flags, want, err)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type choice struct {
 
 // A wording is what a choice is described with.
 type wording struct {
-	narrower string // what would make brackets narrower
+	narrower string // what would make brackets narrower; "": nothing
 	whole    bool   // AᵀA itself is what it was chosen by
 }
 
@@ -85,8 +85,8 @@ func (c *choice) String() string {
 	case float64(c.Excess) <= 1e-9*c.Score.Hi:
 		return fmt.Sprintf("%s has the least %s of %d, %s; others have the same, to round-off%s", gamma, c.score(), len(c.Path), bracket(c.Score), c.edge())
 	}
-	return fmt.Sprintf("%s has the least proved %s of %d, %s; %s open any from %s to %s, which %s; %s would narrow it%s",
-		gamma, c.score(), len(c.Path), bracket(c.Score), c.leaves(), atLeast(float64(c.Possible[0]), 4, general), atMost(float64(c.Possible[1]), 4, general), c.cost(general), c.narrower, c.edge())
+	return fmt.Sprintf("%s has the least proved %s of %d, %s; %s open any from %s to %s, which %s; %s%s",
+		gamma, c.score(), len(c.Path), bracket(c.Score), c.leaves(), atLeast(float64(c.Possible[0]), 4, general), atMost(float64(c.Possible[1]), 4, general), c.cost(general), c.open("it"), c.edge())
 }
 
 // leaves says what leaves a choice open.
@@ -117,13 +117,24 @@ func (c *choice) reason() string {
 	return fmt.Sprintf("%d %s spent on the choice: %s", c.Passes, plural(c.Passes, "pass was", "passes were"), c.Spent)
 }
 
-// narrower is what would make the brackets of GCV narrower: a sketch of d rows, and AᵀA itself,
-// has only round-off left.
+// narrower is what would make the brackets of GCV narrower, "" where nothing is left to be done: a
+// sketch of d rows, and AᵀA itself, has only round-off left, which columns of like scale have less of.
 func (f *Fit) narrower() string {
-	if !f.Found.Choice.Whole && f.scatter() == "" && f.Size() < f.Found.Summary.Config().Dim {
+	switch {
+	case !f.Found.Choice.Whole && f.scatter() == "" && f.Size() < f.Found.Summary.Config().Dim:
 		return "a larger --size"
+	case f.Data.Preparation.Scaling == nil:
+		return "--standardize"
 	}
-	return "--standardize, or features of like scale,"
+	return ""
+}
+
+// open says what would narrow what is left open.
+func (c *choice) open(what string) string {
+	if c.narrower == "" {
+		return "round-off alone leaves " + what + " open"
+	}
+	return c.narrower + " would narrow " + what
 }
 
 // edge warns that the γ chosen is the least or the largest of those tried.
@@ -144,7 +155,7 @@ func (c *choice) sentence() string {
 		return fmt.Sprintf("γ = %s has the least %s of the %d tried, for certain.%s", gamma, c.score(), len(c.Path), why)
 	}
 	leaves := c.leaves()
-	return fmt.Sprintf("γ = %s was chosen of %d: its %s, between %s and %s, has the least upper end. %s open any γ from %s to %s; %s would narrow that. Another one %s.%s",
+	return fmt.Sprintf("γ = %s was chosen of %d: its %s, between %s and %s, has the least upper end. %s open any γ from %s to %s; %s. Another one %s.%s",
 		gamma, len(c.Path), c.score(), atLeast(c.Score.Lo, 3, typeset), bound(c.Score.Hi), strings.ToUpper(leaves[:1])+leaves[1:],
-		atLeast(float64(c.Possible[0]), 4, typeset), atMost(float64(c.Possible[1]), 4, typeset), c.narrower, c.cost(typeset), why)
+		atLeast(float64(c.Possible[0]), 4, typeset), atMost(float64(c.Possible[1]), 4, typeset), c.open("that"), c.cost(typeset), why)
 }
