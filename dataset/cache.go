@@ -30,11 +30,12 @@ type CacheOptions struct {
 // A Cache is a [Seeker] of the rows of another source, which it reads once: its first whole pass
 // writes them to a file, and the passes after it read that, the same blocks at the speed of
 // memory or of the disk. It serves sources that are slow to read again: text, compressed files,
-// computed features.
+// computed features. Of a source that can be read once ([Once]) it makes one that can be read again.
 //
 // A block of the file is checked by its CRC-32C before it is handed on. Where rows cannot be
 // written, because the disk is full or MaxBytes are not enough, or cannot be read again, they come
-// from the source, as if there were no Cache; [Cache.Err] tells why. Several passes may run at
+// from the source, as if there were no Cache; [Cache.Err] tells why. Where that can be read once, a
+// pass that cannot write them, or another one that needs them, ends in an *[OnceError]. Several passes may run at
 // the same time, of several processes as well: a file appears under its name when it is complete.
 type Cache struct {
 	src  Source
@@ -134,7 +135,7 @@ func (c *Cache) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, er
 		case write:
 			c.record(ctx, yield)
 		default:
-			From(ctx, c.src, first)(yield)
+			c.again(ctx, first, yield)
 		}
 	}
 }
@@ -165,6 +166,10 @@ func (c *Cache) record(ctx context.Context, yield func(Block, error) bool) {
 			if err = w.block(b, n, d, t); err != nil { // at once: a full disk is not kept full
 				err = errors.Join(err, w.drop())
 			}
+		}
+		if err != nil && failed == nil && Once(c.src) {
+			yield(Block{}, &OnceError{What: "keeping rows", Err: err})
+			return
 		}
 		if !yield(b, failed) || failed != nil {
 			return
@@ -239,7 +244,19 @@ func (c *Cache) replay(ctx context.Context, name string, first int64, yield func
 		return
 	}
 	c.lost(name, err)
-	From(ctx, c.src, at)(yield)
+	c.again(ctx, at, yield)
+}
+
+// again makes a pass over the source, or the rest of one, where there is no file.
+func (c *Cache) again(ctx context.Context, first int64, yield func(Block, error) bool) {
+	c.mu.Lock()
+	failed := c.err
+	c.mu.Unlock()
+	if failed != nil && Once(c.src) {
+		yield(Block{}, &OnceError{What: "another pass", Err: failed})
+		return
+	}
+	From(ctx, c.src, first)(yield)
 }
 
 // lost takes note that the file cannot be read, and removes it.

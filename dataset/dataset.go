@@ -32,7 +32,7 @@ func (b Block) Weight(i int) float64 {
 
 // Source is a sequence of rows that can be read again and again from the start: every pass
 // yields the same rows. Where a file was changed since the first pass began, the pass ends
-// with a *[ChangedError].
+// with a *[ChangedError]. Rows that come from a [Pipe] can be read once; [Once] tells.
 type Source interface {
 	// Dims returns the number of rows (-1 while unknown), of features and of
 	// targets.

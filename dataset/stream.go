@@ -18,6 +18,13 @@ type Reader interface {
 	Close() error
 }
 
+// A Stopper is a [Reader] whose Read may wait for others, such as those who write to a [Pipe].
+type Stopper interface {
+	Reader
+	// Stop ends a Read that waits, and those to come. It may be called at any time.
+	Stop()
+}
+
 // A Stream is a Source that opens a [Reader] for each pass and reads ahead. A file that
 // changes under it, between passes or in one, ends the pass with a *[ChangedError]
 // where the Reader is a [Witness], as those of files are.
@@ -30,6 +37,9 @@ type Stream struct {
 	// must have the same stamp. The zero value lets the file change from one pass to the
 	// next, but not during a pass. It is set before the first pass.
 	Stamp Stamp
+	// Single says that the rows can be read once, as those of a [Pipe]: opening the Reader again
+	// is an *[OnceError]. It is set before the first pass.
+	Single bool
 	// Columns, if not nil, are those of a file that has them one after the other, see
 	// [ByColumns]. It is set before the first pass.
 	Columns *Columns
@@ -104,6 +114,11 @@ func (s *Stream) pass(ctx context.Context, first int64, yield func(Block, error)
 	if err != nil {
 		return false, unchanged(r, err)
 	}
+	leave := func() {}
+	if s, ok := r.(Stopper); ok {
+		leave = s.Stop
+		defer context.AfterFunc(ctx, leave)()
+	}
 	whole := false
 	for b, err := range ahead(ctx, "reading", s.d, func(b *Buffer) error {
 		b.first, b.Sparse = n, s.sparse
@@ -116,6 +131,7 @@ func (s *Stream) pass(ctx context.Context, first int64, yield func(Block, error)
 			continue
 		}
 		if !yield(b, err) || err != nil {
+			leave()
 			return true, nil
 		}
 	}

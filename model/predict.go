@@ -55,6 +55,7 @@ type Prediction struct {
 	Y         []float64        // one for each target of the model
 	Intervals []ridge.Interval // of each, nil where none are asked for
 	Observed  []float64        // the targets that the source has, as many as it has
+	Last      bool             // of its block: of a [dataset.Pipe], there may be none for some time
 }
 
 // FittedPreparation is how the rows of the fit were prepared, the scaling that is folded
@@ -298,7 +299,7 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 			if err := p.fit.PredictRow(yhat, rowOf(b, i, row)); err != nil {
 				return err
 			}
-			one := Prediction{Row: b.First + int64(i), Y: yhat, Observed: b.Y[i*t : (i+1)*t]}
+			one := Prediction{Row: b.First + int64(i), Y: yhat, Observed: b.Y[i*t : (i+1)*t], Last: i == b.N-1}
 			if slices.ContainsFunc(yhat, func(v float64) bool { return !isFinite(v) }) {
 				return &OverflowError{one.Row}
 			}

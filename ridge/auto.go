@@ -18,10 +18,14 @@ import (
 // better of these two; never where a sketch is needed. Where opts.Error is given, and the size of the sketch yet unknown, what a sketch
 // takes is left out. [Summary.Plan] marks what this chooses, and knows when something else is
 // sooner: it has the spectrum and the machine. To choose γ takes a sketch, but where there are fewer
-// rows than features.
+// rows than features. Of rows that can be read once (opts.Once) the direct solution is chosen where
+// it fits, else "one-shot".
 func ChooseMethod(n int64, d, t int, opts Options) (method, reason string) {
 	if opts.Method != "" {
 		return opts.Method, ""
+	}
+	if opts.Once {
+		return chooseOnce(n, d, t, &opts)
 	}
 	m := opts.size()
 	if opts.Error > 0 {

@@ -180,11 +180,16 @@ func exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 		return nil, err
 	}
 	if opts.Tol > 0 {
-		if err := e.refine(ctx, src, system, fits); err != nil {
-			return nil, err
+		once := dataset.Once(src)
+		if !once {
+			if err := e.refine(ctx, src, system, fits); err != nil {
+				return nil, err
+			}
 		}
 		for _, f := range fits {
-			f.Status = f.directStatus(opts.Tol)
+			if f.Status = f.directStatus(opts.Tol); once {
+				f.Status = onceStatus(f.Status)
+			}
 		}
 	}
 	return fits, nil

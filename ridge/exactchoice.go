@@ -78,10 +78,14 @@ func (r *Result) exactChoice(ctx context.Context, src dataset.Source, opts *Opti
 	chosen.Targets = slices.Clone(chosen.Targets) // which are refined, and the path's are not
 	r.Solutions = []*Solution{&chosen}
 	if opts.Tol > 0 {
-		if err := e.refine(ctx, src, system, r.Solutions); err != nil {
-			return err
+		if !opts.Once {
+			if err := e.refine(ctx, src, system, r.Solutions); err != nil {
+				return err
+			}
 		}
-		chosen.Status = chosen.directStatus(opts.Tol)
+		if chosen.Status = chosen.directStatus(opts.Tol); opts.Once {
+			chosen.Status = onceStatus(chosen.Status)
+		}
 	}
 	r.Passes, r.Status = r.Passes+chosen.Passes-1, chosen.Status
 	return nil

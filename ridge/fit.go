@@ -67,6 +67,10 @@ func (r *Result) Err() error {
 //  6. the solutions are read off ([Summary.Path]) or found by further passes
 //     ([SolvePath]), with the sketch, or what was made in its place.
 //
+// Rows that can be read once ([dataset.Once]) leave what one pass does: what reads them again is
+// refused before any is read, as a *[dataset.OnceError], and a direct solution that further passes
+// would have corrected stops at [PassLimit].
+//
 // They are, to the bit, those of the functions named, where no pass was spent on the choice.
 //
 // Where the tolerance was not reached the Result comes with its Err(), a
@@ -90,7 +94,13 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 		return fitPenalized(ctx, src, p, opts)
 	}
 	r := &Result{}
+	opts.Once = opts.Once || dataset.Once(src)
 	r.Method, r.Reason = ChooseMethod(n, d, t, opts)
+	if opts.Once {
+		if err := opts.checkOnce(r.Method, n, d); err != nil {
+			return nil, err
+		}
+	}
 	if err := opts.checkGammas(r.Method); err != nil {
 		return nil, err
 	}
@@ -181,6 +191,9 @@ func (r *Result) direct(ctx context.Context, src dataset.Source, opts *Options, 
 	}
 	err := solve()
 	if e, singular := errors.AsType[*SingularError](err); singular && r.Method == exactName && factor != QR {
+		if opts.Once {
+			return singularOnce(e)
+		}
 		r.Tried = append(r.Tried, Attempt{factor.String(), err})
 		why := fmt.Sprintf("to %s the system is numerically singular at gamma = %v, so QR has read the rows once more", factor, e.Gamma)
 		if r.Reason != "" {

@@ -66,8 +66,11 @@ type Options struct {
 	// KeepSummary says that Result.Summary is wanted: no direct method is chosen, they make none.
 	KeepSummary bool
 
-	Backend  engine.Backend // nil is engine.Default()
-	MaxBytes uint64         // most memory that a direct method, the folds or a pass for the choice of γ may take; default 8 GiB. Another method is chosen rather than a direct one that takes more
+	Backend engine.Backend // nil is engine.Default()
+	// Once says that the rows can be read once. [Fit] says so itself of a source that is so, see
+	// [dataset.Once]; it is for [ChooseMethod].
+	Once     bool
+	MaxBytes uint64 // most memory that a direct method, the folds or a pass for the choice of γ may take; default 8 GiB. Another method is chosen rather than a direct one that takes more
 
 	// Observe, Journal and Reducer are those of [SolveOptions].
 	Observe func(Iterate)

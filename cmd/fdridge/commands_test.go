@@ -111,27 +111,6 @@ func TestSketchStandardized(t *testing.T) {
 	}
 }
 
-// TestStandardInput: commands that are asked to read it say what to do.
-func TestStandardInput(t *testing.T) {
-	dir, rows := t.TempDir(), write(t, "rows.csv", rowsCSV(60))
-	sketch, model := filepath.Join(dir, "s"), filepath.Join(dir, "m")
-	must(t, "sketch", "--data", rows, "--target", "y", "-o", sketch)
-	must(t, "solve", sketch, "--gamma", "1", "--out", model)
-	for _, command := range []string{"fit --gamma 1", "sketch -o " + filepath.Join(dir, "out"), "plan", "predict --model " + model, "solve --gamma 1 " + sketch} {
-		for _, data := range []string{"-", rows + ",-"} {
-			code, out, errs := call(append(strings.Fields(command), "--data", data)...)
-			if code != usage || out != "" || !strings.Contains(errs, "--data: standard input is not read") || !strings.Contains(errs, "write them to a file") {
-				t.Errorf("%s --data %s: exit %d, %s", command, data, code, errs)
-			}
-		}
-	}
-	t.Chdir(dir)
-	if err := os.WriteFile("-", []byte(rowsCSV(60)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	must(t, "fit", "--data", "./-", "--target", "y", "--gamma", "1")
-}
-
 // TestPipeline: models predict as scikit-learn's do, StandardScaler before Ridge where
 // columns are standardised, with an intercept and without: ridge/testdata/sklearn/make.py
 // has made its coefficients, in the units of the file.

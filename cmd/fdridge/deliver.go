@@ -130,6 +130,8 @@ func (o *solveFlags) shortfall(f *report.Fit, kept bool) string {
 		text += "float64 holds no more of the weights"
 	case status == ridge.RoundOff:
 		text += "round-off allows no smaller error for these data, but perhaps with --standardize or a larger --gamma"
+	case status == ridge.PassLimit && o.once:
+		text += "the rows could be read once, and further passes might correct the weights: --cache DIR keeps the rows for these"
 	case status == ridge.PassLimit:
 		text += fmt.Sprintf("stopped by --max-passes %d: allow more, or take a larger --size", o.maxPasses)
 		again = "a larger --max-passes"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
+	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/ridge"
@@ -49,10 +50,11 @@ func fitCommand(joiner job.Joiner) *cobra.Command {
 				return err
 			}
 			o.command = invocation(cmd, args)
+			o.inputFlags.listen(cmd, false)
 			if o.mpi {
 				return o.runAsRank(cmd.Context(), joiner, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
-			return nameData(o.data.value, o.run(cmd.Context(), nil, cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return nameOnce(nameData(o.data.value, o.run(cmd.Context(), nil, cmd.OutOrStdout(), cmd.ErrOrStderr())), o.data.value, waysOfFit)
 		},
 	}
 	o.inputFlags.register(c.Flags())
@@ -72,7 +74,7 @@ func (o *fitOptions) check() error {
 	if o.selectBy == "cv" && o.cv == 0 {
 		o.cv = 5
 	}
-	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save), o.kept.check(), o.rows.check())
+	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save), o.kept.check(), o.rows.check(), o.checkPipe())
 	if err == nil && !o.mpi {
 		err = refuseUntold()
 	}
@@ -190,7 +192,7 @@ func (o *fitOptions) fit(ctx context.Context, j *job.Job, run session, be engine
 	}
 	f.Cost.Total = time.Since(start)
 	bar.finish()
-	o.resumes = o.kept.name
+	o.resumes, o.once = o.kept.name, dataset.Once(d.source)
 	err = o.deliver(f, columns, o.target.value, stdout)
 	if _, short := errors.AsType[*ridge.NotConvergedError](err); err == nil || short {
 		err = firstError(j.Wait(ctx), err)
@@ -224,6 +226,13 @@ func (o *fitOptions) fitRows(ctx context.Context, j *job.Job, d *data, be engine
 			return nil, err
 		}
 		opts.Folds, opts.MaxBytes = o.cv, uint64(rss.Available())
+	}
+	if opts.Once = dataset.Once(d.source); opts.Once {
+		n, dim, t := d.source.Dims()
+		method, _ := ridge.ChooseMethod(n, dim, t, opts)
+		if err := o.strictly(method); err != nil {
+			return nil, err
+		}
 	}
 	found, err := j.Fit(ctx, d.source, opts)
 	if e, ok := errors.AsType[*ridge.FoldsError](err); ok {

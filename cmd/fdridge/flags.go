@@ -75,6 +75,7 @@ type solveFlags struct {
 	resultFlags
 
 	command string // how to run this again
+	once    bool   // the rows could be read once
 	resumes string // the checkpoint that a run that has come to its limit goes on from; "" for none
 }
 

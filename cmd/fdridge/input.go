@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -22,6 +23,14 @@ type rowFlags struct {
 	columns               string
 	rows                  string
 	transposed            bool
+	width                 int // of svmlight rows; 0: they are looked at
+	piping
+}
+
+// piping is of rows that come through a pipe.
+type piping struct {
+	unpiped string        // why the command takes none; "": it does
+	pipe    *dataset.Pipe // that --data names; nil: files
 }
 
 func newRowFlags() rowFlags {
@@ -44,7 +53,7 @@ type inputFlags struct {
 func newInputFlags() inputFlags { return inputFlags{rowFlags: newRowFlags()} }
 
 func (o *inputFlags) register(f *pflag.FlagSet) {
-	f.Var(&o.data, "data", "files of rows, one after the other: csv, svmlight, npy, npz or parquet; plain, gzip or zstd; of a .npz archive the array X or x or the only one, or FILE.npz:NAME")
+	f.Var(&o.data, "data", "files of rows, one after the other: csv, svmlight, npy, npz or parquet; plain, gzip or zstd; - or a FIFO, which can be read once, for csv, svmlight and npy; of a .npz archive the array X or x or the only one, or FILE.npz:NAME")
 	f.StringVar(&o.format, "format", "auto", strings.Join(file.Formats, ", "))
 	f.StringVar(&o.delimiter, "delimiter", "", "what separates the fields of csv files, one character or tab (default: told by the first line)")
 	f.StringVar(&o.header, "header", "auto", "whether the first line of csv files names the columns: auto, yes or no")
@@ -52,6 +61,7 @@ func (o *inputFlags) register(f *pflag.FlagSet) {
 	f.Var(&o.target, "target", "target column: first, last, a 1-based number or a header name; or an array of the .npz archive, or a file of its own; a list for several (svmlight: the label, no flag)")
 	f.IntVar(&o.targets, "targets", 1, "how many targets there are to be")
 	f.Var(&o.weights, "weights", "weights of the rows, a column as for --target or a file of their own")
+	f.IntVar(&o.width, "n-features", 0, "how many features svmlight rows have (default: told by a pass)")
 	f.StringVar(&o.rows, "rows", "", "A:B: only rows A to B, from 1, inclusive")
 	o.rowFlags.registerTransposed(f)
 	f.BoolVar(&o.standardize, "standardize", false, "scale the input columns to mean 0 and deviation 1 first, sparse ones to deviation 1 alone, by a pass of its own; the model's weights are in the original units unless --features follows, its certificate is about those of the scaled columns")
@@ -109,8 +119,11 @@ func (o *rowFlags) check() error {
 	switch {
 	case len(files) == 0:
 		return badInput("--data: no file is named")
-	case slices.Contains(files, "-"):
-		return badInput("--data: standard input is not read, since finding the format, and most that follows, reads rows again: write them to a file, or have a program sketch them as they come (ridge.Summary.Append); a file of that name is ./-")
+	case o.width < 0 || o.width > math.MaxInt32:
+		return badInput("--n-features: %d, must be 1 to %d", o.width, math.MaxInt32)
+	}
+	if err := o.checkPipe(); err != nil {
+		return err
 	}
 	if err := oneOf("format", o.format, file.Formats...); err != nil {
 		return err
@@ -135,12 +148,13 @@ func (o *rowFlags) csvOptions() (csv.Options, error) {
 		return csv.Options{}, badInput("--header: %q must be one of auto, yes, no", excerpt.Of(o.header))
 	}
 	delimiter, err := parseDelimiter(o.delimiter)
-	return csv.Options{Delimiter: delimiter, Header: header}, err
+	return csv.Options{Delimiter: delimiter, Header: header, Pipe: o.pipe}, err
 }
 
 // files are those that may be read: without the names of arrays in them.
 func (o *rowFlags) files() []string {
-	return withoutArrays(slices.Concat(splitList(o.data.value), splitList(o.target.value), []string{o.weights.value}))
+	data := slices.DeleteFunc(splitList(o.data.value), func(name string) bool { return name == "-" })
+	return withoutArrays(slices.Concat(data, splitList(o.target.value), []string{o.weights.value}))
 }
 
 func (o *inputFlags) files() []string {

@@ -54,11 +54,11 @@ was interrupted, or --strict was said and --tol not reached; 2, bad usage or inp
 // run executes one command line and returns its exit code; an error is one line
 // on stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return execute(ctx, args, byMPI, stdout, stderr)
+	return execute(ctx, args, byMPI, os.Stdin, stdout, stderr)
 }
 
 // execute is run, with what joins the other ranks of fit --mpi.
-func execute(ctx context.Context, args []string, joiner job.Joiner, stdout, stderr io.Writer) int {
+func execute(ctx context.Context, args []string, joiner job.Joiner, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:           "fdridge",
 		Short:         "Ridge regression in one pass and O(md) memory, with a certified error",
@@ -70,6 +70,7 @@ func execute(ctx context.Context, args []string, joiner job.Joiner, stdout, stde
 	addExamples(root)
 	root.DisableSuggestions = true // didYouMean has them on one line
 	root.SetArgs(args)
+	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	begun := false
@@ -151,7 +152,7 @@ func nameData(data string, err error) error {
 	scaled, ok := errors.AsType[*dataset.InputError](err)
 	unnamed := ok && scaled.File == "standardisation"
 	if source || large || unnamed || errors.Is(err, ridge.ErrEmpty) {
-		return fmt.Errorf("%s: %w", data, err)
+		return fmt.Errorf("%s: %w", dataName(data), err)
 	}
 	return err
 }

@@ -188,7 +188,7 @@ func columnOf(text string, prep *model.Preparation) (int, bool) {
 
 // readPenalty reads the d numbers of a file, which are a row or a column.
 func readPenalty(ctx context.Context, name string, seen map[string]dataset.Stamp, d int) ([]float64, error) {
-	src, err := file.Open([]string{name}, file.Options{Was: seen})
+	src, err := file.Open([]string{name}, file.Options{Origin: file.Origin{Was: seen}})
 	if err != nil {
 		return nil, err
 	}

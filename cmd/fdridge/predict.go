@@ -38,12 +38,13 @@ func predictCommand() *cobra.Command {
 		Short: "Predict from a model, a line for each row",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.in.listen(cmd, true)
 			return nameData(o.in.data.value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.model, "model", "", "the model that fit --out wrote")
-	f.Var(&o.in.data, "data", "files of rows, as for fit; features are found by their names where the files have any")
+	f.Var(&o.in.data, "data", "files of rows, or - or a FIFO, as for fit; features are found by their names where the files have any; of what comes through a pipe predictions are written as it comes")
 	f.StringVar(&o.in.format, "format", "auto", "as for fit")
 	f.StringVar(&o.in.delimiter, "delimiter", "", "as for fit")
 	f.StringVar(&o.in.header, "header", "auto", "as for fit")
@@ -127,7 +128,7 @@ func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, erro
 	if in.target.set {
 		in.targets = targets
 	}
-	format, err := file.Format(splitList(in.data.value)[0], in.format)
+	format, err := file.Format(splitList(in.data.value)[0], file.Options{Format: in.format, Origin: file.Origin{Pipe: in.pipe}})
 	if err != nil {
 		return nil, err
 	}
@@ -219,6 +220,11 @@ func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer
 		line = p.appendLine(line[:0], &row)
 		if _, err := out.Write(append(line, '\n')); err != nil {
 			return err
+		}
+		if row.Last { // of what has come by now
+			if err := out.Flush(); err != nil {
+				return err
+			}
 		}
 	}
 	if p.asJSON {

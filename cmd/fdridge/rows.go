@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -42,7 +43,7 @@ func (o *rowFlags) options(run session, like expected) (opts file.Options, weigh
 	}
 	opts = file.Options{
 		Format: o.format, Target: splitList(o.target.value), Targets: o.targets,
-		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: like.width, Transposed: o.transposed, OnlyNamed: like.ownTarget, Was: run.seen,
+		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: cmp.Or(like.width, o.width), Transposed: o.transposed, OnlyNamed: like.ownTarget, Origin: file.Origin{Was: run.seen, Pipe: o.pipe},
 	}
 	if o.transposed {
 		opts.Features = 0 // of a row of the file, which is a feature
@@ -119,7 +120,7 @@ func (o *rowFlags) open(ctx context.Context, run session, like expected) (*file.
 	src := opened.Source
 	switch {
 	case weights != nil:
-		w, err := file.Open(weights, file.Options{Was: run.seen})
+		w, err := file.Open(weights, file.Options{Origin: file.Origin{Was: run.seen}})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -167,7 +168,7 @@ func parseRows(text string) (lo, hi int64, err error) {
 // checkNumbered refuses to share out rows by their numbers where these are not known.
 func (o *rowFlags) checkNumbered(opts file.Options) error {
 	path := splitList(o.data.value)[0]
-	format, err := file.Format(path, opts.Format)
+	format, err := file.Format(path, opts)
 	if err != nil || file.Numbered(format) {
 		return err
 	}

@@ -14,6 +14,7 @@ func sketchCommand() *cobra.Command {
 		in   = newInputFlags()
 		size sketchFlags
 		runs runFlags
+		rows cacheFlags
 		out  string
 	)
 	c := &cobra.Command{
@@ -21,7 +22,7 @@ func sketchCommand() *cobra.Command {
 		Short: "Make the sketch of some rows, to be merged and solved later",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := firstError(in.check(), size.check(), runs.check(), in.checkGiven("sketch"), checkOutput("out", out)); err != nil {
+			if err := firstError(in.check(), size.check(), runs.check(), rows.check(), in.checkGiven("sketch"), checkOutput("out", out)); err != nil {
 				return err
 			}
 			switch {
@@ -33,18 +34,27 @@ func sketchCommand() *cobra.Command {
 			if err := distinct(in.files(), output{"out", out}); err != nil {
 				return err
 			}
-			return nameData(in.data.value, nameColumns(runSketch(cmd.Context(), &in, &size, &runs, out, cmd.OutOrStdout(), cmd.ErrOrStderr())))
+			if in.piped() {
+				if err := rows.checkPipe(dataName(in.data.value), in.standardize); err != nil {
+					return err
+				}
+			}
+			in.listen(cmd, false)
+			cache := &rowCache{cacheFlags: &rows}
+			err := nameData(in.data.value, nameColumns(runSketch(cmd.Context(), &in, &size, &runs, cache, out, cmd.OutOrStdout(), cmd.ErrOrStderr())))
+			return nameOnce(err, in.data.value, waysOfSketch)
 		},
 	}
 	in.register(c.Flags())
 	c.Flags().Lookup("standardize").Usage = "scale the input columns to mean 0 and deviation 1 of these rows first, sparse ones to deviation 1 alone, by a pass of its own; such a sketch is solved as it is, and merges with none of other rows, whose means and deviations are others"
 	size.register(c.Flags())
+	rows.register(c.Flags())
 	runs.register(c)
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write")
 	return c
 }
 
-func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, runs *runFlags, out string, stdout, stderr io.Writer) error {
+func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, runs *runFlags, cache *rowCache, out string, stdout, stderr io.Writer) error {
 	be, err := runs.backend()
 	if err != nil {
 		return err
@@ -52,7 +62,8 @@ func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, runs *run
 	bar := newProgress(stderr, runs.logFormat)
 	defer bar.finish()
 	ctx = bar.watch(ctx)
-	d, err := openData(ctx, in, session{}, nil, be, bar)
+	defer cache.end(bar, stderr)
+	d, err := openData(ctx, in, session{cache: cache}, nil, be, bar)
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,7 @@ func solveCommand() *cobra.Command {
 			return nameData(args[0], o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
+	o.in.unpiped = "the rows refine a solution pass by pass: write them to a file, or leave --data out for the one-shot solution"
 	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes), chebyshev or newton; auto is cg or galerkin with --data, otherwise one-shot", "")
 	f := c.Flags()
 	f.Var(&o.in.data, "data", "all the rows of the sketch, in any order: they are read again to refine the solution")

@@ -55,7 +55,7 @@ func ranks(t *testing.T, ctx context.Context, n int, args func(rank int) []strin
 		all.Go(func() {
 			var stdout, stderr bytes.Buffer
 			join := job.Joiner{Join: func() (job.Link, error) { return thread{own}, nil }}
-			code := execute(ctx, args(rank), join, &stdout, &stderr)
+			code := execute(ctx, args(rank), join, strings.NewReader(""), &stdout, &stderr)
 			out[rank] = ended{code, stdout.String(), stderr.String()}
 		})
 	}

@@ -234,7 +234,7 @@ func TestNoGoroutineStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := l.open(path, dataset.Range{}, dataset.Stamp{})
+	r, err := l.open(path, &Options{}, dataset.Stamp{})
 	if err != nil {
 		t.Fatal(err)
 	}

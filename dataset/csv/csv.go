@@ -51,6 +51,17 @@ type Options struct {
 	// Range is the part of the file that is read; the file must not be compressed. The
 	// columns are those of the first line of the file, whatever the range.
 	Range dataset.Range
+	// Pipe, if not nil, is what is read in place of the file. Of it the first line is looked at and,
+	// where they have to be told apart from names or to find the delimiter, the second.
+	Pipe *dataset.Pipe
+}
+
+// name is what errors call the data.
+func (o *Options) name(file string) string {
+	if o.Pipe != nil {
+		return o.Pipe.Name()
+	}
+	return file
 }
 
 // A Header says whether the first line names the columns.
@@ -80,8 +91,8 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		return nil, err
 	}
 	var s *dataset.Stream
-	s = dataset.NewStream(-1, l.Features, l.Targets, false, func() (dataset.Reader, error) { return l.open(name, opts.Range, s.Stamp) })
-	s.Stamp = l.stamp
+	s = dataset.NewStream(-1, l.Features, l.Targets, false, func() (dataset.Reader, error) { return l.open(name, &opts, s.Stamp) })
+	s.Stamp, s.Single = l.stamp, opts.Pipe != nil
 	return s, nil
 }
 
@@ -112,17 +123,18 @@ func choose(name string, opts Options) (*layout, error) {
 		return nil, err
 	}
 	if l.Choice, err = columns.Choose(l.names, l.header, opts.Targets, opts.Columns); err != nil {
-		return nil, &dataset.InputError{File: name, Line: 1, Msg: err.Error()}
+		return nil, &dataset.InputError{File: opts.name(name), Line: 1, Msg: err.Error()}
 	}
 	return l, nil
 }
 
 // inspect reads the first record.
 func inspect(name string, opts Options) (*layout, error) {
-	f, err := rawfile.Open(name)
+	f, err := rawfile.Look(name, opts.Pipe)
 	if err != nil {
 		return nil, err
 	}
+	name = f.Name
 	defer f.Close() // only read
 	f.SkipBOM()
 	l := &layout{delimiter: byte(opts.Delimiter), header: opts.Header == Present, stamp: f.Stamp()}
@@ -207,25 +219,36 @@ func isText(s string) bool {
 }
 
 // sniff counts delimiters in the first line that isn't blank, as far as the
-// buffer holds it.
+// buffer holds it. Of a pipe it waits for no more lines than it looks at.
 func sniff(f *rawfile.File) byte {
-	head, _ := f.Peek(f.Size()) // an error comes again when it is read
-	first, head := unquotedLine(head)
-	second, _ := unquotedLine(head)
+	first, _ := unquotedLine(f.Head(func(head []byte) bool {
+		_, rest := unquotedLine(head)
+		return rest != nil
+	}))
 	best := byte(',')
 	for _, c := range []byte(";\t") {
 		if bytes.Count(first, []byte{c}) > bytes.Count(first, []byte{best}) {
 			best = c
 		}
 	}
-	if n := len(bytes.Fields(first)); bytes.IndexByte(first, best) < 0 && n > 1 && (len(second) == 0 || n == len(bytes.Fields(second))) {
+	n := len(bytes.Fields(first))
+	if bytes.IndexByte(first, best) >= 0 || n < 2 {
+		return best
+	}
+	_, rest := unquotedLine(f.Head(func(head []byte) bool {
+		_, rest := unquotedLine(head)
+		_, rest = unquotedLine(rest)
+		return rest != nil
+	}))
+	second, _ := unquotedLine(rest)
+	if len(second) == 0 || n == len(bytes.Fields(second)) {
 		return ' '
 	}
 	return best
 }
 
 // unquotedLine returns the first line that isn't blank, with an x in the place of each
-// quoted part, and the text behind it.
+// quoted part, and the text behind it, nil where the line has no end.
 func unquotedLine(text []byte) (line, rest []byte) {
 	text = bytes.TrimLeft(text, " \r\n")
 	quoted := false
@@ -244,8 +267,8 @@ func unquotedLine(text []byte) (line, rest []byte) {
 	return line, nil
 }
 
-func (l *layout) open(name string, part dataset.Range, was dataset.Stamp) (dataset.Reader, error) {
-	f, err := rawfile.Reopen(name, was)
+func (l *layout) open(name string, opts *Options, was dataset.Stamp) (dataset.Reader, error) {
+	f, err := rawfile.Pass(name, opts.Pipe, was)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +277,7 @@ func (l *layout) open(name string, part dataset.Range, was dataset.Stamp) (datas
 		err = newRecords(f, l.delimiter).next()
 	}
 	if err == nil {
-		err = f.Limit(part)
+		err = f.Limit(opts.Range)
 	}
 	if err != nil {
 		f.Close() // the error at hand says more

@@ -25,7 +25,7 @@ func targetIsFile(path string, opts Options) (bool, error) {
 	if isPlace(target) {
 		return false, nil
 	}
-	format, err := Format(path, opts.Format)
+	format, err := Format(path, opts)
 	if err != nil {
 		return false, err
 	}
@@ -64,7 +64,7 @@ func OwnTarget(path string, opts Options) (string, error) {
 	case own:
 		return opts.Target[0], nil
 	}
-	if format, err := Format(path, opts.Format); err != nil || named(format).arrays == nil {
+	if format, err := Format(path, opts); err != nil || named(format).arrays == nil {
 		return "", err
 	}
 	archive, _ := SplitArray(path)
@@ -117,14 +117,14 @@ func SplitArray(path string) (name, array string) {
 	return path, ""
 }
 
-// Format returns the format a file is read in: the one asked for, or what its
-// first bytes tell where that is "" or "auto".
-func Format(path, asked string) (string, error) {
-	if asked != "" && asked != "auto" {
+// Format returns the format that a file, or opts.Pipe, is read in: the one that opts asks for, or
+// what its first bytes tell where that is "" or "auto".
+func Format(path string, opts Options) (string, error) {
+	if asked := opts.Format; asked != "" && asked != "auto" {
 		return asked, nil
 	}
 	name, array := SplitArray(path)
-	format, err := detect(name)
+	format, err := detect(name, opts.Pipe)
 	if err == nil && array != "" && named(format).arrays == nil {
 		return "", &dataset.InputError{File: name, Msg: "is " + format + ", which has no arrays such as " + strconv.Quote(excerpt.Of(array))}
 	}
@@ -133,41 +133,55 @@ func Format(path, asked string) (string, error) {
 
 // detect tells a format by the first bytes, where all its files begin with the same. Text is
 // told by its lines: a field index:value after the first field makes it svmlight, a delimiter
-// csv. Where there is neither the file's suffix counts, and else it is csv.
-func detect(path string) (string, error) {
-	f, err := rawfile.Open(path)
+// csv. Where there is neither the file's suffix counts, and else it is csv. Of a pipe it waits
+// for no more lines than it takes to tell.
+func detect(path string, pipe *dataset.Pipe) (string, error) {
+	f, err := rawfile.Look(path, pipe)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close() // only read
-	head, err := f.Peek(1 << 14)
-	if len(head) == 0 {
-		if err = f.Wrap(err, 1); err != nil && err != io.EOF {
+	if _, err := f.Peek(1); err != nil {
+		if err = f.Wrap(err, 1); err != io.EOF {
 			return "", err
 		}
-		return "", &dataset.InputError{File: path, Msg: "is empty"}
+		return "", &dataset.InputError{File: f.Name, Msg: "is empty"}
 	}
-	for _, f := range formats() {
-		if slices.ContainsFunc(f.magic, func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }) {
-			return f.name, nil
+	for _, known := range formats() {
+		if slices.ContainsFunc(known.magic, f.Begins) {
+			return known.name, nil
 		}
 	}
-	for line := range bytes.Lines(head) {
-		line, _, _ = bytes.Cut(line, []byte("#"))
-		fields := bytes.Fields(line)
-		for _, f := range fields[min(1, len(fields)):] {
-			if isEntry(f) {
-				return "svmlight", nil
-			}
-		}
-		if bytes.ContainsAny(line, ",;\t") {
-			return "csv", nil
-		}
+	head := f.Head(func(head []byte) bool { // whose last line may go on
+		return len(head) >= mostDetected || ofLines(head[:bytes.LastIndexByte(head, '\n')+1]) != ""
+	})
+	if format := ofLines(head[:min(len(head), mostDetected)]); format != "" {
+		return format, nil
 	}
 	if format := suffixFormat(path); format != "" {
 		return format, nil
 	}
 	return "csv", nil
+}
+
+// mostDetected is how many bytes of text are looked at to tell its format.
+const mostDetected = 1 << 14
+
+// ofLines is the format of text by its lines, "" where none tells.
+func ofLines(head []byte) string {
+	for line := range bytes.Lines(head) {
+		line, _, _ = bytes.Cut(line, []byte("#"))
+		fields := bytes.Fields(line)
+		for _, f := range fields[min(1, len(fields)):] {
+			if isEntry(f) {
+				return "svmlight"
+			}
+		}
+		if bytes.ContainsAny(line, ",;\t") {
+			return "csv"
+		}
+	}
+	return ""
 }
 
 // isEntry recognises index:value and qid:n; a time of day is neither.

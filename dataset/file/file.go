@@ -55,9 +55,18 @@ type Options struct {
 	// be a file of its own is an error. It is for names of targets that come from a file, such
 	// as a saved sketch, and not from the user: they could be the names of any files.
 	OnlyNamed bool
+	Origin
+}
+
+// An Origin says more of where the data come from.
+type Origin struct {
 	// Was has, by their names, the stamps of files that were looked at or read before. A
 	// file that has changed since is a *[dataset.ChangedError].
 	Was map[string]dataset.Stamp `json:"-"`
+	// Pipe, if not nil, is what is read in place of the one file that is named: csv, svmlight, npy or
+	// Arrow. The rows can be read once ([dataset.Once]). It is not divided, and not transposed;
+	// svmlight rows need Features.
+	Pipe *dataset.Pipe `json:"-"`
 }
 
 // An Opened is a source of the rows of some files. All have one layout: that of the first
@@ -80,6 +89,9 @@ func (o *Opened) Passes() int {
 	return most + o.Scans
 }
 
+// Once is that of [dataset.Once].
+func (o *Opened) Once() bool { return dataset.Once(o.Source) }
+
 // Open opens one file or several, one after the other; of a .npz archive the array
 // x or X or the only one, or the one said as file.npz:array. Errors are
 // *[dataset.InputError], [dataset.ErrShape] where files don't go together, or
@@ -89,6 +101,9 @@ func (o *Opened) Passes() int {
 func Open(paths []string, opts Options) (*Opened, error) {
 	if len(paths) == 0 {
 		return nil, &dataset.SourceError{Reason: "no files"}
+	}
+	if err := fitsPipe(paths, opts); err != nil {
+		return nil, err
 	}
 	out := &Opened{}
 	var sources []dataset.Source
@@ -147,6 +162,29 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	return out, err
 }
 
+// fitsPipe refuses options that a pipe cannot do.
+func fitsPipe(paths []string, opts Options) error {
+	if opts.Pipe == nil {
+		return nil
+	}
+	fail := func(format string, args ...any) error {
+		return &dataset.InputError{File: opts.Pipe.Name(), Msg: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case len(paths) != 1:
+		return fail("is a pipe, which is read alone; have what writes to it send all rows")
+	case opts.Transposed:
+		return &dataset.OnceError{What: "turning columns into rows"}
+	case !opts.Share.Whole():
+		return fail("is a pipe, whose rows are not divided among readers")
+	}
+	name, err := Format(paths[0], opts)
+	if err == nil && !named(name).piped && named(name).open != nil {
+		err = fail("is %s, which is not read from its beginning to its end, as a pipe is; write it to a file", name)
+	}
+	return err
+}
+
 // transpose makes features of the rows of x, which have no names.
 func (o *Opened) transpose(x dataset.Source) (dataset.Source, error) {
 	if n, _, _ := x.Dims(); n < 0 {
@@ -158,7 +196,7 @@ func (o *Opened) transpose(x dataset.Source) (dataset.Source, error) {
 
 // one opens a single file.
 func (o *Opened) one(p part, opts Options) (dataset.Source, format, error) {
-	name, err := Format(p.path, opts.Format)
+	name, err := Format(p.path, opts)
 	if err != nil {
 		return nil, format{}, err
 	}

@@ -21,6 +21,8 @@ type format struct {
 	// numbered says that a row can be found by its number. Shares are then of the rows,
 	// otherwise of the bytes.
 	numbered bool
+	// piped says that it can be read from its beginning to its end, and so from a pipe.
+	piped bool
 	// fields says that lines are divided by a delimiter, and that the first may be a header.
 	fields bool
 	// labelled says that a row is its label, which is the target, and its features that are
@@ -44,9 +46,9 @@ type format struct {
 func formats() []format {
 	return []format{{
 		name: "npy", magic: []string{"\x93NUMPY"}, suffixes: []string{".npy"},
-		numbered: true,
+		numbered: true, piped: true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
-			s, err := npy.Open(p.path, npy.Options{Targets: opts.Target, Columns: opts.Columns})
+			s, err := npy.Open(p.path, npy.Options{Targets: opts.Target, Columns: opts.Columns, Pipe: opts.Pipe})
 			return o.keep(p, s, err)
 		},
 	}, {
@@ -56,7 +58,7 @@ func formats() []format {
 		arrays:   npy.Members,
 	}, {
 		name: "csv", suffixes: []string{".csv", ".tsv"},
-		fields: true,
+		fields: true, piped: true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
 			text := csvOptions(opts)
 			text.Range = p.bytes()
@@ -64,7 +66,7 @@ func formats() []format {
 			return o.keep(p, s, err)
 		},
 		columns: func(path string, opts Options) ([]string, error) {
-			return csv.Columns(path, csv.Options{Delimiter: opts.Delimiter, Header: opts.Header})
+			return csv.Columns(path, csv.Options{Delimiter: opts.Delimiter, Header: opts.Header, Pipe: opts.Pipe})
 		},
 		chosen: func(path string, opts Options) ([]string, []string, error) { return csv.Names(path, csvOptions(opts)) },
 	}, {
@@ -80,12 +82,12 @@ func formats() []format {
 		},
 	}, {
 		name: "svmlight", suffixes: []string{".svm", ".svmlight", ".libsvm"},
-		labelled: true,
+		labelled: true, piped: true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
 			if opts.Features == 0 {
 				o.Scans = 1
 			}
-			s, err := svmlight.Open(p.path, svmlight.Options{Features: opts.Features, Targets: min(opts.Targets, 1), Range: p.bytes()})
+			s, err := svmlight.Open(p.path, svmlight.Options{Features: opts.Features, Targets: min(opts.Targets, 1), Range: p.bytes(), Pipe: opts.Pipe})
 			return o.keep(p, s, err)
 		},
 		widen: func(p part, opts Options, rows int64, was dataset.Stamp) (*dataset.Stream, error) {
@@ -125,7 +127,7 @@ func Labelled(format string) bool { return named(format).labelled }
 // Columns returns the names of the columns of a file, nil where it gives none. Errors are those
 // of [Open].
 func Columns(path string, opts Options) ([]string, error) {
-	name, err := Format(path, opts.Format)
+	name, err := Format(path, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +138,7 @@ func Columns(path string, opts Options) ([]string, error) {
 }
 
 func csvOptions(opts Options) csv.Options {
-	return csv.Options{Targets: opts.Target, Columns: opts.Columns, Delimiter: opts.Delimiter, Header: opts.Header}
+	return csv.Options{Targets: opts.Target, Columns: opts.Columns, Delimiter: opts.Delimiter, Header: opts.Header, Pipe: opts.Pipe}
 }
 
 func parquetOptions(opts Options) parquet.Options {

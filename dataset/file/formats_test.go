@@ -32,7 +32,7 @@ func TestFormats(t *testing.T) {
 			if err := os.WriteFile(path, []byte(magic+"…"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := Format(path, "auto"); got != f.name || err != nil {
+			if got, err := Format(path, Options{Format: "auto"}); got != f.name || err != nil {
 				t.Errorf("what begins with %q is taken for %s (%v), not %s", magic, got, err, f.name)
 			}
 		}

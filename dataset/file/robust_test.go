@@ -246,11 +246,11 @@ func TestTargetIsColumnOrFile(t *testing.T) {
 // is called so.
 func TestSuffixDecidesWhereContentDoesNot(t *testing.T) {
 	for name, want := range map[string]string{"a.svm": "svmlight", "a.libsvm.gz": "svmlight", "a.csv": "csv", "a": "csv", "a.npy": "npy"} {
-		if got, err := file.Format(named(t, name, "1\n-1\n"), "auto"); err != nil || got != want {
+		if got, err := file.Format(named(t, name, "1\n-1\n"), file.Options{Format: "auto"}); err != nil || got != want {
 			t.Errorf("%s is %q, %v; want %s", name, got, err, want)
 		}
 	}
-	if got, err := file.Format(named(t, "a.csv", "1 1:2\n"), "auto"); err != nil || got != "svmlight" {
+	if got, err := file.Format(named(t, "a.csv", "1 1:2\n"), file.Options{Format: "auto"}); err != nil || got != "svmlight" {
 		t.Errorf("content before suffix: %q, %v", got, err)
 	}
 }

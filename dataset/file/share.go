@@ -48,6 +48,9 @@ func (p part) rows(src dataset.Source) (dataset.Source, error) {
 // Compressed text is not divided: it goes to the share that has its middle. A share that
 // has nothing gets an empty part of the first file, to have its columns.
 func parts(paths []string, opts Options) ([]part, error) {
+	if opts.Pipe != nil {
+		return []part{{path: paths[0], number: 1}}, nil
+	}
 	all, total := sizes(paths, opts.Was)
 	if opts.Share.Whole() {
 		return all, nil
@@ -128,7 +131,7 @@ func split(all []part, total int64, opts Options) ([]part, error) {
 
 // undivided reports whether a file can only be read from its start.
 func undivided(path string, opts Options) (bool, error) {
-	format, err := Format(path, opts.Format)
+	format, err := Format(path, opts)
 	if err != nil || Numbered(format) {
 		return false, err
 	}

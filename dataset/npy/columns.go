@@ -10,7 +10,7 @@ import (
 )
 
 // byColumns are the columns of an array in Fortran order, in the order of features and targets.
-func byColumns(open func(was dataset.Stamp) (*input, error), h header, choice columns.Choice, stamp dataset.Stamp) *dataset.Columns {
+func byColumns(open opening, h header, choice columns.Choice, stamp dataset.Stamp) *dataset.Columns {
 	order := make([]int, choice.Features+choice.Targets)
 	for j, k := range choice.To {
 		if k >= 0 {

@@ -142,13 +142,14 @@ func TestFailingSkip(t *testing.T) {
 // TestFailingClose: an array that cannot be closed after its header is refused.
 func TestFailingClose(t *testing.T) {
 	whole := text(1, "False", "(4, 1)", 4)
-	_, err := source(func(dataset.Stamp) (*input, error) {
+	open := func(dataset.Stamp) (*input, error) {
 		in, err := opened(whole, len(whole), true)
 		if err == nil {
 			in.close = func() error { return errDisk }
 		}
 		return in, err
-	}, Options{})
+	}
+	_, err := source(open, open, Options{})
 	if err == nil || err.Error() != "x.npy: the archive cannot be read: the disk fails" {
 		t.Error(err)
 	}

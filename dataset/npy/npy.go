@@ -33,14 +33,21 @@ type Options struct {
 	// where each begins with "-", the columns that are left out. Empty takes all.
 	// A target among them is a target and no feature.
 	Columns []string
+	// Pipe, if not nil, is what Open reads in place of the file. The array must be in C order.
+	Pipe *dataset.Pipe
 }
 
 // Open reads the header and returns a source of the rows. Errors are
 // *[dataset.InputError]; the line they name is the row, from 1. A pass over a file that
 // has changed ends in a *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
-	return source(func(was dataset.Stamp) (*input, error) { return openFile(name, was) }, opts)
+	look := func(dataset.Stamp) (*input, error) { return openFile(rawfile.Look(name, opts.Pipe)) }
+	pass := func(was dataset.Stamp) (*input, error) { return openFile(rawfile.Pass(name, opts.Pipe, was)) }
+	return source(look, pass, opts)
 }
+
+// An opening opens an array, of a file that must be as it was.
+type opening func(was dataset.Stamp) (*input, error)
 
 // An input is an open array.
 type input struct {
@@ -54,18 +61,31 @@ type input struct {
 	// Of the file that has the array: its stamp when it was opened, and a check of it.
 	stamp     dataset.Stamp
 	unchanged func() error
+	stop      func() // ends a read that waits
+	// available is how many bytes have come from a pipe, where rows are wanted as they come; else nil.
+	available func() int
+	piped     bool
 }
 
-func openFile(name string, was dataset.Stamp) (*input, error) {
-	f, err := rawfile.Reopen(name, was)
+func openFile(f *rawfile.File, err error) (*input, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &input{name: name, data: f, wrap: f.Wrap, close: f.Close, stamp: f.Stamp(), unchanged: f.Unchanged}
+	in := &input{name: f.Name, data: f, wrap: f.Wrap, close: f.Close, stamp: f.Stamp(), unchanged: f.Unchanged, stop: f.Stop, piped: f.Piped()}
+	if f.Prompt() {
+		in.available = f.Available
+	}
 	if file := f.At(); file != nil {
 		in.at, in.data = file, io.NewSectionReader(file, 0, f.Plain) // which copies nothing twice
 	}
 	return in.begin(f.Plain)
+}
+
+// Stop is that of [dataset.Stopper].
+func (in *input) Stop() {
+	if in.stop != nil {
+		in.stop()
+	}
 }
 
 // Unchanged is that of [dataset.Witness].
@@ -75,7 +95,11 @@ func (in *input) Unchanged() error { return in.unchanged() }
 func (in *input) begin(size int64) (*input, error) {
 	err := in.readHeader(size)
 	if err == nil && in.fortran && in.at == nil {
-		err = errors.New("is in Fortran order and compressed, so its rows cannot be streamed; save it with np.ascontiguousarray, or not compressed")
+		why := "compressed, so its rows cannot be streamed; save it with np.ascontiguousarray, or not compressed"
+		if in.piped {
+			why = "comes from a pipe, so its rows cannot be streamed; save it with np.ascontiguousarray, or in a file"
+		}
+		err = errors.New("is in Fortran order and " + why)
 	}
 	if err == nil {
 		return in, nil
@@ -88,9 +112,9 @@ func (in *input) begin(size int64) (*input, error) {
 	return nil, err
 }
 
-// source returns the rows of an array.
-func source(open func(was dataset.Stamp) (*input, error), opts Options) (*dataset.Stream, error) {
-	in, err := open(dataset.Stamp{})
+// source returns the rows of an array: look opens it to find out what it is, pass for a pass.
+func source(look, pass opening, opts Options) (*dataset.Stream, error) {
+	in, err := look(dataset.Stamp{})
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +128,7 @@ func source(open func(was dataset.Stamp) (*input, error), opts Options) (*datase
 	}
 	var s *dataset.Stream
 	s = dataset.NewStream(h.rows, choice.Features, choice.Targets, false, func() (dataset.Reader, error) {
-		in, err := open(s.Stamp)
+		in, err := pass(s.Stamp)
 		if err != nil {
 			return nil, err
 		}
@@ -117,9 +141,9 @@ func source(open func(was dataset.Stamp) (*input, error), opts Options) (*datase
 		}
 		return newRowReader(in, choice), nil
 	})
-	s.Stamp = stamp
+	s.Stamp, s.Single = stamp, opts.Pipe != nil
 	if h.fortran {
-		s.Columns = byColumns(open, h, choice, stamp)
+		s.Columns = byColumns(pass, h, choice, stamp)
 	}
 	return s, nil
 }

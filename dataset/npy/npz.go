@@ -26,7 +26,8 @@ func OpenMember(name, member string, opts Options) (*dataset.Stream, error) {
 			return nil, err
 		}
 	}
-	return source(func(was dataset.Stamp) (*input, error) { return openMember(name, member, was) }, opts)
+	open := func(was dataset.Stamp) (*input, error) { return openMember(name, member, was) }
+	return source(open, open, opts)
 }
 
 // Members returns the names of the arrays of a .npz archive. The error is an

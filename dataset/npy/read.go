@@ -76,6 +76,13 @@ func (r *rowReader) Read(b *dataset.Buffer, rows int) error {
 	r.Reserve(b, rows)
 	for b.N < rows {
 		n := min(rows-b.N, r.chunk)
+		if r.available != nil {
+			come := r.available() / (r.cols * r.size)
+			if come == 0 && b.N > 0 {
+				break
+			}
+			n = min(n, max(come, 1))
+		}
 		x, y, err := r.read(b, n)
 		if err != nil {
 			return err

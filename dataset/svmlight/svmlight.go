@@ -40,7 +40,13 @@ type Options struct {
 	// Stamp is that of the file when Features and Rows were found. The zero value takes the
 	// file as it is now.
 	Stamp dataset.Stamp
+	// Pipe, if not nil, is what is read in place of the file. Features has to be given then: there
+	// is no second pass.
+	Pipe *dataset.Pipe
 }
+
+// ErrWidth says that the rows of a pipe come without the number of their features.
+var ErrWidth = &dataset.OnceError{What: "finding the number of features of svmlight rows"}
 
 // Open returns a source of sparse rows. Errors are *[dataset.InputError], and
 // *[dataset.ChangedError].
@@ -49,7 +55,10 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("a svmlight file has one target, its label; %d were asked for", opts.Targets)}
 	}
 	n, d, stamp := opts.Rows, opts.Features, opts.Stamp
-	if d == 0 {
+	switch {
+	case opts.Pipe != nil && d == 0:
+		return nil, ErrWidth
+	case d == 0:
 		var err error
 		if n, d, stamp, err = scan(name, opts.Range, stamp); err != nil {
 			return nil, err
@@ -61,7 +70,7 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	if n == 0 {
 		n = -1
 	}
-	if stamp.None() {
+	if stamp.None() && opts.Pipe == nil {
 		f, err := rawfile.Open(name)
 		if err != nil {
 			return nil, err
@@ -72,15 +81,15 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		}
 	}
 	var s *dataset.Stream
-	s = dataset.NewStream(n, d, opts.Targets, true, func() (dataset.Reader, error) { return open(name, d, opts.Targets, opts.Range, s.Stamp) })
-	s.Stamp = stamp
+	s = dataset.NewStream(n, d, opts.Targets, true, func() (dataset.Reader, error) { return open(name, d, &opts, s.Stamp) })
+	s.Stamp, s.Single = stamp, opts.Pipe != nil
 	return s, nil
 }
 
 // scan reads the file and returns the number of rows, of which there must be one, the
 // largest index, 0 if every row is a label alone, and the stamp of the file it has read.
 func scan(name string, part dataset.Range, was dataset.Stamp) (n int64, d int, stamp dataset.Stamp, err error) {
-	r, err := open(name, maxIndex, 0, part, was)
+	r, err := open(name, maxIndex, &Options{Range: part}, was)
 	if err != nil {
 		return 0, 0, stamp, err
 	}
@@ -107,17 +116,18 @@ func scan(name string, part dataset.Range, was dataset.Stamp) (n int64, d int, s
 	}
 }
 
-func open(name string, d, targets int, part dataset.Range, was dataset.Stamp) (*chunk.Reader, error) {
-	f, err := rawfile.Reopen(name, was)
+// open opens rows of d features for a pass, which are read as opts says otherwise.
+func open(name string, d int, opts *Options, was dataset.Stamp) (*chunk.Reader, error) {
+	f, err := rawfile.Pass(name, opts.Pipe, was)
 	if err != nil {
 		return nil, err
 	}
 	f.SkipBOM()
-	if err := f.Limit(part); err != nil {
+	if err := f.Limit(opts.Range); err != nil {
 		f.Close() // the error at hand says more
 		return nil, err
 	}
-	return chunk.New(f, &format{d, targets}, chunk.Options{Entries: blockEntries}), nil
+	return chunk.New(f, &format{d, opts.Targets}, chunk.Options{Entries: blockEntries}), nil
 }
 
 // blockEntries bounds the memory of a block, but for its last row.

@@ -41,9 +41,16 @@ func (k *cutter) fill(c *chunk) bool {
 		want = int(p) + 1
 	}
 	var err error
-	for seen, quotes := 0, 0; ; want = longer(want) {
+	for seen, quotes := 0, 0; ; {
+		if len(text) >= want {
+			want = longer(want)
+		}
+		before := len(text)
 		if text, err = k.read(text, want); err != nil {
 			break
+		}
+		if k.file.Prompt() && bytes.IndexByte(text[before:], '\n') < 0 && len(text) <= rawfile.MaxRow {
+			continue
 		}
 		if k.quotes {
 			quotes += bytes.Count(text[seen:], []byte{'"'})
@@ -82,7 +89,8 @@ func longer(want int) int {
 	return want
 }
 
-// read reads on until text has so many bytes.
+// read reads on until text has so many bytes or, where rows are wanted as they come, has what has
+// come.
 func (k *cutter) read(text []byte, want int) ([]byte, error) {
 	if cap(text) < want+slack { // exactly: it may be large
 		text = append(make([]byte, 0, want+slack), text...)
@@ -92,6 +100,9 @@ func (k *cutter) read(text []byte, want int) ([]byte, error) {
 		text = text[:len(text)+n]
 		if err != nil {
 			return text, err
+		}
+		if n > 0 && k.file.Prompt() {
+			break
 		}
 	}
 	return text, nil

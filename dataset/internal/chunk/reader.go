@@ -52,13 +52,17 @@ func (r *Reader) Unchanged() error { return r.file.Unchanged() }
 
 // Close ends all goroutines, waits for them, and closes the file.
 func (r *Reader) Close() error {
+	r.Stop()
 	if r.team != nil {
 		r.team.close()
 	}
 	return r.file.Close()
 }
 
-// Read is that of [dataset.Reader].
+// Stop is that of [dataset.Stopper].
+func (r *Reader) Stop() { r.file.Stop() }
+
+// Read is that of [dataset.Reader]. Where rows are wanted as they come a block ends with a chunk.
 func (r *Reader) Read(b *dataset.Buffer, rows int) error {
 	for b.N < rows && (!r.sparse || len(b.CSR.Val) < r.most) {
 		if r.now == nil {
@@ -77,7 +81,9 @@ func (r *Reader) Read(b *dataset.Buffer, rows int) error {
 		if r.now.err != nil {
 			return r.place(r.now.err)
 		}
-		r.drop()
+		if r.drop(); b.N > 0 && r.file.Prompt() {
+			return nil
+		}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ package rawfile
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -36,10 +37,10 @@ type File struct {
 	Line int
 
 	file    *os.File
+	pipe    *dataset.Taken // where the data come from if it is no file, whose file is nil
 	decoder decoder
 	long    []byte // a line that the Reader's buffer does not hold
 	size    int    // bytes of the lines since the last EndRow
-	mark    int    // bytes of a byte order mark, which is part of the first line
 	share   share
 	stamp   dataset.Stamp // what the file was when it was opened, and has to stay
 	status  status
@@ -61,6 +62,36 @@ func Reopen(name string, was dataset.Stamp) (*File, error) {
 // Open opens a regular file. The error is an *[dataset.InputError].
 func Open(name string) (*File, error) {
 	return open(name, func(dataset.Stamp) error { return nil })
+}
+
+// Look is Open, or where there is a pipe what comes from it, to find out what it is: it can be
+// looked at again.
+func Look(name string, pipe *dataset.Pipe) (*File, error) {
+	if pipe == nil {
+		return Open(name)
+	}
+	return of(pipe.Name(), pipe.Look(), nil)
+}
+
+// Pass is Reopen, or where there is a pipe what comes from it, for the one pass there is.
+func Pass(name string, pipe *dataset.Pipe, was dataset.Stamp) (*File, error) {
+	if pipe == nil {
+		return Reopen(name, was)
+	}
+	taken, err := pipe.Take()
+	if err != nil {
+		return nil, err
+	}
+	return of(pipe.Name(), taken, taken)
+}
+
+// of is the File of what comes from a pipe.
+func of(name string, from io.Reader, taken *dataset.Taken) (*File, error) {
+	f := &File{Reader: bufio.NewReaderSize(from, bufferSize), Name: name, Plain: -1, pipe: taken, decoder: decoder{text: from, close: func() {}}, share: whole}
+	if err := f.unpack(); err != nil {
+		return nil, f.Wrap(err, 0)
+	}
+	return f, nil
 }
 
 // open opens a regular file, unless check returns an error for its stamp.
@@ -105,10 +136,9 @@ const bufferSize = 1 << 18
 
 // unpack puts a decoder before a compressed file.
 func (f *File) unpack() error {
-	magic, _ := f.Peek(4) // an error comes again when it is read
 	var text io.Reader
 	switch {
-	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+	case f.Begins("\x1f\x8b"):
 		f.decoder.name = "gzip"
 		z, err := gzip.NewReader(f.Reader)
 		if err == io.EOF { // amid the header
@@ -118,7 +148,7 @@ func (f *File) unpack() error {
 			return err
 		}
 		text = z
-	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+	case f.Begins("\x28\xb5\x2f\xfd"):
 		f.decoder.name = "zstd"
 		z, err := zstd.NewReader(f.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
@@ -132,10 +162,64 @@ func (f *File) unpack() error {
 	return nil
 }
 
+// Begins reports whether what is to be read begins with some bytes. It waits for no more of a pipe
+// than it takes to know.
+func (f *File) Begins(with string) bool {
+	for i := range with {
+		head, err := f.Peek(i + 1) // an error comes again when it is read
+		if err != nil || head[i] != with[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Head returns what is to be read, as much as the buffer holds. Of a pipe it is what has come when
+// that is enough: enough is asked whenever a line has ended.
+func (f *File) Head(enough func(head []byte) bool) []byte {
+	if f.file != nil {
+		head, _ := f.Peek(f.Size()) // an error comes again when it is read
+		return head
+	}
+	for seen := 0; ; {
+		head, err := f.Peek(min(max(f.Buffered(), seen+1), f.Size()))
+		if len(head) == f.Size() || err != nil || bytes.IndexByte(head[seen:], '\n') >= 0 && enough(head) {
+			return head
+		}
+		seen = len(head)
+	}
+}
+
 // Close closes the file.
 func (f *File) Close() error {
+	f.Stop()
 	f.decoder.close()
+	if f.file == nil {
+		return nil
+	}
 	return f.file.Close()
+}
+
+// Stop ends a read that waits for a pipe, and those to come.
+func (f *File) Stop() {
+	if f.pipe != nil {
+		f.pipe.Stop()
+	}
+}
+
+// Piped says that it is no file.
+func (f *File) Piped() bool { return f.file == nil }
+
+// Prompt says that rows are wanted as soon as they come from a pipe.
+func (f *File) Prompt() bool { return f.pipe != nil && f.pipe.Prompt() }
+
+// Available is how many bytes can be read without waiting for a pipe, as far as that is known.
+func (f *File) Available() int {
+	n := f.Buffered()
+	if f.pipe != nil && f.decoder.name == "" {
+		n += f.pipe.Available()
+	}
+	return n
 }
 
 // Stamp is what the file was when it was opened.
@@ -144,6 +228,9 @@ func (f *File) Stamp() dataset.Stamp { return f.stamp }
 // Unchanged returns an *[dataset.ChangedError] where the file was written to since it
 // was opened. It looks at the open file, whatever file now has its name.
 func (f *File) Unchanged() error {
+	if f.file == nil { // nothing can be told of a pipe
+		return nil
+	}
 	now, err := f.status.of(f.file)
 	if err != nil {
 		return f.Wrap(err, 0)
@@ -151,7 +238,7 @@ func (f *File) Unchanged() error {
 	return f.stamp.Check(f.Name, now)
 }
 
-// At returns the file for reading anywhere in it, nil for a compressed one.
+// At returns the file for reading anywhere in it, nil for a compressed one and for a pipe.
 func (f *File) At() *os.File {
 	if f.decoder.name != "" {
 		return nil
@@ -164,8 +251,8 @@ func (f *File) Packed() string { return f.decoder.name }
 
 // SkipBOM drops a byte order mark, as text may begin with.
 func (f *File) SkipBOM() {
-	if head, err := f.Peek(3); err == nil && string(head) == "\ufeff" {
-		f.mark, _ = f.Discard(3) // they are in the buffer
+	if f.Begins("\ufeff") {
+		f.share.mark, _ = f.Discard(3) // they are in the buffer
 	}
 }
 
@@ -192,8 +279,8 @@ func (f *File) ReadLine() ([]byte, error) {
 		return nil, f.Wrap(err, f.Line+1)
 	}
 	f.Line++
-	f.share.next += int64(len(text) + f.mark)
-	f.mark = 0
+	f.share.next += int64(len(text) + f.share.mark)
+	f.share.mark = 0
 	if f.size += len(text); f.size > MaxRow {
 		return nil, f.TooLong(f.Line)
 	}
@@ -219,6 +306,8 @@ func (f *File) Wrap(err error, line int) error {
 	switch {
 	case err == nil || err == io.EOF || errors.As(err, &known):
 		return err
+	case f.file == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
+		return err // nothing is wrong with the data
 	case f.decoder.name == "" || errors.As(err, &system):
 		return fail("cannot be read", err)
 	case errors.Is(err, io.ErrUnexpectedEOF):

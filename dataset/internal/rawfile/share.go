@@ -15,6 +15,7 @@ type share struct {
 	start int64 // where its first line begins, 0 where that is the first one of the file
 	next  int64 // where the next line begins
 	end   int64
+	mark  int // bytes of a byte order mark, which is part of the first line
 	// behind is what Text found behind it: nil for more text, else why there is none.
 	behind error
 }
@@ -34,6 +35,9 @@ func (f *File) Limit(r dataset.Range) error {
 		f.share.end = 0
 		return nil
 	}
+	if f.file == nil {
+		return &dataset.InputError{File: f.Name, Msg: "is a pipe, of which no part can be read alone"}
+	}
 	if f.decoder.name != "" {
 		return &dataset.InputError{File: f.Name, Msg: "is a " + f.decoder.name + " stream, of which no part can be read alone; unpack it"}
 	}
@@ -46,7 +50,7 @@ func (f *File) Limit(r dataset.Range) error {
 		return f.Wrap(err, 0)
 	}
 	f.Reset(f.file)
-	f.Line, f.size, f.mark = 0, 0, 0
+	f.Line, f.size, f.share.mark = 0, 0, 0
 	at, err := r.Lo-1, bufio.ErrBufferFull
 	for err == bufio.ErrBufferFull && at < r.Hi {
 		var text []byte
@@ -74,8 +78,8 @@ func (f *File) Text(p []byte) (int, error) {
 		from = f.decoder.text
 	}
 	n, err := from.Read(p)
-	at := f.share.next + int64(f.mark)
-	f.share.next, f.mark = at+int64(n), 0
+	at := f.share.next + int64(f.share.mark)
+	f.share.next, f.share.mark = at+int64(n), 0
 	if f.share.next < f.share.end {
 		return n, err
 	}

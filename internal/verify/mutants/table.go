@@ -303,7 +303,7 @@ var mutants = []mutant{
 	{"cache: sums are not compared", "dataset/cachereader.go",
 		"if binary.LittleEndian.Uint32(sum[:]) != r.sum {", "if false && binary.LittleEndian.Uint32(sum[:]) != r.sum {", "dataset", "^TestCacheDamaged$"},
 	{"cache: what is left of a damaged file begins anew", "dataset/cache.go",
-		"\tFrom(ctx, c.src, at)(yield)\n", "\tFrom(ctx, c.src, 0)(yield)\n", "dataset", "^TestCache"},
+		"\tc.again(ctx, at, yield)\n", "\tFrom(ctx, c.src, 0)(yield)\n", "dataset", "^TestCache"},
 	{"gradient: what bases lose is dropped", "engine/purego/internal/kernel/twofold_generic.go",
 		"lo[j%sides] += e", "lo[j%sides] += 0 * e", "engine/purego/internal/kernel", "^TestTwofold"},
 	{"solve: Ĥ without the shift of RFD", "ridge/internal/krylov/hessian.go",

@@ -108,6 +108,9 @@ func (c *Counter) BlocksFrom(ctx context.Context, first int64) iter.Seq2[dataset
 	}
 }
 
+// Once is that of [dataset.Once].
+func (c *Counter) Once() bool { return dataset.Once(c.Source) }
+
 func (c *Counter) known() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fdridge/fdridge/internal/verify/leaktest"
+)
+
+// piped runs a command whose standard input is in.
+func piped(ctx context.Context, in io.Reader, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = execute(ctx, args, byMPI, in, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// TestPipedCommands: what comes through standard input gives the same bits as a file.
+func TestPipedCommands(t *testing.T) {
+	leaktest.Check(t)
+	dir, table := t.TempDir(), rowsCSV(3000)
+	rows := write(t, "rows.csv", table)
+	sparse := &strings.Builder{}
+	for i := range 500 {
+		fmt.Fprintf(sparse, "%d 1:%d 4:%d\n", i%3, i%5, i%7-3)
+	}
+	sparseRows := write(t, "rows.svm", sparse.String())
+	same := func(text, data string, args ...string) {
+		t.Helper()
+		a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+		must(t, append(args, "--data", data, "--out", a)...)
+		if code, _, errs := piped(t.Context(), strings.NewReader(text), append(args, "--data", "-", "--out", b)...); code != done {
+			t.Fatalf("%v: exit %d, %s", args, code, errs)
+		}
+		if contents(t, a) != contents(t, b) {
+			t.Errorf("%v: other bits", args)
+		}
+	}
+	same(table, rows, "sketch", "--target", "y")
+	same(table, rows, "sketch", "--target", "y", "--standardize", "--cache", dir)
+	same(sparse.String(), sparseRows, "sketch", "--n-features", "4")
+	same(table, rows, "fit", "--target", "y", "--gamma", "1,10", "--method", "one-shot", "--features", "rff:20,gamma=0.5,seed=1")
+	same(table, rows, "fit", "--target", "y", "--gamma", "1", "--method", "cg", "--standardize", "--cache", dir)
+	same(table, rows, "fit", "--target", "y", "--gamma", "1", "--rows", "5:900", "--method", "exact")
+	model, sketch := filepath.Join(dir, "m"), filepath.Join(dir, "s")
+	must(t, "fit", "--data", rows, "--target", "y", "--gamma", "1", "--rows", "5:900", "--out", model)
+	must(t, "sketch", "--data", rows, "--target", "y", "--rows", "5:900", "-o", sketch)
+	same(table, rows, "predict", "--model", model, "--target", "y", "--interval", sketch)
+
+	code, out, errs := piped(t.Context(), strings.NewReader(table), "fit", "--data", "-", "--target", "y", "--gamma", "auto")
+	if code != done || !strings.Contains(out, "method exact: the rows can be read once, and d² fits") {
+		t.Errorf("auto: exit %d, %s%s", code, out, errs)
+	}
+	code, out, errs = piped(t.Context(), strings.NewReader(table), "fit", "--data", "-", "--target", "y", "--gamma", "1", "--save-sketch", filepath.Join(dir, "s"))
+	if code != done || !strings.Contains(out, "method one-shot: the rows can be read once, and the sketch is to be kept") {
+		t.Errorf("auto, kept: exit %d, %s%s", code, out, errs)
+	}
+}
+
+// unread fails whoever reads it.
+type unread struct{ t *testing.T }
+
+func (r unread) Read([]byte) (int, error) {
+	r.t.Error("it was read")
+	return 0, io.EOF
+}
+
+// TestPipedRefused: what reads rows again is refused before any is read, with the ways out.
+func TestPipedRefused(t *testing.T) {
+	dir, table := t.TempDir(), rowsCSV(60)
+	rows := write(t, "rows.csv", table)
+	sketch, model, out := filepath.Join(dir, "s"), filepath.Join(dir, "m"), filepath.Join(dir, "out")
+	must(t, "sketch", "--data", rows, "--target", "y", "-o", sketch)
+	must(t, "solve", sketch, "--gamma", "1", "--out", model)
+	for _, c := range []struct{ command, want string }{
+		{"fit --gamma 1 --standardize", "--standardize: it takes a pass over the rows of its own, and standard input can be read once: say --cache DIR"},
+		{"fit --gamma 1 --checkpoint " + out, "--checkpoint: a run goes on from it by reading the rows again"},
+		{"fit --gamma 1 --mpi", "--mpi: ranks share the rows of files"},
+		{"fit --gamma 1 --cache " + dir + " --cache-keep", "--cache-keep: a later run could not tell"},
+		{"fit --gamma 1 --cache " + dir + " --cache-features --standardize", "--cache-features: it keeps rows once they are standardised"},
+		{"fit --gamma 1 --transposed", "--transposed: it reads the rows again and again"},
+		{"sketch --standardize -o " + out, "--standardize: it takes a pass over the rows of its own"},
+		{"plan", "plan reads rows more than once"},
+		{"solve --gamma 1 " + sketch, "the rows refine a solution pass by pass"},
+	} {
+		for _, data := range []string{"-", rows + ",-"} {
+			code, printed, errs := piped(t.Context(), unread{t}, append(strings.Fields(c.command), "--data", data)...)
+			want := c.want
+			if data != "-" && !strings.Contains(errs, want) {
+				want = "standard input is read alone"
+			}
+			if code != usage || printed != "" || !strings.Contains(errs, want) {
+				t.Errorf("%s --data %s: exit %d, %s", c.command, data, code, errs)
+			}
+		}
+	}
+	for _, c := range []struct{ command, text, want string }{ // for which the beginning is looked at
+		{"fit --target y --gamma 1 --method cg", table, "method cg takes another pass over the rows, and standard input can be read once: say --method one-shot, which takes none, or --cache DIR"},
+		{"fit --target y --gamma 1 --size 0.1", table, "a pilot that finds the size of the sketch takes another pass"},
+		{"fit --target y --gamma auto --select loo", table, "leave-one-out errors takes another pass"},
+		{"fit --target y --gamma 1 --strict --save-sketch " + out, table, "--strict: --method one-shot has no tolerance to reach"},
+		{"fit --gamma 1", "1 1:2\n2 3:4\n", "standard input is svmlight, whose rows do not say how many features there are, and it can be read once: say --n-features"},
+		{"predict --model " + model, "a,b\n1,2,3\n", "standard input"},
+		{"sketch --target y -o " + out, table + "1,2", "standard input:62:"},
+	} {
+		code, printed, errs := piped(t.Context(), strings.NewReader(c.text), append(strings.Fields(c.command), "--data", "-")...)
+		if code != usage || printed != "" || !strings.Contains(errs, c.want) {
+			t.Errorf("%s: exit %d, %s", c.command, code, errs)
+		}
+	}
+	t.Chdir(dir)
+	if err := os.WriteFile("-", []byte(table), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "sketch", "--data", "./-", "--target", "y", "-o", "out")
+}
+
+// TestPipedPredictions: each row has its prediction before the next one is written.
+func TestPipedPredictions(t *testing.T) {
+	leaktest.Check(t)
+	table := rowsCSV(60)
+	rows, model := write(t, "rows.csv", table), filepath.Join(t.TempDir(), "m")
+	must(t, "fit", "--data", rows, "--target", "y", "--gamma", "1", "--out", model)
+	want := strings.SplitAfter(must(t, "predict", "--model", model, "--data", rows, "--target", "y"), "\n")
+	in, to := io.Pipe()
+	from, out := io.Pipe()
+	code := make(chan int)
+	go func() {
+		var errs bytes.Buffer
+		c := execute(t.Context(), []string{"predict", "--model", model, "--data", "-", "--target", "y"}, byMPI, in, out, &errs)
+		_ = out.Close()
+		code <- c
+	}()
+	lines := strings.SplitAfter(table, "\n")
+	answers := bufio.NewReader(from)
+	for i, line := range lines[1:61] {
+		if i == 0 {
+			line = lines[0] + line
+		}
+		if _, err := io.WriteString(to, line); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := answers.ReadString('\n'); err != nil || got != want[i] {
+			t.Fatalf("row %d: %q, %v; want %q", i+1, got, err, want[i])
+		}
+	}
+	if err := to.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if c := <-code; c != done {
+		t.Errorf("exit %d", c)
+	}
+}
+
+// TestPipeHangs: an interrupt ends a command whose pipe hangs, at its beginning or amid the rows.
+func TestPipeHangs(t *testing.T) {
+	leaktest.Check(t)
+	table := rowsCSV(60)
+	model := filepath.Join(t.TempDir(), "m")
+	must(t, "fit", "--data", write(t, "rows.csv", table), "--target", "y", "--gamma", "1", "--out", model)
+	for _, command := range []string{"fit --target y --gamma 1", "sketch --target y -o " + model + "s", "predict --target y --model " + model} {
+		for _, head := range []string{"", "a,b", table} {
+			from, to := io.Pipe()
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				_, _ = io.WriteString(to, head) // it may end before it is read
+				time.Sleep(20 * time.Millisecond)
+				cancel()
+			}()
+			if head == "" {
+				time.AfterFunc(20*time.Millisecond, cancel)
+			}
+			code, _, errs := piped(ctx, from, append(strings.Fields(command), "--data", "-")...)
+			if code != failed || !strings.Contains(errs, "interrupted") {
+				t.Errorf("%s after %d bytes: exit %d, %s", command, len(head), code, errs)
+			}
+			cancel()
+			_, _ = to.Close(), from.Close()
+		}
+	}
+}
