@@ -21,11 +21,31 @@ type Buffer struct {
 	Y      []float64
 	W      []float64 // empty, or of every row
 
-	first int64 // row of the source it begins with, for ahead
+	first int64     // row of the source it begins with, for ahead
+	lent  []float64 // the features, where they are lent; see Lend
+	done  func()
+}
+
+// Lend makes x the features of a block of n dense rows, which has none yet: memory of another's,
+// which nobody writes to until done is called. That is when the block is no longer in use, if the
+// pass goes on by then. It makes room for the n·t targets and returns it.
+func (b *Buffer) Lend(x []float64, n, t int, done func()) (y []float64) {
+	b.lent, b.done, b.N = x, done, n
+	b.Y = slices.Grow(b.Y[:0], n*t)[:n*t]
+	return b.Y
+}
+
+// release lets go of what was lent.
+func (b *Buffer) release() {
+	if b.done != nil {
+		b.done()
+	}
+	b.lent, b.done = nil, nil
 }
 
 // Reset empties the buffer and keeps its memory.
 func (b *Buffer) Reset() {
+	b.release()
 	b.N, b.X, b.Y, b.W = 0, b.X[:0], b.Y[:0], b.W[:0]
 	b.CSR = engine.CSR{RowPtr: append(b.CSR.RowPtr[:0], 0), ColIdx: b.CSR.ColIdx[:0], Val: b.CSR.Val[:0]}
 }
@@ -70,10 +90,13 @@ func (b *Buffer) Block(first int64, d int) Block {
 	if len(b.W) > 0 {
 		out.W = b.W
 	}
-	if b.Sparse {
+	switch {
+	case b.Sparse:
 		b.CSR.Rows, b.CSR.Cols = b.N, d
 		out.Sparse = &b.CSR
-	} else {
+	case b.lent != nil:
+		out.X = b.lent
+	default:
 		out.X = b.X
 	}
 	return out
@@ -139,6 +162,7 @@ func ahead(ctx context.Context, name string, d int, fill func(b *Buffer) error) 
 		// The consumer has asked for more than the last block, and so has let go of it.
 		close(free)
 		for b := range free {
+			b.release()
 			buffers.Put(b)
 		}
 		if failed != nil {

@@ -11,7 +11,7 @@ import (
 // connection. The options of a format take one in the place of a file. Finding out what the data
 // are reads the beginning, which is kept, and so the one pass that can be made has all rows.
 //
-// A goroutine reads ahead of whoever reads the Pipe, no more than three buffers of 256 KiB. Where
+// A goroutine reads ahead of whoever reads the Pipe, no more than three buffers of 512 KiB. Where
 // the context it was made with is done, a read ends with the context's error, whatever the other
 // end does; the goroutine then ends when the read that it waits in returns.
 type Pipe struct {
@@ -43,7 +43,7 @@ type pump struct {
 }
 
 const (
-	pipeBuffer  = 256 << 10
+	pipeBuffer  = 512 << 10
 	pipeBuffers = 3
 	// pipeHead bounds what is kept of what was looked at: two lines of a text as long as they may be.
 	pipeHead = 129 << 20
@@ -51,13 +51,25 @@ const (
 
 // NewPipe returns what r yields; name is what errors call it. r is not closed.
 func NewPipe(ctx context.Context, name string, r io.Reader) *Pipe {
-	return newPipe(ctx, name, func() (io.ReadCloser, error) { return io.NopCloser(r), nil })
+	return newPipe(ctx, name, func() (io.ReadCloser, error) {
+		if f, ok := r.(*os.File); ok {
+			widen(f)
+		}
+		return io.NopCloser(r), nil
+	})
 }
 
 // OpenPipe returns what is written to a FIFO. It is opened when it is first read, which waits for
 // somebody to write.
 func OpenPipe(ctx context.Context, name string) *Pipe {
-	return newPipe(ctx, name, func() (io.ReadCloser, error) { return os.Open(name) })
+	return newPipe(ctx, name, func() (io.ReadCloser, error) {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		widen(f)
+		return f, nil
+	})
 }
 
 func newPipe(ctx context.Context, name string, open func() (io.ReadCloser, error)) *Pipe {

@@ -62,7 +62,7 @@ func fitCommand(joiner job.Joiner) *cobra.Command {
 	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes), chebyshev, newton or exact", ", cv (cross-validation, see --cv)")
 	c.Flags().StringVar(&o.save, "save-sketch", "", "keep the sketch here, for solve, merge and predict --interval")
 	c.Flags().IntVar(&o.cv, "cv", 0, "with --gamma auto: choose by cross-validation with so many folds, in the same pass, in place of GCV; 5 with --select cv")
-	c.Flags().BoolVar(&o.mpi, "mpi", false, "be one of the ranks that mpirun or srun has started: each reads its share of the files (whole ones where there are enough, else rows of npy, npz and Parquet or bytes of csv and svmlight); rank 0 reports; needs a build with -tags mpi")
+	c.Flags().BoolVar(&o.mpi, "mpi", false, "be one of the ranks that mpirun or srun has started: each reads its share of the files (whole ones where there are enough, else rows of npy, npz, Parquet and Arrow or bytes of csv and svmlight); rank 0 reports; needs a build with -tags mpi")
 	o.kept.register(c.Flags())
 	o.rows.register(c.Flags())
 	o.runs.register(c)

@@ -53,7 +53,7 @@ type inputFlags struct {
 func newInputFlags() inputFlags { return inputFlags{rowFlags: newRowFlags()} }
 
 func (o *inputFlags) register(f *pflag.FlagSet) {
-	f.Var(&o.data, "data", "files of rows, one after the other: csv, svmlight, npy, npz or parquet; plain, gzip or zstd; - or a FIFO, which can be read once, for csv, svmlight and npy; of a .npz archive the array X or x or the only one, or FILE.npz:NAME")
+	f.Var(&o.data, "data", "files of rows, one after the other: csv, svmlight, npy, npz, parquet or arrow (files and streams); plain, gzip or zstd; - or a FIFO, which can be read once, for all but npz and parquet; of a .npz archive the array X or x or the only one, or FILE.npz:NAME")
 	f.StringVar(&o.format, "format", "auto", strings.Join(file.Formats, ", "))
 	f.StringVar(&o.delimiter, "delimiter", "", "what separates the fields of csv files, one character or tab (default: told by the first line)")
 	f.StringVar(&o.header, "header", "auto", "whether the first line of csv files names the columns: auto, yes or no")

@@ -8,10 +8,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/internal/verify/leaktest"
 )
 
@@ -183,6 +186,54 @@ func TestPipeHangs(t *testing.T) {
 			}
 			cancel()
 			_, _ = to.Close(), from.Close()
+		}
+	}
+}
+
+// TestArrowPredictions: a file and a stream of Arrow have what the lines have, and a row that comes
+// through a pipe its batch before the next one is written.
+func TestArrowPredictions(t *testing.T) {
+	dir, table := t.TempDir(), rowsCSV(200)
+	rows := write(t, "rows.csv", table)
+	model, sketch := filepath.Join(dir, "m"), filepath.Join(dir, "s")
+	must(t, "fit", "--data", rows, "--target", "y", "--gamma", "1", "--out", model, "--save-sketch", sketch)
+	for _, with := range [][]string{nil, {"--interval", sketch}} {
+		args := append([]string{"predict", "--model", model, "--data", rows, "--target", "y"}, with...)
+		lines := must(t, args...)
+		for name, as := range map[string]string{"p.arrow": "auto", "p.arrows": "auto", "p": "arrow", "q": "arrows"} {
+			out := filepath.Join(dir, name)
+			must(t, append(args, "--out", out, "--out-format", as)...)
+			opened, err := file.Open([]string{out}, file.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := []string{"prediction", "low", "high"}[:1+len(with)]; !slices.Equal(opened.Names, want) {
+				t.Errorf("%s: columns %v, want %v", name, opened.Names, want)
+			}
+			var got strings.Builder
+			for b, err := range opened.Blocks(t.Context()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, v := range b.X {
+					fmt.Fprint(&got, strconv.FormatFloat(v, 'g', -1, 64), map[bool]string{true: "\n", false: ","}[(i+1)%opened.Features == 0])
+				}
+			}
+			if got.String() != lines {
+				t.Errorf("%s: other numbers than in lines", name)
+			}
+		}
+		code, stdout, errs := call(append(args, "--out-format", "arrows")...)
+		if code != done || stdout != contents(t, filepath.Join(dir, "q")) {
+			t.Errorf("to standard output: exit %d, %d bytes, %s", code, len(stdout), errs)
+		}
+	}
+	for _, c := range []struct{ flags, want string }{
+		{"--out-format csv", "--out-format: \"csv\" must be one of"},
+		{"--out-format arrows --json", "--out-format: arrows has all digits of the numbers"},
+	} {
+		if code, _, errs := call(append([]string{"predict", "--model", model, "--data", rows, "--target", "y"}, strings.Fields(c.flags)...)...); code != usage || !strings.Contains(errs, c.want) {
+			t.Errorf("%s: exit %d, %s", c.flags, code, errs)
 		}
 	}
 }

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +24,7 @@ type predictOptions struct {
 	model, interval string
 	gamma           once
 	out             string
+	outFormat       string
 	json, digits    bool
 }
 
@@ -54,6 +51,7 @@ func predictCommand() *cobra.Command {
 	o.in.registerTurned(f)
 	f.StringVar(&o.interval, "interval", "", "the sketch that fit --save-sketch, sketch or merge wrote of the rows of the fit: print prediction,low,high with a proved interval for what the exact ridge solution at the model's γ predicts, by the sketch and by the model's certificate, whichever is narrower; the model itself, where it was fitted with --intercept=false: by its certificate alone")
 	f.StringVar(&o.out, "out", "", "write the predictions here (default: standard output)")
+	f.StringVar(&o.outFormat, "out-format", "auto", "text, a line for each row; arrow or arrows, an Arrow file or stream of the columns prediction and, with --interval, low and high, each with _1, _2, … for several targets; auto: by the suffix of --out")
 	f.BoolVar(&o.json, "json", false, "print one JSON object in place of lines")
 	f.BoolVar(&o.digits, "digits", false, "with --interval, for people: print what the exact solution predicts as value ± bound, with the digits that are proved, in place of prediction,low,high")
 	return c
@@ -68,6 +66,10 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		return badInput("--digits: the digits that are proved are those of an interval, --interval")
 	case o.digits && o.json:
 		return badInput("--digits: it is for people, --json has all digits")
+	}
+	asArrow, err := o.arrow()
+	if err != nil {
+		return err
 	}
 	if err := firstError(o.in.check(), o.in.checkTurned(), checkOut(o.out), distinct(append(o.in.files(), o.model, o.interval), output{"out", o.out})); err != nil {
 		return err
@@ -94,7 +96,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	p := &predictionRun{of: of, gamma: m.Fits[0].Gamma, asJSON: o.json, asDigits: o.digits}
+	p := &predictionRun{of: of, gamma: m.Fits[0].Gamma, asJSON: o.json, asDigits: o.digits, asArrow: asArrow}
 	if o.out == "" {
 		err = p.run(ctx, src, stdout)
 	} else {
@@ -190,19 +192,20 @@ type predictionRun struct {
 	of       *model.Predictor
 	gamma    float64
 	asJSON   bool
-	asDigits bool // what is proved, in place of the numbers
+	asDigits bool   // what is proved, in place of the numbers
+	asArrow  string // "arrow", a file, or "arrows", a stream; "": lines or JSON
 	scores   []model.Score
 }
 
 func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer) error {
-	_, _, t := src.Dims()
-	if k, _ := p.of.Dims(); t == k {
+	k, _ := p.of.Dims()
+	if _, _, t := src.Dims(); t == k {
 		p.scores = make([]model.Score, t)
 	}
-	out := bufio.NewWriter(w)
-	all := []model.PerTarget[float64]{}
-	var intervals []model.PerTarget[ridge.Interval]
-	var line []byte
+	to, err := p.writer(w, dataset.Once(src))
+	if err != nil {
+		return err
+	}
 	for row, err := range p.of.Predict(ctx, src) {
 		if err != nil {
 			return predictionError(err)
@@ -210,48 +213,11 @@ func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer
 		for j := range p.scores {
 			p.scores[j].Add(row.Observed[j], row.Y[j])
 		}
-		if p.asJSON {
-			all = append(all, slices.Clone(row.Y))
-			if row.Intervals != nil {
-				intervals = append(intervals, slices.Clone(row.Intervals))
-			}
-			continue
-		}
-		line = p.appendLine(line[:0], &row)
-		if _, err := out.Write(append(line, '\n')); err != nil {
-			return err
-		}
-		if row.Last { // of what has come by now
-			if err := out.Flush(); err != nil {
-				return err
-			}
-		}
-	}
-	if p.asJSON {
-		if err := p.writeJSON(out, all, intervals); err != nil {
+		if err := to.write(&row); err != nil {
 			return err
 		}
 	}
-	return out.Flush()
-}
-
-// appendLine appends a line without its end.
-func (p *predictionRun) appendLine(line []byte, row *model.Prediction) []byte {
-	for j, v := range row.Y {
-		if j > 0 {
-			line = append(line, ',')
-		}
-		if p.asDigits {
-			line = append(line, report.Proved(row.Intervals[j])...)
-			continue
-		}
-		line = strconv.AppendFloat(line, v, 'g', -1, 64)
-		if row.Intervals != nil {
-			line = strconv.AppendFloat(append(line, ','), row.Intervals[j].Lo, 'g', -1, 64)
-			line = strconv.AppendFloat(append(line, ','), row.Intervals[j].Hi, 'g', -1, 64)
-		}
-	}
-	return line
+	return to.end()
 }
 
 // predictionError is what ends predictions, in the words of the command.
@@ -260,19 +226,4 @@ func predictionError(err error) error {
 		return badInput("--interval: %w", err)
 	}
 	return unwrapPreparation(err)
-}
-
-func (p *predictionRun) writeJSON(w io.Writer, all []model.PerTarget[float64], intervals []model.PerTarget[ridge.Interval]) error {
-	report := map[string]any{"gamma": p.gamma, "n": len(all), "predictions": all}
-	if intervals != nil {
-		report["intervals"], report["intervals_from"] = intervals, p.of.Basis()
-	}
-	var r2, rmse []float64
-	for _, s := range p.scores {
-		r2, rmse = append(r2, s.R2()), append(rmse, s.RMSE())
-	}
-	if p.scores != nil {
-		report["r2"], report["rmse"] = model.Numbers(r2), model.Numbers(rmse)
-	}
-	return json.NewEncoder(w).Encode(report)
 }

@@ -176,7 +176,7 @@ func (o *rowFlags) checkNumbered(opts file.Options) error {
 	if o.rows == "" {
 		flag, instead = "--weights", "put the weights into a column"
 	}
-	return badInput("%s: with --mpi a file beside %s, or a range of its rows, needs rows that are known by number; %s is %s: take npy, npz or Parquet, or %s", flag, path, path, format, instead)
+	return badInput("%s: with --mpi a file beside %s, or a range of its rows, needs rows that are known by number; %s is %s: take npy, npz, Parquet or Arrow, or %s", flag, path, path, format, instead)
 }
 
 // openLike opens rows for a model or a sketch, what, that was made of such before: they must

@@ -1,6 +1,5 @@
-// Package file opens data by name, whatever their format: the readers of
-// dataset/csv, dataset/npy, dataset/parquet and dataset/svmlight behind one
-// function.
+// Package file opens data by name, whatever their format: the readers of dataset/arrow,
+// dataset/csv, dataset/npy, dataset/parquet and dataset/svmlight behind one function.
 package file
 
 import (
@@ -44,9 +43,9 @@ type Options struct {
 	Transposed bool
 	// Share is the part of the rows that is read, all of them by default. Where there are as
 	// many files as shares, or more, it is whole files. Otherwise it is some rows of npy, npz
-	// and Parquet files, and of csv and svmlight files the records that begin in a range of
+	// Parquet and Arrow files, and of csv and svmlight files the records that begin in a range of
 	// the bytes; compressed text is not divided. Targets from a file of their own need rows
-	// that are numbered, as those of npy, npz and Parquet.
+	// that are numbered, as those of npy, npz, Parquet and Arrow.
 	Share dataset.Share
 	// Widest, if not nil, is told how many features a share of svmlight files was found
 	// to have, and returns the most of any share.

@@ -422,6 +422,30 @@ func FuzzParquet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { fuzz(t, "parquet", text) })
 }
 
+// FuzzArrow: files and streams, by their places and in their order.
+func FuzzArrow(f *testing.F) {
+	for _, name := range []string{"node.arrow", "node.arrows", "lists.arrow", "null.arrows", "words.arrow"} {
+		text, err := os.ReadFile(filepath.Join("..", "arrow", "testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	for _, text := range forgedArrow(f) {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		fuzz(t, "arrow", text)
+		s, err := file.Open([]string{"-"}, file.Options{Format: "arrow", Origin: file.Origin{Pipe: dataset.NewPipe(t.Context(), "the pipe", bytes.NewReader(text))}})
+		if err == nil {
+			_, err = contents(s)
+		}
+		if err != nil && !errors.Is(err, dataset.ErrInput) {
+			t.Fatalf("an error that is not of the data: %v", err)
+		}
+	})
+}
+
 // FuzzCompressed: gzip and zstd, known by how they begin.
 func FuzzCompressed(f *testing.F) {
 	for _, name := range []string{"members.csv.gz", "frames.csv.zst", "cut.csv.zst", "sized.csv.zst"} {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/arrow"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/dataset/parquet"
@@ -81,6 +82,19 @@ func formats() []format {
 			return parquet.Names(path, parquetOptions(opts))
 		},
 	}, {
+		name: "arrow", magic: []string{"ARROW1", "\xff\xff\xff\xff"}, suffixes: []string{".arrow", ".arrows", ".feather"},
+		numbered: true, piped: true,
+		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
+			s, err := arrow.Open(p.path, arrowOptions(opts))
+			return o.keep(p, s, err)
+		},
+		columns: func(path string, opts Options) ([]string, error) {
+			return arrow.Columns(path, arrow.Options{Pipe: opts.Pipe})
+		},
+		chosen: func(path string, opts Options) ([]string, []string, error) {
+			return arrow.Names(path, arrowOptions(opts))
+		},
+	}, {
 		name: "svmlight", suffixes: []string{".svm", ".svmlight", ".libsvm"},
 		labelled: true, piped: true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
@@ -143,6 +157,10 @@ func csvOptions(opts Options) csv.Options {
 
 func parquetOptions(opts Options) parquet.Options {
 	return parquet.Options{Targets: opts.Target, Columns: opts.Columns}
+}
+
+func arrowOptions(opts Options) arrow.Options {
+	return arrow.Options{Targets: opts.Target, Columns: opts.Columns, Pipe: opts.Pipe}
 }
 
 // fits refuses options that a format has no use for.

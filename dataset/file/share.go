@@ -40,6 +40,9 @@ func (p part) rows(src dataset.Source) (dataset.Source, error) {
 		return src, nil
 	}
 	n, _, _ := src.Dims()
+	if n < 0 {
+		return nil, &dataset.InputError{File: p.path, Msg: "is compressed, so its rows are not known by number, to be divided; unpack it"}
+	}
 	return dataset.Cut(src, proportion.Of(n, p.lo, p.size), proportion.Of(n, p.hi, p.size))
 }
 
@@ -148,7 +151,7 @@ func (o *Opened) divideRows(path string, s dataset.Share) error {
 		return nil
 	}
 	if !Numbered(o.Format) {
-		return &dataset.InputError{File: path, Msg: fmt.Sprintf("is %s, of which no rows can be found by number, to read them beside those of another file; take npy, npz or Parquet, or put targets and weights into the same file", o.Format)}
+		return &dataset.InputError{File: path, Msg: fmt.Sprintf("is %s, of which no rows can be found by number, to read them beside those of another file; take npy, npz, Parquet or Arrow, or put targets and weights into the same file", o.Format)}
 	}
 	var err error
 	o.Source, err = dataset.Part(o.Source, s)

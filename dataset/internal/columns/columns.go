@@ -2,6 +2,7 @@
 package columns
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -29,6 +30,9 @@ type Choice struct {
 // not just numbers.
 func Choose(names []string, named bool, targets, features []string) (Choice, error) {
 	c := Choice{To: make([]int, len(names))}
+	if len(names) == 0 {
+		return c, errors.New("there are no columns")
+	}
 	t := &table{names: names, named: named}
 	target, err := t.list(targets)
 	if err != nil {
