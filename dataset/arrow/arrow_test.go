@@ -356,7 +356,7 @@ func TestDamaged(t *testing.T) {
 					}
 				}
 			}
-			step := 11
+			step := 23
 			if os.Getenv("FDRIDGE_THOROUGH") != "" {
 				step = 1
 			}
