@@ -2,6 +2,7 @@ package arrow_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -368,6 +370,43 @@ func TestDamaged(t *testing.T) {
 				try(fmt.Sprintf("byte %d of %d", i, len(text)), changed, true)
 			}
 		}
+	}
+}
+
+// TestHalfAField: the library takes offsets of which a table has but half for whole ones. A schema
+// that has its metadata, of so many pairs, by such an offset is refused before memory is taken for them.
+func TestHalfAField(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	schema, batches, _ := table(rng, "one", 3)
+	text := must(os.ReadFile(written(t, schema, true, batches)))(t)
+	le := binary.LittleEndian
+	size := int(le.Uint32(text[4:]))
+	meta := text[8 : 8+size]
+	message := int(le.Uint32(meta))
+	offsets := message - int(int32(le.Uint32(meta[message:])))
+	header := message + int(le.Uint16(meta[offsets+4+2*2:]))
+	// Another schema behind all, without fields. Its metadata, a vector of 2²⁶ pairs that are not
+	// there, are at an offset of which its offsets have half.
+	end := len(meta)
+	forged := append(slices.Clone(meta), make([]byte, 40)...)
+	le.PutUint16(forged[end:], 9)     // bytes of the offsets: two and a half fields
+	le.PutUint16(forged[end+2:], 16)  // and of the table
+	le.PutUint16(forged[end+8:], 8)   // of its metadata
+	le.PutUint32(forged[end+12:], 12) // the table begins here, its offsets 12 bytes before
+	le.PutUint32(forged[end+20:], 4)  // the vector is next
+	le.PutUint32(forged[end+24:], 1<<26)
+	le.PutUint32(forged[header:], uint32(end+12-header))
+	out := le.AppendUint32(le.AppendUint32(nil, 0xffffffff), uint32(len(forged)))
+	path := filepath.Join(t.TempDir(), "forged.arrows")
+	if err := os.WriteFile(path, append(append(out, forged...), text[8+size:]...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := arrow.Open(path, arrow.Options{})
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), "the metadata are damaged") || after.TotalAlloc-before.TotalAlloc > 64<<20 {
+		t.Errorf("%v, for %d MiB", err, (after.TotalAlloc-before.TotalAlloc)>>20)
 	}
 }
 

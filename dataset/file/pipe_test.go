@@ -126,6 +126,24 @@ func rowsIn(t *testing.T, src *file.Opened) (out rows) {
 	return out
 }
 
+// TestDribbled: what a line is told to be does not depend on how much of it has come.
+func TestDribbled(t *testing.T) {
+	text := "# a, b\n1,5 3:4\n2 3:1\n"
+	for n := 1; n < len(text); n++ {
+		first := true
+		p := dataset.NewPipe(t.Context(), "the pipe", readerFunc(func(to []byte) (int, error) {
+			if first {
+				first = false
+				return copy(to, text[:n]), nil
+			}
+			return copy(to, text[n:]), io.EOF
+		}))
+		if got, err := file.Format("-", file.Options{Origin: file.Origin{Pipe: p}}); got != "svmlight" || err != nil {
+			t.Errorf("%q, then the rest, is %s: %v", text[:n], got, err)
+		}
+	}
+}
+
 // TestPrompt: each row is there before the next one is written.
 func TestPrompt(t *testing.T) {
 	leaktest.Check(t)
