@@ -11,7 +11,7 @@ import (
 // sums are what a pass has added up so far for q vectors. Contributions are summed with
 // compensation, so that the error of a gradient doesn't grow with n: plainly over some
 // rows, which go through a q×d matrix that stays small beside them, then these sums by
-// Neumaier's method.
+// Neumaier's method. Sparse rows beside which it would not be small go to these at once.
 type sums struct {
 	d         int
 	products  []neumaier.Sum // q×d
@@ -48,6 +48,9 @@ func (s *sums) lengthen(more, longest int) {
 
 // fold adds the plain sums to the compensated ones.
 func (s *sums) fold() {
+	if s.chain == 0 {
+		return
+	}
 	for i, x := range s.plain {
 		s.products[i].Add(x)
 	}
