@@ -237,6 +237,10 @@ func TestCombineThreads(t *testing.T) {
 	if rows.NNZ() < 1<<16 || rows.workers() < 2 {
 		t.Fatalf("%g entries, %d workers", rows.NNZ(), rows.workers())
 	}
+	be, err := engine.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
 	theta, right := make([]float64, n), make([]float64, n)
 	for i := range theta {
 		theta[i], right[i] = r.NormFloat64(), r.NormFloat64()
@@ -245,14 +249,14 @@ func TestCombineThreads(t *testing.T) {
 	sums := rows.combineSparse([]Point{{Hi: theta, Lo: make([]float64, n)}})
 	solved := slices.Clone(right)
 	never := func(float64, float64) bool { return false }
-	rows.NewCG(1).Solve(solved, 5, never)
+	rows.NewCG(be, 1).Solve(solved, 5, never)
 	for procs := 2; procs <= 5; procs++ {
 		runtime.GOMAXPROCS(procs)
 		if got := rows.combineSparse([]Point{{Hi: theta, Lo: make([]float64, n)}}); !slices.Equal(got, sums) {
 			t.Errorf("GOMAXPROCS = %d: other sums", procs)
 		}
 		got := slices.Clone(right)
-		if rows.NewCG(1).Solve(got, 5, never); !slices.Equal(got, solved) {
+		if rows.NewCG(be, 1).Solve(got, 5, never); !slices.Equal(got, solved) {
 			t.Errorf("GOMAXPROCS = %d: another solution", procs)
 		}
 	}

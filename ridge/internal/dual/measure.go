@@ -47,11 +47,13 @@ func (r *Rows) Measure(ctx context.Context, be engine.Backend, points []Point) (
 			ones[i] = 1
 		}
 		r.means = r.combine(be, []Point{{Hi: ones, Lo: make([]float64, r.n)}})
+		r.meanNorm = r.normOfMeans(r.means)
 	}
 	found := make([]*Found, len(points))
 	x := r.combine(be, points)
 	for k := range points {
 		found[k] = r.found(&points[k], x[k*r.d:(k+1)*r.d], r.means)
+		found[k].MeanNorm = r.meanNorm
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -81,13 +83,9 @@ func (s *Samples) found(p *Point, sum, columns []twofold.Number) *Found {
 	apart := make([]float64, s.d)
 	if s.intercept {
 		p.drift = s.drift(p)
-		total := s.weight()
 		for j, a := range columns {
 			sum[j] = sum[j].Minus(a.Times(p.drift))
-			mean, off := a.Over(total).Round()
-			apart[j] = math.Abs(mean) + off
 		}
-		f.MeanNorm = vec.Norm(apart) * (1 + float64(s.d+8)*0x1p-52)
 	}
 	for j, v := range sum {
 		f.X[j], f.Low[j] = twofold.Sum(v.Hi, v.Lo)
@@ -95,6 +93,16 @@ func (s *Samples) found(p *Point, sum, columns []twofold.Number) *Found {
 	}
 	f.Apart = vec.Norm(apart) * (1 + float64(s.d+8)*0x1p-52)
 	return f
+}
+
+// normOfMeans bounds the norm of the means of the columns, given Xᵀw.
+func (s *Samples) normOfMeans(columns []twofold.Number) float64 {
+	means, total := make([]float64, s.d), s.weight()
+	for j, a := range columns {
+		mean, off := a.Over(total).Round()
+		means[j] = math.Abs(mean) + off
+	}
+	return vec.Norm(means) * (1 + float64(s.d+8)*0x1p-52)
 }
 
 // finish makes r of y − Xx.

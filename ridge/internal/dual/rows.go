@@ -15,11 +15,13 @@ import (
 // Rows are all rows of a source, in memory.
 type Rows struct {
 	Samples
-	parts   []part
-	entries int              // the most that a sparse row has
-	bytes   uint64           // that the rows take, but for those that are their source's own
-	columns *columns         // of sparse rows, once they are wanted
-	means   []twofold.Number // Xᵀw, once it is wanted
+	parts    []part
+	entries  int              // the most that a sparse row has
+	bytes    uint64           // that the rows take, but for those that are their source's own
+	columns  *columns         // of sparse rows, once they are wanted
+	means    []twofold.Number // Xᵀw, once it is wanted
+	meanNorm float64          // bounds the norm of the means, once means are there
+	work     combineWork
 }
 
 // A part is some rows that follow each other, dense or sparse.
@@ -35,12 +37,19 @@ func NewRows(d, t int, intercept bool) *Rows {
 }
 
 // Bytes is the memory that the rows take, but for those that are their source's own, and where they
-// are sparse the sums of those who share them: one of CG, and four of what is measured.
+// are sparse what conjugate gradients and measuring take beside, at most.
 func (r *Rows) Bytes() uint64 {
 	if !r.Sparse() {
 		return r.bytes
 	}
-	return r.bytes + 8*5*uint64(r.d)*uint64(r.workers())
+	return r.bytes + SparseBytes(r.n, r.d, r.NNZ())
+}
+
+// SparseBytes is what a solution by conjugate gradients of n sparse rows of d features takes beside
+// them, at most: vectors, the columns of many entries written out, and the others by themselves.
+func SparseBytes(n, d int, entries float64) uint64 {
+	const vectors = mostShares + 4 + 3 // sums of the workers, accumulators and what they come to
+	return uint64(8*vectors*float64(d) + 12*entries + 2*8*float64(min(mostHeavy, d))*float64(n))
 }
 
 // Sparse says that all rows are.
