@@ -476,6 +476,8 @@ var mutants = []mutant{
 		"slices.Min(opts.Gammas)/stride", "slices.Min(opts.Gammas)", "ridge", "^TestFit$"},
 	{"plan: another option than what runs is marked", "ridge/plan.go",
 		"if run(0) == exactName && p.Options[0].Reaches {", "if run(0) == oneShotName && p.Options[0].Reaches {", "ridge", "^TestPlanIsFit$"},
+	{"plan: entries are not counted", "ridge/sparsecost.go",
+		"if o.sparse && cfg.Entries > 0 {", "if o.sparse && cfg.Entries < 0 {", "ridge", "^TestPlanSparse$"},
 	{"plan: exact may not take longer", "ridge/cost.go",
 		"return exact <= 2*passes", "return exact <= passes", "ridge", "^TestChooseMethod$|^TestPlanRule$"},
 	{"cross-validation: the fold held out is merged too", "ridge/crossval.go",

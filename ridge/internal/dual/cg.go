@@ -30,13 +30,17 @@ type CG struct {
 	p, z, q []float64
 }
 
-// Steps is how many steps of CG, of 4 flops an entry, take as long as G and its factor:
-// scattered entries are taken to cost ten times as much as those of a matrix product.
-func (r *Rows) Steps() int {
+// Steps is how many steps of CG, of 4 flops an entry, take as long as G and its factor, for n rows of
+// so many entries in all: scattered entries are taken to cost ten times as much as those of a matrix
+// product.
+func Steps(n int64, entries float64) int {
 	const scattered, least, most = 10, 50, 100000
-	n, entries := float64(r.n), math.Max(r.NNZ(), 1)
-	return int(math.Min(least+2*n*n*n/3/(4*entries*scattered), most))
+	rows := float64(n)
+	return int(math.Min(least+2*rows*rows*rows/3/(4*math.Max(entries, 1)*scattered), most))
 }
+
+// Steps is that of these rows.
+func (r *Rows) Steps() int { return Steps(int64(r.n), r.NNZ()) }
 
 // NewCG prepares for one γ. It returns nil where numbers are beyond range.
 func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {

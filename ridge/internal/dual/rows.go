@@ -17,6 +17,7 @@ type Rows struct {
 	Samples
 	parts    []part
 	entries  int              // the most that a sparse row has
+	numbers  float64          // that the parts have room for
 	bytes    uint64           // that the rows take, but for those that are their source's own
 	columns  *columns         // of sparse rows, once they are wanted
 	means    []twofold.Number // Xᵀw, once it is wanted
@@ -106,22 +107,22 @@ func (r *Rows) Add(b dataset.Block, own bool) {
 	r.n += b.N
 }
 
-// append copies the features of a block, behind those of the last part if both are sparse or
-// both dense.
+// append copies the features of a block: behind those of the last part if both are sparse, or both
+// dense, and there is room, so that nothing that was copied is copied again.
 func (r *Rows) append(b dataset.Block) {
+	numbers := len(b.X)
+	if b.Sparse != nil {
+		numbers = b.Sparse.NNZ()
+	}
 	k := len(r.parts) - 1
-	if k < 0 || (r.parts[k].sparse == nil) != (b.Sparse == nil) {
-		r.parts = append(r.parts, part{first: r.n})
+	if k < 0 || (r.parts[k].sparse == nil) != (b.Sparse == nil) || r.parts[k].room() < numbers {
+		r.begin(b.Sparse != nil, numbers)
 		k++
-		if b.Sparse != nil {
-			r.parts[k].sparse = &engine.CSR{Cols: r.d, RowPtr: []int{0}}
-		}
 	}
 	p := &r.parts[k]
 	p.n += b.N
 	if b.Sparse == nil {
 		p.x = append(p.x, b.X...)
-		r.bytes += 8 * uint64(len(b.X))
 		return
 	}
 	s := p.sparse
@@ -129,9 +130,48 @@ func (r *Rows) append(b dataset.Block) {
 		idx, val := b.Sparse.Row(i)
 		s.ColIdx, s.Val = append(s.ColIdx, idx...), append(s.Val, val...)
 		s.RowPtr = append(s.RowPtr, len(s.Val))
-		r.bytes += 12*uint64(len(val)) + 8
 	}
+	r.bytes += 8 * uint64(b.N)
 	s.Rows = p.n
+}
+
+// leastPart is how many numbers a part has room for at least; others have it for an eighth of what
+// there is.
+const leastPart = 1 << 16
+
+// begin begins a part with room for so many numbers at least.
+func (r *Rows) begin(sparse bool, numbers int) {
+	p, room := part{first: r.n}, max(numbers, leastPart, int(r.numbers/spareShare))
+	if sparse {
+		p.sparse = &engine.CSR{Cols: r.d, RowPtr: []int{0}, ColIdx: make([]int32, 0, room), Val: make([]float64, 0, room)}
+		r.bytes += 12 * uint64(room)
+	} else {
+		p.x = make([]float64, 0, room)
+		r.bytes += 8 * uint64(room)
+	}
+	r.numbers += float64(room)
+	r.parts = append(r.parts, p)
+}
+
+// spareShare is the share of all numbers that a part has room for.
+const spareShare = 8
+
+// room is for how many numbers more there is room.
+func (p *part) room() int {
+	if p.sparse != nil {
+		return cap(p.sparse.Val) - len(p.sparse.Val)
+	}
+	return cap(p.x) - len(p.x)
+}
+
+// KeptBytes is the memory of n rows that are kept of a source: of entries each, or dense ones of d
+// features.
+func KeptBytes(n, d int, entries float64, sparse bool) float64 {
+	each := 8 * float64(d)
+	if sparse {
+		each = 12*entries + 8
+	}
+	return each * float64(n) * (1 + 1.0/spareShare)
 }
 
 // Close ends the adding. raw bounds Σw‖row‖², targets included.
