@@ -354,6 +354,8 @@ var mutants = []mutant{
 		"sum[j] = sum[j].Minus(a.Times(p.drift))", "sum[j] = sum[j].Minus(a.Times(p.drift).Times(twofold.Of(0)))", "ridge", "^TestDualCertificate$"},
 	{"dual: products with sparse columns do not round", "ridge/internal/dual/sparsemeasure.go",
 		"n*(2*twofold.Lost*a.lows+underflown)", "0*n*a.lows", "ridge/internal/dual", "^TestDot$"},
+	{"dual: plain sums of columns do not round", "ridge/internal/dual/sparsemeasure.go",
+		"(n+2)*(0x1p-52*sizes[j]+underflown)", "0*n*sizes[j]", "ridge/internal/dual", "^TestColumnSums$"},
 	{"dual: HHᵀp of the last direction alone", "ridge/internal/dual/heavy.go",
 		"h.hhp[i] = v + beta*h.hhp[i]", "h.hhp[i] = v", "ridge/internal/dual", "^TestCG$"},
 	{"dual: what is orthogonal to the means does not stay so", "ridge/internal/dual/cg.go",

@@ -123,3 +123,28 @@ func (r *Rows) residualsSparse(points []Point, found []*Found) {
 		})
 	}
 }
+
+// plainSums is Xᵀw of sparse rows: of an element as many products as the column has entries, at most
+// n, each rounded, are added up plainly, which is off by no more than n roundings of the sum of their
+// magnitudes.
+func (r *Rows) plainSums() []twofold.Number {
+	sums, sizes := make([]float64, r.d), make([]float64, r.d)
+	for _, p := range r.parts {
+		for i := range p.n {
+			idx, val := p.sparse.Row(i)
+			w := r.Weight(p.first + i)
+			for k, j := range idx {
+				v := float64(w * val[k])
+				sums[j] += v
+				sizes[j] += math.Abs(v) + underflown // so that no column that has an entry is taken to be zero
+			}
+		}
+	}
+	out, n := make([]twofold.Number, r.d), float64(r.n)
+	for j, v := range sums {
+		if sizes[j] != 0 { // NaN, too
+			out[j] = twofold.Number{Hi: v, Err: (n+2)*(0x1p-52*sizes[j]+underflown) + (v - v)} // NaN where v is not finite
+		}
+	}
+	return out
+}
