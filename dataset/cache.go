@@ -31,6 +31,7 @@ type CacheOptions struct {
 // writes them to a file, and the passes after it read that, the same blocks at the speed of
 // memory or of the disk. It serves sources that are slow to read again: text, compressed files,
 // computed features. Of a source that can be read once ([Once]) it makes one that can be read again.
+// Where the source is read by its columns ([ByColumns]) these are kept.
 //
 // A block of the file is checked by its CRC-32C before it is handed on. Where rows cannot be
 // written, because the disk is full or MaxBytes are not enough, or cannot be read again, they come
@@ -47,6 +48,7 @@ type Cache struct {
 	rows    int64  // in it
 	writing bool   // by a pass under way
 	err     error
+	columns *Cache // of the columns, where the source has some, once they are wanted
 }
 
 // Cached returns the rows of src with a [Cache]. It reports an error where o.Dir is no directory
@@ -109,6 +111,9 @@ func (c *Cache) Dims() (n int64, d, t int) {
 func (c *Cache) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.columns != nil {
+		return errors.Join(c.err, c.columns.Err())
+	}
 	return c.err
 }
 
@@ -116,12 +121,41 @@ func (c *Cache) Err() error {
 func (c *Cache) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	var err error
+	if c.columns != nil {
+		err = c.columns.Close()
+	}
 	name := c.file
 	if c.file = ""; name == "" || c.opts.Key != "" {
-		return nil
+		return err
 	}
-	return os.Remove(name)
+	return errors.Join(err, os.Remove(name))
 }
+
+// ByColumns is that of [Columnar]: what reads by columns has a file of its own.
+func (c *Cache) ByColumns() Columns {
+	features, ok := ByColumns(c.src)
+	if !ok {
+		return Columns{}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.columns == nil {
+		o := c.opts
+		if o.Key != "" {
+			o.Key += " by columns"
+		}
+		var err error
+		if c.columns, err = Cached(features, o); err != nil { // a directory that is gone
+			c.columns, c.err = nil, err
+			return Columns{Features: features}
+		}
+	}
+	return Columns{Features: c.columns}
+}
+
+// Samples is that of [Columnar].
+func (c *Cache) Samples(ctx context.Context) (y, w []float64, err error) { return Samples(ctx, c.src) }
 
 // Blocks is that of [Source].
 func (c *Cache) Blocks(ctx context.Context) iter.Seq2[Block, error] { return c.BlocksFrom(ctx, 0) }

@@ -310,3 +310,54 @@ func TestCacheRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCacheByColumns: what is read by columns is read from a file of its own from the second time on,
+// the same blocks, and no file is left.
+func TestCacheByColumns(t *testing.T) {
+	const n, d = 9, 40
+	x := make([]float64, n*d)
+	for i := range x {
+		x[i] = float64(i*i%101) - 50
+	}
+	features, err := dataset.FromDense(d, n, 0, x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads := &passed{Source: features}
+	turned, err := dataset.Transpose(t.Context(), reads, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	c, err := dataset.Cached(turned, dataset.CacheOptions{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns, ok := dataset.ByColumns(c)
+	if !ok {
+		t.Fatal("a cache of columns has none")
+	}
+	want := blocksOf(t, features.Blocks(t.Context()))
+	for range 3 {
+		sameBlocks(t, "by columns", blocksOf(t, columns.Blocks(t.Context())), want)
+	}
+	if again, _ := dataset.ByColumns(c); again != columns {
+		t.Error("columns are kept anew each time that they are asked for")
+	}
+	if reads.passes != 1 {
+		t.Errorf("the columns were read %d times", reads.passes)
+	}
+	if got := len(files(t, dir)); got != 1 {
+		t.Errorf("%d files are kept", got)
+	}
+	if err := c.Close(); err != nil || len(files(t, dir)) > 0 {
+		t.Errorf("%v, left: %v", err, files(t, dir))
+	}
+	plain, err := dataset.Cached(features, dataset.CacheOptions{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := dataset.ByColumns(plain); ok {
+		t.Error("a cache of rows alone has columns")
+	}
+}

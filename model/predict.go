@@ -283,7 +283,7 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 		return err
 	}
 	_, d, t := src.Dims()
-	row, yhat := make([]float64, d), make([]float64, k)
+	yhat := make([]float64, k)
 	var within []ridge.Interval
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
@@ -296,7 +296,14 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 			}
 		}
 		for i := range b.N {
-			if err := p.fit.PredictRow(yhat, rowOf(b, i, row)); err != nil {
+			var err error
+			if b.Sparse != nil {
+				idx, val := b.Sparse.Row(i)
+				err = p.fit.PredictSparse(yhat, idx, val)
+			} else {
+				err = p.fit.PredictRow(yhat, b.X[i*d:(i+1)*d])
+			}
+			if err != nil {
 				return err
 			}
 			one := Prediction{Row: b.First + int64(i), Y: yhat, Observed: b.Y[i*t : (i+1)*t], Last: i == b.N-1}
@@ -364,17 +371,4 @@ func (m *Model) PredictMatrix(x mat.Matrix) (*mat.Dense, error) {
 	}
 	out, _, err := p.PredictMatrix(x)
 	return out, err
-}
-
-// rowOf returns row i of a block, written out into row where it is sparse.
-func rowOf(b dataset.Block, i int, row []float64) []float64 {
-	if b.Sparse == nil {
-		return b.X[i*len(row) : (i+1)*len(row)]
-	}
-	clear(row)
-	idx, val := b.Sparse.Row(i)
-	for k, j := range idx {
-		row[j] = val[k]
-	}
-	return row
 }

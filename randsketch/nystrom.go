@@ -140,23 +140,33 @@ func (a *Nystrom) multiply(share, r []float64) {
 	a.cfg.Backend.Gradient(engine.View(a.held, d, a.waiting), engine.View(a.m, d, a.omega), engine.Matrix{}, engine.View(a.m, d, share), engine.View(a.held, a.m, r))
 }
 
-// AppendSparse appends the rows of x, whose column indices must be below Dim, in
-// O(m·nnz + m·d·⌈n/256⌉).
+// AppendSparse appends the rows of x, whose column indices must be below Dim, in O(m·nnz).
 func (a *Nystrom) AppendSparse(x *engine.CSR) error {
 	if err := a.admitSparse(x, nil); err != nil {
 		return err
 	}
 	for lo := 0; lo < x.Rows; lo += panelRows {
 		a.csr = x.Slice(lo, min(lo+panelRows, x.Rows))
-		a.team.do(a.m, (2*a.csr.NNZ()+a.cfg.Dim*addCost)*a.m, a.sparse)
+		a.team.do(a.m, (2*a.csr.NNZ()+min(a.csr.NNZ(), a.cfg.Dim)*addCost)*a.m, a.sparse)
 	}
 	a.csr = engine.CSR{}
 	return nil
 }
 
-// sparseGradient adds to rows lo to hi of Yᵀ the share of the sparse rows at hand.
+// sparseGradient adds to rows lo to hi of Yᵀ the share of the sparse rows at hand: plain sums of
+// them, or, where they have fewer entries than there are columns, each product by itself.
 func (a *Nystrom) sparseGradient(s *stream, lo, hi int) {
 	d := a.cfg.Dim
+	if a.csr.NNZ() < d {
+		for r := lo; r < hi; r++ {
+			sums, omega := a.y[r*d:(r+1)*d], a.omega[r*d:(r+1)*d]
+			for i := range a.csr.Rows {
+				idx, val := a.csr.Row(i)
+				neumaier.AddScaled(sums, vec.SparseDot(idx, val, omega), idx, val)
+			}
+		}
+		return
+	}
 	clear(a.share[lo*d : hi*d])
 	a.csr.Gradient(engine.View(hi-lo, d, a.omega[lo*d:]), engine.Matrix{}, engine.View(hi-lo, d, a.share[lo*d:]), engine.Strided(a.csr.Rows, hi-lo, a.r[lo:], a.m))
 	a.addRows(s, lo, hi)

@@ -86,13 +86,13 @@ func (c cost) plus(o cost) cost { return cost{c.flops + o.flops, c.read + o.read
 
 func (c cost) holding(bytes float64) cost { return c.plus(cost{memory: bytes}) }
 
-// exactCost is that of the direct solution for k γ.
-func (o *outlook) exactCost(n int64, k int) cost {
-	numbers := float64(n) * float64(o.d)
+// exactCost is that of the direct solution for k γ, within so many bytes.
+func (o *outlook) exactCost(n int64, k int, most float64) cost {
 	if byRows(exactName, n, o.d, nil) {
-		return cost{flops: numbers * exactFlops(int64(o.d), int(n), k), read: 8 * numbers, memory: dualBytes(n, o.d, o.t, Dual, dualPlan{gammas: k})}
+		return o.dualCost(n, k, most)
 	}
-	return cost{flops: numbers * exactFlops(n, o.d, k), read: 8 * numbers, memory: float64(exactBytes(o.d, o.t, reduces(k)))}
+	numbers := float64(n) * float64(o.d)
+	return cost{flops: numbers * exactFlops(n, o.d, k), read: o.rowBytes() * float64(n), memory: float64(exactBytes(o.d, o.t, reduces(k)))}
 }
 
 // eigenFlops is the cost of a symmetric eigenproblem of order n over n³, in flops of
@@ -141,27 +141,31 @@ func (o *outlook) sketchCost(n int64, size, lanes int) (cost, error) {
 	be, m, p, d, t := o.be, float64(kept), float64(taken), float64(o.d), float64(o.t)
 	k, live := m+p, kept+taken
 	if o.sparse {
-		// Of sparse rows that stay so no more entries are kept than take the memory of p rows. What
-		// they are is not known: flops are those of rows that are written out.
+		// Of sparse rows that stay so no more entries are kept than take the memory of p rows.
 		if live, err = (fd.Config{Dim: o.d, Size: size, Store: store}).Order(); err != nil {
 			return cost{}, err
 		}
 	}
 	products, order := sketchFlops(m, p)*d, k // of a row, and of a shrink's eigenproblem
+	shrink := eigenFlops * order * order * order / p
+	if r := o.keepsSparse(live - kept); r > taken {
+		products, shrink = o.sparseSketchFlops(m, float64(r)), 0
+	}
 	work := m*float64(live) + float64(live)*float64(live) - k*k + float64(max(be.SymEigWork(live, kept), be.LeftMulWork(kept, o.d, live)))
 	switch {
 	case store == fd.StoreScatter:
 		return cost{
 			flops:  d*d + sumFlops*d*d/2/p + 2*t*d,
-			read:   8 * d,
+			read:   o.rowBytes(),
 			memory: 8 * sketches * (p*d + 5*d*d + float64(be.SymEigWork(o.d, o.d)) + 3*t*d + o.staged()),
 		}, nil
 	case kept == o.d:
 		products, order, work = k*d*d/p, d, float64(be.SymEigWork(kept, kept))
+		shrink = eigenFlops * d * d * d / p
 	}
 	return cost{
-		flops:  products + eigenFlops*order*order*order/p + 2*t*d,
-		read:   8 * d,
+		flops:  products + shrink + 2*t*o.entries,
+		read:   o.rowBytes(),
 		memory: 8 * sketches * (k*d + order*order + work + 3*t*d + o.staged()),
 	}, nil
 }
@@ -191,7 +195,7 @@ func (o *outlook) fitCost(size, q int) cost {
 // application of Ĥ⁻¹ to them.
 func (o *outlook) separateCost(count int64, size, q, passes int) cost {
 	n, m, d := float64(count), float64(o.kept(size)), float64(o.d)
-	pass := cost{flops: (productFlops*n + 10*m) * d * float64(q), read: 8 * n * d}
+	pass := cost{flops: (o.gradientFlops()*n + 10*m*d) * float64(q), read: o.rowBytes() * n}
 	return pass.times(float64(passes)).holding(13 * 8 * float64(q) * d)
 }
 
@@ -208,8 +212,8 @@ func (o *outlook) galerkinCost(count int64, size, q, passes int) cost {
 	if o.keepsScatter(size) {
 		deflated = 0 // of which nothing is left to be learned
 	}
-	once := cost{flops: (productFlops*n*(deflated+vectors) + 8*kept*vectors) * d}
-	pass := cost{flops: 10 * m * float64(q) * d, read: 8 * n * d}
+	once := cost{flops: o.gradientFlops()*n*(deflated+vectors) + 8*kept*vectors*d}
+	pass := cost{flops: 10 * m * float64(q) * d, read: o.rowBytes() * n}
 	held := 2*(kept+float64(q+o.t))*d + 8*float64(q)*d + 5*kept*kept
 	return once.plus(pass.times(made)).holding(8 * held)
 }

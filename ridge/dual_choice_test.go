@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -140,5 +141,33 @@ func TestDualFit(t *testing.T) {
 	f, err := ridge.Fit(context.Background(), src, ridge.Options{Method: "exact", Gammas: []float64{1}, Intercept: true, Tol: 1e-12})
 	if err != nil || f.Solutions[0].Method != "dual-cg" || !(f.Solutions[0].Targets[0].RelativeErrorBound <= 1e-12) || math.IsNaN(f.Solutions[0].EffectiveDimension.Hi) {
 		t.Errorf("many sparse rows: %v, %v", f, err)
+	}
+}
+
+// TestDualSaysWhatIsUnknown: where exact leaves the effective dimension open it says so, and which
+// method has it.
+func TestDualSaysWhatIsUnknown(t *testing.T) {
+	rng := rand.New(rand.NewPCG(19, 3))
+	const n, d = 300, 2000
+	x, y := sparseRows(rng, n, d, 10)
+	src, err := dataset.FromCSR(x, 1, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit := func(method string) *ridge.Result {
+		r, err := ridge.Fit(t.Context(), src, ridge.Options{Method: method, Gammas: []float64{1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := fit("exact")
+	df := r.Solutions[0].EffectiveDimension
+	if r.Solutions[0].Method != "dual-cg" || !(df.Hi-df.Lo > 1) || !strings.Contains(r.Reason, "effective dimension") || !strings.Contains(r.Reason, "method dual ") {
+		t.Errorf("%s knows %v of the effective dimension, reason %q", r.Solutions[0].Method, df, r.Reason)
+	}
+	r = fit("dual")
+	if df = r.Solutions[0].EffectiveDimension; !(df.Hi-df.Lo < 1e-6) || strings.Contains(r.Reason, "effective dimension") {
+		t.Errorf("%s knows %v of the effective dimension, reason %q", r.Solutions[0].Method, df, r.Reason)
 	}
 }

@@ -313,7 +313,10 @@ func (e *dualExact) byCG(ctx context.Context, gamma float64) (f *dualFit, conver
 		return nil, false, nil
 	}
 	systems := e.systems(gamma, e.known.Rank(gamma))
-	cg := kept.NewCG(gamma)
+	cg := kept.NewCG(e.opts.Backend, gamma)
+	if cg == nil {
+		return nil, false, nil
+	}
 	converged = true
 	// ‖x − x*‖ is at most so many times ‖r‖, see certify.Dual.
 	far := math.Min(1/(2*math.Sqrt(gamma)), e.known.Size/gamma)

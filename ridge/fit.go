@@ -195,11 +195,8 @@ func (r *Result) direct(ctx context.Context, src dataset.Source, opts *Options, 
 			return singularOnce(e)
 		}
 		r.Tried = append(r.Tried, Attempt{factor.String(), err})
-		why := fmt.Sprintf("to %s the system is numerically singular at gamma = %v, so QR has read the rows once more", factor, e.Gamma)
-		if r.Reason != "" {
-			why = r.Reason + "; " + why
-		}
-		r.Reason, factor = why, QR
+		r.because(fmt.Sprintf("to %s the system is numerically singular at gamma = %v, so QR has read the rows once more", factor, e.Gamma))
+		factor = QR
 		err = solve()
 	}
 	for _, f := range r.Solutions {
@@ -213,7 +210,18 @@ func (r *Result) dual(ctx context.Context, src dataset.Source, opts *Options) (e
 	if r.Method == DualCG.String() {
 		return r.direct(ctx, src, opts, DualCG)
 	}
-	return r.direct(ctx, src, opts, Dual)
+	if err = r.direct(ctx, src, opts, Dual); err == nil && r.Method == exactName && r.Solutions[0].Method == DualCG.String() {
+		r.because("conjugate gradients on sparse rows are the soonest, by which the effective dimension, and GCV with it, is hardly known: method dual factors AAᵀ, and has them")
+	}
+	return err
+}
+
+// because adds to the reason.
+func (r *Result) because(why string) {
+	if r.Reason != "" {
+		why = r.Reason + "; " + why
+	}
+	r.Reason = why
 }
 
 // byRows says that a direct method works with the n×n matrix of rows, n = -1 where that is not

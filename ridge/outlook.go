@@ -48,6 +48,7 @@ type outlook struct {
 	d, t     int
 	rows     int64
 	sparse   bool    // some rows came sparse
+	entries  float64 // of a row, d where that is not known
 	mean     float64 // eigenvalue of K
 	roundOff float64 // of the bound on ‖K − BᵀB‖
 	eta      etaForecast
@@ -74,7 +75,7 @@ func (s *Summary) outlook() (*outlook, error) {
 		return nil, err
 	}
 	o := &outlook{
-		known: k, cfg: s.cfg, be: s.cfg.Backend, d: s.cfg.Dim, t: s.cfg.Targets, rows: k.Rows, sparse: all.sparse,
+		known: k, cfg: s.cfg, be: s.cfg.Backend, d: s.cfg.Dim, t: s.cfg.Targets, rows: k.Rows, sparse: all.sparse, entries: float64(s.cfg.Dim),
 		mean: s.Grid(1)[0], roundOff: k.Bound().RoundOff, eta: newEtaForecast(k, s.cfg.Size),
 	}
 	o.eta.whole = o.keepsScatter

@@ -15,10 +15,13 @@ type PlanConfig struct {
 	Tol      float64   // relative error wanted; default 1e-8
 	MaxBytes uint64    // memory there is; default 8 GiB
 	Lanes    int       // sketches that are fed side by side, see [SummaryConfig]; default what the dispatcher chooses for n rows
+	// Entries is how many entries a sparse row has, in the mean, which a summary does not know. 0
+	// counts time and memory as if they were dense.
+	Entries float64
 
 	// What the machine does in a second, as [engine.Measure] finds it.
 	FlopRate float64 // floating-point operations in matrix products; default 5e10
-	ReadRate float64 // bytes of rows, as float64, that a pass gets: of memory, or of the reader if that is less; default 1e10
+	ReadRate float64 // bytes of rows, as float64, or 12 an entry of sparse ones, that a pass gets: of memory, or of the reader if that is less; default 1e10
 
 	// What is added to the memory and the time of every method: the program, the reader's
 	// blocks, and what is to be done before.
@@ -90,6 +93,7 @@ func (s *Summary) Plan(cfg PlanConfig) (*Plan, error) {
 	if err := cfg.complete(o); err != nil {
 		return nil, err
 	}
+	o.entries = o.entriesOf(cfg)
 	p := &Plan{Rows: cfg.Rows, Gammas: cfg.Gammas, Best: -1}
 	p.Options = append(p.Options, o.exact(cfg))
 	for _, m := range cfg.Sizes {
@@ -146,6 +150,9 @@ func (c *PlanConfig) complete(o *outlook) error {
 	}
 	if c.ReadRate == 0 {
 		c.ReadRate = 1e10
+	}
+	if !(c.Entries >= 0) {
+		return badinput.Errorf("ridge: Entries is %v, must not be negative", c.Entries)
 	}
 	if !(c.Tol > 0) || !(c.BaseSeconds >= 0) || !(c.FlopRate > 0) || !(c.ReadRate > 0) {
 		return badinput.Errorf("ridge: a plan with Tol = %v, %v flops and %v bytes a second, and %v s before; they must be positive", c.Tol, c.FlopRate, c.ReadRate, c.BaseSeconds)
@@ -227,7 +234,7 @@ func (o *outlook) exact(cfg PlanConfig) PlanOption {
 	for i := range p.Passes {
 		p.Passes[i] = 1
 	}
-	p.take(cfg, o.exactCost(cfg.Rows, k))
+	p.take(cfg, o.exactCost(cfg.Rows, k, float64(cfg.MaxBytes)-float64(cfg.BaseBytes)))
 	return p
 }
 

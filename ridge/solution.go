@@ -59,7 +59,8 @@ type Solution struct {
 	// also the factor by which each Newton refinement shrinks the error. With a Hessian of
 	// another kind it is max(1 − lo, hi − 1) of its Range. 0 for an exact method.
 	Contraction float64
-	// EffectiveDimension brackets tr(H⁻¹K).
+	// EffectiveDimension brackets tr(H⁻¹K). Of [DualCG] it is hardly known: no more than the rank, and
+	// than ‖A‖²_F/γ. [Dual] has it.
 	EffectiveDimension Interval
 
 	Method     string // what ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr", "tridiagonal", "dual", "dual-cg"

@@ -180,7 +180,7 @@ func TestRightData(t *testing.T) {
 		if c.file != "a.svm" {
 			data = append(data, "--target", "last")
 		}
-		for _, method := range []string{"auto", "one-shot", "cg", "chebyshev", "newton", "exact"} {
+		for _, method := range []string{"auto", "one-shot", "cg", "chebyshev", "newton", "exact", "dual"} {
 			v := reported(t, append([]string{"fit", "--gamma", "0.5", "--method", method, "--out", in("m")}, data...)...)
 			if v["n"] != c.n || v["d"] != c.d {
 				t.Errorf("%s, %s: %v×%v, want %v×%v", name, method, v["n"], v["d"], c.n, c.d)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -36,7 +37,13 @@ type fitOptions struct {
 func sketchMethods() []string { return append([]string{"auto", "one-shot"}, ridge.Iterations()...) }
 
 // methodNames are all that fit has.
-var methodNames = append(sketchMethods(), "exact")
+var methodNames = append(sketchMethods(), directMethods...)
+
+// directMethods are those that make no sketch: dual is exact through AAᵀ, by a factor of it.
+var directMethods = []string{"exact", "dual"}
+
+// isDirect says that a method makes no sketch.
+func isDirect(method string) bool { return slices.Contains(directMethods, method) }
 
 func fitCommand(joiner job.Joiner) *cobra.Command {
 	o := &fitOptions{inputFlags: newInputFlags(), solveFlags: newSolveFlags()}
@@ -59,7 +66,7 @@ func fitCommand(joiner job.Joiner) *cobra.Command {
 	}
 	o.inputFlags.register(c.Flags())
 	o.sketchFlags.register(c.Flags())
-	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes), chebyshev, newton or exact", ", cv (cross-validation, see --cv)")
+	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes), chebyshev, newton, exact or dual (exact through AAᵀ)", ", cv (cross-validation, see --cv)")
 	c.Flags().StringVar(&o.save, "save-sketch", "", "keep the sketch here, for solve, merge and predict --interval")
 	c.Flags().IntVar(&o.cv, "cv", 0, "with --gamma auto: choose by cross-validation with so many folds, in the same pass, in place of GCV; 5 with --select cv")
 	c.Flags().BoolVar(&o.mpi, "mpi", false, "be one of the ranks that mpirun or srun has started: each reads its share of the files (whole ones where there are enough, else rows of npy, npz, Parquet and Arrow or bytes of csv and svmlight); rank 0 reports; needs a build with -tags mpi")
@@ -83,32 +90,32 @@ func (o *fitOptions) check() error {
 		return err
 	case o.cv != 0 && o.cv < 2:
 		return badInput("--cv: %d folds, there must be two", o.cv)
-	case o.cv != 0 && o.method == "exact":
-		return badInput("--cv: it chooses from sketches of the folds, which --method exact does without")
+	case o.cv != 0 && isDirect(o.method):
+		return badInput("--cv: it chooses from sketches of the folds, which --method %s does without", o.method)
 	case o.cv != 0 && !o.auto:
 		return badInput("--cv: it chooses gamma, say --gamma auto")
 	case o.cv != 0 && o.selectBy == "loo":
 		return badInput("--cv: --select loo leaves out one row at a time, not folds")
 	case o.oneShotError > 0 && o.auto:
 		return badInput("--size: %v is the error at a gamma, and --gamma auto has yet to be chosen", o.oneShotError)
-	case o.oneShotError > 0 && o.method == "exact":
-		return badInput("--size: --method exact makes no sketch")
+	case o.oneShotError > 0 && isDirect(o.method):
+		return badInput("--size: --method %s makes no sketch", o.method)
 	}
 	switch {
-	case o.mpi && o.method == "exact":
-		return badInput("--mpi: --method exact solves on one machine alone; say cg, galerkin, chebyshev, newton or one-shot")
+	case o.mpi && isDirect(o.method):
+		return badInput("--mpi: --method %s solves on one machine alone; say cg, galerkin, chebyshev, newton or one-shot", o.method)
 	case o.mpi && o.cv != 0:
 		return badInput("--mpi: --cv keeps a sketch of each fold on one machine alone; choose gamma by --gamma auto alone")
-	case o.kept.name != "" && o.method == "exact":
-		return badInput("--checkpoint: --method exact keeps none, it reads the rows once")
+	case o.kept.name != "" && isDirect(o.method):
+		return badInput("--checkpoint: --method %s keeps none, it reads the rows once", o.method)
 	case o.kept.name != "" && o.cv != 0:
 		return badInput("--checkpoint: --cv keeps none, it has a sketch of each fold; choose gamma by --gamma auto alone")
 	}
 	if err := o.checkChoice(&o.gammaFlags, o.method, o.cv != 0); err != nil {
 		return err
 	}
-	if o.save != "" && o.method == "exact" {
-		return badInput("--save-sketch: --method exact makes no sketch")
+	if o.save != "" && isDirect(o.method) {
+		return badInput("--save-sketch: --method %s makes no sketch", o.method)
 	}
 	return distinct(o.files(), append(append(o.solveFlags.outputs(), output{"save-sketch", o.save}), o.kept.outputs()...)...)
 }

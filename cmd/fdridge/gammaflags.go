@@ -51,8 +51,8 @@ func (o *gammaFlags) check(method string) error {
 		return badInput("--select: %q is none of gcv, loo and cv", excerpt.Of(o.selectBy))
 	case !o.auto:
 		return badInput("--select: it chooses gamma, say --gamma auto")
-	case by == ridge.ByCV && method == "exact":
-		return badInput("--select: %s chooses from sketches, which --method exact does without; it chooses by gcv or loo", o.selectBy)
+	case by == ridge.ByCV && isDirect(method):
+		return badInput("--select: %s chooses from sketches, which --method %s does without; it chooses by gcv or loo", o.selectBy, method)
 	case by == ridge.ByLOO && method == "one-shot":
 		return badInput("--select: loo takes a pass over the rows of its own, and --method one-shot makes none")
 	}

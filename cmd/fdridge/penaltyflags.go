@@ -87,8 +87,8 @@ func (o *penaltyFlags) checkChoice(g *gammaFlags, method string, cv bool) error 
 		return badInput("--bands: a group without =P has its penalty chosen together with gamma: say --gamma auto, or give all penalties")
 	case cv || g.selectBy == "cv" || g.selectBy == "loo":
 		return badInput("--bands: penalties are chosen by GCV alone; leave out --select and --cv, or give all penalties")
-	case method == "exact":
-		return badInput("--bands: penalties are chosen from a sketch, which --method exact does without; say --method cg, or give all penalties")
+	case isDirect(method):
+		return badInput("--bands: penalties are chosen from a sketch, which --method %s does without; say --method cg, or give all penalties", method)
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func (o *planOptions) run(ctx context.Context, cfg ridge.PlanConfig, stdout, std
 	if o.n == 0 {
 		cfg.Rows = p.rows
 	}
-	cfg.BaseBytes, cfg.BaseSeconds = p.memory, p.opening
+	cfg.BaseBytes, cfg.BaseSeconds, cfg.Entries = p.memory, p.opening, p.entries
 	cfg.FlopRate, cfg.ReadRate = measured.Gemm*1e9, measured.Bandwidth*1e9
 	if p.rate > 0 {
 		cfg.ReadRate = min(p.rate, cfg.ReadRate)
@@ -180,7 +180,8 @@ type pilot struct {
 
 // A reading is what a pass over the rows was found to take.
 type reading struct {
-	rate    float64 // bytes of rows, as float64, in a second; 0: not found
+	rate    float64 // bytes of rows, as float64, or 12 an entry of sparse ones, in a second; 0: not found
+	entries float64 // of a row, in the mean, where they are sparse
 	memory  uint64  // of the program with its reader
 	opening float64 // seconds that come before any pass
 }
@@ -235,15 +236,20 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 func timeReading(ctx context.Context, src dataset.Source) (reading, error) {
 	const enough = 500 * time.Millisecond
 	_, d, _ := src.Dims()
-	rows, begin := 0, time.Now()
+	sparse, entries, bytes, begin := 0, 0, 0.0, time.Now()
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return reading{}, err
 		}
-		if rows += b.N; time.Since(begin) > enough {
+		if b.Sparse != nil {
+			sparse, entries = sparse+b.N, entries+b.Sparse.NNZ()
+			bytes += 12 * float64(b.Sparse.NNZ())
+		} else {
+			bytes += 8 * float64(d) * float64(b.N)
+		}
+		if time.Since(begin) > enough {
 			break
 		}
 	}
-	rate := 8 * float64(d) * float64(rows) / time.Since(begin).Seconds()
-	return reading{rate: rate, memory: uint64(rss.Peak())}, nil
+	return reading{rate: bytes / time.Since(begin).Seconds(), entries: float64(entries) / float64(max(sparse, 1)), memory: uint64(rss.Peak())}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,25 +14,8 @@ import (
 // for, as the same numbers the other way round: by every kind of method, and prepared alike.
 func TestTransposed(t *testing.T) {
 	const n, d = 12, 30
-	var rows, columns, targets strings.Builder
-	at := func(i, j int) int { return (i*i*7+j*13+i*j)%101 - 50 }
-	for i := range n {
-		for j := range d {
-			fmt.Fprintf(&rows, "%d,", at(i, j))
-		}
-		fmt.Fprintf(&rows, "%d\n", at(i, d))
-		fmt.Fprintf(&targets, "%d\n", at(i, d))
-	}
-	for j := range d {
-		fmt.Fprintf(&columns, "gene%d", j+1)
-		for i := range n {
-			fmt.Fprintf(&columns, ",%d", at(i, j))
-		}
-		columns.WriteString("\n")
-	}
-	plain, turned, y := write(t, "rows.csv", rows.String()), write(t, "columns.csv", columns.String()), write(t, "y.csv", targets.String())
-	byRows := []string{"--data", plain, "--header", "no", "--target", "last"}
-	byColumns := []string{"--data", turned, "--transposed", "--header", "no", "--columns", "-1"}
+	byRows, byColumns, y := turnedFiles(t, n, d)
+	plain := byRows[1]
 	dir := t.TempDir()
 	for _, flags := range [][]string{{"--method", "exact"}, {"--method", "cg", "--size", "5"}, {"--method", "exact", "--standardize"}} {
 		predicted := [2][]string{}
@@ -62,4 +46,72 @@ func TestTransposed(t *testing.T) {
 			t.Errorf("%v: exit %d, %q", args, code, errs)
 		}
 	}
+}
+
+// TestSolveTransposed: a sketch of such a file is solved for, and refined by the file, as one of the
+// same numbers the other way round.
+func TestSolveTransposed(t *testing.T) {
+	const n, d = 30, 8
+	rows, columns, y := turnedFiles(t, n, d)
+	dir, x := t.TempDir(), [2][]float64{}
+	for k, data := range [][]string{rows, append(columns, "--target", y)} {
+		sketch, out := filepath.Join(dir, "sketch"), filepath.Join(dir, "model")
+		must(t, append([]string{"sketch", "--size", "3", "-o", sketch}, data...)...)
+		must(t, append([]string{"solve", sketch, "--gamma", "2", "--tol", "1e-12", "--out", out}, data...)...)
+		coef, b := weightsOf(t, out)
+		x[k] = append(coef, b)
+	}
+	for j, v := range x[0] {
+		if !(math.Abs(v-x[1][j]) <= 1e-10*(1+math.Abs(v))) {
+			t.Errorf("weight %d: %v by rows, %v by columns", j, v, x[1][j])
+		}
+	}
+}
+
+// TestTransposedCache: text that is read by columns is parsed once where --cache keeps it, however
+// often its numbers are wanted, and the answer is the same.
+func TestTransposedCache(t *testing.T) {
+	const n, d = 12, 200
+	_, columns, y := turnedFiles(t, n, d)
+	dir := t.TempDir()
+	args := append([]string{"fit", "--gamma", "2", "--method", "exact", "--target", y, "--out", filepath.Join(dir, "model")}, columns...)
+	plain := reported(t, args...)
+	want, _ := weightsOf(t, filepath.Join(dir, "model"))
+	kept := reported(t, append(args, "--cache", dir, "--cache-keep")...)
+	got, _ := weightsOf(t, filepath.Join(dir, "model"))
+	if !slices.Equal(got, want) {
+		t.Errorf("weights %v, without a cache %v", got, want)
+	}
+	if once, again := kept["reads"].(float64), plain["reads"].(float64); !(once < again) {
+		t.Errorf("%v reads of the files, with a cache %v", again, once)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "fdridge-*.rows"))
+	if err != nil || len(left) != 1 {
+		t.Errorf("%v, %v are kept", left, err)
+	}
+}
+
+// turnedFiles are the flags for n rows of d features and a target, and for the same with a feature in
+// each row, and the file of the targets to go with these.
+func turnedFiles(t *testing.T, n, d int) (byRows, byColumns []string, targets string) {
+	t.Helper()
+	at := func(i, j int) int { return (i*i*7+j*13+i*j)%101 - 50 }
+	var rows, columns, y strings.Builder
+	for i := range n {
+		for j := range d {
+			fmt.Fprintf(&rows, "%d,", at(i, j))
+		}
+		fmt.Fprintf(&rows, "%d\n", at(i, d))
+		fmt.Fprintf(&y, "%d\n", at(i, d))
+	}
+	for j := range d {
+		fmt.Fprintf(&columns, "gene%d", j+1)
+		for i := range n {
+			fmt.Fprintf(&columns, ",%d", at(i, j))
+		}
+		columns.WriteString("\n")
+	}
+	return []string{"--data", write(t, "rows.csv", rows.String()), "--header", "no", "--target", "last"},
+		[]string{"--data", write(t, "columns.csv", columns.String()), "--transposed", "--header", "no", "--columns", "-1"},
+		write(t, "y.csv", y.String())
 }

@@ -19,17 +19,28 @@ func (a *Sum) Add(x float64) {
 	a.sum = t
 }
 
-// AddTo adds each x to the sum in its place: Add for many, by D. Knuth's sum without branches,
-// whose correction is the same number.
+// AddTo adds each x to the sum in its place: Add for many.
 func AddTo(sums []Sum, x []float64) {
 	sums = sums[:len(x)]
 	for i, v := range x {
-		s := &sums[i]
-		t := s.sum + v
-		rounded := t - s.sum // what v came to
-		s.low += (s.sum - (t - rounded)) + (v - rounded)
-		s.sum = t
+		sums[i].plus(v)
 	}
+}
+
+// AddScaled adds f·val[k] to sums[idx[k]] for each k.
+func AddScaled(sums []Sum, f float64, idx []int32, val []float64) {
+	val = val[:len(idx)]
+	for k, j := range idx {
+		sums[j].plus(float64(f * val[k]))
+	}
+}
+
+// plus is Add by D. Knuth's sum without branches, whose correction is the same number.
+func (s *Sum) plus(v float64) {
+	t := s.sum + v
+	rounded := t - s.sum // what v came to
+	s.low += (s.sum - (t - rounded)) + (v - rounded)
+	s.sum = t
 }
 
 // Merge adds another sum.

@@ -26,6 +26,24 @@ func TestAddTo(t *testing.T) {
 	}
 }
 
+// TestAddScaled: entries of a sparse row have the bits of one after the other.
+func TestAddScaled(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	many, one := make([]neumaier.Sum, 9), make([]neumaier.Sum, 9)
+	for range 1000 {
+		idx, val := []int32{0, 3, 8}, make([]float64, 3)
+		f := rng.NormFloat64()
+		for k, j := range idx {
+			val[k] = math.Ldexp(rng.NormFloat64(), rng.IntN(200)-100)
+			one[j].Add(float64(f * val[k]))
+		}
+		neumaier.AddScaled(many, f, idx, val)
+		if !slices.Equal(many, one) {
+			t.Fatalf("%v, one by one %v", many, one)
+		}
+	}
+}
+
 // A plain sum of these loses every one of the small terms.
 func TestSumKeepsSmallTerms(t *testing.T) {
 	var a, b neumaier.Sum

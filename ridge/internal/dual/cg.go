@@ -5,16 +5,23 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// CG solves (G + γI)e = r by conjugate gradients on the sparse rows, preconditioned by the
-// diagonal, and overwrites r with e (M. Hestenes, E. Stiefel, 1952). It ends where done says of
-// ‖r − (G + γI)e‖ and ‖Aᵀe‖, as the recursions have them, that they are near enough; false where
-// that is not so after most steps.
+// CG solves (G + γI)e = r by conjugate gradients on the sparse rows, and overwrites r with e (M.
+// Hestenes, E. Stiefel, 1952). It ends where done says of ‖r − (G + γI)e‖ and ‖Aᵀe‖, as the
+// recursions have them, that they are near enough; false where that is not so after most steps.
+//
+// A = [H L] are columns of many entries, written out, and all others, sparse. The preconditioner is
+// D + HHᵀ, D being the diagonal of LLᵀ + γI: what is far from a multiple of I in G is for the most
+// part HHᵀ. With C = I + HᵀD⁻¹H and t = C⁻¹HᵀD⁻¹r it makes z = D⁻¹(r − Ht) of r, for which Hᵀz = t:
+// so a step, p ← z + βp, needs no other product with H than these two, HHᵀp ← Ht + β·HHᵀp.
 type CG struct {
 	rows    *Rows
-	scale   []float64 // of the preconditioner: 1/(Gᵢᵢ + γ)
+	light   light
+	heavy   *heavy    // nil where no column has many entries
+	scale   []float64 // D⁻¹
 	gamma   float64
 	share   []float64   // √(w/Σw) with an intercept
 	parts   [][]float64 // what each of several workers finds of Xᵀ of something, d
@@ -23,16 +30,20 @@ type CG struct {
 	p, z, q []float64
 }
 
-// Steps is how many steps of CG, of 4 flops an entry, take as long as G and its factor:
-// scattered entries are taken to cost ten times as much as those of a matrix product.
-func (r *Rows) Steps() int {
+// Steps is how many steps of CG, of 4 flops an entry, take as long as G and its factor, for n rows of
+// so many entries in all: scattered entries are taken to cost ten times as much as those of a matrix
+// product.
+func Steps(n int64, entries float64) int {
 	const scattered, least, most = 10, 50, 100000
-	n, entries := float64(r.n), math.Max(r.NNZ(), 1)
-	return int(math.Min(least+2*n*n*n/3/(4*entries*scattered), most))
+	rows := float64(n)
+	return int(math.Min(least+2*rows*rows*rows/3/(4*math.Max(entries, 1)*scattered), most))
 }
 
-// NewCG prepares for one γ.
-func (r *Rows) NewCG(gamma float64) *CG {
+// Steps is that of these rows.
+func (r *Rows) Steps() int { return Steps(int64(r.n), r.NNZ()) }
+
+// NewCG prepares for one γ. It returns nil where numbers are beyond range.
+func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
 	c := &CG{rows: r, gamma: gamma, share: r.share()}
 	for range r.workers() {
 		c.parts = append(c.parts, make([]float64, r.d))
@@ -41,14 +52,19 @@ func (r *Rows) NewCG(gamma float64) *CG {
 	for _, v := range []*[]float64{&c.scale, &c.times, &c.p, &c.z, &c.q} {
 		*v = make([]float64, r.n)
 	}
-	for _, p := range r.parts {
-		for i := range p.n {
-			_, val := p.sparse.Row(i)
-			sum := 0.0
-			for _, v := range val {
-				sum += v * v
-			}
-			c.scale[p.first+i] = 1 / (r.Weight(p.first+i)*sum + gamma)
+	list, entries := r.heavyColumns()
+	c.light = r.without(list, entries)
+	for i := range r.n {
+		_, val := c.light.row(i)
+		sum := 0.0
+		for _, v := range val {
+			sum += v * v
+		}
+		c.scale[i] = 1 / (r.Weight(i)*sum + gamma)
+	}
+	if len(list) > 0 {
+		if c.heavy = r.newHeavy(be, list, c.scale); c.heavy == nil {
+			return nil
 		}
 	}
 	return c
@@ -62,7 +78,7 @@ func (c *CG) Solve(r []float64, most int, done func(residual, weights float64) b
 	defer func() { copy(r, e) }()
 	start := append([]float64(nil), r...)
 	c.precondition(r)
-	copy(c.p, c.z)
+	c.turn(0)
 	rz := vec.Dot(r, c.z)
 	for range most {
 		if rz == 0 {
@@ -83,23 +99,37 @@ func (c *CG) Solve(r []float64, most int, done func(residual, weights float64) b
 		}
 		c.precondition(r)
 		next := vec.Dot(r, c.z)
-		beta := next / rz
+		c.turn(next / rz)
 		rz = next
-		for i, z := range c.z {
-			c.p[i] = z + beta*c.p[i]
-		}
 	}
 	return false
 }
 
-// precondition sets z.
+// precondition sets z, and Ht. What is orthogonal to the direction of the means stays so.
 func (c *CG) precondition(r []float64) {
 	for i, v := range r {
 		c.z[i] = c.scale[i] * v
 	}
+	if c.heavy != nil {
+		c.heavy.set(c.z)
+		for i, v := range r {
+			c.z[i] = c.scale[i] * (v - c.heavy.ht[i])
+		}
+	}
+	c.project(c.z)
 }
 
-// apply sets q = (G + γI)p, by way of Aᵀp.
+// turn sets p to the next direction, and HHᵀp.
+func (c *CG) turn(beta float64) {
+	for i, z := range c.z {
+		c.p[i] = z + beta*c.p[i]
+	}
+	if c.heavy != nil {
+		c.heavy.turn(beta)
+	}
+}
+
+// apply sets q = (G + γI)p, by way of Lᵀp.
 func (c *CG) apply() {
 	r := c.rows
 	copy(c.times, c.p)
@@ -116,17 +146,19 @@ func (c *CG) apply() {
 	}
 	c.project(c.q)
 	vec.Axpy(c.gamma, c.p, c.q)
+	if c.heavy != nil {
+		vec.Axpy(1, c.heavy.hhp, c.q)
+	}
 }
 
 // workers is how many share the rows.
 func (c *CG) workers() int { return len(c.parts) }
 
-// scatter overwrites u with what rows lo to hi contribute to Xᵀ of c.times.
+// scatter overwrites u with what rows lo to hi contribute to the sparse columns' Xᵀ of c.times.
 func (c *CG) scatter(u []float64, lo, hi int) {
 	clear(u)
 	for i := lo; i < hi; i++ {
-		p := c.rows.partOf(i)
-		idx, val := p.sparse.Row(i - p.first)
+		idx, val := c.light.row(i)
 		t := c.times[i]
 		val = val[:len(idx)]
 		for k, j := range idx {
@@ -138,8 +170,7 @@ func (c *CG) scatter(u []float64, lo, hi int) {
 // gather sets rows lo to hi of X·u.
 func (c *CG) gather(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		p := c.rows.partOf(i)
-		idx, val := p.sparse.Row(i - p.first)
+		idx, val := c.light.row(i)
 		c.q[i] = sparseDot(idx, val, c.u)
 	}
 }

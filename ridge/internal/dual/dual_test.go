@@ -192,6 +192,51 @@ func TestDot(t *testing.T) {
 	}
 }
 
+// TestColumnSums: Xᵀw is off by no more than it says, where all roundings go the same way, too, of
+// sparse rows and of dense ones; and so is the norm of the means.
+func TestColumnSums(t *testing.T) {
+	be, err := engine.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(6, 2))
+	for _, same := range []bool{false, true} {
+		for _, sparse := range []bool{false, true} {
+			const n, d = 700, 24
+			x, w := draw(r, n, d, 1e6, same), make([]float64, n)
+			for i := range w {
+				if w[i] = 1.0 / 3; !same {
+					w[i] = r.Float64()
+				}
+			}
+			rows := rowsOf(x, w, sparse, true)
+			sums, norm, total := rows.columnSums(be), new(big.Float), refbig.Float(0)
+			for i := range w {
+				total.Add(total, refbig.Float(w[i]))
+			}
+			off := 0.0
+			for j := range d {
+				want := refbig.Float(0)
+				for i := range x {
+					want.Add(want, new(big.Float).Mul(refbig.Float(w[i]), refbig.Float(x[i][j])))
+				}
+				wrong, _ := new(big.Float).Sub(new(big.Float).Sub(want, refbig.Float(sums[j].Hi)), refbig.Float(sums[j].Lo)).Float64()
+				if off = math.Max(off, math.Abs(wrong)); !(math.Abs(wrong) <= sums[j].Err) {
+					t.Errorf("same=%v, sparse=%v: column %d is off by %g, %g is said", same, sparse, j, wrong, sums[j].Err)
+				}
+				want.Quo(want, total)
+				norm.Add(norm, want.Mul(want, want))
+			}
+			if sparse && off == 0 {
+				t.Errorf("same=%v: nothing was rounded", same)
+			}
+			if v, _ := norm.Sqrt(norm).Float64(); !(rows.normOfMeans(sums) >= v) || !(rows.normOfMeans(sums) <= v*(1+1e-9)) {
+				t.Errorf("same=%v, sparse=%v: the norm of the means is %g, %g is said", same, sparse, v, rows.normOfMeans(sums))
+			}
+		}
+	}
+}
+
 // TestGramEqualWeights: what the sum of many equal weights is rounded to moves the means of columns
 // that are constant by no more than rows are said to be off by. Sums of such weights round in one
 // direction.
@@ -237,6 +282,10 @@ func TestCombineThreads(t *testing.T) {
 	if rows.NNZ() < 1<<16 || rows.workers() < 2 {
 		t.Fatalf("%g entries, %d workers", rows.NNZ(), rows.workers())
 	}
+	be, err := engine.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
 	theta, right := make([]float64, n), make([]float64, n)
 	for i := range theta {
 		theta[i], right[i] = r.NormFloat64(), r.NormFloat64()
@@ -245,14 +294,14 @@ func TestCombineThreads(t *testing.T) {
 	sums := rows.combineSparse([]Point{{Hi: theta, Lo: make([]float64, n)}})
 	solved := slices.Clone(right)
 	never := func(float64, float64) bool { return false }
-	rows.NewCG(1).Solve(solved, 5, never)
+	rows.NewCG(be, 1).Solve(solved, 5, never)
 	for procs := 2; procs <= 5; procs++ {
 		runtime.GOMAXPROCS(procs)
 		if got := rows.combineSparse([]Point{{Hi: theta, Lo: make([]float64, n)}}); !slices.Equal(got, sums) {
 			t.Errorf("GOMAXPROCS = %d: other sums", procs)
 		}
 		got := slices.Clone(right)
-		if rows.NewCG(1).Solve(got, 5, never); !slices.Equal(got, solved) {
+		if rows.NewCG(be, 1).Solve(got, 5, never); !slices.Equal(got, solved) {
 			t.Errorf("GOMAXPROCS = %d: another solution", procs)
 		}
 	}

@@ -42,16 +42,14 @@ type Found struct {
 // Measure measures at all points.
 func (r *Rows) Measure(ctx context.Context, be engine.Backend, points []Point) ([]*Found, error) {
 	if r.intercept && r.means == nil {
-		ones := make([]float64, r.n)
-		for i := range ones {
-			ones[i] = 1
-		}
-		r.means = r.combine(be, []Point{{Hi: ones, Lo: make([]float64, r.n)}})
+		r.means = r.columnSums(be)
+		r.meanNorm = r.normOfMeans(r.means)
 	}
 	found := make([]*Found, len(points))
 	x := r.combine(be, points)
 	for k := range points {
 		found[k] = r.found(&points[k], x[k*r.d:(k+1)*r.d], r.means)
+		found[k].MeanNorm = r.meanNorm
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -81,13 +79,11 @@ func (s *Samples) found(p *Point, sum, columns []twofold.Number) *Found {
 	apart := make([]float64, s.d)
 	if s.intercept {
 		p.drift = s.drift(p)
-		total := s.weight()
 		for j, a := range columns {
-			sum[j] = sum[j].Minus(a.Times(p.drift))
-			mean, off := a.Over(total).Round()
-			apart[j] = math.Abs(mean) + off
+			if a != (twofold.Number{}) {
+				sum[j] = sum[j].Minus(a.Times(p.drift))
+			}
 		}
-		f.MeanNorm = vec.Norm(apart) * (1 + float64(s.d+8)*0x1p-52)
 	}
 	for j, v := range sum {
 		f.X[j], f.Low[j] = twofold.Sum(v.Hi, v.Lo)
@@ -95,6 +91,29 @@ func (s *Samples) found(p *Point, sum, columns []twofold.Number) *Found {
 	}
 	f.Apart = vec.Norm(apart) * (1 + float64(s.d+8)*0x1p-52)
 	return f
+}
+
+// columnSums is Xᵀw. It is what a drift is multiplied by, which is next to nothing: of sparse rows
+// plain sums will do.
+func (r *Rows) columnSums(be engine.Backend) []twofold.Number {
+	if r.Sparse() {
+		return r.plainSums()
+	}
+	ones := make([]float64, r.n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	return r.combine(be, []Point{{Hi: ones, Lo: make([]float64, r.n)}})
+}
+
+// normOfMeans bounds the norm of the means of the columns, given Xᵀw.
+func (s *Samples) normOfMeans(columns []twofold.Number) float64 {
+	means, total := make([]float64, s.d), s.weight()
+	least := total.Hi - math.Abs(total.Lo) - total.Err
+	for j, a := range columns {
+		means[j] = (math.Abs(a.Hi) + math.Abs(a.Lo) + a.Err) / least
+	}
+	return vec.Norm(means) * (1 + float64(s.d+16)*0x1p-52)
 }
 
 // finish makes r of y − Xx.

@@ -156,12 +156,15 @@ func (r *Rows) workers() int {
 }
 
 // divide has each of so many workers, counted from 0, do some rows that follow each other.
-func (r *Rows) divide(workers int, do func(k, lo, hi int)) {
+func (r *Rows) divide(workers int, do func(k, lo, hi int)) { inShares(r.n, workers, do) }
+
+// inShares has each of so many workers do some of n things that follow each other.
+func inShares(n, workers int, do func(k, lo, hi int)) {
 	var all sync.WaitGroup
 	for k := 1; k < workers; k++ {
-		all.Go(func() { do(k, r.n*k/workers, r.n*(k+1)/workers) })
+		all.Go(func() { do(k, n*k/workers, n*(k+1)/workers) })
 	}
-	do(0, 0, r.n/workers)
+	do(0, 0, n/workers)
 	all.Wait()
 }
 

@@ -2,6 +2,7 @@ package dual
 
 import (
 	"math"
+	"slices"
 
 	"github.com/fdridge/fdridge/internal/twofold"
 )
@@ -49,53 +50,64 @@ func (a *accumulator) number(n float64) twofold.Number {
 	return twofold.Number{Hi: hi, Lo: lo, Err: off + (hi - hi)} // which is 0, or NaN as hi is not finite
 }
 
-// combineSparse is combine for sparse rows, some of them in each of several workers.
+// combineWork is memory of combineSparse that is used again.
+type combineWork struct {
+	sums  []accumulator    // d
+	times []twofold.Number // n
+}
+
+// combineSparse is combine for sparse rows: each of several workers has some of the columns.
 func (r *Rows) combineSparse(points []Point) []twofold.Number {
 	out := make([]twofold.Number, len(points)*r.d)
-	workers := r.workers()
-	if r.NNZ() < 8*float64(r.d) { // what each has of its own takes longer than the entries
-		workers = 1
+	if r.work.sums == nil {
+		r.work = combineWork{make([]accumulator, r.d), make([]twofold.Number, r.n)}
 	}
-	sums := make([][]accumulator, workers)
-	for k := range sums {
-		sums[k] = make([]accumulator, r.d)
-	}
+	sums, times := r.work.sums, r.work.times
 	for k := range points {
-		r.divide(len(sums), func(w, lo, hi int) { r.combineRows(&points[k], sums[w], lo, hi) })
-		dst := out[k*r.d : (k+1)*r.d]
-		for j := range dst {
-			for w := range sums {
-				if s := &sums[w][j]; s.hi != 0 || s.lows != 0 || s.off != 0 {
-					dst[j] = dst[j].Plus(s.number(float64(r.n) + 2))
-				}
+		for i := range times {
+			times[i] = twofold.Of(points[k].Hi[i]).Plus(twofold.Of(points[k].Lo[i]))
+			if r.w != nil {
+				times[i] = times[i].Times(twofold.Of(r.w[i]))
 			}
 		}
+		inShares(r.d, r.workers(), func(_, lo, hi int) {
+			clear(sums[lo:hi])
+			r.combineColumns(times, sums, lo, hi)
+			for j, s := range sums[lo:hi] {
+				if s.hi != 0 || s.lows != 0 || s.off != 0 {
+					out[k*r.d+lo+j] = s.number(float64(r.n) + 2)
+				}
+			}
+		})
 	}
 	return out
 }
 
-// combineRows overwrites sums with what rows lo to hi contribute.
-func (r *Rows) combineRows(p *Point, sums []accumulator, lo, hi int) {
-	clear(sums)
-	for i := lo; i < hi; i++ {
-		times := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i]))
-		if r.w != nil {
-			times = times.Times(twofold.Of(r.w[i]))
-		}
-		part := r.partOf(i)
-		idx, val := part.sparse.Row(i - part.first)
-		val = val[:len(idx)]
-		for k, j := range idx { // as in dot
-			s, v := &sums[j], val[k]
-			p := float64(v * times.Hi)
-			e, along := math.FMA(v, times.Hi, -p), v*times.Lo
-			sum := s.hi + p
-			z := sum - s.hi
-			missing := (s.hi - (sum - z)) + (p - z)
-			s.hi = sum
-			s.lo += missing + (e + along)
-			s.lows += math.Abs(missing) + math.Abs(e) + math.Abs(along)
-			s.off += math.Abs(v) * times.Err
+// combineColumns adds to sums what columns lo to hi of the rows contribute, each row times its
+// number.
+func (r *Rows) combineColumns(times []twofold.Number, sums []accumulator, lo, hi int) {
+	for _, part := range r.parts {
+		for i := range part.n {
+			idx, val := part.sparse.Row(i)
+			if lo > 0 || hi < r.d {
+				from, _ := slices.BinarySearch(idx, int32(lo))
+				to, _ := slices.BinarySearch(idx, int32(hi))
+				idx, val = idx[from:to], val[from:to]
+			}
+			times := times[part.first+i]
+			val = val[:len(idx)]
+			for k, j := range idx { // as in dot
+				s, v := &sums[j], val[k]
+				p := float64(v * times.Hi)
+				e, along := math.FMA(v, times.Hi, -p), v*times.Lo
+				sum := s.hi + p
+				z := sum - s.hi
+				missing := (s.hi - (sum - z)) + (p - z)
+				s.hi = sum
+				s.lo += missing + (e + along)
+				s.lows += math.Abs(missing) + math.Abs(e) + math.Abs(along)
+				s.off += math.Abs(v) * times.Err
+			}
 		}
 	}
 }
@@ -110,4 +122,29 @@ func (r *Rows) residualsSparse(points []Point, found []*Found) {
 			dst[p.first+i] = twofold.Of(r.Y(p.first+i, target)).Minus(dot(idx, val, &x))
 		})
 	}
+}
+
+// plainSums is Xᵀw of sparse rows: of an element as many products as the column has entries, at most
+// n, each rounded, are added up plainly, which is off by no more than n roundings of the sum of their
+// magnitudes.
+func (r *Rows) plainSums() []twofold.Number {
+	sums, sizes := make([]float64, r.d), make([]float64, r.d)
+	for _, p := range r.parts {
+		for i := range p.n {
+			idx, val := p.sparse.Row(i)
+			w := r.Weight(p.first + i)
+			for k, j := range idx {
+				v := float64(w * val[k])
+				sums[j] += v
+				sizes[j] += math.Abs(v) + underflown // so that no column that has an entry is taken to be zero
+			}
+		}
+	}
+	out, n := make([]twofold.Number, r.d), float64(r.n)
+	for j, v := range sums {
+		if sizes[j] != 0 { // NaN, too
+			out[j] = twofold.Number{Hi: v, Err: (n+2)*(0x1p-52*sizes[j]+underflown) + (v - v)} // NaN where v is not finite
+		}
+	}
+	return out
 }

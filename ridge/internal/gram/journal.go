@@ -117,6 +117,7 @@ func (o *Operator) record() error {
 	if o.precise != nil {
 		measured = o.precise.numbers()
 	}
+	o.sums.begin()
 	return o.write(0, measured, func(m *wire.Writer) {
 		m.Sums(o.sums.products)
 		m.Float64s(o.sums.plain)
@@ -268,6 +269,7 @@ func (o *Operator) readSums(m *wire.Reader, h passHeader, _, _ []float64) (apply
 	return func() {
 		s := &o.sums
 		copy(s.products, products)
+		s.begin()
 		copy(s.plain, plain)
 		copy(s.rss, rss)
 		copy(s.ones, ones)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
@@ -34,7 +35,6 @@ func (p *product) prepare(qs []Query, v []float64) {
 	q, mean := len(qs), p.reader.Mean()
 	p.offset = vec.Grow(p.offset, q)
 	p.rhs, p.residuals = vec.Grow(p.rhs, q*engine.MaxGradientRows), vec.Grow(p.residuals, q*engine.MaxGradientRows)
-	p.gradients = vec.Grow(p.gradients, q*p.d)
 	for i := range q {
 		p.offset[i] = 0
 		if mean != nil {
@@ -59,20 +59,22 @@ func (p *product) stride(n int, sparse bool, q int) int {
 // stride allows.
 func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
 	q, d := len(qs), p.d
-	longer, longest := 1, roundoff.ManyCalls
-	if b.Sparse != nil {
-		longer, longest = b.N, roundoff.SparseChain
-	}
-	s.lengthen(longer, longest)
 	s.weigh(b)
 	x, sparse := p.reader.Read(b)
 	rhs := p.rightHandSides(b, qs)
-	if sparse != nil {
-		sparse.Gradient(engine.View(q, d, v), engine.View(b.N, q, rhs), engine.View(q, d, s.plain), engine.View(b.N, q, p.residuals))
-	} else {
+	vs, right, residuals := engine.View(q, d, v), engine.View(b.N, q, rhs), engine.View(b.N, q, p.residuals)
+	switch {
+	case sparse == nil:
+		s.lengthen(1, roundoff.ManyCalls)
+		p.gradients = vec.Grow(p.gradients, q*d)
 		clear(p.gradients)
-		p.be.Gradient(engine.View(b.N, d, x), engine.View(q, d, v), engine.View(b.N, q, rhs), engine.View(q, d, p.gradients), engine.View(b.N, q, p.residuals))
+		p.be.Gradient(engine.View(b.N, d, x), vs, right, engine.View(q, d, p.gradients), residuals)
 		vec.Axpy(1, p.gradients, s.plain)
+	case scattered(sparse):
+		scatter(sparse, vs, right, s.products, residuals)
+	default:
+		s.lengthen(b.N, roundoff.SparseChain)
+		sparse.Gradient(vs, right, engine.View(q, d, s.plain), residuals)
 	}
 	p.finite = true
 	centred := b.Sparse != nil && p.reader.Mean() != nil
@@ -81,6 +83,29 @@ func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
 		s.rss[i%q].Add(r * r)
 		if centred {
 			s.ones[i%q].Add(p.reader.Weighted(i/q, r))
+		}
+	}
+}
+
+// scattered says that as many rows as plain sums are made of have fewer entries than there are
+// columns: adding those sums to the compensated ones would take longer than the entries do.
+func scattered(rows *engine.CSR) bool {
+	return rows.NNZ() < rows.Rows*(rows.Cols/roundoff.SparseChain)
+}
+
+// scatter is the Gradient of scattered rows, each product of which goes to a compensated sum: it
+// takes no work but that of the entries.
+func scatter(rows *engine.CSR, v, rhs engine.Matrix, sums []neumaier.Sum, residuals engine.Matrix) {
+	d := rows.Cols
+	for i := range rows.Rows {
+		idx, val := rows.Row(i)
+		r := residuals.Row(i)
+		for q := range r {
+			r[q] = vec.SparseDot(idx, val, v.Row(q))
+			if rhs.Data != nil {
+				r[q] -= rhs.Row(i)[q]
+			}
+			neumaier.AddScaled(sums[q*d:(q+1)*d], r[q], idx, val)
 		}
 	}
 }

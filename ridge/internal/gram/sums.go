@@ -11,11 +11,11 @@ import (
 // sums are what a pass has added up so far for q vectors. Contributions are summed with
 // compensation, so that the error of a gradient doesn't grow with n: plainly over some
 // rows, which go through a q×d matrix that stays small beside them, then these sums by
-// Neumaier's method.
+// Neumaier's method. Sparse rows beside which it would not be small go to these at once.
 type sums struct {
 	d         int
 	products  []neumaier.Sum // q×d
-	plain     []float64      // q×d, to be added to products
+	plain     []float64      // q×d, to be added to products; empty until there are plain sums
 	chain     int            // calls, or sparse rows, in plain
 	rss, ones []neumaier.Sum // ‖r‖² and 1ᵀr of each vector
 	rows      int64
@@ -33,13 +33,21 @@ func (s *sums) reset(q int) {
 	clear(s.products)
 	clear(s.rss)
 	clear(s.ones)
-	s.plain = vec.Grow(s.plain, q*s.d)
-	clear(s.plain)
+	s.plain = s.plain[:0]
 	s.chain, s.rows, s.weight = 0, 0, neumaier.Sum{}
+}
+
+// begin makes room for plain sums.
+func (s *sums) begin() {
+	if len(s.plain) < len(s.products) {
+		s.plain = vec.Grow(s.plain, len(s.products))
+		clear(s.plain)
+	}
 }
 
 // lengthen counts more additions to plain, and folds before there are more than longest.
 func (s *sums) lengthen(more, longest int) {
+	s.begin()
 	if s.chain > 0 && s.chain+more > longest {
 		s.fold()
 	}
@@ -48,6 +56,9 @@ func (s *sums) lengthen(more, longest int) {
 
 // fold adds the plain sums to the compensated ones.
 func (s *sums) fold() {
+	if s.chain == 0 {
+		return
+	}
 	for i, x := range s.plain {
 		s.products[i].Add(x)
 	}

@@ -1,0 +1,76 @@
+package ridge_test
+
+import (
+	"context"
+	"iter"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// read are rows that are read, some at a time, and not kept by their source.
+type read struct{ dataset.Source }
+
+func (s read) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
+	return func(yield func(dataset.Block, error) bool) {
+		_, d, t := s.Dims()
+		var view engine.CSR
+		for b, err := range s.Source.Blocks(ctx) {
+			for lo := 0; lo < b.N; lo += 100 {
+				if !yield(b.Cut(lo, min(lo+100, b.N), d, t, &view), err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// TestPlanSparse: of rows whose entries are told the plan counts these, in time and in memory, for
+// direct solutions and for a sketch: what is taken is within a factor of two of that.
+func TestPlanSparse(t *testing.T) {
+	const n, d, entries = 1500, 20000, 60
+	x, y := sparseRows(rand.New(rand.NewPCG(3, 9)), n, d, entries)
+	all, err := dataset.FromCSR(x, 1, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := read{all}
+	sum := summarize(t, src, ridge.SummaryConfig{Size: 8})
+	for _, gammas := range [][]float64{{1}, {1, 2, 3, 4}} {
+		told := must(sum.Plan(ridge.PlanConfig{Gammas: gammas, Sizes: []int{64}, Entries: entries, Lanes: 1}))(t)
+		untold := must(sum.Plan(ridge.PlanConfig{Gammas: gammas, Sizes: []int{64}, Lanes: 1}))(t)
+		for i, o := range told.Options {
+			if dense := untold.Options[i]; !(o.Seconds < dense.Seconds/2) || !(o.Seconds > 0) {
+				t.Errorf("%s for %d γ: %v s planned, of rows of %d entries in %d columns, dense ones take %v", o.Method, len(gammas), o.Seconds, entries, d, dense.Seconds)
+			}
+		}
+		compareBytes(t, told.Options[0], func() {
+			must(ridge.Fit(t.Context(), src, ridge.Options{Method: "exact", Gammas: gammas}))(t)
+		})
+		compareBytes(t, told.Options[1], func() {
+			s := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 64, Lanes: 1}, nil))(t)
+			must(s.Path(gammas))(t)
+		})
+	}
+	if _, err := sum.Plan(ridge.PlanConfig{Entries: -1}); err == nil {
+		t.Error("-1 entries a row are planned for")
+	}
+}
+
+// compareBytes compares the memory of an option with what is allocated when it is run, for a second
+// time.
+func compareBytes(t *testing.T, o ridge.PlanOption, run func()) {
+	t.Helper()
+	run()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	run()
+	runtime.ReadMemStats(&after)
+	if taken := float64(after.TotalAlloc - before.TotalAlloc); !(float64(o.Bytes) > taken/2 && float64(o.Bytes) < 2*taken) {
+		t.Errorf("%s for %d γ: %d bytes planned, %g are taken", o.Method, len(o.Passes), o.Bytes, taken)
+	}
+}
