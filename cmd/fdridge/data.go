@@ -79,7 +79,7 @@ func (d *data) columns(o *rowFlags) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return csv.Columns(splitList(o.data.value)[0], text)
+	return csv.Columns(o.dataFiles()[0], text)
 }
 
 // learnScaling makes the pass that --standardize asks for, and puts the penalty into the

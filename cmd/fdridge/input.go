@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -113,9 +114,20 @@ func (o *inputFlags) check() error {
 	return nil
 }
 
+// dataFiles are the files of --data, a list; or one whose name has commas in it, where there is such
+// a file.
+func (o *rowFlags) dataFiles() []string {
+	if strings.Contains(o.data.value, ",") {
+		if _, err := os.Stat(o.data.value); err == nil {
+			return []string{o.data.value}
+		}
+	}
+	return splitList(o.data.value)
+}
+
 // check validates the flags that say what to read.
 func (o *rowFlags) check() error {
-	files := splitList(o.data.value)
+	files := o.dataFiles()
 	switch {
 	case len(files) == 0:
 		return badInput("--data: no file is named")
@@ -153,7 +165,7 @@ func (o *rowFlags) csvOptions() (csv.Options, error) {
 
 // files are those that may be read: without the names of arrays in them.
 func (o *rowFlags) files() []string {
-	data := slices.DeleteFunc(splitList(o.data.value), func(name string) bool { return name == "-" })
+	data := slices.DeleteFunc(o.dataFiles(), func(name string) bool { return name == "-" })
 	return withoutArrays(slices.Concat(data, splitList(o.target.value), []string{o.weights.value}))
 }
 

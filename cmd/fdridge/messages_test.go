@@ -72,6 +72,19 @@ func TestNameColumns(t *testing.T) {
 	}
 }
 
+// TestComma: a file may have a comma in its name, which divides a list only where there is no such
+// file.
+func TestComma(t *testing.T) {
+	rows := write(t, "a,b.csv", rowsCSV(30))
+	must(t, "fit", "--data", rows, "--target", "y", "--gamma", "1")
+	if err := os.Rename(rows, filepath.Join(filepath.Dir(rows), "b.csv")); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := call("fit", "--data", rows, "--target", "y", "--gamma", "1"); code != usage || !strings.Contains(errs, "/a: no such file") {
+		t.Errorf("exit %d, %q", code, errs)
+	}
+}
+
 // TestUnderscores: a number is written as in a file, without the _ that Go admits.
 func TestUnderscores(t *testing.T) {
 	rows := write(t, "rows.csv", rowsCSV(30))

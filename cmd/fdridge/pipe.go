@@ -26,7 +26,7 @@ func isPipe(name string) bool {
 
 // checkPipe refuses a pipe where the command, or another flag, reads rows again.
 func (o *rowFlags) checkPipe() error {
-	files := splitList(o.data.value)
+	files := o.dataFiles()
 	i := slices.IndexFunc(files, isPipe)
 	switch {
 	case i < 0:
@@ -43,7 +43,7 @@ func (o *rowFlags) checkPipe() error {
 
 // piped reports whether the rows come from a pipe.
 func (o *rowFlags) piped() bool {
-	files := splitList(o.data.value)
+	files := o.dataFiles()
 	return len(files) == 1 && isPipe(files[0])
 }
 

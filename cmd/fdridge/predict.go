@@ -130,7 +130,7 @@ func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, erro
 	if in.target.set {
 		in.targets = targets
 	}
-	format, err := file.Format(splitList(in.data.value)[0], file.Options{Format: in.format, Origin: file.Origin{Pipe: in.pipe}})
+	format, err := file.Format(in.dataFiles()[0], file.Options{Format: in.format, Origin: file.Origin{Pipe: in.pipe}})
 	if err != nil {
 		return nil, err
 	}

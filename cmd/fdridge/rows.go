@@ -65,7 +65,7 @@ func (o *rowFlags) options(run session, like expected) (opts file.Options, weigh
 func (o *rowFlags) weightsFiles(opts file.Options) ([]string, error) {
 	opts.Target, opts.OnlyNamed = []string{o.weights.value}, false
 	var out []string
-	for _, path := range splitList(o.data.value) {
+	for _, path := range o.dataFiles() {
 		where, err := file.OwnTarget(path, opts)
 		switch {
 		case err != nil || where == "" && out == nil:
@@ -86,7 +86,7 @@ func (o *rowFlags) wantedNames(opts file.Options, names []string) ([]string, err
 	if len(names) == 0 {
 		return nil, nil
 	}
-	columns, err := file.Columns(splitList(o.data.value)[0], opts)
+	columns, err := file.Columns(o.dataFiles()[0], opts)
 	if err != nil || columns == nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (o *rowFlags) open(ctx context.Context, run session, like expected) (*file.
 			return nil, nil, err
 		}
 	}
-	opened, err := file.Open(splitList(o.data.value), opts)
+	opened, err := file.Open(o.dataFiles(), opts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -167,7 +167,7 @@ func parseRows(text string) (lo, hi int64, err error) {
 
 // checkNumbered refuses to share out rows by their numbers where these are not known.
 func (o *rowFlags) checkNumbered(opts file.Options) error {
-	path := splitList(o.data.value)[0]
+	path := o.dataFiles()[0]
 	format, err := file.Format(path, opts)
 	if err != nil || file.Numbered(format) {
 		return err

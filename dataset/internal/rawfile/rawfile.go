@@ -156,10 +156,22 @@ func (f *File) unpack() error {
 		}
 		text, f.decoder.close = z, z.Close
 	default:
+		for _, other := range foreign {
+			if f.Begins(other.magic) {
+				return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("is compressed by %s, which is not read: unpack it, or let %s -dc write into a pipe", other.name, other.name)}
+			}
+		}
 		return nil
 	}
 	f.Reader, f.decoder.text, f.Plain = bufio.NewReaderSize(text, bufferSize), text, -1
 	return nil
+}
+
+// foreign are the first bytes of what other programs compress: no text begins so.
+var foreign = []struct{ magic, name string }{
+	{"\xfd7zXZ\x00", "xz"},
+	{"BZh91AY&SY", "bzip2"},
+	{"\x04\x22\x4d\x18", "lz4"},
 }
 
 // Begins reports whether what is to be read begins with some bytes. It waits for no more of a pipe
