@@ -53,9 +53,9 @@ func ChooseMethod(n int64, d, t int, opts Options) (method, reason string) {
 	case bytes > float64(opts.maxBytes()):
 		return method, fmt.Sprintf("exact takes %.3g MiB, MaxBytes is %.3g", bytes/(1<<20), float64(opts.maxBytes())/(1<<20))
 	case prefersExact(exact, least):
-		return exactName, fmt.Sprintf("%s fits, and %.0f·d flops a row, reading included, are no more than twice the %.0f·d of %s, if that makes about a dozen passes", squared, exact, least, method)
+		return exactName, fmt.Sprintf("%s numbers fit, and it is %.2g times the work of %s, which would make about a dozen passes", squared, exact/least, method)
 	}
-	return method, fmt.Sprintf("%.0f·d flops a row, reading included, are less than half of exact's %.0f·d, if it makes about a dozen passes", least, exact)
+	return method, fmt.Sprintf("it is %.2g times the work of exact, if it makes about a dozen passes", least/exact)
 }
 
 // needsSketch says why a sketch is needed for n rows of d features, "" if none is: where there are

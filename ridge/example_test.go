@@ -76,7 +76,7 @@ func ExampleFit() {
 	fmt.Printf("the best of 50 gammas or more: %v; x = %.2f\n", best.Gamma == res.Choice.Gamma(), best.Targets[0].Coef)
 	fmt.Printf("%v, 1e-8: %v\n", res.Status, best.Targets[0].RelativeErrorBound <= 1e-8)
 	// Output:
-	// exact: d² fits, and 502·d flops a row, reading included, are no more than twice the 5546·d of galerkin, if that makes about a dozen passes
+	// exact: d² numbers fit, and it is 0.091 times the work of galerkin, which would make about a dozen passes
 	// gamma 0.1: x = [2.00 -1.00], intercept 5.00
 	// gamma 1000: x = [1.03 -0.48], intercept 5.00
 	// galerkin: gamma is chosen from a sketch

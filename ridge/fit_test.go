@@ -63,7 +63,7 @@ func TestFit(t *testing.T) {
 		"cg":                          {cal, ridge.Options{Gammas: []float64{10, 1000}, Size: 5, Method: "cg", Intercept: true}, byPasses(t, cal, ridge.CG), ""},
 		"galerkin":                    {cal, ridge.Options{Gammas: []float64{10, 1000}, Size: 5, Method: "galerkin", Intercept: true}, byPasses(t, cal, ridge.Galerkin), ""},
 		"newton, plain FD":            {standard, ridge.Options{Gammas: []float64{1e5}, Size: 6, Method: "newton", PlainFD: true, Tol: 1e-4}, byPasses(t, standard, ridge.Newton), ""},
-		"auto, few columns":           {cal, ridge.Options{Gammas: []float64{1}, Intercept: true}, directly(t, cal, ridge.Cholesky, 1), "d² fits"},
+		"auto, few columns":           {cal, ridge.Options{Gammas: []float64{1}, Intercept: true}, directly(t, cal, ridge.Cholesky, 1), "d² numbers fit"},
 		"QR, as γ = 0 has it":         {standard, ridge.Options{Gammas: []float64{0, 10}, Method: "exact", Intercept: true}, directly(t, standard, ridge.QR, 1), ""},
 		"weights and several targets": {weighted, ridge.Options{Gammas: []float64{0.5, 50}, Size: 3, Method: "galerkin", Intercept: true}, byPasses(t, weighted, ridge.Galerkin), ""},
 		"weights, exact":              {weighted, ridge.Options{Gammas: []float64{1}, Method: "exact", Intercept: true}, directly(t, weighted, ridge.Cholesky, 1), ""},

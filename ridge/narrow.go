@@ -236,7 +236,7 @@ func (c *chooser) byCV(cv *CVResult) (*GammaChoice, error) {
 		choice.Spent = "the sketches of the folds have lost nothing, round-off alone leaves it open"
 		return choice, nil
 	case flops > most:
-		choice.Spent = fmt.Sprintf("sketches of d rows for each fold take %.0f·d flops a row, more than the %.0f·d of two dozen passes", flops, most)
+		choice.Spent = fmt.Sprintf("sketches of d rows for each fold would be %.2g times the work of two dozen passes", flops/most)
 		return choice, nil
 	}
 	folds := CrossValidation{Folds: o.Folds, Gammas: o.Candidates, MaxBytes: o.MaxBytes}
@@ -294,7 +294,7 @@ func (c *chooser) unaffordable() string {
 	case !c.opts.mayTake(need):
 		return fmt.Sprintf("d² for d = %d takes too much memory for a pass that computes AᵀA itself, %.3g MiB", d, need/(1<<20))
 	case flops > most:
-		return fmt.Sprintf("a pass that computes AᵀA itself takes %.0f·d flops a row, more than the %.0f·d of two dozen others", flops, most)
+		return fmt.Sprintf("a pass that computes AᵀA itself would be %.2g times the work of two dozen others", flops/most)
 	}
 	return ""
 }

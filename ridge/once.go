@@ -39,7 +39,7 @@ func chooseOnce(n int64, d, t int, opts *Options) (method, reason string) {
 	case bytes > float64(opts.maxBytes()):
 		return oneShotName, fmt.Sprintf("%sexact takes %.3g MiB, MaxBytes is %.3g", once, bytes/(1<<20), float64(opts.maxBytes())/(1<<20))
 	}
-	return exactName, once + squared + " fits"
+	return exactName, once + squared + " numbers fit"
 }
 
 // checkOnce refuses, for rows of d features that can be read once, what reads them again: before

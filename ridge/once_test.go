@@ -66,16 +66,16 @@ func TestFitOnce(t *testing.T) {
 		why    string // the reason, or what is refused
 		status ridge.Status
 	}{
-		"by itself":       {ridge.Options{Gammas: one}, "exact", "the rows can be read once, and d² fits", ridge.Factorized},
-		"several":         {ridge.Options{Gammas: []float64{1, 2, 3, 4, 5}, Intercept: true}, "exact", "d² fits", ridge.Factorized},
+		"by itself":       {ridge.Options{Gammas: one}, "exact", "the rows can be read once, and d² numbers fit", ridge.Factorized},
+		"several":         {ridge.Options{Gammas: []float64{1, 2, 3, 4, 5}, Intercept: true}, "exact", "d² numbers fit", ridge.Factorized},
 		"least squares":   {ridge.Options{Gammas: []float64{0}}, "exact", "least squares", ridge.Factorized},
-		"gamma":           {ridge.Options{}, "exact", "d² fits", ridge.Factorized},
+		"gamma":           {ridge.Options{}, "exact", "d² numbers fit", ridge.Factorized},
 		"gamma by folds":  {ridge.Options{Folds: 3}, "one-shot", "sketches of the folds", ridge.OnePass},
 		"bands":           {ridge.Options{Bands: []ridge.Band{{Columns: []int{0, 1}}}}, "one-shot", "bands are chosen from a sketch", ridge.OnePass},
 		"kept":            {ridge.Options{Gammas: one, KeepSummary: true}, "one-shot", "the sketch is to be kept", ridge.OnePass},
 		"little memory":   {ridge.Options{Gammas: one, MaxBytes: 100, Size: 4}, "one-shot", "exact takes", ridge.OnePass},
-		"out of reach":    {ridge.Options{Gammas: one, Tol: 1e-16}, "exact", "d² fits", ridge.PassLimit},
-		"gamma, the same": {ridge.Options{Tol: 1e-16}, "exact", "d² fits", ridge.PassLimit},
+		"out of reach":    {ridge.Options{Gammas: one, Tol: 1e-16}, "exact", "d² numbers fit", ridge.PassLimit},
+		"gamma, the same": {ridge.Options{Tol: 1e-16}, "exact", "d² numbers fit", ridge.PassLimit},
 		"asked for":       {ridge.Options{Gammas: one, Method: "one-shot"}, "one-shot", "", ridge.OnePass},
 		"qr":              {ridge.Options{Gammas: one, Method: "qr"}, "qr", "", ridge.Factorized},
 		"dual":            {ridge.Options{Gammas: one, Method: "dual"}, "dual", "", ridge.Factorized},

@@ -58,7 +58,7 @@ func TestPipedCommands(t *testing.T) {
 	same(table, rows, "predict", "--model", model, "--target", "y", "--interval", sketch)
 
 	code, out, errs := piped(t.Context(), strings.NewReader(table), "fit", "--data", "-", "--target", "y", "--gamma", "auto")
-	if code != done || !strings.Contains(out, "method exact: the rows can be read once, and d² fits") {
+	if code != done || !strings.Contains(out, "method exact: the rows can be read once, and d² numbers fit") {
 		t.Errorf("auto: exit %d, %s%s", code, out, errs)
 	}
 	code, out, errs = piped(t.Context(), strings.NewReader(table), "fit", "--data", "-", "--target", "y", "--gamma", "1", "--save-sketch", filepath.Join(dir, "s"))
