@@ -134,10 +134,7 @@ func TestPipeHangs(t *testing.T) {
 }
 
 // single is a source that can be read once.
-type single struct {
-	dataset.Source
-	passes int
-}
+type single struct{ dataset.Source }
 
 func (s *single) Once() bool { return true }
 
@@ -147,7 +144,7 @@ func TestOnce(t *testing.T) {
 	plain := must(dataset.FromDense(6, 2, 1, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, []float64{1, 2, 3, 4, 5, 6}))(t)
 	y := must(dataset.FromDense(6, 1, 0, []float64{1, 2, 3, 4, 5, 6}, nil))(t)
 	scaling := &dataset.Scaling{Mean: []float64{1, 2}, Scale: []float64{2, 4}}
-	for _, src := range []dataset.Source{plain, &single{Source: plain}} {
+	for _, src := range []dataset.Source{plain, &single{plain}} {
 		want := src != plain
 		for name, made := range map[string]dataset.Source{
 			"itself": src,
@@ -168,7 +165,7 @@ func TestOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	full := must(dataset.Cached(&single{Source: plain}, dataset.CacheOptions{Dir: t.TempDir(), MaxBytes: 1}))(t)
+	full := must(dataset.Cached(&single{plain}, dataset.CacheOptions{Dir: t.TempDir(), MaxBytes: 1}))(t)
 	for range 2 { // which cannot be kept, and is not to be read for nothing
 		var failed error
 		for _, err := range full.Blocks(ctx) {

@@ -3,6 +3,7 @@ package arrow
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 
@@ -102,6 +103,9 @@ func messageAt(f *rawfile.File, at int64, memory []byte) (b block, h head, meta 
 	}
 	var prefix [8]byte
 	n, err := f.At().ReadAt(prefix[:], at)
+	if err != nil && err != io.EOF {
+		return b, h, nil, err
+	}
 	switch is, length := binary.LittleEndian.Uint32(prefix[:]), int64(binary.LittleEndian.Uint32(prefix[4:])); {
 	case n < 4:
 		return b, h, nil, fmt.Errorf("it is truncated at byte %d", at)
