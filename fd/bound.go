@@ -49,7 +49,8 @@ const (
 // and where nothing is lost (m = d, or rank(A) ≤ m) they are calibrated figures. Of
 // RoundOff, only what decays, adding rows to AᵀA where that is kept (scatter.go) and numbers
 // below the smallest normal one lose is proved.
-// Frobenius2, Tail and TailSlack are rounded values without a pad.
+// Frobenius2, Tail and TailSlack are rounded values without a pad; of rows less a centre
+// ([Sketch.AppendCentred]) rounding is that of ‖xᵢ‖ and |timesᵢ|·‖centre‖.
 type Bound struct {
 	Shrinkage  float64 // η = Σδ
 	RoundOff   float64 // what floating-point arithmetic may have added: calibrated

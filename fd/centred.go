@@ -31,6 +31,30 @@ type centre struct {
 	of      int   // Merge: its slot in the other sketch
 }
 
+// faintest is the least ‖μ‖² of a centre of rows that wait. The squares of a fainter one have lost
+// digits, or are all 0, though multiples of it may be as long as any row.
+const faintest = 0x1p-900
+
+// faint says that rows less multiples of the centre are to be written out.
+func (c *centre) faint() bool { return c.norm2 < faintest }
+
+// none says that f times the centre is nothing.
+func (c *centre) none(f float64) bool {
+	return f == 0 || c.norm2 == 0 && !slices.ContainsFunc(c.row, func(v float64) bool { return v != 0 })
+}
+
+// length is the norm of f times the centre.
+func (c *centre) length(f float64) float64 {
+	if !c.faint() {
+		return math.Abs(f) * math.Sqrt(c.norm2)
+	}
+	var sum float64
+	for _, v := range c.row {
+		sum += float64(float64(f*v) * float64(f*v))
+	}
+	return math.Sqrt(sum)
+}
+
 // AppendCentred appends the n rows xᵢ − timesᵢ·centre, for x n×Dim, a centre of length Dim and n
 // times, nil if all are 1. They stay as they are given until a shrink, as those of
 // [Sketch.AppendSparse] do, with the centre beside them, which takes the room of a row; so one
@@ -106,10 +130,22 @@ func (c *centre) timesSquares(f float64) float64 { return float64(float64(f*c.no
 // and that of the others, f²·(‖μ‖² − Σμⱼ²), neither of which is negative. Of the first it is off by
 // 3·eps at most, and by 12·eps·f²‖μ‖².
 func (c *centre) squares(idx []int32, val []float64, f float64) float64 {
-	if f == 0 || c.norm2 == 0 {
+	if c.none(f) {
 		return squares(val)
 	}
 	var own, centre neumaier.Sum
+	if c.faint() {
+		at := 0
+		for j, v := range c.row {
+			z := -float64(f * v)
+			if at < len(idx) && int(idx[at]) == j {
+				z += val[at]
+				at++
+			}
+			own.Add(float64(z * z))
+		}
+		return own.Value()
+	}
 	for k, j := range idx {
 		v := val[k] - float64(f*c.row[j])
 		own.Add(float64(v * v))
@@ -151,7 +187,7 @@ func (c *centre) writeOut(dst []float64, idx []int32, val []float64, f float64) 
 	for k, j := range idx {
 		dst[j] += val[k]
 	}
-	norm := math.Sqrt(squares(val)) + math.Abs(f)*math.Sqrt(c.norm2)
+	norm := math.Sqrt(squares(val)) + c.length(f)
 	return 3 * eps * norm * norm
 }
 
@@ -252,6 +288,18 @@ func (s *Sketch) timesCentres(u engine.Matrix) {
 			}
 		}
 	}
+}
+
+// fades reports that a decay by beta leaves a centre of rows that wait so faint that they would be
+// written out.
+func (s *Sketch) fades(beta float64) bool {
+	var c centre
+	for i := range s.sparse.Rows {
+		if s.centreOf(i, &c) != nil && !(beta*c.norm2 >= 2*faintest) { // which rounding leaves above faintest
+			return true
+		}
+	}
+	return false
 }
 
 // centreSquares is Σκ²‖μ‖² of the rows that wait, and Σ|κ|.

@@ -8,13 +8,21 @@ import (
 
 // Decay forgets: it multiplies AᵀA by beta, 0 < beta <= 1, so that rows seen k
 // decays ago count betaᵏ times. B ← √β·B and η ← βη; the bound stays exact for
-// the decayed covariance.
+// the decayed covariance. Where rows less a centre wait ([Sketch.AppendCentred]) that would be next to
+// nothing they are shrunk first, as the multiples of it need not be.
 func (s *Sketch) Decay(beta float64) error {
 	if !(beta > 0 && beta <= 1) {
 		return badinput.Errorf("fd: decay by %v, must be in (0, 1]", beta)
 	}
 	if s.bad != nil {
 		return s.bad
+	}
+	if s.fades(beta) {
+		s.reserve()
+		if err := s.shrink(); err != nil {
+			s.bad = err
+			return err
+		}
 	}
 	f := math.Sqrt(beta)
 	norm2 := s.frob.Value()

@@ -92,10 +92,10 @@ func (s *Sketch) entries() int {
 
 // place appends a sparse row that was admitted, less f times c where that is not nil.
 func (s *Sketch) place(idx []int32, val []float64, c *centre, f float64) error {
-	if c != nil && (f == 0 || c.norm2 == 0) {
+	if c != nil && c.none(f) {
 		c = nil
 	}
-	if s.sparse.most > 0 && len(idx) <= s.cfg.Dim/SparseShare && (c == nil || s.KeepsSparse()) {
+	if s.sparse.most > 0 && len(idx) <= s.cfg.Dim/SparseShare && (c == nil || s.KeepsSparse() && !c.faint()) {
 		return s.keep(idx, val, c, f)
 	}
 	if _, err := s.room(); err != nil {

@@ -136,8 +136,10 @@ func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 			m.Fail(values+8*int64(w.RowPtr[i]+e.Col), e, "entry %d of sparse row %d is %v", e.Col, i, e.Value)
 			return
 		}
-		total.Add(norm2)
-		if !(total.Value() <= largest) {
+		if w.centre[i] == 0 { // the sum is one of rows, and these are parts of such
+			total.Add(norm2)
+		}
+		if !(total.Value() <= largest && norm2 <= largest) {
 			m.Fail(values+8*int64(w.RowPtr[i]), &RangeError{Row: i}, "%v", &RangeError{Row: i})
 			return
 		}
@@ -151,9 +153,13 @@ func (s *Sketch) checkCentres(m *wire.Reader, at int64, version uint32) {
 		return
 	}
 	var c centre
+	last := 0 // slot: centres come behind each other, as their rows do
 	for i, slot := range w.centre {
 		f := w.times[i]
 		switch {
+		case slot > 0 && slot < last:
+			m.Fail(at+8*int64(w.Rows+i), nil, "the centre of sparse row %d is row %d, before that of a row before it", i, slot)
+			return
 		case slot != 0 && (slot <= s.kept || slot > s.rows):
 			m.Fail(at+8*int64(w.Rows+i), nil, "the centre of sparse row %d is row %d, not 0 and not between %d and %d", i, slot, s.kept+1, s.rows)
 			return
@@ -162,7 +168,8 @@ func (s *Sketch) checkCentres(m *wire.Reader, at int64, version uint32) {
 			return
 		}
 		if slot > 0 {
-			if v := s.centreOf(i, &c).timesSquares(f); !(c.norm2 > 0) || !(v <= largest && f*f <= largest) {
+			last = slot
+			if v := s.centreOf(i, &c).timesSquares(f); c.faint() || !(v <= largest && f*f <= largest) {
 				m.Fail(at+8*int64(i), &RangeError{Row: i}, "sparse row %d is less %v times a row of squared norm %v", i, f, c.norm2)
 				return
 			}
