@@ -58,7 +58,7 @@ func (c *centre) length(f float64) float64 {
 // AppendCentred appends the n rows xᵢ − timesᵢ·centre, for x n×Dim, a centre of length Dim and n
 // times, nil if all are 1. They stay as they are given until a shrink, as those of
 // [Sketch.AppendSparse] do, with the centre beside them, which takes the room of a row; so one
-// centre is to serve many rows.
+// centre is to serve many rows. Rows less one so small that its square would underflow are written out.
 //
 // What rounding may do is relative to ‖xᵢ‖ and |timesᵢ|·‖centre‖, and counted by
 // [Bound.RoundOff]: where these are far larger than ‖xᵢ − timesᵢ·centre‖ it is better to append
