@@ -206,6 +206,17 @@ func (s *Sketch) centres() []bool {
 	return of
 }
 
+// countCentres is how many rows of the buffer are centres of rows that wait. They come in the order of these.
+func (s *Sketch) countCentres() (n int) {
+	last := 0
+	for _, slot := range s.sparse.centre {
+		if slot > last {
+			n, last = n+1, slot
+		}
+	}
+	return n
+}
+
 // centred reports whether there are rows with a centre.
 func (w *sparseRows) centred() bool {
 	return slices.ContainsFunc(w.centre, func(slot int) bool { return slot > 0 })

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -154,5 +155,22 @@ func TestCentredOutOfOrder(t *testing.T) {
 	wiretest.Put(bad, centres+8*3, 3)
 	if e := refuses(t, "centres out of order", wiretest.Seal(bad), mixed); e.Offset != centres+8*5 {
 		t.Error(e)
+	}
+}
+
+// TestCentredFewRows: a shrink leaves no more rows than were appended, though centres took part in it.
+func TestCentredFewRows(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		s := newSketch(t, fd.Config{Dim: 11, Size: 6, ShrinkRows: 8, SparseRows: 60, Store: fd.StoreRows})
+		for range 2 {
+			centre := make([]float64, 11)
+			for j := range centre {
+				centre[j] = rng.NormFloat64()
+			}
+			check(t, s.AppendCentred(&engine.CSR{Rows: 1, Cols: 11, RowPtr: []int{0, 1}, ColIdx: []int32{3}, Val: []float64{rng.NormFloat64()}}, nil, centre))
+		}
+		check(t, s.Decay(1e-290))
+		same(t, fmt.Sprint(seed), reread(t, s, "bytes"), s)
 	}
 }

@@ -68,13 +68,16 @@ func (s *Sketch) shrink() error {
 
 func (s *Sketch) shrinkGram() error {
 	n, be, ws := s.live(), s.cfg.Backend, &s.ws
-	r, g := min(s.m, n), engine.View(n, n, ws.gram)
+	r, g := min(s.m, n-s.countCentres()), engine.View(n, n, ws.gram)
 	s.gram(g)
 	pad := s.gramSparse(g, &s.sparse.work)
 	if !be.SymEig(g, ws.w, engine.View(r, n, ws.u), ws.work) {
 		return errNoConvergence
 	}
 	delta := s.cut(ws.w[:n])
+	if r < min(s.m, n) { // centres are rows of zeros: of the eigenvalues past the others only rounding is left
+		delta = max(ws.w[r], 0)
+	}
 	live := 0
 	for ; live < r && ws.w[live] > delta; live++ {
 		lambda := ws.w[live]
