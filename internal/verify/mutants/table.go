@@ -129,6 +129,8 @@ var mutants = []mutant{
 		"\tif c.faint() {\n\t\tat := 0", "\tif c.faint() && f < 0 {\n\t\tat := 0", "fd", "^TestCentredFaint$"},
 	{"centred: rows less a faint centre are written out without rounding", "fd/centred.go",
 		"+ c.length(f)\n", "+ math.Abs(f)*math.Sqrt(c.norm2)\n", "fd", "^TestCentredFaintBooks$"},
+	{"centred: a shrink leaves a row for a centre", "fd/shrink.go",
+		"min(s.m, n-s.countCentres())", "min(s.m, n-0*s.countCentres())", "fd", "^TestCentredFewRows$"},
 	{"centred: decays leave nothing of a centre", "fd/decay.go",
 		"if s.fades(beta) {", "if s.fades(beta) && s.m < 0 {", "fd", "^TestCentredFade$"},
 	{"centred: parts of rows are added up as if they were rows", "fd/sparsecodec.go",
