@@ -18,7 +18,7 @@ const eps = 0x1p-52
 // products are summed along the features; longer sums the backends cut into blocks.
 //
 // These are calibrated, not proved, by TestRoundOff and its kin: the worst error found in
-// extended precision is below a quarter of RoundOff. The worst streams are equal rows, for
+// extended precision is below a third of RoundOff. The worst streams are equal rows, for
 // sums of equal terms are all rounded the same way; found were shrinks that are off by
 // order/16 or by 2, and 48 for reading, each time in the same direction. Proved from what
 // package enginetest asks of backends, an eigenproblem's residual of 10·eps·order and sums

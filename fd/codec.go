@@ -283,6 +283,9 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 // largest bounds every number of a sketch: what Append admits, and round-off.
 const largest = 2 * MaxSquares
 
+// maxRows is how many rows, and shrinks, a sketch may be said to have had: two such numbers can be added.
+const maxRows = 1 << 62
+
 // check finds what is wrong with the header, before anything is made of it.
 func (h *sketchHeader) check(m *wire.Reader, scatter bool) {
 	within := func(offset int64, what string, v, lo, hi uint64) {
@@ -305,8 +308,8 @@ func (h *sketchHeader) check(m *wire.Reader, scatter bool) {
 		m.Fail(24, ErrSize, "sketch too large for this machine: (m+p)·d = (%d+%d)·%d", kept, h.ShrinkRows, h.Dim)
 		return
 	}
-	within(72, "the number of rows appended", h.Count, 0, math.MaxInt64)
-	within(80, "the number of shrinks", h.Shrinks, 0, math.MaxInt64)
+	within(72, "the number of rows appended", h.Count, 0, maxRows)
+	within(80, "the number of shrinks", h.Shrinks, 0, maxRows)
 	if scatter {
 		within(56, "the number of live rows", h.Rows, 0, min(h.ShrinkRows, h.Count))
 		within(64, "whether there is a scatter matrix", h.Kept, 0, min(1, h.Shrinks, h.Count))

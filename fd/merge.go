@@ -2,6 +2,8 @@ package fd
 
 import (
 	"fmt"
+
+	"github.com/fdridge/fdridge/internal/badinput"
 )
 
 // Merge adds the rows that o has seen to s, which may have been made on another
@@ -16,7 +18,8 @@ import (
 // o alone does, rows with the same AᵀA are made for s, by an eigenproblem.
 //
 // Sketches of different Dim or Size, s itself and nil are refused with [ErrShape];
-// a sum of squares beyond range with *[RangeError]. s is then unchanged.
+// a sum of squares beyond range with *[RangeError]; so are more than 2⁶² rows or shrinks, as no
+// stream has but a message may say. s is then unchanged.
 func (s *Sketch) Merge(o *Sketch) error {
 	switch {
 	case o == nil:
@@ -26,6 +29,8 @@ func (s *Sketch) Merge(o *Sketch) error {
 	case s.cfg.Dim != o.cfg.Dim || s.cfg.Size != o.cfg.Size:
 		return fmt.Errorf("%w: merging a sketch of dimension %d and size %d into one of dimension %d and size %d",
 			errShape, o.cfg.Dim, o.cfg.Size, s.cfg.Dim, s.cfg.Size)
+	case s.count > maxRows-o.count || s.shrinks > maxRows-o.shrinks:
+		return badinput.Errorf("fd: merging sketches of %d and %d rows, of which there can be %d at most", s.count, o.count, int64(maxRows))
 	case s.bad != nil:
 		return s.bad
 	case o.bad != nil:
