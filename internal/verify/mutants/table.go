@@ -43,6 +43,8 @@ var mutants = []mutant{
 		"out.TailSlack = math.Max(0, out.Tail-", "out.TailSlack = 0 * math.Max(0, out.Tail-", "fd", "^TestScaled$"},
 	{"scaled: more than η along a column", "fd/scaled.go",
 		"e := math.Min(eta, tail)", "e := tail", "fd", "^TestScaledBound$"},
+	{"scaled: ‖A‖² without what rounding has lost", "fd/scaled.go",
+		"spread(b.Tail+2*float64(len(scale))*b.RoundOff, b.FD(), inverse)", "spread(b.Tail, b.Shrinkage, inverse)", "fd", "^TestScaledLost$"},
 	{"effective dimension: the tail of scaled columns is known", "ridge/internal/certify/dimension.go",
 		"left = (a.bound.Tail - a.bound.TailSlack) / eta", "left = a.bound.Tail / eta", "ridge", "^TestPenalizeCertificates$"},
 	{"penalty: the rounding of rows is not booked", "ridge/internal/rows/scaled.go",
