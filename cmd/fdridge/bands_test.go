@@ -197,7 +197,7 @@ func TestBandsRefused(t *testing.T) {
 		"sketch":        {[]string{"sketch", "--data", data, "--target", "y", "--bands", "1", "-o", in("no")}, "--bands: sketch chooses no penalties"},
 		"plan":          {[]string{"plan", "--data", data, "--target", "y", "--gamma", "1", "--bands", "1"}, "--bands: plan chooses no penalties"},
 		"solve, given":  {append(solve[:2:2], "--gamma", "1", "--bands", "1"), "--bands: a group without =P"},
-		"solve, short":  {append(solve[:2:2], "--gamma", "1", "--penalty", write(t, "short.csv", "1\n")), "does not hold one number for each of the 2"},
+		"solve, short":  {append(solve[:2:2], "--gamma", "1", "--penalty", write(t, "short.csv", "1\n")), "holds 1 of the 2 numbers"},
 		"solve, zero":   {append(solve[:2:2], "--gamma", "1", "--penalty", write(t, "zero.csv", "1\n0\n")), "number 2 of"},
 		"solve, poly":   {[]string{"solve", in("poly"), "--gamma", "1", "--bands", "1=2"}, "--bands: penalties are of input columns, and the sketch is of features"},
 		"solve, poly p": {[]string{"solve", in("poly"), "--gamma", "1", "--penalty", penalty}, "--penalty: penalties are of input columns"},

@@ -117,7 +117,7 @@ func (p *penalties) String() string {
 		text += fmt.Sprintf(" that is proved; %d of them may be better", c.Possible-1)
 	}
 	if c.AtEnd {
-		text += "; one is at the end of those tried: its columns are best left out, or not penalised"
+		text += "; one is at the end of those tried: its columns, or those of the others, are best left out or not penalised"
 	}
 	if c.Passes > 0 {
 		text += fmt.Sprintf("; %d %s spent on that: %s", c.Passes, plural(c.Passes, "pass was", "passes were"), c.Spent)
