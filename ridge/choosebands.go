@@ -46,7 +46,7 @@ var bandSteps = [...]float64{1, 0.5, 0.25}
 // columns in bands to be chosen, the first would keep the penalty 1, as γ is a factor of all.
 //
 // All is done on the sketch, or on AᵀA where that is kept, see [Summary.Penalize]: a trial takes
-// O(m²d). Errors are those of [Penalties], [Summary.Penalize] and [Summary.Path]; a cancelled
+// O(m²d), or O(d³). Errors are those of [Penalties], [Summary.Penalize] and [Summary.Path]; a cancelled
 // ctx ends the search with its error.
 func (s *Summary) ChooseBands(ctx context.Context, bands []Band, candidates []float64) (*BandChoice, error) {
 	if !s.made() {

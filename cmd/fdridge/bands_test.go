@@ -104,7 +104,10 @@ func TestBands(t *testing.T) {
 	}
 	// A sketch of penalised rows takes another penalty: they multiply.
 	must(t, "sketch", "--data", data, "--target", "y", "--size", "12", "--bands", "1-3=0.5", "-o", in("penalised"))
-	must(t, "solve", in("penalised"), "--gamma", "4", "--bands", "1-3=0.5,4-12=9", "--out", in("twice"))
+	text = must(t, "solve", in("penalised"), "--gamma", "4", "--bands", "1-3=0.5,4-12=9", "--out", in("twice"))
+	if want := "1-3 by 0.5, 4-12 by 9, times what the sketch was made with"; !strings.Contains(text, want) {
+		t.Errorf("twice: %s does not say %q", text, want)
+	}
 	near(t, "twice", in("twice"), in("file"), 1e-8)
 	if p := modelAt(t, in("twice")).Penalty; p.Before[0] != 0.5 || p.After[0] != 0.5 || p.After[11] != 9 {
 		t.Errorf("twice: %+v", p)
