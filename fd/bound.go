@@ -49,15 +49,16 @@ const (
 // and where nothing is lost (m = d, or rank(A) ≤ m) they are calibrated figures. Of
 // RoundOff, only what decays, adding rows to AᵀA where that is kept (scatter.go) and numbers
 // below the smallest normal one lose is proved.
-// Frobenius2, Tail and TailSlack are rounded values without a pad; of rows less a centre
-// ([Sketch.AppendCentred]) rounding is that of ‖xᵢ‖ and |timesᵢ|·‖centre‖.
+// Frobenius2, Tail and TailSlack are rounded values without a pad, but for the Frobenius2 of
+// [Spectrum.Scaled], which is a bound; of rows less a centre ([Sketch.AppendCentred]) rounding is
+// that of ‖xᵢ‖ and |timesᵢ|·‖centre‖.
 type Bound struct {
 	Shrinkage  float64 // η = Σδ
 	RoundOff   float64 // what floating-point arithmetic may have added: calibrated
-	Frobenius2 float64 // ‖A‖²_F
+	Frobenius2 float64 // ‖A‖²_F; of [Spectrum.Scaled], the most that it may be
 	Tail       float64 // tr(AᵀA − BᵀB) = ‖A‖²_F − ‖B‖²_F, at least 0
-	// TailSlack is how much less than Tail, and ‖A‖²_F than Frobenius2, may be: 0 but for
-	// [Spectrum.Scaled], to which they are not known.
+	// TailSlack is how much less than Tail tr(AᵀA − BᵀB) may be: 0 but for [Spectrum.Scaled], to
+	// which it is not known.
 	TailSlack float64
 	Rows      int64 // n
 }

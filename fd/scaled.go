@@ -18,7 +18,8 @@ import (
 //
 // and likewise what round-off may have done. How D is spread over the columns is not known, but
 // that each has between 0 and η of it, and all together tr D = Tail: the new Tail is the most that
-// R⁻¹DR⁻¹ may have of trace, and [Bound.TailSlack] is how much less it may be. (docs/math.md §3)
+// R⁻¹DR⁻¹ may have of trace, and [Bound.TailSlack] is how much less it may be. Frobenius2 is the most
+// that ‖AR⁻¹‖²_F may be, round-off of D included. (docs/math.md §3, §14)
 //
 // It takes O(r²·Dim) time, for r rows of V, and leaves p as it is. A scale that is not positive
 // and finite is an error, another length [ErrShape]; one that takes the sum of squares out of range
@@ -52,8 +53,9 @@ func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error)
 	for _, v := range out.Sigma2 {
 		norm2.Add(v)
 	}
-	out.Bound.RoundOff += pad + float64(min(d, longSum))*eps*norm2.Value()
-	out.Bound.Frobenius2 = norm2.Value() + out.Bound.Tail
+	pad += float64(min(d, longSum)) * eps * norm2.Value()
+	out.Bound.RoundOff += pad
+	out.Bound.Frobenius2 += norm2.Value() + float64(d)*pad
 	return out, nil
 }
 
@@ -84,8 +86,9 @@ func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64
 	return padOfShrink(r, w) + padDecay*eps*norm2 + float64(r)*float64(d)*0x1p-1022, nil
 }
 
-// scaled is the bound on A·R⁻¹ without what the arithmetic of making the new rows adds.
-// Frobenius2 is left to be set.
+// scaled is the bound on A·R⁻¹ without what the arithmetic of making the new rows adds, and in
+// Frobenius2 without ‖BR⁻¹‖²_F. Of D, as rounding has left it, each column has η + pad at most and
+// −pad at least, and all together Tail, to d·pad: those with some have Tail + 2d·pad at most.
 func (b Bound) scaled(scale []float64) Bound {
 	inverse := make([]float64, len(scale)) // of the squares, descending
 	for j, v := range scale {
@@ -94,6 +97,7 @@ func (b Bound) scaled(scale []float64) Bound {
 	slices.SortFunc(inverse, func(v, w float64) int { return cmp.Compare(w, v) })
 	most := inverse[0] * (1 + 8*eps)
 	out := Bound{Shrinkage: b.Shrinkage * most, RoundOff: b.RoundOff * most, Rows: b.Rows, Tail: spread(b.Tail, b.Shrinkage, inverse)}
+	out.Frobenius2 = spread(b.Tail+2*float64(len(scale))*b.RoundOff, b.FD(), inverse) * (1 + 8*eps)
 	slices.Reverse(inverse)
 	out.TailSlack = math.Max(0, out.Tail-spread(b.Tail-b.TailSlack, b.Shrinkage, inverse))
 	return out

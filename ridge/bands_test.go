@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -100,6 +102,62 @@ func TestChooseBands(t *testing.T) {
 	}
 	if _, err := new(ridge.Summary).ChooseBands(context.Background(), bands, nil); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("of no summary: %v", err)
+	}
+}
+
+// TestChooseBandsExcess: what is said of other penalties than those chosen is true at every γ that
+// was tried with them, by 512-bit arithmetic, and not at the best of them alone.
+func TestChooseBandsExcess(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	open := 0
+	for range 60 {
+		n, d := 4+r.IntN(10), 2+r.IntN(4)
+		s := table{block: 64}
+		for range n {
+			row := make([]float64, d)
+			for j := range row {
+				row[j] = float64(r.IntN(3) - 1)
+			}
+			s.x, s.y = append(s.x, row), append(s.y, []float64{row[0] + float64(r.IntN(3))})
+		}
+		sum := summarize(t, s, ridge.SummaryConfig{Size: 1, Store: fd.StoreRows})
+		bands, candidates := []ridge.Band{{Columns: []int{0}}}, []float64{0.1, 1, 10, 100}
+		c, err := sum.ChooseBands(context.Background(), bands, candidates)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gcv := func(trial ridge.BandTrial, gamma float64) float64 {
+			p := slices.Repeat([]float64{1}, d)
+			p[0] = trial.Penalties[0]
+			truth, err := refbig.New(scaledTable(s, p).x, s.y, nil, false).Solve(gamma)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, _ := truth.GCV[0].Float64()
+			return v
+		}
+		best := c.Tried[c.Choice.Index]
+		score := gcv(best, best.Gamma)
+		for i, trial := range c.Tried {
+			for _, gamma := range candidates {
+				v := gcv(trial, gamma)
+				if !(v >= trial.Least*(1-1e-12)) {
+					t.Errorf("%v has %v at γ = %v, at least %v was proved", trial.Penalties, v, gamma, trial.Least)
+				}
+				if i == c.Choice.Index {
+					continue
+				}
+				if off := score - v; off > 1e-12*score {
+					open++
+					if c.Choice.Certain || !(off <= c.Choice.Excess*(1+1e-12)) {
+						t.Errorf("%v has %v at γ = %v, the best %v: certain %v, at most %v more", trial.Penalties, v, gamma, score, c.Choice.Certain, c.Choice.Excess)
+					}
+				}
+			}
+		}
+	}
+	if open == 0 {
+		t.Error("no penalties were better than those chosen")
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 // A BandChoice is how the penalties of bands were chosen, together with γ.
 type BandChoice struct {
 	Bands []Band // with their penalties
-	// Choice is that of the least GCV among what was tried; Index is -1 where the penalties were
-	// given. Certain says that its bracket is below all others. Other penalties than those
-	// tried may be better.
+	// Choice is that of the least GCV among what was tried, of other penalties the least that GCV may be
+	// at any γ tried with them; Index is -1 where the penalties were given. Certain says that
+	// its bracket is below all others. Other penalties than those tried may be better.
 	Choice Choice
 	Tried  []BandTrial // in this order
 	AtEnd  bool        // a penalty is 10⁸ or 10⁻⁸, beyond which none is tried
@@ -25,6 +25,7 @@ type BandTrial struct {
 	Penalties []float64 // of each band
 	Gamma     float64   // that of those tried with them of which the upper end of GCV is the least
 	GCV       Interval  // there, summed over all targets
+	Least     float64   // no γ of those tried with them has less; it may be another one
 }
 
 // Penalties are tried on a grid of powers of 10^step, the coarsest first, no further than
@@ -45,7 +46,7 @@ var bandSteps = [...]float64{1, 0.5, 0.25}
 // columns in bands to be chosen, the first would keep the penalty 1, as γ is a factor of all.
 //
 // All is done on the sketch, or on AᵀA where that is kept, see [Summary.Penalize]: a trial takes
-// O(m²d). Errors are those of [Penalties], [Summary.Penalize] and [Summary.Path]; a cancelled
+// O(m²d), or O(d³). Errors are those of [Penalties], [Summary.Penalize] and [Summary.Path]; a cancelled
 // ctx ends the search with its error.
 func (s *Summary) ChooseBands(ctx context.Context, bands []Band, candidates []float64) (*BandChoice, error) {
 	if !s.made() {
@@ -135,7 +136,10 @@ func (b *bandSearch) try(exponents, gammas []float64) (better bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	trial := BandTrial{Gamma: choice.Gamma(), GCV: choice.Score}
+	trial := BandTrial{Gamma: choice.Gamma(), GCV: choice.Score, Least: choice.Score.Lo}
+	for _, i := range choice.Possible {
+		trial.Least = math.Min(trial.Least, total(choice.Scores[i]).Lo)
+	}
 	for _, band := range bands {
 		trial.Penalties = append(trial.Penalties, band.Penalty)
 	}
@@ -195,7 +199,9 @@ func (b *bandSearch) known(exponents []float64) bool {
 func (b *bandSearch) choice() (*BandChoice, error) {
 	scores := make([]Interval, len(b.tried))
 	for i, t := range b.tried {
-		scores[i] = t.GCV
+		if scores[i] = t.GCV; i != b.best {
+			scores[i].Lo = t.Least
+		}
 	}
 	atEnd := slices.ContainsFunc(b.exponents, func(v float64) bool { return math.Abs(v) == bandReach })
 	return &BandChoice{Bands: b.at(b.exponents), Choice: Choose(scores), Tried: b.tried, AtEnd: atEnd}, nil

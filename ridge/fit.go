@@ -155,6 +155,8 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 	}
 	opts.complete()
 	opts.Error, opts.Summarize, opts.Summarized = 0, nil, nil
+	// A larger sketch, for the choice of γ, is of the same problem.
+	opts.Intercept, opts.Shrink, opts.Backend = sum.cfg.Intercept, sum.cfg.Shrink, sum.cfg.Backend
 	reducer := opts.Reducer
 	opts.Reducer = nil // which sum is of all rows for
 	if err := opts.check(); err != nil {

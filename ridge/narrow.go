@@ -281,9 +281,13 @@ func (c *chooser) sharpen() (what string, err error) {
 	c.made++
 	more, err := c.opts.summarizeMore(c.ctx, c.src, size)
 	if err == nil {
-		c.sum = more
+		err = c.sum.sameRows(more)
 	}
-	return fmt.Sprintf("%s: one pass more has made a sketch of %d rows", why, size), err
+	if err != nil {
+		return why, err
+	}
+	c.sum = more
+	return fmt.Sprintf("%s: one pass more has made a sketch of %d rows", why, size), nil
 }
 
 // unaffordable says why no pass computes K, "" where one does.

@@ -34,7 +34,8 @@ type Options struct {
 
 	// Penalty is p > 0 for each feature: γ·Σ pⱼxⱼ² in place of γ‖x‖². [Fit] divides columns by √pⱼ
 	// before it reads the rows, [FitSummary] afterwards, see [Summary.Penalize]. Solutions then have a
-	// Penalty, too: it says what their certificates are about. What Observe is shown, and the summaries in
+	// Penalty, too: it says what their certificates are about, rows whose entries are these quotients,
+	// rounded. What Observe is shown, and the summaries in
 	// Summarized and in the Result, are of the scaled columns.
 	Penalty []float64
 	// Bands say the same for groups of columns; those in none have 1. The penalties of bands that

@@ -29,7 +29,7 @@ import (
 // it is to multiply the penalties. [Options] have a Penalty that does all of this, and gives
 // weights of the columns as they are.
 //
-// It takes O(m²d). Of another number of columns it is [ErrShape]; a p that is not positive and
+// It takes O(m²d), or O(d³) where AᵀA is kept. Of another number of columns it is [ErrShape]; a p that is not positive and
 // finite is an [ErrInput], and one that takes the rows out of range a *[fd.RangeError].
 func (s *Summary) Penalize(p []float64) (*Summary, error) {
 	if !s.made() {

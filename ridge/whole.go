@@ -3,11 +3,15 @@ package ridge
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // whole makes a pass over the rows of s that computes K itself, and returns s with the
@@ -35,6 +39,40 @@ func (s *Summary) whole(ctx context.Context, src dataset.Source, opts *SolveOpti
 	known := *all
 	known.sparse = known.sparse || k.Sparse
 	return &Summary{cfg: s.cfg, lanes: []*lane{&known}, spec: spec, ofWhole: true, penalty: s.penalty}, nil
+}
+
+// sameRows refuses another summary that shows that it is of other rows, by their number and
+// weight, ‖b‖² and c.
+func (s *Summary) sameRows(o *Summary) error {
+	a, err := s.known(oneShotName, 1)
+	if err != nil {
+		return err
+	}
+	b, err := o.known(oneShotName, 1)
+	if err != nil {
+		return err
+	}
+	other := func(what string, got, want float64) error {
+		return unfit("the rows of this pass are not those of the summary: %s is %.9g, theirs is %.9g", what, got, want)
+	}
+	if a.Rows != b.Rows {
+		return other("their number", float64(b.Rows), float64(a.Rows))
+	}
+	if !(math.Abs(a.Weight-b.Weight) <= roundoff.SameRows*a.Weight) {
+		return other("their weight", b.Weight, a.Weight)
+	}
+	size := math.Sqrt(a.Bound().Frobenius2)
+	for j, tss := range a.TSS {
+		if !(math.Abs(tss-b.TSS[j]) <= roundoff.SameRows*tss+a.SquaresError(j)+b.SquaresError(j)) {
+			return other(fmt.Sprintf("‖b‖² of target %d", j+1), b.TSS[j], tss)
+		}
+		off := slices.Clone(a.C(j))
+		vec.Axpy(-1, b.C(j), off)
+		if !(vec.Norm(off) <= roundoff.SameRows*size*math.Sqrt(tss)+a.CrossError(j)+b.CrossError(j)) {
+			return other(fmt.Sprintf("the norm of Aᵀb of target %d", j+1), b.CNorm(j), a.CNorm(j))
+		}
+	}
+	return nil
 }
 
 // wholeBytes is the memory that such a pass takes: sums, vectors and the eigenproblem.

@@ -104,7 +104,10 @@ func TestBands(t *testing.T) {
 	}
 	// A sketch of penalised rows takes another penalty: they multiply.
 	must(t, "sketch", "--data", data, "--target", "y", "--size", "12", "--bands", "1-3=0.5", "-o", in("penalised"))
-	must(t, "solve", in("penalised"), "--gamma", "4", "--bands", "1-3=0.5,4-12=9", "--out", in("twice"))
+	text = must(t, "solve", in("penalised"), "--gamma", "4", "--bands", "1-3=0.5,4-12=9", "--out", in("twice"))
+	if want := "1-3 by 0.5, 4-12 by 9, times what the sketch was made with"; !strings.Contains(text, want) {
+		t.Errorf("twice: %s does not say %q", text, want)
+	}
 	near(t, "twice", in("twice"), in("file"), 1e-8)
 	if p := modelAt(t, in("twice")).Penalty; p.Before[0] != 0.5 || p.After[0] != 0.5 || p.After[11] != 9 {
 		t.Errorf("twice: %+v", p)
@@ -197,7 +200,7 @@ func TestBandsRefused(t *testing.T) {
 		"sketch":        {[]string{"sketch", "--data", data, "--target", "y", "--bands", "1", "-o", in("no")}, "--bands: sketch chooses no penalties"},
 		"plan":          {[]string{"plan", "--data", data, "--target", "y", "--gamma", "1", "--bands", "1"}, "--bands: plan chooses no penalties"},
 		"solve, given":  {append(solve[:2:2], "--gamma", "1", "--bands", "1"), "--bands: a group without =P"},
-		"solve, short":  {append(solve[:2:2], "--gamma", "1", "--penalty", write(t, "short.csv", "1\n")), "does not hold one number for each of the 2"},
+		"solve, short":  {append(solve[:2:2], "--gamma", "1", "--penalty", write(t, "short.csv", "1\n")), "holds 1 of the 2 numbers"},
 		"solve, zero":   {append(solve[:2:2], "--gamma", "1", "--penalty", write(t, "zero.csv", "1\n0\n")), "number 2 of"},
 		"solve, poly":   {[]string{"solve", in("poly"), "--gamma", "1", "--bands", "1=2"}, "--bands: penalties are of input columns, and the sketch is of features"},
 		"solve, poly p": {[]string{"solve", in("poly"), "--gamma", "1", "--penalty", penalty}, "--penalty: penalties are of input columns"},

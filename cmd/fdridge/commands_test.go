@@ -624,7 +624,7 @@ func TestCommandsRefuse(t *testing.T) {
 		"weights negative":      {append(fit[:len(fit):len(fit)], "--weights", write(t, "w.csv", strings.Repeat("1\n", 20)+strings.Repeat("-1\n", 10))), "weights:21: row 21 has the weight -1; a weight must not be negative"},
 		"weights short":         {append(fit[:len(fit):len(fit)], "--weights", write(t, "w.csv", "1\n2\n")), "30 rows of features, 2 of weights"},
 		"weights wide":          {append(fit[:len(fit):len(fit)], "--weights", data), "the weights have 3 columns"},
-		"penalty short":         {append(fit[:len(fit):len(fit)], "--penalty", write(t, "p.csv", "1\n")), "does not hold one number for each of the 2"},
+		"penalty short":         {append(fit[:len(fit):len(fit)], "--penalty", write(t, "p.csv", "1\n")), "holds 1 of the 2 numbers"},
 		"penalty zero":          {append(fit[:len(fit):len(fit)], "--penalty", write(t, "p.csv", "1\n0\n")), "number 2 of"},
 		"penalty and features":  {append(fit[:len(fit):len(fit)], "--penalty", data, "--features", "poly:2"), "--penalty: the penalty is of input columns"},
 		"poly":                  {append(fit[:len(fit):len(fit)], "--features", "poly:0"), "the degree is \"0\""},

@@ -205,8 +205,11 @@ func readPenalty(ctx context.Context, name string, seen map[string]dataset.Stamp
 			break
 		}
 	}
-	if len(p) != d {
-		return nil, badInput("--penalty: %s does not hold one number for each of the %d input columns", name, d)
+	switch {
+	case len(p) > d:
+		return nil, badInput("--penalty: %s holds more numbers than one for each of the %d input columns", name, d)
+	case len(p) < d:
+		return nil, badInput("--penalty: %s holds %d of the %d numbers that there must be, one for each input column", name, len(p), d)
 	}
 	if j := slices.IndexFunc(p, func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) }); j >= 0 {
 		return nil, badInput("--penalty: number %d of %s is %v, must be positive", j+1, name, p[j])

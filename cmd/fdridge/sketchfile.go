@@ -103,7 +103,7 @@ func (d *description) join(o *description) error {
 	case d.Target != o.Target:
 		return fmt.Errorf("the target is %q in one and %q in the other", excerpt.Of(d.Target), excerpt.Of(o.Target))
 	case !reflect.DeepEqual(d.Preparation.Scaling, o.Preparation.Scaling):
-		return errors.New("their columns were standardised by different means and deviations, or other penalties; sketch without --standardize")
+		return errors.New("their columns were standardised by different means and deviations, or by other penalties; sketch without --standardize, and with the same penalties")
 	case !reflect.DeepEqual(d.Preparation, o.Preparation):
 		return errors.New("their columns or features differ")
 	}

@@ -43,6 +43,7 @@ type penalties struct {
 	Largest number       `json:"largest"`
 	Bands   []model.Band `json:"bands,omitempty"`
 	Choice  *bandChoice  `json:"choice,omitempty"` // how those of bands were chosen
+	besides bool         // the sketch was made with penalties, too
 }
 
 // A bandChoice is how the penalties of bands were chosen.
@@ -72,7 +73,7 @@ func (f *Fit) penalties() *penalties {
 	if f.after == nil {
 		d = len(f.Data.Before)
 	}
-	out := &penalties{Least: number(math.Inf(1)), Bands: f.Bands()}
+	out := &penalties{Least: number(math.Inf(1)), Bands: f.Bands(), besides: f.after != nil && f.Data.Before != nil}
 	for j := range d {
 		p := 1.0
 		for _, list := range [][]float64{f.after, f.Data.Before} {
@@ -103,6 +104,9 @@ func (p *penalties) String() string {
 		parts = append(parts, fmt.Sprintf("%s by %s", b.Columns, chart.Digits(b.Penalty, 4)))
 	}
 	text := "columns are penalised in bands: " + strings.Join(parts, ", ")
+	if p.besides {
+		text += ", times what the sketch was made with"
+	}
 	c := p.Choice
 	if c == nil {
 		return text
@@ -117,7 +121,7 @@ func (p *penalties) String() string {
 		text += fmt.Sprintf(" that is proved; %d of them may be better", c.Possible-1)
 	}
 	if c.AtEnd {
-		text += "; one is at the end of those tried: its columns are best left out, or not penalised"
+		text += "; one is at the end of those tried: its columns, or those of the others, are best left out or not penalised"
 	}
 	if c.Passes > 0 {
 		text += fmt.Sprintf("; %d %s spent on that: %s", c.Passes, plural(c.Passes, "pass was", "passes were"), c.Spent)
