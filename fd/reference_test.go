@@ -90,14 +90,27 @@ func gap(a, b *mat.Dense) *mat.SymDense {
 	return out
 }
 
-// extremes returns the least and the largest eigenvalue.
+// extremes returns the least and the largest eigenvalue, to some eps of the largest entry. It is
+// added to the diagonal first: gonum panics where a block is left of numbers next to nothing.
 func extremes(e *mat.SymDense) (lo, hi float64) {
+	n := e.SymmetricDim()
+	most := math.Max(math.Abs(mat.Max(e)), math.Abs(mat.Min(e)))
+	if most == 0 {
+		return 0, 0
+	}
+	moved := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i {
+			moved.SetSym(i, j, e.At(i, j)/most)
+		}
+		moved.SetSym(i, i, e.At(i, i)/most+1)
+	}
 	var eig mat.EigenSym
-	if !eig.Factorize(e, false) {
+	if !eig.Factorize(moved, false) {
 		panic("eig")
 	}
 	w := eig.Values(nil)
-	return w[0], w[len(w)-1]
+	return (w[0] - 1) * most, (w[len(w)-1] - 1) * most
 }
 
 // tails returns ‖A − A_k‖²_F for k = 0, 1, …

@@ -176,7 +176,7 @@ func TestRefusesText(t *testing.T) {
 	for name, spoil := range map[string]func(*synthetic.Text){
 		"no rows":        func(c *synthetic.Text) { c.Rows = 0 },
 		"too few words":  func(c *synthetic.Text) { c.Dim = 7 },
-		"too many words": func(c *synthetic.Text) { c.Dim = math.MaxInt32 + 1 },
+		"too many words": func(c *synthetic.Text) { tooMany := int64(math.MaxInt32) + 1; c.Dim = int(tooMany) },
 		"short":          func(c *synthetic.Text) { c.Words = 0.5 },
 		"long":           func(c *synthetic.Text) { c.Words = 13 },
 		"words NaN":      func(c *synthetic.Text) { c.Words = math.NaN() },
