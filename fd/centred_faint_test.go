@@ -148,7 +148,7 @@ func TestCentredCancelling(t *testing.T) {
 
 // TestCentredOutOfOrder: centres of waiting rows come in the order of the rows.
 func TestCentredOutOfOrder(t *testing.T) {
-	mixed := centredGolden(t)["mixed"]
+	mixed := centredGolden(t, nil)["mixed"]
 	b := marshal(t, mixed)
 	const centres = 144 + 8*17*3 + 8*10 + 12*9 + 8*9
 	bad := bytes.Clone(b)
