@@ -492,7 +492,7 @@ func FuzzSketch(f *testing.F) {
 	for _, s := range sparseGolden(f) {
 		f.Add(marshal(f, s))
 	}
-	for _, s := range centredGolden(f) {
+	for _, s := range centredGolden(f, nil) {
 		f.Add(marshal(f, s))
 	}
 	_, b := small(f)
