@@ -44,7 +44,7 @@ func (c *chooser) byLOO() (*GammaChoice, error) {
 	if spec, err := c.sum.spectrum(); err != nil {
 		return nil, err
 	} else if spec.Bound.Shrinkage > 0 && !math.IsInf(c.opts.gammaTol(), 1) {
-		more, err := c.sharpen()
+		more, err := c.sharpen(0)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func (c *chooser) byGCV() (*GammaChoice, error) {
 	if err != nil || c.settled(choice) || c.method == oneShotName {
 		return choice, err
 	}
-	why, err := c.sharpen()
+	why, err := c.sharpen(0)
 	if err != nil {
 		return nil, err
 	}
@@ -265,12 +265,13 @@ func (c *chooser) byCV(cv *CVResult) (*GammaChoice, error) {
 }
 
 // sharpen makes a pass that knows more than the sketch: K itself or, where that takes too much,
-// a larger sketch. It says in words which, or why neither is made.
-func (c *chooser) sharpen() (what string, err error) {
+// a larger sketch. It says in words which, or why neither is made. So many eigenproblems of the order
+// of what is then known are to follow.
+func (c *chooser) sharpen(eigenproblems int) (what string, err error) {
 	if c.sum.lostNothing() {
 		return "AᵀA itself is kept, so that round-off alone leaves it open", nil
 	}
-	why := c.unaffordable()
+	why := c.unaffordable(eigenproblems)
 	if why == "" {
 		return "one pass more has computed AᵀA itself", c.whole()
 	}
@@ -290,15 +291,16 @@ func (c *chooser) sharpen() (what string, err error) {
 	return fmt.Sprintf("%s: one pass more has made a sketch of %d rows", why, size), nil
 }
 
-// unaffordable says why no pass computes K, "" where one does.
-func (c *chooser) unaffordable() string {
+// unaffordable says why no pass computes K, for so many eigenproblems of it, "" where one does.
+func (c *chooser) unaffordable(eigenproblems int) string {
 	d, t := c.sum.cfg.Dim, c.sum.cfg.Targets
-	flops, most := readFlops+productFlops*float64(d), c.mostFlops()
+	eigen := float64(eigenproblems) * eigenFlops * float64(d) * float64(d) / float64(c.sum.Rows())
+	flops, most := readFlops+productFlops*float64(d)+eigen, c.mostFlops()
 	switch need := wholeBytes(d, t); {
 	case !c.opts.mayTake(need):
 		return fmt.Sprintf("d² for d = %d takes too much memory for a pass that computes AᵀA itself, %.3g MiB", d, need/(1<<20))
 	case flops > most:
-		return fmt.Sprintf("a pass that computes AᵀA itself would be %.2g times the work of two dozen others", flops/most)
+		return fmt.Sprintf("a pass that computes AᵀA itself, with what follows, would be %.2g times the work of two dozen others", flops/most)
 	}
 	return ""
 }

@@ -119,7 +119,7 @@ func (c *chooser) chooseBands() (*BandChoice, error) {
 		return choice, err
 	}
 	open := choice.Choice.RelativeExcess()
-	why, err := c.sharpen()
+	why, err := c.sharpen(len(choice.Tried))
 	if err != nil {
 		return nil, err
 	}
