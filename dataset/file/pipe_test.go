@@ -250,7 +250,11 @@ func TestPipeRefused(t *testing.T) {
 func TestPipeEndless(t *testing.T) {
 	leaktest.Check(t)
 	for _, first := range []string{"", "1,2\n3,4\n"} {
-		for _, part := range []string{"1", ",", "\n", "#\n", " ", "\""} {
+		parts := []string{"1", ",", "\n"}
+		if os.Getenv("FDRIDGE_THOROUGH") != "" {
+			parts = append(parts, "#\n", " ", "\"")
+		}
+		for _, part := range parts {
 			if part == "#\n" && first != "" {
 				continue // which is a row that is wrong
 			}
