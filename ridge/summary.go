@@ -216,15 +216,24 @@ func (s *Summary) Sketch() *fd.Sketch {
 // range (*[fd.RangeError]). Rows are counted within the call. The arguments are not written
 // and not kept.
 func (s *Summary) Append(x, y mat.Matrix, weights []float64) error {
+	b, err := blockOf(s.cfg, x, y, weights)
+	if err != nil {
+		return err
+	}
+	return s.AppendBlock(b)
+}
+
+// blockOf makes a block of the rows of x with targets y.
+func blockOf(cfg SummaryConfig, x, y mat.Matrix, weights []float64) (dataset.Block, error) {
 	if isNil(x) || isNil(y) {
-		return fmt.Errorf("%w: x or y is nil", errShape)
+		return dataset.Block{}, fmt.Errorf("%w: x or y is nil", errShape)
 	}
 	n, d := x.Dims()
 	ny, t := y.Dims()
-	if n != ny || d != s.cfg.Dim || t != s.cfg.Targets {
-		return fmt.Errorf("%w: x is %d×%d, y is %d×%d, the summary has %d features and %d targets", errShape, n, d, ny, t, s.cfg.Dim, s.cfg.Targets)
+	if n != ny || d != cfg.Dim || t != cfg.Targets {
+		return dataset.Block{}, fmt.Errorf("%w: x is %d×%d, y is %d×%d, the summary has %d features and %d targets", errShape, n, d, ny, t, cfg.Dim, cfg.Targets)
 	}
-	return s.AppendBlock(dataset.Block{N: n, X: packed(x), Y: packed(y), W: weights})
+	return dataset.Block{N: n, X: packed(x), Y: packed(y), W: weights}, nil
 }
 
 // isNil reports that there is no matrix.

@@ -672,7 +672,7 @@ var mutants = []mutant{
 	{"lanes: those of a message are not looked at together", "ridge/lanescodec.go",
 		"\t\ts.checkTogether(m)\n", "", "ridge", "^TestLanesForged$"},
 	{"lanes: the sums of a message may be beyond range together", "ridge/lanescodec.go",
-		"|| !s.crew.inRange():", "|| false:", "ridge", "^TestLanesForged$"},
+		"case !s.crew.inRange():", "case false:", "ridge", "^TestLanesForged$"},
 	{"lanes: those of a message need not have begun", "ridge/lanescodec.go",
 		"case all.stage.Rows <= s.cfg.LanesAfter:", "case false:", "ridge", "^TestLanesForgedBeginning$"},
 	{"lanes: decay reaches the first alone", "ridge/summary.go",
