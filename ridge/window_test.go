@@ -45,11 +45,15 @@ func streamOf(r *rand.Rand, n, d, t int) stream {
 	drift, again := math.Pow(10, (r.Float64()-0.5)*0.2), r.IntN(4) == 0
 	weighted, burst := r.IntN(3) == 0, r.Float64()
 	s.sparse = r.IntN(3) == 0
+	filled := 0.75
+	if d > 8 { // so that rows stay sparse
+		filled, s.sparse = 0.5/float64(d), true
+	}
 	at, scale := start, 1.0
 	for i := range n {
 		row, y := make([]float64, d), make([]float64, t)
 		for j := range row {
-			if r.IntN(4) > 0 {
+			if r.Float64() < filled {
 				row[j] = scale * (offset + sizes[j]*r.NormFloat64())
 			}
 		}
@@ -75,6 +79,14 @@ func streamOf(r *rand.Rand, n, d, t int) stream {
 		scale *= drift
 	}
 	return s
+}
+
+// dimOf draws a number of features: few, or now and then so many that rows are kept sparse.
+func dimOf(r *rand.Rand) int {
+	if r.IntN(20) == 0 {
+		return 16 + r.IntN(5)
+	}
+	return 1 + r.IntN(5)
 }
 
 // cut is rows lo to hi.
@@ -238,7 +250,7 @@ func TestWindow(t *testing.T) {
 	sketches, edges, reads := 0, 0, 0
 	for seed := range cases {
 		r := rand.New(rand.NewPCG(20, uint64(seed)))
-		d, k := 1+r.IntN(5), 1+r.IntN(2)
+		d, k := dimOf(r), 1+r.IntN(2)
 		n := 1 + r.IntN(120)
 		s, cfg := streamOf(r, n, d, k), windowConfig(r, d, k)
 		s.mixed = r.IntN(5) == 0
@@ -312,7 +324,7 @@ func TestWindowSpans(t *testing.T) {
 func TestWindowBits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(20, rapid.Uint64().Draw(t, "seed")))
-		d, k := 1+r.IntN(5), 1+r.IntN(2)
+		d, k := dimOf(r), 1+r.IntN(2)
 		n := 1 + r.IntN(150)
 		s, cfg := streamOf(r, n, d, k), windowConfig(r, d, k)
 		straight, pieces := must(ridge.NewWindow(cfg))(t), must(ridge.NewWindow(cfg))(t)
