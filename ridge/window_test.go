@@ -374,3 +374,24 @@ func rereadWindow(t rapid.TB, w *ridge.Window) *ridge.Window {
 	}
 	return w
 }
+
+// TestWindowMixed: blocks with weights and without, dense and sparse, in one block of the window.
+func TestWindowMixed(t *testing.T) {
+	w := must(ridge.NewWindow(ridge.WindowConfig{Summary: ridge.SummaryConfig{Dim: 2, Size: 2}, Rows: 100, BlockRows: 8}))(t)
+	s := stream{table: table{x: [][]float64{{1, 2}, {3, 0}, {5, 6}, {0, 7}, {1, 1}}, y: [][]float64{{1}, {0}, {2}, {4}, {9}}, w: []float64{1, 1, 3, 1, 0}}}
+	for i := range s.x {
+		b := s.cut(i, i+1)
+		if i%2 == 1 {
+			b.X, b.Sparse = nil, compress(s.x[i:i+1])
+		}
+		if s.w[i] == 1 {
+			b.W = nil
+		}
+		check(t, w.AppendBlock(b))
+		w = rereadWindow(t, w)
+	}
+	s.hold(t, w, 0.5)
+	if span := w.Span(); span.Rows != 5 || !span.From.IsZero() || !w.Now().IsZero() {
+		t.Errorf("%+v", span)
+	}
+}
