@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -393,5 +394,40 @@ func TestWindowMixed(t *testing.T) {
 	s.hold(t, w, 0.5)
 	if span := w.Span(); span.Rows != 5 || !span.From.IsZero() || !w.Now().IsZero() {
 		t.Errorf("%+v", span)
+	}
+}
+
+// TestWindowReaders: any number may read while none writes.
+func TestWindowReaders(t *testing.T) {
+	r := rand.New(rand.NewPCG(20, 6))
+	for _, sparse := range []bool{false, true} {
+		s := streamOf(r, 100, 5, 1)
+		s.sparse = sparse
+		w := must(ridge.NewWindow(ridge.WindowConfig{Summary: ridge.SummaryConfig{Dim: 5, Size: 2, Intercept: true}, Rows: 60, Share: 1, BlockRows: 4}))(t)
+		s.feed(t, w, 0, 100)
+		f := must(ridge.NewFading(ridge.FadingConfig{Summary: w.Config().Summary, HalfLife: time.Minute}))(t)
+		check(t, f.AppendTimes(s.times, s.cut(0, 100)))
+		var read [8][]byte
+		var all sync.WaitGroup
+		for i := range read {
+			all.Go(func() {
+				sum, _, err := w.Summary()
+				if i%2 == 1 {
+					sum, _, err = f.Summary()
+				}
+				if err == nil {
+					read[i], err = sum.MarshalBinary()
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		for i := range read {
+			if !bytes.Equal(read[i], read[i%2]) {
+				t.Errorf("reader %d has read something else", i)
+			}
+		}
 	}
 }
