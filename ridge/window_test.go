@@ -51,6 +51,7 @@ func streamOf(r *rand.Rand, n, d, t int) stream {
 		filled, s.sparse = 0.5/float64(d), true
 	}
 	at, scale := start, 1.0
+	tick := []time.Duration{1, time.Second}[r.IntN(2)] // of the clock
 	for i := range n {
 		row, y := make([]float64, d), make([]float64, t)
 		for j := range row {
@@ -71,10 +72,11 @@ func streamOf(r *rand.Rand, n, d, t int) stream {
 			s.w = append(s.w, []float64{0, 1, 1, 0.5, math.Pow(10, 12*r.Float64()-6)}[r.IntN(5)])
 		}
 		if r.Float64() >= burst {
-			at = at.Add(time.Duration(r.Int64N(int64(3 * time.Second))))
+			pause := time.Duration(r.Int64N(int64(3 * time.Second)))
 			if r.IntN(30) == 0 {
-				at = at.Add(time.Duration(r.Int64N(int64(time.Minute))))
+				pause += time.Duration(r.Int64N(int64(time.Minute)))
 			}
+			at = at.Add(pause.Truncate(tick))
 		}
 		s.x, s.y, s.times = append(s.x, row), append(s.y, y), append(s.times, at)
 		scale *= drift
@@ -126,7 +128,7 @@ func windowConfig(r *rand.Rand, d, t int) ridge.WindowConfig {
 	if r.IntN(2) == 0 {
 		cfg.Rows = 1 + r.Int64N(80)
 	} else {
-		cfg.Duration = 1 + time.Duration(r.Int64N(int64(90*time.Second)))
+		cfg.Duration = max(1, time.Duration(r.Int64N(int64(90*time.Second))).Truncate([]time.Duration{1, time.Second}[r.IntN(2)]))
 	}
 	return cfg
 }
