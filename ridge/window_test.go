@@ -433,3 +433,34 @@ func TestWindowReaders(t *testing.T) {
 		}
 	}
 }
+
+// TestWindowSilence: rows that all have left the window before the next come, in one call with them, by
+// themselves, or when the time is told, leave the same behind.
+func TestWindowSilence(t *testing.T) {
+	s := streamOf(rand.New(rand.NewPCG(20, 7)), 11, 2, 1)
+	for i := range s.times {
+		s.times[i] = start
+		if i >= 3 {
+			s.times[i] = start.Add(time.Hour)
+		}
+	}
+	made := func() *ridge.Window {
+		return must(ridge.NewWindow(ridge.WindowConfig{Summary: ridge.SummaryConfig{Dim: 2, Size: 1}, Duration: time.Minute, BlockRows: 8}))(t)
+	}
+	together, apart, told := made(), made(), made()
+	s.feed(t, together, 0, 11)
+	s.feed(t, apart, 0, 3)
+	s.feed(t, apart, 3, 11)
+	s.feed(t, told, 0, 3)
+	check(t, told.Advance(start.Add(30*time.Minute)))
+	if _, span, err := told.Summary(); !errors.Is(err, ridge.ErrEmpty) || span != (ridge.Span{First: 3}) {
+		t.Errorf("in between: %+v, %v", span, err)
+	}
+	s.feed(t, rereadWindow(t, told), 3, 5)
+	s.feed(t, told, 3, 11)
+	for _, w := range []*ridge.Window{apart, told} {
+		if !bytes.Equal(wiretest.Marshal(t, w), wiretest.Marshal(t, together)) {
+			t.Error("another window")
+		}
+	}
+}

@@ -697,7 +697,7 @@ var mutants = []mutant{
 	{"window: the edge goes through no sketch", "ridge/windowring.go",
 		"\t\tcut = c\n", "", "ridge", "^TestWindowSpans$"},
 	{"window: rows leave it when others have come", "ridge/windowring.go",
-		"w.expire() // as Advance would have", "// as Advance would have", "ridge", "^TestWindowBits$"},
+		"w.expire() // as Advance would have", "// as Advance would have", "ridge", "^TestWindowSilence$"},
 	{"window: rows that have left it are read", "ridge/windowring.go",
 		"return b.Cut(c.gone, c.rows.N, d, t, new(engine.CSR))", "return b.Cut(0, c.rows.N, d, t, new(engine.CSR))", "ridge", "^TestWindow$"},
 	{"window: rows before a weighted one weigh nothing", "ridge/windowring.go",
