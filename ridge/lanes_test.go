@@ -296,7 +296,7 @@ func TestLanesMessage(t *testing.T) {
 		{47, 0x80, "byte 40 of the message: lanes begin after 9223372036854775808 rows"},
 		{48, 2, "byte 48 of the message: 2 of 3 lanes follow"},
 		{56, 1, "byte 65 of the message: in lane 1: not a message of fdridge"},
-		{12, 6, "byte 12 of the message: holds kind 6, not a summary"},
+		{12, 60, "byte 12 of the message: holds kind 60, not a summary"},
 	} {
 		bad := slices.Clone(b)
 		bad[c.offset] = c.value

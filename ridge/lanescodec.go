@@ -2,6 +2,7 @@ package ridge
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 
@@ -99,50 +100,68 @@ func decodeLanes(m *wire.Reader, be engine.Backend, size int64) *Summary {
 }
 
 // checkTogether refuses lanes of which each could be of some rows, and which could not be those of
-// one summary: more rows than are counted, or sums that no rows have, or that are beyond range when
-// the lanes are merged.
+// one summary.
 func (s *Summary) checkTogether(m *wire.Reader) {
 	at := wire.Start + lanesHeaderSize + int64(len(s.Meta))
-	all := &lane{cfg: s.cfg, stage: rows.NewStage(s.cfg.Dim, s.cfg.Targets, s.cfg.Intercept), sums: newSums(s.cfg.Dim, s.cfg.Targets)}
-	var sketched, shrinks, squares float64
 	for i, l := range s.lanes {
+		s.crew.hands[i].raw = l.raw
+	}
+	all, why := addUp(s.cfg, s.lanes, "lanes")
+	switch {
+	case why != "":
+		m.Fail(at, nil, "%s", why)
+	case all.stage.Rows <= s.cfg.LanesAfter:
+		m.Fail(40, nil, "lanes begin after %d rows, and all %d have begun after %d", s.cfg.LanesAfter, len(s.lanes), all.stage.Rows)
+	case !s.crew.inRange():
+		m.Fail(at, nil, "the lanes, of the weight %v, are too far from each other to be merged", all.stage.Weight.Value())
+	}
+}
+
+// addUp adds up what is counted of several lanes, and says why these, of which each could be of some
+// rows, could not be merged: there are more rows than are counted, or sums that no rows have.
+func addUp(cfg SummaryConfig, lanes []*lane, name string) (all *lane, why string) {
+	all = &lane{cfg: cfg, stage: rows.NewStage(cfg.Dim, cfg.Targets, cfg.Intercept), sums: newSums(cfg.Dim, cfg.Targets)}
+	var sketched, shrinks, squares float64
+	for _, l := range lanes {
 		if l.stage.Rows > maxRows-all.stage.Rows {
-			m.Fail(at, nil, "the lanes have more than %d rows", int64(maxRows))
-			return
+			return nil, fmt.Sprintf("the %s have more than %d rows", name, int64(maxRows))
 		}
 		all.stage.Merge(l.stage)
 		all.sums.merge(&l.sums)
-		s.crew.hands[i].raw = l.raw
 		sketched, shrinks, squares = sketched+float64(l.sketch.Rows()), shrinks+float64(l.sketch.Shrinks()), squares+l.squares()
 	}
 	switch most := float64(maxRows); {
-	case all.stage.Rows <= s.cfg.LanesAfter:
-		m.Fail(40, nil, "lanes begin after %d rows, and all %d have begun after %d", s.cfg.LanesAfter, len(s.lanes), all.stage.Rows)
 	case !(sketched <= most && shrinks <= most):
-		m.Fail(at, nil, "the sketches of the lanes have %g rows, shrunk %g times", sketched, shrinks)
-	case !(squares <= 2*rows.MaxSquares) || !s.crew.inRange():
-		m.Fail(at, nil, "the lanes, of squares that come to %v and the weight %v, are too far from each other to be merged", squares, all.stage.Weight.Value())
+		return nil, fmt.Sprintf("the sketches of the %s have %g rows, shrunk %g times", name, sketched, shrinks)
+	case !(squares <= 2*rows.MaxSquares):
+		return nil, fmt.Sprintf("the %s, of squares that come to %v, are too far from each other to be merged", name, squares)
 	}
 	for _, sums := range [][]neumaier.Sum{all.sums.yy, all.sums.cross} {
 		for i, v := range sums {
 			if !(math.Abs(v.Value()) <= maxSum) {
-				m.Fail(at, nil, "the squares of the targets, or their products, of all lanes: number %d is %v", i, v.Value())
+				return nil, fmt.Sprintf("the squares of the targets, or their products, of all %s: number %d is %v", name, i, v.Value())
 			}
 		}
 	}
+	return all, ""
 }
 
 // readPart reads the message of lane i.
 func readPart(m *wire.Reader, be engine.Backend, i int) *lane {
+	return readLane(m, be, fmt.Sprintf("lane %d", i+1))
+}
+
+// readLane reads the message of a summary of one lane and without Meta, called name in errors.
+func readLane(m *wire.Reader, be engine.Backend, name string) *lane {
 	at := m.N()
 	part := wire.NewReader(m)
 	version, size := part.Preamble(wire.Summary)
 	l, meta := decodeLane(part, be, version, size)
 	if len(meta) > 0 {
-		part.Fail(80, nil, "a lane has Meta")
+		part.Fail(80, nil, "it has Meta")
 	}
 	if e, ok := errors.AsType[*wire.Error](part.Err()); ok {
-		m.Fail(at+e.Offset, e.Err, "in lane %d: %s", i+1, e.Reason)
+		m.Fail(at+e.Offset, e.Err, "in %s: %s", name, e.Reason)
 	} else {
 		m.Stop(part.Err())
 	}

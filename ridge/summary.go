@@ -216,39 +216,11 @@ func (s *Summary) Sketch() *fd.Sketch {
 // range (*[fd.RangeError]). Rows are counted within the call. The arguments are not written
 // and not kept.
 func (s *Summary) Append(x, y mat.Matrix, weights []float64) error {
-	if isNil(x) || isNil(y) {
-		return fmt.Errorf("%w: x or y is nil", errShape)
+	b, err := blockOf(s.cfg, x, y, weights)
+	if err != nil {
+		return err
 	}
-	n, d := x.Dims()
-	ny, t := y.Dims()
-	if n != ny || d != s.cfg.Dim || t != s.cfg.Targets {
-		return fmt.Errorf("%w: x is %d×%d, y is %d×%d, the summary has %d features and %d targets", errShape, n, d, ny, t, s.cfg.Dim, s.cfg.Targets)
-	}
-	return s.AppendBlock(dataset.Block{N: n, X: packed(x), Y: packed(y), W: weights})
-}
-
-// isNil reports that there is no matrix.
-func isNil(x mat.Matrix) bool {
-	dense, ok := x.(*mat.Dense)
-	return x == nil || ok && dense == nil
-}
-
-// packed returns the rows of x without gaps between them, x's own memory where
-// it already is so.
-func packed(x mat.Matrix) []float64 {
-	r, c := x.Dims()
-	if raw, ok := x.(mat.RawMatrixer); ok {
-		if g := raw.RawMatrix(); g.Stride == c {
-			return g.Data[:r*c]
-		}
-	}
-	out := make([]float64, r*c)
-	for i := range r {
-		for j := range c {
-			out[i*c+j] = x.At(i, j)
-		}
-	}
-	return out
+	return s.AppendBlock(b)
 }
 
 // AppendBlock is [Summary.Append] for a block of a [dataset.Source], dense or

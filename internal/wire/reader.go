@@ -144,6 +144,15 @@ func (r *Reader) Ints(n int) []int {
 	})
 }
 
+// Int64s reads n numbers, of either sign, into new memory.
+func (r *Reader) Int64s(n int) []int64 {
+	return elements(r, n, 8, func(dst []int64, b []byte) {
+		for i := range dst {
+			dst[i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
+		}
+	})
+}
+
 // Sums reads n sums with their corrections into new memory.
 func (r *Reader) Sums(n int) []neumaier.Sum {
 	return elements(r, n, 16, func(dst []neumaier.Sum, b []byte) {

@@ -30,6 +30,8 @@ const (
 	Checkpoint Kind = 3
 	Pass       Kind = 4
 	Lanes      Kind = 5 // a ridge.Summary of several lanes
+	Window     Kind = 6 // a ridge.Window
+	Fading     Kind = 7 // a ridge.Fading
 )
 
 // Version is the newest format version of the kind, which is the one that is written unless
@@ -56,6 +58,10 @@ func (k Kind) String() string {
 		return "a pass"
 	case Lanes:
 		return "the lanes of a summary"
+	case Window:
+		return "a window"
+	case Fading:
+		return "a fading summary"
 	}
 	return fmt.Sprintf("kind %d", uint32(k))
 }

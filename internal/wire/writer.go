@@ -72,6 +72,13 @@ func (w *Writer) Ints(x []int) {
 	}
 }
 
+// Int64s writes x.
+func (w *Writer) Int64s(x []int64) {
+	for _, v := range x {
+		w.buf = binary.LittleEndian.AppendUint64(w.room(8), uint64(v))
+	}
+}
+
 // Sums writes each sum and its correction.
 func (w *Writer) Sums(x []neumaier.Sum) {
 	for i := range x {

@@ -1,0 +1,78 @@
+package ridge
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/fdridge/fdridge/internal/badinput"
+)
+
+// A clock shows the time of a stream, which its rows tell.
+type clock struct {
+	now int64 // in nanoseconds since 1970, or noTime
+}
+
+// noTime is the time where none was told: before every other.
+const noTime = math.MinInt64
+
+// A TimeError reports a time before one that was told. It is [ErrInput].
+type TimeError struct {
+	Row          int // of the block, counted from 0; -1 where no row is of that time
+	Time, Before time.Time
+}
+
+func (e *TimeError) Error() string {
+	const layout = time.RFC3339Nano
+	if e.Row < 0 {
+		return fmt.Sprintf("ridge: it cannot become %s: it is %s", e.Time.Format(layout), e.Before.Format(layout))
+	}
+	return fmt.Sprintf("ridge: row %d is of %s, and follows one of %s: times must not decrease", e.Row+1, e.Time.Format(layout), e.Before.Format(layout))
+}
+
+// Is tells that it is [ErrInput].
+func (e *TimeError) Is(target error) bool { return target == ErrInput }
+
+// next is t in nanoseconds, as the time of a row or, -1, of none.
+func (c *clock) next(t time.Time, row int) (int64, error) { return nanosAfter(c.now, t, row) }
+
+// all are the times of rows.
+func (c *clock) all(times []time.Time) ([]int64, error) {
+	out, last := make([]int64, len(times)), c.now
+	for i, t := range times {
+		var err error
+		if last, err = nanosAfter(last, t, i); err != nil {
+			return nil, err
+		}
+		out[i] = last
+	}
+	return out, nil
+}
+
+// nanosAfter is t in nanoseconds, which is no less than last.
+func nanosAfter(last int64, t time.Time, row int) (int64, error) {
+	if t.Before(time.Unix(0, noTime+1)) || t.After(time.Unix(0, math.MaxInt64)) {
+		return 0, badinput.Errorf("ridge: the time %v cannot be counted in nanoseconds: it must be in the years 1678 to 2261", t)
+	}
+	nanos := t.UnixNano()
+	if nanos < last {
+		return 0, &TimeError{Row: row, Time: t.UTC(), Before: timeOf(last)}
+	}
+	return nanos, nil
+}
+
+// timeOf is a time of so many nanoseconds, in UTC; the zero value for noTime.
+func timeOf(nanos int64) time.Time {
+	if nanos == noTime {
+		return time.Time{}
+	}
+	return time.Unix(0, nanos).UTC()
+}
+
+// before is the time so much earlier, or the first that there is.
+func before(nanos int64, by time.Duration) int64 {
+	if nanos < noTime+int64(by) {
+		return noTime
+	}
+	return nanos - int64(by)
+}

@@ -1,0 +1,268 @@
+package ridge
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// FadingConfig says how a [Fading] forgets. All is required.
+type FadingConfig struct {
+	Summary  SummaryConfig
+	HalfLife time.Duration // h: a row of weight w counts w·2^(−age/h)
+}
+
+// A Fading is a summary of all rows of a stream, in which a row counts half as much after each half-life:
+// as of time t, one of weight w that came at t₀ has the weight w·2^(−(t−t₀)/h). It takes the memory of one
+// [Summary]. Time is the caller's, as in a [Window].
+//
+// Within a half-life new rows are given more weight instead of the old ones less, and then all are halved by
+// [Summary.Decay]. So a stream is forgotten at next to no cost, however often its time moves, and each weight is off by
+// a relative 2⁻⁴⁹ at most, however old it is. Certificates are about the weights so rounded, and are otherwise
+// those of Decay. Rows whose weights would come to less than 2⁻⁹⁰⁰ together are dropped for good when the next
+// rows come; [Span] says so.
+//
+// One goroutine may write at a time; any number may read while none writes.
+type Fading struct {
+	cfg FadingConfig
+	clock
+	sum      *Summary
+	unit     int64 // when a row of weight 1 has weight 1 in sum, at most a half-life before the last row; noTime where there are none
+	appended int64 // rows, ever
+	from, to int64 // when the first and the last row of sum came
+
+	// Meta is the caller's own, as [Summary.Meta] is, and given to each summary that is read.
+	Meta []byte
+
+	weights []float64  // of the rows of a block
+	view    engine.CSR // of some of them
+}
+
+// NewFading makes an empty one. The errors are those of [NewSummary], and of a half-life that isn't positive.
+func NewFading(cfg FadingConfig) (*Fading, error) {
+	if cfg.HalfLife <= 0 {
+		return nil, badinput.Errorf("ridge: HalfLife is %v, must be positive", cfg.HalfLife)
+	}
+	sum, err := NewSummary(cfg.Summary)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Summary = sum.cfg
+	return &Fading{cfg: cfg, sum: sum, clock: clock{noTime}, unit: noTime, from: noTime, to: noTime}, nil
+}
+
+// errUnmadeFading reports the zero value, or nil.
+var errUnmadeFading = badinput.Errorf("ridge: a fading summary that was made by neither NewFading nor ReadFading")
+
+// Config returns the configuration in force.
+func (f *Fading) Config() FadingConfig { return f.cfg }
+
+// Rows is how many rows were appended, those that were dropped included.
+func (f *Fading) Rows() int64 { return f.appended }
+
+// Now is the time that it is, the last that was told; zero where none was.
+func (f *Fading) Now() time.Time { return timeOf(f.now) }
+
+// Advance makes it time t. A time before one that was told is a *[TimeError].
+func (f *Fading) Advance(t time.Time) error {
+	if f.cfg.HalfLife == 0 {
+		return errUnmadeFading
+	}
+	now, err := f.next(t, -1)
+	if err == nil {
+		f.now = now
+	}
+	return err
+}
+
+// Append is [Summary.Append] for rows of the time that it is, which must have been told.
+func (f *Fading) Append(x, y mat.Matrix, weights []float64) error {
+	b, err := blockOf(f.cfg.Summary, x, y, weights)
+	if err != nil {
+		return err
+	}
+	return f.AppendBlock(b)
+}
+
+// AppendBlock is [Summary.AppendBlock] for rows of the time that it is, which must have been told.
+func (f *Fading) AppendBlock(b dataset.Block) error {
+	return f.append(b, func(int) int64 { return f.now })
+}
+
+// AppendAt is [Fading.AppendTimes] for rows that are all of time t.
+func (f *Fading) AppendAt(t time.Time, b dataset.Block) error {
+	now, err := f.next(t, 0)
+	if err != nil {
+		return err
+	}
+	if err := f.append(b, func(int) int64 { return now }); err != nil {
+		return err
+	}
+	return f.Advance(t) // where there were no rows
+}
+
+// AppendTimes adds the rows of a block, row i being of times[i], and so makes it the time of the
+// last. Errors are as of [Window.AppendTimes], and no weight may be above 2⁴⁹⁹.
+func (f *Fading) AppendTimes(times []time.Time, b dataset.Block) error {
+	if len(times) != b.N {
+		return fmt.Errorf("%w: %d times for %d rows", errShape, len(times), b.N)
+	}
+	nanos, err := f.all(times)
+	if err != nil {
+		return err
+	}
+	return f.append(b, func(i int) int64 { return nanos[i] })
+}
+
+// append adds the rows of a block, row i being of the time at(i), which is known not to be before
+// those of others.
+func (f *Fading) append(b dataset.Block, at func(i int) int64) error {
+	if err := f.check(b, at); err != nil {
+		return err
+	}
+	d, t := f.cfg.Summary.Dim, f.cfg.Summary.Targets
+	part := b
+	f.weights = vec.Grow(f.weights, b.N)
+	part.W = f.weights[:b.N]
+	for lo, hi := 0, 0; lo < b.N; lo = hi {
+		if err := f.settle(at(lo)); err != nil {
+			return err
+		}
+		for hi < b.N {
+			halvings, rest := f.ages(at(hi))
+			if halvings > 0 {
+				break
+			}
+			part.W[hi] = b.Weight(hi) * math.Exp2(rest)
+			hi++
+		}
+		if err := f.sum.AppendBlock(part.Cut(lo, hi, d, t, &f.view)); err != nil {
+			return err
+		}
+		f.now, f.to = at(hi-1), at(hi-1)
+		f.appended += int64(hi - lo)
+	}
+	return nil
+}
+
+// check refuses a block of which any row could not be added. Weights count twice, as they do at the end of
+// a half-life.
+func (f *Fading) check(b dataset.Block, at func(i int) int64) error {
+	if f.cfg.HalfLife == 0 {
+		return errUnmadeFading
+	}
+	d, t := f.cfg.Summary.Dim, f.cfg.Summary.Targets
+	if _, err := rows.CheckBlock(b, d, t, 0, 0); err != nil {
+		return err
+	}
+	if b.N > 0 && at(0) == noTime {
+		return badinput.Errorf("ridge: rows of no time for a half-life of %v: tell the time by AppendAt or Advance", f.cfg.HalfLife)
+	}
+	var all, these extent
+	for _, l := range f.sum.lanes {
+		all.addLane(l)
+	}
+	for i := range b.N {
+		these.add(b, i, d, t)
+		with := all
+		with.merge(extent{2 * these.squares, 2 * these.weight, these.far})
+		if b.Weight(i) > rows.MaxWeight/2 || !with.inRange(f.cfg.Summary.Intercept) {
+			return &fd.RangeError{Row: i}
+		}
+	}
+	return nil
+}
+
+// ages says how many half-lives have passed since the unit's time, and what share of another.
+func (f *Fading) ages(at int64) (halvings uint64, rest float64) {
+	passed, h := uint64(at)-uint64(f.unit), uint64(f.cfg.HalfLife)
+	return passed / h, float64(passed%h) / float64(h)
+}
+
+// fades says what the weights of the sum are to be multiplied by for them to be as of a time, and that
+// they would then come to next to nothing.
+func (f *Fading) fades(at int64) (beta float64, nothing bool) {
+	halvings, rest := f.ages(at)
+	beta = math.Ldexp(math.Exp2(-rest), -int(min(halvings, 1<<12)))
+	weight := f.sum.Weight()
+	return beta, beta == 0 || weight > 0 && !(beta*weight >= leastWeight)
+}
+
+// settle makes the sum ready for rows of a time: it halves the weights for each half-life that has passed, or
+// begins a new sum where they would come to next to nothing.
+func (f *Fading) settle(at int64) error {
+	if f.sum.Rows() > 0 {
+		halvings, _ := f.ages(at)
+		if halvings == 0 {
+			return nil
+		}
+		unit := f.unit + int64(halvings)*int64(f.cfg.HalfLife)
+		half := math.Ldexp(1, -int(min(halvings, 1<<12)))
+		if w := f.sum.Weight(); half > 0 && (w == 0 || half*w >= leastWeight) {
+			f.unit = unit
+			return f.sum.Decay(half)
+		}
+		sum, err := NewSummary(f.cfg.Summary)
+		if err != nil {
+			return err
+		}
+		f.sum = sum
+	}
+	f.unit, f.from = at, at
+	return nil
+}
+
+// Span says which rows a summary would cover that were read now, all down to the smallest weights: of
+// those that were appended all but the ones that were dropped.
+func (f *Fading) Span() Span {
+	s := Span{First: f.appended}
+	if f.sum == nil || f.sum.Rows() == 0 {
+		return s
+	}
+	if _, nothing := f.fades(f.now); nothing {
+		return s
+	}
+	s.Rows = f.sum.Rows()
+	s.First -= s.Rows
+	s.From, s.To = timeOf(f.from), timeOf(f.to)
+	return s
+}
+
+// Summary is a summary of its own of the rows as they count now, and says which these are. f isn't
+// changed. It takes the time of copying a sketch. Where there are no rows, or they have come to weigh next to nothing,
+// it is [ErrEmpty].
+func (f *Fading) Summary() (*Summary, Span, error) {
+	span := f.Span()
+	switch {
+	case f.cfg.HalfLife == 0:
+		return nil, span, errUnmadeFading
+	case span.Rows == 0:
+		return nil, span, fmt.Errorf("%w that have not faded, after %d that were appended", ErrEmpty, f.appended)
+	}
+	cfg := f.cfg.Summary
+	cfg.Lanes = 1
+	s, err := NewSummary(cfg)
+	if err != nil {
+		return nil, span, err
+	}
+	if err := s.Merge(f.sum); err != nil {
+		return nil, span, err
+	}
+	if beta, _ := f.fades(f.now); beta < 1 {
+		if err := s.Decay(beta); err != nil {
+			return nil, span, err
+		}
+	}
+	s.Meta = slices.Clone(f.Meta)
+	return s, span, nil
+}

@@ -1,0 +1,195 @@
+package ridge
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/wire"
+)
+
+// fadingHeader is the message of a fading summary from byte 24 on. Meta follows, and a summary.
+type fadingHeader struct {
+	HalfLife, Appended        uint64
+	Now, Unit, From, To       int64
+	Meta, SummarySize, Unused uint64
+}
+
+const fadingHeaderSize = 8 * 9
+
+// BinarySize is how many bytes [Fading.MarshalBinary] and [Fading.WriteTo] make of f as it stands.
+func (f *Fading) BinarySize() int64 { return wire.Frame + f.content() }
+
+func (f *Fading) content() int64 {
+	return fadingHeaderSize + int64(len(f.Meta)) + f.sum.BinarySize()
+}
+
+// MarshalBinary returns all that f is, so that appending and reading go on, bit for bit, as if it had
+// never been written. Format version 1, little-endian:
+//
+//	offset  bytes
+//	0       8         magic: 89 'F' 'D' 'R' 0D 0A 1A 0A
+//	8       4         format version: 1
+//	12      4         kind of message: 7, a fading summary
+//	16      8         length of the message, checksum included
+//	24      8         the half-life h in nanoseconds
+//	32      8         rows appended
+//	40      8         the time that it is: nanoseconds since 1970, signed, as are the next three; −2⁶³ where there is none
+//	48      8         as of when the weights of the summary are: less than h before its last row
+//	56      16        when its first and its last row came
+//	72      8         u ≤ 2³⁰, length of Meta
+//	80      8         v, length of the summary
+//	88      8         0
+//	96      u         Meta
+//	        v         the summary, a message as of [Summary.MarshalBinary], without Meta
+//	        4         CRC-32C (Castagnoli) of all bytes before
+//
+// The backend is not written.
+func (f *Fading) MarshalBinary() ([]byte, error) {
+	if f.cfg.HalfLife == 0 {
+		return nil, errUnmadeFading
+	}
+	b := bytes.NewBuffer(make([]byte, 0, f.BinarySize()))
+	if _, err := f.WriteTo(b); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// WriteTo writes what [Fading.MarshalBinary] returns, piece by piece.
+func (f *Fading) WriteTo(to io.Writer) (int64, error) {
+	switch {
+	case f.cfg.HalfLife == 0:
+		return 0, errUnmadeFading
+	case len(f.Meta) > MaxMeta:
+		return 0, fmt.Errorf("ridge: Meta has %d bytes, at most %d can be written", len(f.Meta), MaxMeta)
+	}
+	m := wire.NewWriter(to, wire.Fading, f.content())
+	m.Struct(fadingHeader{
+		HalfLife: uint64(f.cfg.HalfLife), Appended: uint64(f.appended), Now: f.now, Unit: f.unit, From: f.from, To: f.to,
+		Meta: uint64(len(f.Meta)), SummarySize: uint64(f.sum.BinarySize()),
+	})
+	m.Bytes(f.Meta)
+	_, err := f.sum.WriteTo(m)
+	m.Fail(err)
+	return m.Close()
+}
+
+// UnmarshalBinary makes f what [Fading.MarshalBinary] returned, which data must hold and nothing
+// else. It is otherwise like [Fading.ReadFrom].
+func (f *Fading) UnmarshalBinary(data []byte) error {
+	r := bytes.NewReader(data)
+	read, n, err := readFading(r, f.cfg.Summary.Backend)
+	switch {
+	case err == io.EOF:
+		return &fd.FormatError{Reason: "no message", Err: io.ErrUnexpectedEOF}
+	case err != nil:
+		return err
+	case r.Len() > 0:
+		return &fd.FormatError{Offset: n, Reason: fmt.Sprintf("%d bytes follow the message", r.Len())}
+	}
+	*f = *read
+	return nil
+}
+
+// ReadFrom makes f what [Fading.WriteTo] wrote, on the terms of [Summary.ReadFrom]. f, which may be
+// the zero value, keeps its backend.
+func (f *Fading) ReadFrom(r io.Reader) (int64, error) {
+	read, n, err := readFading(r, f.cfg.Summary.Backend)
+	if err != nil {
+		return n, err
+	}
+	*f = *read
+	return n, nil
+}
+
+// ReadFading returns the next fading summary in r, for the backend be; nil is engine.Default(). See
+// [Fading.ReadFrom].
+func ReadFading(r io.Reader, be engine.Backend) (*Fading, error) {
+	f, _, err := readFading(r, be)
+	return f, err
+}
+
+func readFading(r io.Reader, be engine.Backend) (*Fading, int64, error) {
+	m := wire.NewReader(r)
+	f := decodeFading(m, be)
+	return f, m.N(), formatError(m.Err())
+}
+
+// decodeFading reads a fading summary; nil where m has an error then.
+func decodeFading(m *wire.Reader, be engine.Backend) *Fading {
+	_, size := m.Preamble(wire.Fading)
+	var h fadingHeader
+	m.Struct(&h)
+	switch {
+	case m.Err() != nil:
+	case h.HalfLife == 0 || h.HalfLife > math.MaxInt64:
+		m.Fail(24, nil, "the half-life is %d", h.HalfLife)
+	case h.Appended > maxRows:
+		m.Fail(32, nil, "%d rows were appended", h.Appended)
+	case h.Meta > MaxMeta || int64(h.Meta) > size:
+		m.Fail(72, nil, "the length of Meta is %d", h.Meta)
+	case h.Unused != 0:
+		m.Fail(88, nil, "a number that is to be 0 is %d", h.Unused)
+	}
+	if m.Err() != nil {
+		return nil
+	}
+	f := &Fading{
+		cfg: FadingConfig{HalfLife: time.Duration(h.HalfLife)}, clock: clock{h.Now},
+		unit: h.Unit, appended: int64(h.Appended), from: h.From, to: h.To,
+	}
+	f.Meta = m.Bytes(int(h.Meta))
+	at := m.N()
+	f.sum = readWhole(m, be)
+	if read := m.N() - at; m.Err() == nil && read != int64(h.SummarySize) {
+		m.Fail(80, nil, "the length of the summary is %d, it was to be %d", read, h.SummarySize)
+	}
+	if read := m.N() - wire.Start; m.Err() == nil && read != size {
+		m.Fail(16, nil, "the length is %d, the parts make it %d", size+wire.Frame, read+wire.Frame)
+	}
+	m.Close()
+	if m.Err() == nil {
+		f.checkTimes(m)
+	}
+	if m.Err() != nil {
+		return nil
+	}
+	f.cfg.Summary = f.sum.cfg
+	return f
+}
+
+// readWhole reads the message of a summary, of one lane or of several, that is part of another.
+func readWhole(m *wire.Reader, be engine.Backend) *Summary {
+	at := m.N()
+	s, err := ReadSummary(m, be)
+	if e, ok := errors.AsType[*fd.FormatError](err); ok {
+		m.Fail(at+e.Offset, e.Err, "in the summary: %s", e.Reason)
+		return nil
+	}
+	m.Stop(err)
+	if m.Err() == nil && len(s.Meta) > 0 {
+		m.Fail(at, nil, "the summary within has Meta")
+	}
+	return s
+}
+
+// checkTimes refuses times that no rows have.
+func (f *Fading) checkTimes(m *wire.Reader) {
+	n := f.sum.Rows()
+	switch {
+	case n > f.appended:
+		m.Fail(32, nil, "%d rows were appended, the summary has %d", f.appended, n)
+	case n == 0 && (f.unit != noTime || f.from != noTime || f.to != noTime):
+		m.Fail(48, nil, "a summary of no rows has times")
+	case n > 0 && (f.from == noTime || f.from > f.to || f.to > f.now):
+		m.Fail(56, nil, "the times of the rows decrease")
+	case n > 0 && (f.unit < f.from || f.unit > f.to || uint64(f.to)-uint64(f.unit) >= uint64(f.cfg.HalfLife)):
+		m.Fail(48, nil, "weights are as of a time that is not within a half-life before the last row")
+	}
+}
