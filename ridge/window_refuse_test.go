@@ -159,14 +159,15 @@ func TestWindowRange(t *testing.T) {
 	}
 }
 
-// goldenWindow is the window of the golden file: rows of few bits, of which no sum is rounded, in three sketches and two blocks.
+// goldenWindow is the window of the golden file, in three sketches and two blocks: of powers of two, of which
+// no product is rounded, so that its bits are those of any kernel.
 func goldenWindow(t testing.TB) *ridge.Window {
 	w := must(ridge.NewWindow(ridge.WindowConfig{Summary: ridge.SummaryConfig{Dim: 2, Size: 1, ShrinkRows: 9, Store: fd.StoreRows}, Duration: time.Minute, Share: 1, BlockRows: 2}))(t)
 	w.Meta = []byte("meta")
 	for i := range 11 {
 		b := dataset.Block{N: 1, Y: []float64{float64(i)}}
 		if i < 10 {
-			b.X = []float64{float64(i), 0.5}
+			b.X = []float64{math.Exp2(float64(i % 4)), 0.5}
 		} else {
 			b.Sparse, b.W = &engine.CSR{Rows: 1, Cols: 2, RowPtr: []int{0, 1}, ColIdx: []int32{1}, Val: []float64{-1}}, []float64{4}
 		}
