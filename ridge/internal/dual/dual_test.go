@@ -38,29 +38,7 @@ func draw(r *rand.Rand, n, d int, far float64, same bool) [][]float64 {
 
 // rowsOf are those rows, dense or sparse, with one target of zeros.
 func rowsOf(x [][]float64, w []float64, sparse, intercept bool) *Rows {
-	n, d := len(x), len(x[0])
-	r := NewRows(d, 1, intercept)
-	b := dataset.Block{N: n, Y: make([]float64, n), W: w}
-	squares := 0.0
-	if sparse {
-		b.Sparse = &engine.CSR{Rows: n, Cols: d, RowPtr: []int{0}}
-	}
-	for i, row := range x {
-		for j, v := range row {
-			squares += b.Weight(i) * v * v
-			if !sparse {
-				b.X = append(b.X, v)
-			} else if v != 0 {
-				b.Sparse.ColIdx, b.Sparse.Val = append(b.Sparse.ColIdx, int32(j)), append(b.Sparse.Val, v)
-			}
-		}
-		if sparse {
-			b.Sparse.RowPtr = append(b.Sparse.RowPtr, len(b.Sparse.Val))
-		}
-	}
-	r.Add(b, true)
-	r.Close(squares)
-	return r
+	return rowsWith(x, dataset.Block{N: len(x), Y: make([]float64, len(x)), W: w}, sparse, intercept)
 }
 
 // TestGram: G is off by no more than it says, as an A of which each row is a little off. The error
