@@ -198,18 +198,27 @@ func (l *lane) writeTo(w io.Writer, meta []byte) (int64, error) {
 // UnmarshalBinary makes s the summary that [Summary.MarshalBinary] returned, which
 // data must hold and nothing else. It is otherwise like [Summary.ReadFrom].
 func (s *Summary) UnmarshalBinary(data []byte) error {
-	r := bytes.NewReader(data)
-	read, n, err := readSummary(r, s.cfg.Backend)
-	switch {
-	case err == io.EOF:
-		return &fd.FormatError{Reason: "no message", Err: io.ErrUnexpectedEOF}
-	case err != nil:
+	read, err := only(data, s.cfg.Backend, readSummary)
+	if err != nil {
 		return err
-	case r.Len() > 0:
-		return &fd.FormatError{Offset: n, Reason: fmt.Sprintf("%d bytes follow the message", r.Len())}
 	}
 	s.become(read)
 	return nil
+}
+
+// only reads the message that data are to hold, and nothing else.
+func only[T any](data []byte, be engine.Backend, read func(io.Reader, engine.Backend) (*T, int64, error)) (*T, error) {
+	r := bytes.NewReader(data)
+	found, n, err := read(r, be)
+	switch {
+	case err == io.EOF:
+		return nil, &fd.FormatError{Reason: "no message", Err: io.ErrUnexpectedEOF}
+	case err != nil:
+		return nil, err
+	case r.Len() > 0:
+		return nil, &fd.FormatError{Offset: n, Reason: fmt.Sprintf("%d bytes follow the message", r.Len())}
+	}
+	return found, nil
 }
 
 // ReadFrom makes s the summary that [Summary.WriteTo] wrote, on the terms of

@@ -83,15 +83,9 @@ func (f *Fading) WriteTo(to io.Writer) (int64, error) {
 // UnmarshalBinary makes f what [Fading.MarshalBinary] returned, which data must hold and nothing
 // else. It is otherwise like [Fading.ReadFrom].
 func (f *Fading) UnmarshalBinary(data []byte) error {
-	r := bytes.NewReader(data)
-	read, n, err := readFading(r, f.cfg.Summary.Backend)
-	switch {
-	case err == io.EOF:
-		return &fd.FormatError{Reason: "no message", Err: io.ErrUnexpectedEOF}
-	case err != nil:
+	read, err := only(data, f.cfg.Summary.Backend, readFading)
+	if err != nil {
 		return err
-	case r.Len() > 0:
-		return &fd.FormatError{Offset: n, Reason: fmt.Sprintf("%d bytes follow the message", r.Len())}
 	}
 	*f = *read
 	return nil

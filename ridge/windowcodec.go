@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
@@ -216,15 +215,9 @@ func (c *chunk) write(m *wire.Writer, d, t int) {
 // UnmarshalBinary makes w the window that [Window.MarshalBinary] returned, which data must hold and
 // nothing else. It is otherwise like [Window.ReadFrom].
 func (w *Window) UnmarshalBinary(data []byte) error {
-	r := bytes.NewReader(data)
-	read, n, err := readWindow(r, w.cfg.Summary.Backend)
-	switch {
-	case err == io.EOF:
-		return &fd.FormatError{Reason: "no message", Err: io.ErrUnexpectedEOF}
-	case err != nil:
+	read, err := only(data, w.cfg.Summary.Backend, readWindow)
+	if err != nil {
 		return err
-	case r.Len() > 0:
-		return &fd.FormatError{Offset: n, Reason: fmt.Sprintf("%d bytes follow the message", r.Len())}
 	}
 	*w = *read
 	return nil
