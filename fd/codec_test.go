@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -257,6 +258,23 @@ func TestCodecHostile(t *testing.T) {
 	}
 	newer[8] = 2
 	refuses(t, "as if it kept AᵀA", wiretest.Seal(newer), receiver)
+}
+
+// TestMergeCounts: sketches that are said to have had more rows together than can be counted are not
+// merged, and stay as they are; one that had as many as there may be is read.
+func TestMergeCounts(t *testing.T) {
+	s := newSketch(t, fd.Config{Dim: 3, Size: 1})
+	check(t, s.AppendRow([]float64{1, 2, 3}))
+	b := marshal(t, s)
+	wiretest.Put(b, 72, 1<<62)
+	many := must(fd.ReadSketch(bytes.NewReader(wiretest.Seal(b)), nil))(t)
+	before := marshal(t, s)
+	if err := s.Merge(many); !errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), "of which there can be 4611686018427387904 at most") {
+		t.Errorf("merged: %v", err)
+	}
+	if !bytes.Equal(marshal(t, s), before) {
+		t.Error("a merge that was refused has changed the sketch")
+	}
 }
 
 // chained reports whether e is known as like: the same value or one of its type.

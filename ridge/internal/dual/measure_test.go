@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 )
@@ -74,7 +76,7 @@ func TestMeasure(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := found[0]
-		if finite := func(v float64) bool { return v-v == 0 }; !finite(f.RSS.Hi + f.RSS.Lo + vecSum(f.X) + vecSum(f.Low) + vecSum(f.Missed)) {
+		if finite := func(v float64) bool { return v-v == 0 }; !finite(f.RSS.Hi + f.RSS.Lo + floats.Sum(f.X) + floats.Sum(f.Low) + floats.Sum(f.Missed)) {
 			beyond++
 			continue // beyond the range, which is told
 		}
@@ -149,13 +151,6 @@ func TestMeasure(t *testing.T) {
 	if beyond > int(problems)/4 {
 		t.Errorf("%d of %d problems are beyond the range", beyond, problems)
 	}
-}
-
-func vecSum(x []float64) (sum float64) {
-	for _, v := range x {
-		sum += v
-	}
-	return sum
 }
 
 // rowsWith are rows of those features, and the targets and weights of b.
