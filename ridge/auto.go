@@ -18,7 +18,7 @@ import (
 // better of these two; never where a sketch is needed. Where opts.Error is given, and the size of the sketch yet unknown, what a sketch
 // takes is left out. [Summary.Plan] marks what this chooses, and knows when something else is
 // sooner: it has the spectrum and the machine. To choose γ takes a sketch, but where there are fewer
-// rows than features. Of rows that can be read once (opts.Once) the direct solution is chosen where
+// rows than features, or so few features that the sketch would keep AᵀA itself. Of rows that can be read once (opts.Once) the direct solution is chosen where
 // it fits, else "one-shot".
 func ChooseMethod(n int64, d, t int, opts Options) (method, reason string) {
 	if opts.Method != "" {
@@ -58,20 +58,20 @@ func ChooseMethod(n int64, d, t int, opts Options) (method, reason string) {
 	return method, fmt.Sprintf("it is %.2g times the work of exact, if it makes about a dozen passes", least/exact)
 }
 
-// needsSketch says why a sketch is needed for n rows of d features, "" if none is: where there are
-// fewer rows than features one reduction of AAᵀ has the scores of all γ.
+// needsSketch says why a sketch is needed for n rows of d features, "" if none is: to choose γ takes
+// none where choosesExactly says so.
 func (o *Options) needsSketch(n int64, d int) string {
 	switch {
 	case o.Reducer != nil:
 		return "several ranks share the rows"
 	case o.choosesBands():
 		return "penalties of bands are chosen from a sketch"
-	case o.chooses() && !o.choosesExactly(n, d):
-		return "gamma is chosen from a sketch"
 	case o.KeepSummary:
 		return "the sketch is to be kept"
 	case o.Journal != nil:
 		return "a checkpoint is to be kept"
+	case o.chooses() && !o.choosesExactly(n, d):
+		return "gamma is chosen from a sketch"
 	}
 	return ""
 }

@@ -45,7 +45,9 @@ func TestChooseMethod(t *testing.T) {
 		"many γ, too few rows for their d³": {3000, 3000, 16, many, "galerkin"},
 		"unknown n":                         {-1, 3000, 256, many, "exact"},
 		"the default size":                  {1e6, 12000, 0, one, "galerkin"},
-		"γ to be chosen":                    {1e6, 100, 256, nil, "galerkin"},
+		"γ to be chosen":                    {1e6, 1000, 256, nil, "galerkin"},
+		"γ to be chosen, few features":      {1e6, 100, 256, nil, "exact"},
+		"the same, n unknown":               {-1, 100, 256, nil, "exact"},
 		"γ = 0":                             {1000, 3000, 256, []float64{0}, "exact"},
 	} {
 		if method, reason := ridge.ChooseMethod(c.n, c.d, 1, ridge.Options{Gammas: c.gammas, Size: c.m}); method != c.want || reason == "" {

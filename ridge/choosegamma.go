@@ -2,6 +2,7 @@ package ridge
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 )
@@ -33,19 +34,32 @@ const (
 	gridCV  = 25
 )
 
-// mostMore is how often a grid goes on beyond its end, by half as many γ as it had, over three
-// powers of ten.
-const mostMore = 3
+// A grid goes on beyond its end by half as many γ as it had, over three powers of ten, as long as
+// the score that is proved gets less by so much of it each time: a curve that has become flat is
+// not followed. Columns of very different size take many steps: monomials of degree three in
+// columns of up to 10⁵ have a mean eigenvalue 10³⁰ times what is best for the others.
+const (
+	mostMore  = 20
+	worthMore = 1e-3
+)
+
+// goesOn says that a grid is to go on yet further, after a step from one choice to the next.
+func goesOn(from, to Choice) bool { return to.Score.Hi < from.Score.Hi*(1-worthMore) }
 
 // ChooseGamma chooses γ by GCV over all targets, see [ChooseGCV], of the candidates. Where
-// none are given they are those of Grid(50), which goes on by three powers of ten at a time,
-// at most three times, where the best γ is at its end, as long as one beyond is better for
-// certain. Errors are those of [Summary.Path].
+// none are given they are those of Grid(50), continued down to the least sum of squares of
+// a column where that is less, which goes on by three powers of ten at a time,
+// where the best γ is at its end, as long as the least score that is proved falls by a thousandth
+// each time. Errors are those of [Summary.Path].
 func (s *Summary) ChooseGamma(candidates []float64) (*GammaChoice, error) {
 	if !s.made() {
 		return nil, errUnmade
 	}
-	return chooseOf(candidates, s.Grid(gridGCV), func(gammas []float64) ([]candidate, error) {
+	grid, err := s.grid(gridGCV)
+	if err != nil {
+		return nil, err
+	}
+	return chooseOf(candidates, grid, func(gammas []float64) ([]candidate, error) {
 		path, err := s.Path(gammas)
 		return byGCV(path), err
 	})
@@ -93,12 +107,32 @@ func chooseOf(gammas, grid []float64, find func(gammas []float64) ([]candidate, 
 		if err != nil {
 			return nil, err
 		}
-		if !(next.Score.Hi < best.Score.Lo) {
+		if !(next.Score.Hi < best.Score.Hi) {
 			break
 		}
-		best = next
+		on := goesOn(best.Choice, next.Choice)
+		if best = next; !on {
+			break
+		}
 	}
 	return best, err
+}
+
+// solvable are the fits at those γ of a grid, ascending, that lie above all at which the system is
+// singular to working precision. solve finds them, in any order.
+func solvable(gammas []float64, solve func(gammas []float64) ([]*Solution, error)) ([]*Solution, error) {
+	left := slices.Clone(gammas)
+	slices.Reverse(left) // where the largest singular one is met first
+	for len(left) > 0 {
+		fits, err := solve(left)
+		singular, ok := errors.AsType[*SingularError](err)
+		if !ok {
+			slices.Reverse(fits)
+			return fits, err
+		}
+		left = slices.DeleteFunc(left, func(g float64) bool { return g <= singular.Gamma })
+	}
+	return nil, nil
 }
 
 func gammasOf(path []*Solution) []float64 {

@@ -19,10 +19,9 @@ import (
 // default.
 type CrossValidation struct {
 	Folds int // K, at least 2 and at most the number of rows; default 5
-	// Gammas are the candidates. Default: Grid(25) of all rows, which goes on by three powers
-	// of ten at a time, at most three times, where the best γ, of one-shot fits or of exact
-	// solutions, is at its end, as long as one beyond is better for certain. With Exact it
-	// does not go on: that would take more passes.
+	// Gammas are the candidates. Default: Grid(25) of all rows, continued and going on as that of
+	// [Summary.ChooseGamma] where the best γ, of one-shot fits or of exact solutions, is at its
+	// end. With Exact it does not go on: that would take more passes.
 	Gammas []float64
 	// Seed says how rows are dealt to the folds. 0 deals in turn, row i to fold
 	// i mod K: folds of equal size, and each spread over all of a file that is sorted
@@ -125,7 +124,9 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, c
 	}
 	gammas := cv.Gammas
 	if gammas == nil {
-		gammas = all.Grid(gridCV)
+		if gammas, err = all.grid(gridCV); err != nil {
+			return nil, err
+		}
 	}
 	folds, err := v.fit(ctx, gammas)
 	if err != nil {

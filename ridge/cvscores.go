@@ -45,7 +45,7 @@ func scores(gammas []float64, folds []fold, all *Summary) cvScores {
 }
 
 // goOn makes the fits for further γ where the best one is at an end of the grid, from the
-// summaries of the folds, as long as one beyond is better for certain.
+// summaries of the folds, as [Summary.ChooseGamma] does.
 func (v *validation) goOn(ctx context.Context, s cvScores, all *Summary) (cvScores, error) {
 	for range mostMore {
 		fitted, ridge, err := s.best()
@@ -68,10 +68,12 @@ func (v *validation) goOn(ctx context.Context, s cvScores, all *Summary) (cvScor
 		if err != nil {
 			return s, err
 		}
-		if !(nextFitted.Score.Hi < fitted.Score.Lo) && !(nextRidge.Score.Hi < ridge.Score.Lo) {
+		if !(nextFitted.Score.Hi < fitted.Score.Hi) && !(nextRidge.Score.Hi < ridge.Score.Hi) {
 			break
 		}
-		s = next
+		if s = next; !goesOn(fitted, nextFitted) && !goesOn(ridge, nextRidge) {
+			break
+		}
 	}
 	return s, nil
 }

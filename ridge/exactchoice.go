@@ -2,7 +2,6 @@ package ridge
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"math"
 	"slices"
@@ -14,7 +13,9 @@ import (
 
 // choosesExactly says that γ is chosen of direct solutions to n rows of d features, without a
 // sketch: by GCV, to which one reduction of K, or of AAᵀ, gives its brackets at every γ, or by
-// leave-one-out errors. Where no method is asked for it is so where there are fewer rows than features.
+// leave-one-out errors. Where no method is asked for it is so where there are fewer rows than
+// features, and where a sketch would keep AᵀA itself: direct solutions say more of the scores then,
+// in particular where columns are of very different size, and take no longer.
 func (o *Options) choosesExactly(n int64, d int) bool {
 	if !o.chooses() || o.Folds != 0 || o.Select == ByCV {
 		return false
@@ -23,9 +24,15 @@ func (o *Options) choosesExactly(n int64, d int) bool {
 	case exactName, Tridiagonal.String(), Dual.String():
 		return true
 	case "":
-		return n >= 0 && byRows(exactName, n, d, nil)
+		return n >= 0 && byRows(exactName, n, d, nil) || o.keepsScatter(d)
 	}
 	return false
+}
+
+// keepsScatter says that the sketch that would be made of d features keeps AᵀA itself.
+func (o *Options) keepsScatter(d int) bool {
+	keeps, err := fd.Config{Dim: d, Size: o.size(), Shrink: o.Shrink}.Scatter()
+	return err == nil && keeps // the error is that of Summarize
 }
 
 // exactChoice makes the direct solution at the γ of the least score. All are solved for by one
@@ -54,14 +61,16 @@ func (r *Result) exactChoice(ctx context.Context, src dataset.Source, opts *Opti
 	if err != nil {
 		return err
 	}
-	beyond := false // the grid's end
-	r.Choice, err = chooseOf(opts.Candidates, gridOver(system.MeanEigenvalue(), gridGCV), func(gammas []float64) ([]candidate, error) {
-		fits, err := e.tridiagonal(ctx, system, gammas)
-		if _, singular := errors.AsType[*SingularError](err); singular && beyond {
-			return nil, nil // it ends where round-off does
+	solve := func(gammas []float64) ([]*Solution, error) { return e.tridiagonal(ctx, system, gammas) }
+	grid := spanning(gridOver(system.MeanEigenvalue(), gridGCV), system.ColumnSquares())
+	r.Choice, err = chooseOf(opts.Candidates, grid, func(gammas []float64) (all []candidate, err error) {
+		var fits []*Solution
+		if opts.Candidates != nil {
+			fits, err = solve(gammas)
+		} else {
+			fits, err = solvable(gammas, solve)
 		}
-		beyond = true
-		if err != nil || opts.Select == ByGCV {
+		if err != nil || len(fits) == 0 || opts.Select == ByGCV {
 			return byGCV(fits), err
 		}
 		return c.leftOut(fits)

@@ -1,6 +1,9 @@
 package ridge
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Grid returns k γ, ascending and evenly spaced in log γ over [10⁻³, 10³]·‖A‖²_F/d.
 //
@@ -31,4 +34,43 @@ func gridOver(mean float64, k int) []float64 {
 		out[i] = mean * math.Pow(10, at)
 	}
 	return out
+}
+
+// grid is where γ is looked for unasked, see spanning.
+func (s *Summary) grid(k int) ([]float64, error) {
+	spec, err := s.spectrum()
+	if err != nil {
+		return nil, err
+	}
+	squares := columnNorms(spec)
+	for j, v := range squares {
+		squares[j] = v * v
+	}
+	return spanning(s.Grid(k), squares), nil
+}
+
+// spanning is a grid that goes on downwards, in the same steps, to the least of the columns' sums of
+// squares: where columns are of very different size the mean eigenvalue is that of the large ones,
+// and the γ that is best for the small ones lies far below. Sums below 2⁻¹⁰⁴ of the largest are
+// left out: a constant column has such of the rounding of its mean.
+func spanning(grid, squares []float64) []float64 {
+	least, largest := math.Inf(1), slices.Max(squares)
+	for _, v := range squares {
+		if v > 0x1p-104*largest {
+			least = math.Min(least, v)
+		}
+	}
+	if len(grid) < 2 {
+		return grid
+	}
+	var below []float64
+	step := grid[0] / grid[1]
+	for at := grid[0]; at > least && len(below) < mostMore*len(grid)/2; {
+		if at *= step; at == 0 {
+			break
+		}
+		below = append(below, at)
+	}
+	slices.Reverse(below)
+	return append(below, grid...)
 }

@@ -50,7 +50,11 @@ func (c *chooser) byLOO() (*GammaChoice, error) {
 		}
 		why += "; for the leverages, " + more
 	}
-	choice, err := chooseOf(c.opts.Candidates, c.sum.Grid(gridGCV), func(gammas []float64) ([]candidate, error) {
+	grid, err := c.sum.grid(gridGCV)
+	if err != nil {
+		return nil, err
+	}
+	choice, err := chooseOf(c.opts.Candidates, grid, func(gammas []float64) ([]candidate, error) {
 		path, err := c.sum.Path(gammas)
 		if err != nil {
 			return nil, err

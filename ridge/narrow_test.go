@@ -99,7 +99,7 @@ func TestChoiceIsWhatItSays(t *testing.T) {
 		passes int
 		spent  string
 	}{
-		"by the sketch":      {ridge.Options{Size: 8}, 0, ""},
+		"by the sketch":      {ridge.Options{Size: 8, Method: "galerkin"}, 0, ""},
 		"a pass":             {ridge.Options{Size: 2}, 1, "AᵀA itself"},
 		"by name":            {ridge.Options{Size: 2, Method: "cg"}, 1, "AᵀA itself"},
 		"one-shot":           {ridge.Options{Size: 2, Method: "one-shot"}, 0, ""},

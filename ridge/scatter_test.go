@@ -41,9 +41,12 @@ func TestFewFeatures(t *testing.T) {
 				t.Errorf("%s: %d passes, %v", method, r.Passes, r.Status)
 			}
 		}
-		choice := must(ridge.Fit(t.Context(), src, ridge.Options{Intercept: intercept}))(t)
+		choice := must(ridge.Fit(t.Context(), src, ridge.Options{Method: "galerkin", Intercept: intercept}))(t)
 		if choice.Passes != 2 || choice.Choice.Passes != 0 {
 			t.Errorf("γ was chosen in %d passes, %s", choice.Passes, choice.Choice.Spent)
+		}
+		if unasked := must(ridge.Fit(t.Context(), src, ridge.Options{Intercept: intercept}))(t); unasked.Method != "exact" || unasked.Passes != 1 {
+			t.Errorf("γ was chosen by %s in %d passes", unasked.Method, unasked.Passes)
 		}
 		if cv := must(ridge.Fit(t.Context(), src, ridge.Options{Intercept: intercept, Folds: 4}))(t); cv.Choice.Passes != 0 || strings.Contains(cv.Choice.Spent, "one pass more") {
 			t.Errorf("cross-validation: %d passes, %s", cv.Passes, cv.Choice.Spent)

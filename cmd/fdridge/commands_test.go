@@ -187,7 +187,7 @@ func TestChoiceNarrower(t *testing.T) {
 // TestGammaAuto: the γ chosen is the path's with the least upper end of GCV, and
 // the report says whether that is certain.
 func TestGammaAuto(t *testing.T) {
-	data := []string{"fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "auto"}
+	data := []string{"fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "auto", "--method", "galerkin"}
 	v := reported(t, append(data, "--size", "8")...)
 	c := v["choice"].(map[string]any)
 	path := c["path"].([]any)
@@ -212,14 +212,21 @@ func TestGammaAuto(t *testing.T) {
 	if out := must(t, append(data, "--size", "1", "--gamma-tol", "inf")...); !strings.Contains(out, "the sketch leaves open any from") {
 		t.Errorf("one row says for certain:\n%s", out)
 	}
+	// Unasked so few features are solved for directly, and that certifies as much.
+	if out := must(t, data[:len(data)-2]...); !strings.Contains(out, "method exact: d² numbers fit") || !strings.Contains(out, "has the least GCV of 75, for certain") {
+		t.Errorf("by no method that was named:\n%s", out)
+	}
 	// So does a pass that computes AᵀA itself, which is made where the sketch leaves it open.
 	if out := must(t, append(data, "--size", "1")...); !strings.Contains(out, "has the least GCV of 75, for certain\n1 pass was spent on the choice: the sketch leaves open") {
 		t.Errorf("one row, and a pass:\n%s", out)
 	}
-	// Where nothing is certain the grid stays what it is, and so it does where it is given.
-	for _, args := range [][]string{{"--size", "6", "--shrink", "gram", "--gamma", "auto", "--gamma-tol", "inf"}, {"--size", "8", "--gamma", "auto:50,100"}} {
-		v := reported(t, append([]string{"fit", "--data", housing, "--target", "last", "--standardize"}, args...)...)
-		if c := v["choice"].(map[string]any); c["at_end"] != true || len(c["path"].([]any)) == 50+25 {
+	// The grid goes on where nothing is certain, too, and stays what it is where it is given.
+	for args, want := range map[string]struct {
+		end    bool
+		points int
+	}{"--size 6 --shrink gram --gamma auto --gamma-tol inf": {false, 50 + 25}, "--size 8 --gamma auto:50,100": {true, 2}} {
+		v := reported(t, append([]string{"fit", "--data", housing, "--target", "last", "--standardize"}, strings.Fields(args)...)...)
+		if c := v["choice"].(map[string]any); c["at_end"] != want.end || len(c["path"].([]any)) != want.points {
 			t.Errorf("%v: at the end %v of %d", args, c["at_end"], len(c["path"].([]any)))
 		}
 	}

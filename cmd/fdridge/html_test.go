@@ -147,10 +147,10 @@ func TestReportPage(t *testing.T) {
 		"many gammas": {append(fit, "--gamma", "1,2,3,4,5,6,7,8,9,10,11,12,13,14", "--method", "one-shot", "--size", "3"), done, 4, want{
 			"weights": {"2 more solutions are not shown"},
 		}},
-		"auto": {append(fit, "--gamma", "auto", "--gamma-tol", "inf", "--size", "1", "--shrink", "gram"), done, 5, want{
-			"path": {"was chosen of 50", "leaves open any γ", "(chosen)"},
+		"auto": {append(fit, "--method", "galerkin", "--gamma", "auto", "--gamma-tol", "inf", "--size", "1", "--shrink", "gram"), done, 5, want{
+			"path": {"was chosen of 100", "leaves open any γ", "(chosen)"},
 		}},
-		"auto for certain": {append(fit, "--gamma", "auto:1,10,100", "--size", "3"), done, 5, want{
+		"auto for certain": {append(fit, "--method", "galerkin", "--gamma", "auto:1,10,100", "--size", "3"), done, 5, want{
 			"path": {"has the least GCV of the 3 tried, for certain"},
 		}},
 		"two targets": {[]string{"fit", "--data", data, "--target", "y,z", "--targets", "2", "--gamma", "1", "--method", "newton", "--size", "3", "--standardize"}, done, 2, want{

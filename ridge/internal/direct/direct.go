@@ -115,6 +115,15 @@ func (s *System) MeanEigenvalue() float64 {
 	return norm * norm / float64(d)
 }
 
+// ColumnSquares are the sums of squares of the columns of A.
+func (s *System) ColumnSquares() []float64 {
+	out := make([]float64, s.evidence.Dim)
+	for j := range out {
+		out[j] = s.columns[j] * s.columns[j]
+	}
+	return out
+}
+
 // Solve returns the solution at γ >= 0. It is nil for a system too close to singular:
 // column is then the first feature that depends on those before it, -1 if unknown.
 func (s *System) Solve(gamma float64) (f *certify.Factored, column int) {

@@ -1,0 +1,41 @@
+package ridge_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// TestChoiceFarColumns: where what tells is in the small columns, and large ones make the mean
+// eigenvalue, the grid goes down to where these are fitted: by direct solutions, unasked, which
+// round-off of the large columns leaves no γ of open; and by cross-validation, as far as sketches tell.
+func TestChoiceFarColumns(t *testing.T) {
+	const n, d = 400, 6
+	rng := rand.New(rand.NewPCG(21, 4))
+	x, y := make([]float64, n*d), make([]float64, n)
+	for i := range n {
+		for j := range d {
+			v := rng.NormFloat64()
+			x[i*d+j] = math.Ldexp(v, 4*j)
+			if j < 2 {
+				y[i] += v
+			}
+		}
+		y[i] += 0.1 * rng.NormFloat64()
+	}
+	src := must(dataset.FromDense(n, d, 1, x, y))(t)
+	for name, opts := range map[string]ridge.Options{
+		"unasked":          {Intercept: true},
+		"direct":           {Intercept: true, Method: "exact"},
+		"from a sketch":    {Intercept: true, Method: "cg"},
+		"cross-validation": {Intercept: true, Folds: 5},
+	} {
+		r := must(ridge.Fit(t.Context(), src, opts))(t)
+		if v := r.Best().Targets[0].R2(); !(v.Lo >= 0.98) || opts.Folds == 0 && !(r.Choice.RelativeExcess() < 0.01) {
+			t.Errorf("%s: γ = %g of %d, R² %v, may be better by %g", name, r.Choice.Gamma(), len(r.Choice.Path), v, r.Choice.RelativeExcess())
+		}
+	}
+}
