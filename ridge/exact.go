@@ -151,39 +151,42 @@ func (e *SingularError) Is(target error) bool { return target == ErrInput }
 // (2002), chapters 8, 10, 19, 20; J. Demmel et al., "Communication-optimal
 // parallel and sequential QR and LU factorizations" (2012), for the streamed QR.
 func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) ([]*Solution, error) {
-	return exact(ctx, src, gammas, opts, false)
+	fits, _, err := exact(ctx, src, gammas, opts, false)
+	return fits, err
 }
 
-// exact is Exact. sooner says that Dual may be DualCG where that takes less time.
-func exact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions, sooner bool) ([]*Solution, error) {
+// exact is Exact, with [Result.ColumnSpread]. sooner says that Dual may be DualCG where that takes less
+// time.
+func exact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions, sooner bool) (fits []*Solution, apart float64, err error) {
 	if src == nil {
-		return nil, errNoSource
+		return nil, 0, errNoSource
 	}
 	for _, g := range gammas {
 		if !(g >= 0) || math.IsInf(g, 0) || g == 0 && opts.Factor.dual() {
-			return nil, &GammaError{g, opts.Factor.String()}
+			return nil, 0, &GammaError{g, opts.Factor.String()}
 		}
 	}
 	if opts.Factor.dual() {
-		return exactByRows(ctx, src, gammas, opts, sooner)
+		fits, err = exactByRows(ctx, src, gammas, opts, sooner)
+		return fits, 0, err
 	}
 	e, err := newExact(src, opts, 0)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	system, err := e.read(ctx, src)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	fits, err := e.fits(ctx, system, gammas)
+	fits, err = e.fits(ctx, system, gammas)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if opts.Tol > 0 {
 		once := dataset.Once(src)
 		if !once {
 			if err := e.refine(ctx, src, system, fits); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 		}
 		for _, f := range fits {
@@ -192,7 +195,7 @@ func exact(ctx context.Context, src dataset.Source, gammas []float64, opts Exact
 			}
 		}
 	}
-	return fits, nil
+	return fits, spread(system.ColumnSquares(), 0), nil
 }
 
 // primal is a direct fit through K = AᵀA under way.

@@ -61,6 +61,7 @@ func (r *Result) exactChoice(ctx context.Context, src dataset.Source, opts *Opti
 	if err != nil {
 		return err
 	}
+	r.ColumnSpread = spread(system.ColumnSquares(), 0)
 	solve := func(gammas []float64) ([]*Solution, error) { return e.tridiagonal(ctx, system, gammas) }
 	grid := spanning(gridOver(system.MeanEigenvalue(), gridGCV), system.ColumnSquares())
 	r.Choice, err = chooseOf(opts.Candidates, grid, func(gammas []float64) (all []candidate, err error) {

@@ -2,8 +2,10 @@ package ridge_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"math/rand/v2"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
@@ -123,4 +125,35 @@ func ExampleCrossValidate() {
 	// target 1: gamma 0.01, predicts 6.0
 	// target 2: gamma 1e+06, predicts 2.0
 	// 1 pass
+}
+
+// A tolerance that was missed comes with what would help, found from what the run has seen.
+func ExampleResult_Remedies() {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x, y := make([]float64, 100*8), make([]float64, 100)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	for i := range y {
+		y[i] = x[8*i] + rng.NormFloat64()
+	}
+	src, err := dataset.FromDense(100, 8, 1, x, y)
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := ridge.Fit(context.Background(), src, ridge.Options{Gammas: []float64{1}, Method: "cg", Size: 2, MaxPasses: 2})
+	if _, short := errors.AsType[*ridge.NotConvergedError](err); !short {
+		log.Fatal(err)
+	}
+	remedies, err := res.Remedies()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range remedies {
+		fmt.Println(r)
+	}
+	// Output:
+	// solve directly
+	// allow 18 passes
+	// take a sketch of 4 rows
 }

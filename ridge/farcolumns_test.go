@@ -13,20 +13,7 @@ import (
 // eigenvalue, the grid goes down to where these are fitted: by direct solutions, unasked, which
 // round-off of the large columns leaves no γ of open; and by cross-validation, as far as sketches tell.
 func TestChoiceFarColumns(t *testing.T) {
-	const n, d = 400, 6
-	rng := rand.New(rand.NewPCG(21, 4))
-	x, y := make([]float64, n*d), make([]float64, n)
-	for i := range n {
-		for j := range d {
-			v := rng.NormFloat64()
-			x[i*d+j] = math.Ldexp(v, 4*j)
-			if j < 2 {
-				y[i] += v
-			}
-		}
-		y[i] += 0.1 * rng.NormFloat64()
-	}
-	src := must(dataset.FromDense(n, d, 1, x, y))(t)
+	src := columnsApart(t, 400, 6, 4)
 	for name, opts := range map[string]ridge.Options{
 		"unasked":          {Intercept: true},
 		"direct":           {Intercept: true, Method: "exact"},
@@ -38,4 +25,23 @@ func TestChoiceFarColumns(t *testing.T) {
 			t.Errorf("%s: γ = %g of %d, R² %v, may be better by %g", name, r.Choice.Gamma(), len(r.Choice.Path), v, r.Choice.RelativeExcess())
 		}
 	}
+}
+
+// columnsApart are rows of normal deviates, each column 2^step times as large as the one before, and a
+// target that is made of the two smallest.
+func columnsApart(t *testing.T, n, d, step int) dataset.Source {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(21, 4))
+	x, y := make([]float64, n*d), make([]float64, n)
+	for i := range n {
+		for j := range d {
+			v := rng.NormFloat64()
+			x[i*d+j] = math.Ldexp(v, step*j)
+			if j < 2 {
+				y[i] += v
+			}
+		}
+		y[i] += 0.1 * rng.NormFloat64()
+	}
+	return must(dataset.FromDense(n, d, 1, x, y))(t)
 }

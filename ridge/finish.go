@@ -13,6 +13,11 @@ import (
 // finish chooses penalties and γ and makes the solutions of a summary.
 func (r *Result) finish(ctx context.Context, src dataset.Source, cv *CVResult, opts *Options) (*Result, error) {
 	c := chooser{ctx: ctx, src: src, opts: opts, method: r.Method, sum: r.Summary}
+	spec, err := r.Summary.spectrum()
+	if err != nil {
+		return nil, err
+	}
+	r.ColumnSpread = columnSpread(spec)
 	if !opts.choosesBands() {
 		return r.solve(&c, cv)
 	}

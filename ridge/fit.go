@@ -24,6 +24,11 @@ type Result struct {
 	Summary  *Summary     // nil for a direct method
 	SizedFor float64      // the error that a pilot chose the sketch's size for; 0: none did
 	Passes   int          // reads of the data
+	// ColumnSpread is how many times the least norm of a feature that isn't zero the largest is, as
+	// they were fitted, and at least that where a sketch tells; 0 where nothing is known.
+	ColumnSpread float64
+
+	asked *asked
 }
 
 // An Attempt is a method that was tried, and why it was given up.
@@ -93,8 +98,8 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 	} else if p != nil {
 		return fitPenalized(ctx, src, p, opts)
 	}
-	r := &Result{}
 	opts.Once = opts.Once || dataset.Once(src)
+	r := &Result{asked: &asked{opts, n, d, t, true}}
 	r.Method, r.Reason = ChooseMethod(n, d, t, opts)
 	if opts.Once {
 		if err := opts.checkOnce(r.Method, n, d); err != nil {
@@ -140,7 +145,7 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 	} else if p != nil {
 		return fitSummaryPenalized(ctx, src, sum, p, opts)
 	}
-	r := &Result{Method: opts.Method, Summary: sum}
+	r := &Result{Method: opts.Method, Summary: sum, asked: &asked{opts, sum.Rows(), sum.cfg.Dim, sum.cfg.Targets, src != nil}}
 	if r.Method == "" {
 		if r.Method, r.Reason = oneShotName, "there are no rows, but a sketch"; src != nil {
 			r.Method, _ = iterative(sum.cfg.Dim, min(sum.cfg.Size, sum.cfg.Dim), opts.solved()*sum.cfg.Targets)
@@ -183,7 +188,7 @@ func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) e
 // direct is exact by a factor. Where "exact" finds the system singular, QR reads the rows once more.
 func (r *Result) direct(ctx context.Context, src dataset.Source, opts *Options, factor Factor) error {
 	solve := func() (err error) {
-		r.Solutions, err = exact(ctx, src, opts.Gammas, opts.exact(factor), r.Method == exactName)
+		r.Solutions, r.ColumnSpread, err = exact(ctx, src, opts.Gammas, opts.exact(factor), r.Method == exactName)
 		passes := 1
 		for _, f := range r.Solutions {
 			passes = max(passes, f.Passes)

@@ -3,6 +3,8 @@ package ridge
 import (
 	"math"
 	"slices"
+
+	"github.com/fdridge/fdridge/fd"
 )
 
 // Grid returns k γ, ascending and evenly spaced in log γ over [10⁻³, 10³]·‖A‖²_F/d.
@@ -42,11 +44,25 @@ func (s *Summary) grid(k int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	squares := columnNorms(spec)
+	return spanning(s.Grid(k), columnSquares(spec)), nil
+}
+
+// columnSpread is [Result.ColumnSpread] as a sketch knows it: (BᵀB)_jj ≤ K_jj ≤ (BᵀB)_jj + η.
+func columnSpread(spec *fd.Spectrum) float64 {
+	squares, eta := columnSquares(spec), spec.Bound.FD()
 	for j, v := range squares {
-		squares[j] = v * v
+		squares[j] = math.Max(0, v-eta)
 	}
-	return spanning(s.Grid(k), squares), nil
+	return spread(squares, eta)
+}
+
+// columnSquares are bounds on the sums of squares of the columns of A.
+func columnSquares(spec *fd.Spectrum) []float64 {
+	out := columnNorms(spec)
+	for j, v := range out {
+		out[j] = v * v
+	}
+	return out
 }
 
 // spanning is a grid that goes on downwards, in the same steps, to the least of the columns' sums of

@@ -24,7 +24,7 @@ const (
 	// Factorized is that of direct solutions, but for those that were to be certified to a
 	// tolerance and are not: these have RoundOff.
 	Factorized
-	// RoundOff says that float64 certifies no smaller error for these data.
+	// RoundOff says that float64 certifies no smaller error for these data by this method.
 	RoundOff
 	// PassLimit says that MaxPasses did not suffice.
 	PassLimit
@@ -49,12 +49,12 @@ var statuses = [...]struct {
 	ZeroSolution:  {"zero-solution", "the solution is zero, to round-off", nil},
 	OnePass:       {"one-pass", "one pass", nil},
 	Factorized:    {"factorized", "direct factorisation", nil},
-	RoundOff:      {"round-off", "round-off: float64 certifies no smaller error for these data; standardise the features or raise gamma", ErrRoundOff},
+	RoundOff:      {"round-off", "round-off: float64 certifies no smaller error for these data by this method", ErrRoundOff},
 	PassLimit:     {"pass-limit", "the limit on passes", ErrPassLimit},
-	Diverged:      {"diverged", "the iteration diverged: gamma is too small for this sketch; enlarge the sketch or use cg", ErrDiverged},
+	Diverged:      {"diverged", "the iteration diverged: gamma is too small for this sketch", ErrDiverged},
 }
 
-// String says it in words, with advice where there is any; "" for [NotTerminated].
+// String says it in words; "" for [NotTerminated]. What can be done is [Result.Remedies].
 func (s Status) String() string {
 	if s < 0 || int(s) >= len(statuses) {
 		return fmt.Sprintf("Status(%d)", int(s))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset/npy"
@@ -73,6 +74,9 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 			Before: f.Data.Before, Bands: f.Bands(),
 		})
 	}
+	if err := f.FindRemedies(); err != nil {
+		return err
+	}
 	if err := f.AsFitted(); err != nil {
 		return err
 	}
@@ -98,10 +102,10 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 	if err := write(stdout); err != nil {
 		return err
 	}
-	if missed != nil {
-		return &shortError{o.shortfall(f, keeps), keeps, missed}
+	if missed == nil {
+		return nil
 	}
-	return nil
+	return &shortError{o.shortfall(f, keeps), keeps, missed}
 }
 
 // A shortError says what is certified of a fit that is not certified to the tolerance.
@@ -121,7 +125,7 @@ func (o *solveFlags) doubt(bar *progress, stderr io.Writer) {
 	}
 }
 
-// shortfall says what is certified, what was asked for, why it is not reached, what can be done,
+// shortfall says what is certified, what was asked for, why it is not reached, what would help,
 // and what was written.
 func (o *solveFlags) shortfall(f *report.Fit, kept bool) string {
 	text, again := "tolerance not reached: "+f.Shortfall()+"; ", "a larger --tol"
@@ -129,14 +133,17 @@ func (o *solveFlags) shortfall(f *report.Fit, kept bool) string {
 	case status == ridge.RoundOff && o.tol < ridge.LeastTol:
 		text += "float64 holds no more of the weights"
 	case status == ridge.RoundOff:
-		text += "round-off allows no smaller error for these data, but perhaps with --standardize or a larger --gamma"
+		text += "round-off allows no smaller error for these data by this method"
 	case status == ridge.PassLimit && o.once:
 		text += "the rows could be read once, and further passes might correct the weights: --cache DIR keeps the rows for these"
 	case status == ridge.PassLimit:
-		text += fmt.Sprintf("stopped by --max-passes %d: allow more, or take a larger --size", o.maxPasses)
+		text += fmt.Sprintf("stopped by --max-passes %d", o.maxPasses)
 		again = "a larger --max-passes"
 	case status == ridge.Diverged:
-		text += "the iteration diverged, gamma is too small for this sketch: say --method cg, or take a larger --size"
+		text += "the iteration diverged, gamma is too small for this sketch"
+	}
+	if len(f.Remedies) > 0 {
+		text += "; what would help: " + strings.Join(f.Remedies, ", or ")
 	}
 	if o.resumes != "" {
 		text += fmt.Sprintf("; the same command with %s goes on from checkpoint %s", again, o.resumes)

@@ -186,7 +186,7 @@ func TestReportPage(t *testing.T) {
 			"certificate": {"no bound on the relative error"}, "convergence": {"After no pass"},
 		}},
 		"round-off": {append(fit, "--gamma", "1e-3", "--method", "exact", "--tol", "1e-30"), short, 0, want{
-			"certificate": {"What to do", "round-off", "Round-off is the limit", "or a --tol of "},
+			"certificate": {"What to do", "round-off", "What would help: --tol "},
 		}},
 		"diverged": {append(fit, "--gamma", "1e-3", "--method", "newton", "--size", "1", "--shrink", "gram", "--robust=false"), failed, 1, want{
 			"certificate": {"What to do", "--method cg", "diverged"},

@@ -123,7 +123,7 @@ func (f *Fit) narrower() string {
 	switch {
 	case !f.Found.Choice.Whole && f.scatter() == "" && f.Size() < f.Found.Summary.Config().Dim:
 		return "a larger --size"
-	case f.Data.Preparation.Scaling == nil:
+	case f.far():
 		return "--standardize"
 	}
 	return ""

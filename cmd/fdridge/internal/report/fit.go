@@ -14,12 +14,14 @@ import (
 
 // A Fit is a finished fit.
 type Fit struct {
-	Asked   Asked
-	Data    Data
-	Found   *ridge.Result
-	Traces  []*Trace // how refining went, see [Traces]
-	Cost    Cost
-	Written Written
+	Asked  Asked
+	Data   Data
+	Found  *ridge.Result
+	Traces []*Trace // how refining went, see [Traces]
+	// Remedies are what would help where the tolerance was missed, see FindRemedies.
+	Remedies []string
+	Cost     Cost
+	Written  Written
 
 	after []float64 // the penalty that was put on the sketch, once it is in the preparation
 }

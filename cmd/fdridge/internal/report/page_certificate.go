@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/internal/chart"
-	"github.com/fdridge/fdridge/ridge"
 )
 
 // A verdict is the sentence at the top of the page.
@@ -114,21 +113,12 @@ func (f *Fit) share(shrinkage float64) string {
 }
 
 // shortAdvice says what to do where the tolerance was not reached.
-func (f *Fit) shortAdvice(worst float64) []string {
-	weights := "The weights are the best that were found, and every bound of this page holds for them. If that is enough, take them as they are."
-	switch f.Short() {
-	case ridge.RoundOff:
-		if math.IsInf(worst, 1) {
-			return []string{weights, "Round-off is the limit for these data: --standardize or a larger γ help."}
-		}
-		return []string{weights, fmt.Sprintf("Round-off is the limit for these data: --standardize, a larger γ or a --tol of %s help.", bound(worst))}
-	case ridge.Diverged:
-		return []string{weights, "The method diverges at this γ with this sketch: --method cg never does.", "A larger sketch, --size, may keep it from that."}
+func (f *Fit) shortAdvice() []string {
+	out := []string{"The weights are the best that were found, and every bound of this page holds for them. If that is enough, take them as they are."}
+	for _, r := range f.Remedies {
+		out = append(out, "What would help: "+r+".")
 	}
-	return []string{
-		weights, "If the iteration was still getting better, see the convergence below, allow more passes: --max-passes.",
-		"A larger sketch, --size, makes each pass count for more.",
-	}
+	return out
 }
 
 // advice says what to do about a bound that is poor.
@@ -136,11 +126,13 @@ func (f *Fit) advice() []string {
 	worst, at, _ := f.worst()
 	switch {
 	case f.Found.Err() != nil:
-		return f.shortAdvice(worst)
+		return f.shortAdvice()
 	case worst <= poor:
 		return nil
-	case f.Found.Summary == nil:
+	case f.Found.Summary == nil && f.far():
 		return []string{"The problem is close to singular: --standardize or a larger γ make it better conditioned."}
+	case f.Found.Summary == nil:
+		return []string{"The problem is close to singular: a larger γ makes it better conditioned."}
 	}
 	var out []string
 	if f.Found.Method == "one-shot" {

@@ -35,6 +35,7 @@ type fitRecord struct {
 	PeakRSS      int64          `json:"peak_rss_bytes"`
 	Converged    bool           `json:"converged"`
 	Tol          number         `json:"tol,omitempty"` // that was asked for, where it was not reached
+	Remedies     []string       `json:"remedies,omitempty"`
 	Model        string         `json:"model,omitempty"`
 	SizedFor     number         `json:"size_for_error,omitempty"` // the error that the size was chosen for
 	Penalties    *penalties     `json:"penalties,omitempty"`      // where columns had some
@@ -68,7 +69,7 @@ func (f *Fit) record() *fitRecord {
 		N: found.Solutions[0].Rows, D: d, Targets: t, Size: f.Size(), Scatter: f.scatter() != "", NNZ: f.Data.Nonzeros, Format: f.Data.Format,
 		Backend: cost.Backend, Kernel: cost.Kernel, Method: found.Method, MethodReason: found.Reason, Reads: cost.Reads,
 		SketchTime: number(cost.Sketched.Seconds()), TotalTime: number(cost.Total.Seconds()), PeakRSS: rss.Peak(),
-		Converged: found.Err() == nil, Model: f.Written.Model, Trace: f.Traces, Ranks: cost.Ranks, SizedFor: number(found.SizedFor),
+		Converged: found.Err() == nil, Remedies: f.Remedies, Model: f.Written.Model, Trace: f.Traces, Ranks: cost.Ranks, SizedFor: number(found.SizedFor),
 		Penalties: f.penalties(),
 	}
 	if s := found.Summary; s != nil && s.Config().Lanes > 1 {

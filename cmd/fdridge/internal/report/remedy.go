@@ -1,0 +1,52 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// FindRemedies finds what would bring a fit that missed its tolerance further, in flags, the most
+// certain first; see [ridge.Result.Remedies].
+func (f *Fit) FindRemedies() error {
+	found, err := f.Found.Remedies()
+	for _, r := range found {
+		if word := f.flag(r); word != "" {
+			f.Remedies = append(f.Remedies, word)
+		}
+	}
+	return err
+}
+
+// flag is the flag that a remedy is asked for by, "" where it has been.
+func (f *Fit) flag(r ridge.Remedy) string {
+	switch r.Kind {
+	case ridge.FactorDirectly:
+		if strings.HasPrefix(f.Asked.Command, "fdridge solve") {
+			return "fdridge fit --method exact"
+		}
+		return "--method exact"
+	case ridge.ScaleColumns:
+		if f.Data.Preparation.Scaling != nil {
+			return ""
+		}
+		return fmt.Sprintf("--standardize (a column is %.2g times as large as another)", r.Value)
+	case ridge.AllowPasses:
+		return fmt.Sprintf("--max-passes %.0f", r.Value)
+	case ridge.EnlargeSketch:
+		return fmt.Sprintf("--size %.0f", r.Value)
+	case ridge.ChangeToCG:
+		return "--method cg"
+	case ridge.RaiseGamma:
+		return fmt.Sprintf("a --gamma of %.2g or more", r.Value)
+	case ridge.RaiseTol:
+		return fmt.Sprintf("--tol %.2g", r.Value)
+	}
+	return r.String()
+}
+
+// far says that columns are of different size, and nothing has brought them to a like one.
+func (f *Fit) far() bool {
+	return f.Data.Preparation.Scaling == nil && f.Found.ColumnSpread > 10
+}

@@ -1,0 +1,208 @@
+package ridge
+
+import (
+	"fmt"
+	"math"
+)
+
+// A Remedy is something that brings a fit which was not certified to its tolerance further, see
+// [Result.Remedies].
+type Remedy struct {
+	Kind RemedyKind
+	// Value is a number that goes with it: a tolerance that is reached, a γ, a size of sketch or
+	// so many passes; 0 where there is none.
+	Value float64
+}
+
+// A RemedyKind is what a [Remedy] changes.
+type RemedyKind int
+
+const (
+	// FactorDirectly is Options.Method "exact": d² numbers, or n², fit, and a direct solution is
+	// corrected by gradients with twice the digits.
+	FactorDirectly RemedyKind = iota
+	// ScaleColumns is to bring the features to like size, as [dataset.Standardize] does: a norm of
+	// theirs is Value times another. The problem is another one then: γ counts alike for all.
+	ScaleColumns
+	// AllowPasses is Options.MaxPasses = Value, twice as many as are expected to suffice.
+	AllowPasses
+	// EnlargeSketch is Options.Size = Value, with which MaxPasses are expected to suffice.
+	EnlargeSketch
+	// ChangeToCG is Options.Method "cg", which cannot diverge.
+	ChangeToCG
+	// RaiseGamma is a γ of Value, from which on round-off, in proportion to 1/γ, is expected to
+	// allow the tolerance. The problem is another one then.
+	RaiseGamma
+	// RaiseTol is Options.Tol = Value, which is certified.
+	RaiseTol
+)
+
+var remedies = [...]string{
+	FactorDirectly: "solve directly",
+	ScaleColumns:   "bring the features to like size, one is %.2g times another",
+	AllowPasses:    "allow %.0f passes",
+	EnlargeSketch:  "take a sketch of %.0f rows",
+	ChangeToCG:     "take cg",
+	RaiseGamma:     "raise gamma to %.2g",
+	RaiseTol:       "be content with a relative error of %.2g",
+}
+
+// String says it in words.
+func (r Remedy) String() string {
+	if r.Kind < 0 || int(r.Kind) >= len(remedies) {
+		return fmt.Sprintf("Remedy(%d, %v)", int(r.Kind), r.Value)
+	}
+	if r.Value == 0 {
+		return remedies[r.Kind]
+	}
+	return fmt.Sprintf(remedies[r.Kind], r.Value)
+}
+
+// asked is what remedies are found from beside a Result: the options, and the rows that there were.
+type asked struct {
+	opts Options
+	n    int64
+	d, t int
+	rows bool // further ones can be read
+}
+
+// farApart is from where on the norms of columns are said to be of different size.
+const farApart = 10
+
+// mostPasses is how many are worth advising.
+const mostPasses = 100_000
+
+// Remedies are what would bring a fit nearer to its tolerance, the most certain first: found from
+// what this run has seen, so that what can't help, or takes more than Options.MaxBytes, is not
+// among them. None where Err is nil. Errors are those of [Summary.Plan].
+func (r *Result) Remedies() ([]Remedy, error) {
+	if r.Err() == nil || r.asked == nil {
+		return nil, nil
+	}
+	var out []Remedy
+	worst, gamma := r.missed()
+	inReach := r.asked.tol() >= LeastTol // or it is the rounding of the weights that keeps it from being reached
+	if r.mayFactor() && (inReach || worst > LeastTol) {
+		out = append(out, Remedy{Kind: FactorDirectly})
+	}
+	switch r.Status {
+	case RoundOff:
+		if r.ColumnSpread > farApart && inReach {
+			out = append(out, Remedy{ScaleColumns, r.ColumnSpread})
+		}
+		if gamma > 0 && worst < 1 && inReach {
+			out = append(out, Remedy{RaiseGamma, 2 * gamma * worst / r.asked.tol()})
+		}
+	case Diverged:
+		out = append(out, Remedy{Kind: ChangeToCG})
+	case PassLimit:
+		more, err := r.morePasses(gamma)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
+	}
+	if worst < 1 {
+		out = append(out, Remedy{RaiseTol, roundUp(worst)})
+	}
+	return out, nil
+}
+
+// missed is the worst certificate of those that miss the tolerance, and the least γ of these.
+func (r *Result) missed() (worst, gamma float64) {
+	gamma = math.Inf(1)
+	for _, s := range r.Solutions {
+		for _, o := range s.Targets {
+			if s.Status.Err() != nil {
+				worst, gamma = math.Max(worst, o.RelativeErrorBound), math.Min(gamma, s.Gamma)
+			}
+		}
+	}
+	return worst, gamma
+}
+
+// mayFactor says that a direct solution can be made of these rows, and has not been.
+func (r *Result) mayFactor() bool {
+	a := r.asked
+	if factors(r.Method) || !a.rows || a.opts.Once || a.opts.Reducer != nil {
+		return false
+	}
+	k := len(r.Solutions)
+	order, bytes := a.d, float64(exactBytes(a.d, a.t, reduces(k)))
+	if a.n >= 0 && byRows(exactName, a.n, a.d, a.opts.Gammas) {
+		order, bytes = int(a.n), dualBytes(a.n, a.d, a.t, Dual, dualPlan{gammas: k})
+	}
+	return exactFits(order) && bytes <= float64(a.opts.maxBytes())
+}
+
+// morePasses are the passes that are expected to suffice for what was missed at γ, and the size of a
+// sketch with which those that were allowed do, where there are such; see [Summary.Plan].
+func (r *Result) morePasses(gamma float64) ([]Remedy, error) {
+	if r.Summary == nil { // a direct solution of rows that can be read once
+		return nil, nil
+	}
+	cfg := r.Summary.Config()
+	plan := PlanConfig{Gammas: []float64{gamma}, Tol: r.asked.tol(), MaxBytes: r.asked.opts.maxBytes()}
+	for m := cfg.Size; m < cfg.Dim; m *= 2 {
+		plan.Sizes = append(plan.Sizes, m)
+	}
+	plan.Sizes = append(plan.Sizes, cfg.Dim)
+	p, err := r.Summary.Plan(plan)
+	if err != nil {
+		return nil, err
+	}
+	var out []Remedy
+	for _, o := range p.Options {
+		passes, allowed := o.Passes[0]-1, r.asked.passes() // but for the sketch's
+		switch {
+		case o.Method != r.Method || !o.Reaches || passes < 1:
+		case o.Size > cfg.Size && passes <= allowed:
+			return append(out, Remedy{EnlargeSketch, float64(o.Size)}), nil
+		case o.Size <= cfg.Size && passes > allowed && passes <= mostPasses:
+			out = append(out, Remedy{AllowPasses, 2 * float64(passes)}) // round-off costs CG some
+		}
+	}
+	return out, nil
+}
+
+func (a *asked) tol() float64 {
+	if a.opts.Tol == 0 {
+		return defaultTol
+	}
+	return a.opts.Tol
+}
+
+func (a *asked) passes() int {
+	if a.opts.MaxPasses == 0 {
+		return defaultPasses
+	}
+	return a.opts.MaxPasses
+}
+
+// roundUp is v to two digits, no less than v.
+func roundUp(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(v))-1)
+	up := math.Ceil(v/unit) * unit
+	for up < v {
+		up += unit
+	}
+	return up
+}
+
+// spread is how many times the least norm of columns that aren't zero the largest is, at least, where
+// their sums of squares are these and up to more above them: 0 where nothing is known.
+func spread(squares []float64, more float64) float64 {
+	least, largest := math.Inf(1), 0.0
+	for _, v := range squares {
+		if v+more > 0 {
+			least, largest = math.Min(least, v+more), math.Max(largest, v)
+		}
+	}
+	if largest == 0 {
+		return 0
+	}
+	return math.Sqrt(largest / least)
+}
