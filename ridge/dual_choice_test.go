@@ -37,6 +37,7 @@ func TestDualManyGammas(t *testing.T) {
 // TestDualChoice: γ is chosen by GCV, and by leave-one-out errors, of rows fewer than features as
 // by hand: GCV by its formula, the errors by leaving each row out.
 func TestDualChoice(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(36, 6))
 	for _, intercept := range []bool{false, true} {
 		for _, weighted := range []bool{false, true} {

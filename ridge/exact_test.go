@@ -166,6 +166,7 @@ func normals(r *rand.Rand, n int) []float64 {
 // TestExactCertificate looks for a certificate that does not hold, and keeps the
 // calibrated constants honest: the true error stays below half the bound.
 func TestExactCertificate(t *testing.T) {
+	t.Parallel()
 	eachFactor(t, func(t *testing.T, opts ridge.ExactOptions) {
 		r := rand.New(rand.NewPCG(5, 6))
 		var worst float64

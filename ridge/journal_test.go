@@ -174,6 +174,7 @@ func TestJournalCancelled(t *testing.T) {
 // TestJournal: a solve that is interrupted, and killed, time and again finds bit for
 // bit what one does that isn't.
 func TestJournal(t *testing.T) {
+	t.Parallel()
 	for name, src := range sources(t) {
 		for _, intercept := range []bool{false, true} {
 			sum := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3, Intercept: intercept, Store: fd.StoreRows}, nil))(t)

@@ -73,6 +73,7 @@ func leftOut(t rapid.TB, p table, intercept bool, gamma float64) (scores, scale 
 // TestLeaveOneOut: brackets by the sketch, by fits that were refined and by K hold what
 // leaving each row out finds, and those by K are narrow.
 func TestLeaveOneOut(t *testing.T) {
+	t.Parallel()
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		rapid.Check(t, func(t *rapid.T) {
 			p := drawProblem(t, be)
@@ -235,6 +236,7 @@ func TestChoosingTogether(t *testing.T) {
 // TestSklearnLeaveOneOut: the errors that RidgeCV chooses by are in their brackets, but for
 // its own rounding, with weights and intercepts or without, and so is the choice the same.
 func TestSklearnLeaveOneOut(t *testing.T) {
+	t.Parallel()
 	var fixture struct {
 		Cases []struct {
 			Data               string

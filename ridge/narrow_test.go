@@ -126,6 +126,7 @@ func TestChoiceIsWhatItSays(t *testing.T) {
 // TestLargerSketch: where d² numbers don't fit a sketch of four times the rows is made, if it is
 // expected to lose less, and what follows from it is true.
 func TestLargerSketch(t *testing.T) {
+	t.Parallel()
 	const d, m, limit = 60, 3, 200_000 // bytes, of which K would take more
 	r := rand.New(rand.NewPCG(4, 4))
 	falling, flat := problem(r, "gaussian", 150, d, 1, 1), problem(r, "gaussian", 150, d, 1, 1)
@@ -163,6 +164,7 @@ func TestLargerSketch(t *testing.T) {
 // TestNeitherKNorSketch: where neither K nor a larger sketch is made, the γ that may be the best
 // are solved for together; of many rows that settles the choice, and what is said is true.
 func TestNeitherKNorSketch(t *testing.T) {
+	t.Parallel()
 	const n, d, limit = 1500, 40, 80_000 // bytes, of which K would take more
 	p := problem(rand.New(rand.NewPCG(4, 5)), "gaussian", n, d, 1, 1)
 	ref := refbig.New(p.x, p.y, nil, true)
@@ -276,6 +278,7 @@ func chooseOnRealData(t *testing.T, by ridge.Criterion, check func(t *testing.T,
 // TestChoiceOnRealData: the γ that is chosen has a GCV within one per cent of the least of the
 // grid, by a reference that has no sketch.
 func TestChoiceOnRealData(t *testing.T) {
+	t.Parallel()
 	chooseOnRealData(t, ridge.ByGCV, func(t *testing.T, what string, all dataset.Source, c *ridge.GammaChoice, passes int) {
 		fits := must(ridge.Exact(t.Context(), all, pathOf(c), ridge.ExactOptions{Intercept: true}))(t)
 		least, chosen := math.Inf(1), fits[c.Index].Targets[0].GCV.Hi
@@ -304,6 +307,7 @@ func pathOf(c *ridge.GammaChoice) (gammas []float64) {
 // be within one per cent of the least of the grid. That the proofs are right is for
 // TestLeaveOneOut and TestSklearnRidgeCV.
 func TestLeaveOneOutOnRealData(t *testing.T) {
+	t.Parallel()
 	chooseOnRealData(t, ridge.ByLOO, func(t *testing.T, what string, _ dataset.Source, c *ridge.GammaChoice, passes int) {
 		t.Logf("%s: γ = %.4g of %d, leave-one-out error %.2g above the least at most; %d passes, %d of them for the choice", what, c.Gamma(), len(c.Path), c.RelativeExcess(), passes, c.Passes)
 		if !(c.RelativeExcess() <= 0.01) {

@@ -145,6 +145,7 @@ func divide(t *testing.T, rng *rand.Rand, src dataset.Source, n int64, parts int
 // all rows, and one worker finds those of a solve without a reducer. The sums are as
 // many and as long as it is said.
 func TestReducer(t *testing.T) {
+	t.Parallel()
 	numbers := []int{1, 4}
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
 		numbers = []int{1, 4, 7}
@@ -233,6 +234,7 @@ func TestReducerSolver(t *testing.T) {
 // ‖r‖², each other's share is just less than half a unit in the last place, and lost.
 // Or what they found cancels.
 func TestReducerCertificate(t *testing.T) {
+	t.Parallel()
 	const workers, lost, eps = 2048, 0.45, 0x1p-52
 	for _, far := range []float64{0, 1e6} {
 		x, y := make([][]float64, workers), make([][]float64, workers)
@@ -261,6 +263,7 @@ func TestReducerCertificate(t *testing.T) {
 // TestReducerJournal: workers that are interrupted, and killed, time and again, each at
 // its own place, find bit for bit what those do that aren't.
 func TestReducerJournal(t *testing.T) {
+	t.Parallel()
 	const workers = 3
 	for name, src := range sources(t) {
 		if name == "unnumbered" {

@@ -232,6 +232,7 @@ func eachPublic(t *testing.T, names []string, f func(t *testing.T, name string, 
 // latter than certified, for every combination of intercept, weights, number of
 // targets and standardisation. On standardised columns CG certifies 1e-8 as well.
 func TestSklearnRidge(t *testing.T) {
+	t.Parallel()
 	eachPublic(t, []string{"housing", "w8a", "diabetes", "abalone", "covtype"}, func(t *testing.T, name string, src dataset.Source) {
 		var fixture sklearnRidge
 		readFixture(t, name+".json", &fixture)
@@ -394,6 +395,7 @@ func TestSklearnRidgeCV(t *testing.T) {
 // TestSklearnRBFSampler: random Fourier features approximate the kernel as well as
 // RBFSampler's do, mean and largest error averaged over the seeds.
 func TestSklearnRBFSampler(t *testing.T) {
+	t.Parallel()
 	var fixture struct {
 		Rows, Stride int
 		Cases        []struct {

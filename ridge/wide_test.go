@@ -62,6 +62,7 @@ func (p alignment) slope(k int, gamma float64, norm2 *big.Float) *big.Float {
 // certificates know. Where FDRIDGE_THOROUGH is set there are as many rows of the most
 // features as of fewer.
 func TestWide(t *testing.T) {
+	t.Parallel()
 	for _, d := range []int{300, 3000, 30000} {
 		for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
 			tried := 6
