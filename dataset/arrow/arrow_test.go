@@ -358,7 +358,7 @@ func TestDamaged(t *testing.T) {
 					}
 				}
 			}
-			step := 23
+			step := 61
 			if os.Getenv("FDRIDGE_THOROUGH") != "" {
 				step = 1
 			}

@@ -249,10 +249,10 @@ func TestPipeRefused(t *testing.T) {
 // memory than a row may have a few times.
 func TestPipeEndless(t *testing.T) {
 	leaktest.Check(t)
-	for _, first := range []string{"", "1,2\n3,4\n"} {
-		parts := []string{"1", ",", "\n"}
+	for i, first := range []string{"", "1,2\n3,4\n"} {
+		parts := []string{"1", "\n"}[i : i+1]
 		if os.Getenv("FDRIDGE_THOROUGH") != "" {
-			parts = append(parts, "#\n", " ", "\"")
+			parts = []string{"1", "\n", ",", "#\n", " ", "\""}
 		}
 		for _, part := range parts {
 			if part == "#\n" && first != "" {

@@ -82,7 +82,7 @@ func TestSearch(t *testing.T) {
 	case os.Getenv(inner) != "" && thorough:
 		cases = 60
 	case os.Getenv(inner) != "":
-		cases = 12
+		cases = 6
 	case thorough:
 		cases = 200
 	}
