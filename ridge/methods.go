@@ -23,16 +23,18 @@ type iteration struct {
 	kind   krylov.Kind
 	rate   func(lo, hi float64) rate // its worst, for a spectrum of Ĥ⁻¹H in [lo, hi]
 	ends   bool                      // after d steps, but for round-off
+	fixed  bool                      // it goes by what is proved of the spectrum, whatever that is
+	share  float64                   // of CG's passes it makes, as a rule
 	cost   func(o *outlook, rows int64, size, systems, passes int) cost
 	byName bool // it runs only if it is asked for by its name
 }
 
 // iterations has a row for each Method, in the order in which a [Plan] lists them.
 var iterations = []iteration{
-	{method: CG, name: "cg", kind: krylov.CG, rate: chebyshevRate, ends: true, cost: (*outlook).separateCost},
-	{method: Galerkin, name: "galerkin", kind: krylov.Galerkin, rate: chebyshevRate, ends: true, cost: (*outlook).galerkinCost},
-	{method: Chebyshev, name: "chebyshev", kind: krylov.Chebyshev, rate: chebyshevRate, cost: (*outlook).separateCost, byName: true},
-	{method: Newton, name: "newton", kind: krylov.Newton, rate: newtonRate, cost: (*outlook).separateCost, byName: true},
+	{method: CG, name: "cg", kind: krylov.CG, rate: chebyshevRate, ends: true, share: 1, cost: (*outlook).separateCost},
+	{method: Galerkin, name: "galerkin", kind: krylov.Galerkin, rate: chebyshevRate, ends: true, share: galerkinShare, cost: (*outlook).galerkinCost},
+	{method: Chebyshev, name: "chebyshev", kind: krylov.Chebyshev, rate: chebyshevRate, fixed: true, share: 1, cost: (*outlook).separateCost, byName: true},
+	{method: Newton, name: "newton", kind: krylov.Newton, rate: newtonRate, share: 1, cost: (*outlook).separateCost, byName: true},
 }
 
 // iteration is the row of m, nil where there is none.

@@ -63,6 +63,7 @@ type etaForecast struct {
 	proved []float64        // lower bounds on λ₁ + … + λ_k, for k = 0 … r
 	likely []float64        // λ₁ + … + λ_k as expected, for k = 0 … d
 	share  float64          // η of the sketch at hand relative to what likely makes of its bound
+	floor  float64          // the least eigenvalue that isn't zero, as expected
 }
 
 func (s *Summary) outlook() (*outlook, error) {
@@ -97,10 +98,38 @@ func newEtaForecast(k *certify.Known, m int) etaForecast {
 			s.likely = append(s.likely, s.likely[r]+float64(i+1)*level)
 		}
 	}
+	if r > 0 {
+		s.floor = fallen(sigma2[r-1]+b.Shrinkage, s.total-s.likely[r], r, k.Rank())
+	}
 	if likely := s.least(s.likely, min(m, s.d)); likely > 0 && b.Shrinkage > 0 {
 		s.share = math.Min(1, b.Shrinkage/likely)
 	}
 	return s
+}
+
+// fallen is what the eigenvalues λ_r = last, λ_{r+1}, …, λ_rank fall to, where those behind λ_r sum to
+// rest: the geometric mean of what it is if they fall as a power of their index and if they are all
+// the same, which noise makes of the last ones.
+func fallen(last, rest float64, r, rank int) float64 {
+	if rank <= r || !(rest > 0) {
+		return math.Max(0, last)
+	}
+	sum := func(power float64) float64 {
+		all := 0.0
+		for i := r + 1; i <= rank; i++ {
+			all += math.Pow(float64(i)/float64(r), -power)
+		}
+		return last * all
+	}
+	low, high := 0.0, 64.0
+	for range 40 {
+		if mid := (low + high) / 2; sum(mid) > rest {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return math.Sqrt(last * math.Pow(float64(rank)/float64(r), -high) * rest / float64(rank-r))
 }
 
 // least is min_{k≤m} (‖A‖²_F − Σ_{i≤k}λᵢ)/(m+1−k), given the sums of the largest λᵢ.

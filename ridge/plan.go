@@ -68,10 +68,9 @@ type Plan struct {
 // is left of the trace spread evenly over the other directions; η for another size to
 // be the same fraction of its bound on that spectrum as it is for the size at hand;
 // and n rows to have n over the number seen times the spectrum, which the first rows
-// of a sorted file do not have. Passes are the worst that η allows, see
-// [Summary.PredictedPasses], and no more than d+2 of CG, which often takes half of
-// them. Galerkin's are never more than CG's while there is room for its vectors; its time
-// counts two thirds of them. Times count matrix products and the bytes read, at FlopRate
+// of a sorted file do not have. Passes are those that η allows at worst, see
+// [Summary.PredictedPasses], with the least eigenvalue of K that isn't zero as the
+// spectrum and its trace let it be expected: of CG no more than d+2, of Galerkin two thirds of CG's, of Chebyshev those that are proved. Times count matrix products and the bytes read, at FlopRate
 // and ReadRate, after BaseSeconds; they are good to a factor of about two where these are
 // those of the machine and of the reader.
 //
@@ -279,10 +278,15 @@ func (o *outlook) refined(cfg PlanConfig, m int, sketch cost, it *iteration) Pla
 	rho, round := p.Shrinkage/2, o.roundOff*o.grown(cfg)
 	most := 0
 	for i, gamma := range cfg.Gammas {
-		passes := passesWithin((gamma-round)/(gamma+rho), 1+p.Contraction[i], cfg.Tol, it.rate)
+		least := gamma // the least eigenvalue of H
+		if !it.fixed {
+			least += o.eta.floor * o.grown(cfg)
+		}
+		passes := passesWithin((least-round)/(gamma+rho), 1+p.Contraction[i], cfg.Tol, it.rate)
 		if it.ends {
 			passes = min(passes, o.d+1)
 		}
+		passes = int(math.Ceil(it.share * float64(passes)))
 		most = max(most, passes)
 		if passes > 0 {
 			passes++ // the sketch's own

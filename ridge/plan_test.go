@@ -277,7 +277,7 @@ func TestPlanRule(t *testing.T) {
 						case "cg":
 							cg[o.Size] = o
 						case "galerkin":
-							if c := cg[o.Size]; o.Passes[0] != c.Passes[0] || o.Bytes <= c.Bytes {
+							if c := cg[o.Size]; o.Passes[0] > c.Passes[0] || 2*o.Passes[0] < c.Passes[0] || o.Bytes <= c.Bytes {
 								t.Errorf("galerkin %+v, cg %+v", o, c)
 							}
 						}

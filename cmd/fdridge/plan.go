@@ -45,8 +45,7 @@ func planCommand() *cobra.Command {
 predicts η, the passes, the memory and the time of each method for several sizes m.
 The bound on η is proved for the rows seen; the rest is an estimate. Times are from
 the speed of matrix products and of reading these files, both measured first, and
-good to a factor of about two for exact and one-shot; cg often needs half, sometimes
-a third, of the passes that its time counts, galerkin no more than cg. It marks
+good to a factor of about two, as are the passes. It marks
 what fit --method auto runs, which guesses spectrum and machine, and names what would
 be sooner. Memory includes the program with its reader as it stands then.`,
 		Args: noArguments,

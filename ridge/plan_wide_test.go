@@ -1,0 +1,49 @@
+package ridge_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// TestPlanWide: where γ is far below the least eigenvalue of K that isn't zero, as it is of rows that
+// are fewer than features, passes are those that this one makes, to a factor of two: γ alone would have
+// ten to a thousand times as many.
+func TestPlanWide(t *testing.T) {
+	for _, c := range []struct {
+		n, d, m int
+		power   float64 // by which column norms fall
+	}{{200, 1500, 40, 0}, {200, 1500, 20, 0.5}, {300, 60, 10, 0.5}} {
+		rng := rand.New(rand.NewPCG(9, uint64(c.d)))
+		x, y := make([]float64, c.n*c.d), make([]float64, c.n)
+		for i := range y {
+			for j := range c.d {
+				x[i*c.d+j] = rng.NormFloat64() * math.Pow(float64(j+1), -c.power)
+			}
+			y[i] = x[i*c.d] + rng.NormFloat64()
+		}
+		src := must(dataset.FromDense(c.n, c.d, 1, x, y))(t)
+		sum := summarize(t, src, ridge.SummaryConfig{Size: c.m})
+		const gamma = 1e-3
+		plan := must(sum.Plan(ridge.PlanConfig{Sizes: []int{c.m}, Gammas: []float64{gamma}}))(t)
+		proved := must(sum.PredictedPasses(gamma, 1e-8, ridge.CG))(t)
+		for _, o := range plan.Options {
+			var method ridge.Method
+			switch o.Method {
+			case "cg":
+			case "galerkin":
+				method = ridge.Galerkin
+			default:
+				continue
+			}
+			fit := must(ridge.Solve(context.Background(), src, sum, gamma, ridge.SolveOptions{Method: method}))(t)
+			if took, want := fit.Passes, o.Passes[0]; 2*want < took || want > 2*took || proved < 10*took {
+				t.Errorf("%d×%d, m = %d: %s took %d passes, planned were %d, proved are %d", c.n, c.d, c.m, o.Method, took, want, proved)
+			}
+		}
+	}
+}
