@@ -17,7 +17,8 @@ type data struct {
 	counted *job.Counter
 	source  dataset.Source // prepared
 	prep    model.Preparation
-	scans   int // passes that preparing took
+	scans   int       // passes that preparing took
+	parts   []partSet // that the rows are, with --part
 	penalised
 }
 
@@ -37,6 +38,10 @@ func unique(names []string) []string {
 // openData opens and prepares the rows. Where no scaling is given, with standardize it makes
 // a pass for one.
 func openData(ctx context.Context, o *inputFlags, run session, scaling *dataset.Scaling, be engine.Backend, bar *progress) (*data, error) {
+	parts, seen := o.partsOf()
+	if run.part = o.part.share; run.seen == nil {
+		run.seen = seen
+	}
 	opened, src, err := o.open(ctx, run, expected{})
 	if err != nil {
 		return nil, err
@@ -44,10 +49,10 @@ func openData(ctx context.Context, o *inputFlags, run session, scaling *dataset.
 	if err := run.ranks.AgreeOn(ctx, opened); err != nil {
 		return nil, err
 	}
-	if src, err = run.cache.rows(src, func() (string, error) { return o.rowKey(run.ranks.Share(), be) }); err != nil {
+	if src, err = run.cache.rows(src, func() (string, error) { return o.rowKey(run.share(), be) }); err != nil {
 		return nil, err
 	}
-	d := &data{opened: opened, counted: &job.Counter{Source: src}}
+	d := &data{opened: opened, counted: &job.Counter{Source: src}, parts: parts}
 	d.prep.Names = unique(opened.Names)
 	_, d.prep.Inputs, _ = src.Dims()
 	if d.penalised, err = o.penaltyFlags.read(ctx, run.seen, &d.prep); err != nil {

@@ -7,7 +7,8 @@ import (
 )
 
 // examples are the command lines that --help shows, by command. They follow from each other in this
-// order, and run as they stand in a folder that has the repository's testdata.
+// order, and run as they stand in a folder that has the repository's testdata, and rows.csv, which is
+// the housing data unpacked.
 var examples = []struct {
 	command string
 	lines   []string
@@ -19,8 +20,13 @@ var examples = []struct {
 	{"sketch", []string{
 		"fdridge sketch --data testdata/cal_housing.csv.gz --target last --rows 1:10000 --size 6 --out first.fds",
 		"fdridge sketch --data testdata/cal_housing.csv.gz --target last --rows 10001:20640 --size 6 --out second.fds",
+		"fdridge sketch --data rows.csv --target last --size 6 --part 0/2 --out part-0.fds",
+		"fdridge sketch --data rows.csv --target last --size 6 --part 1/2 --out part-1.fds",
 	}},
-	{"merge", []string{"fdridge merge first.fds second.fds --out housing.fds"}},
+	{"merge", []string{
+		"fdridge merge first.fds second.fds --out housing.fds",
+		"fdridge merge part-0.fds part-1.fds --out parts.fds",
+	}},
 	{"solve", []string{
 		"fdridge solve housing.fds --gamma auto",
 		"fdridge solve housing.fds --gamma 100 --bands 1-2=0.01,3-8=10",

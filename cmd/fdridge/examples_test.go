@@ -13,7 +13,11 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	unpacked := firstRows(t, housing, 20640)
 	t.Chdir(t.TempDir())
+	if err := os.Symlink(unpacked, "rows.csv"); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Symlink(data, "testdata"); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +39,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range strings.Fields("housing.json poly.fds housing.fds solved.json predictions.txt spectrum.png fdridge-fit.1") {
+	for _, name := range strings.Fields("housing.json poly.fds housing.fds parts.fds solved.json predictions.txt spectrum.png fdridge-fit.1") {
 		if info, err := os.Stat(name); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}

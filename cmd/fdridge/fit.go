@@ -65,6 +65,7 @@ func fitCommand(joiner job.Joiner) *cobra.Command {
 		},
 	}
 	o.inputFlags.register(c.Flags())
+	o.part.registerPart(c.Flags(), "it is fitted alone, and the certificate is about its rows (of csv, what comes before them in a file is looked through); for a fit of all rows sketch each part, merge and solve")
 	o.sketchFlags.register(c.Flags())
 	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes), chebyshev, newton, exact or dual (exact through AAᵀ)", ", cv (cross-validation, see --cv)")
 	c.Flags().StringVar(&o.save, "save-sketch", "", "keep the sketch here, for solve, merge and predict --interval")
@@ -104,6 +105,8 @@ func (o *fitOptions) check() error {
 	switch {
 	case o.mpi && isDirect(o.method):
 		return badInput("--mpi: --method %s solves on one machine alone; say cg, galerkin, chebyshev, newton or one-shot", o.method)
+	case o.mpi && o.part.given:
+		return badInput("--part: with --mpi each rank reads its own part already")
 	case o.mpi && o.cv != 0:
 		return badInput("--mpi: --cv keeps a sketch of each fold on one machine alone; choose gamma by --gamma auto alone")
 	case o.kept.name != "" && isDirect(o.method):
@@ -164,7 +167,7 @@ func (o *fitOptions) run(ctx context.Context, ranks *job.Ranks, stdout, stderr i
 		return err
 	}
 	cache := &rowCache{cacheFlags: &o.rows}
-	err = j.End(nameColumns(o.fit(ctx, j, session{ranks, seen, cache}, be, bar, stdout, stderr)))
+	err = j.End(nameColumns(o.fit(ctx, j, session{ranks: ranks, seen: seen, cache: cache, alone: true}, be, bar, stdout, stderr)))
 	cache.end(bar, stderr)
 	return err
 }
@@ -192,7 +195,7 @@ func (o *fitOptions) fit(ctx context.Context, j *job.Job, run session, be engine
 	if err != nil {
 		return err
 	}
-	f.Data = report.Data{Name: o.data.value, Format: d.opened.Format, Targets: d.opened.TargetNames, Nonzeros: nonzeros, Preparation: d.prep, Before: d.p, Bands: d.bands}
+	f.Data = report.Data{Name: o.name(), Format: d.opened.Format, Targets: d.opened.TargetNames, Nonzeros: nonzeros, Preparation: d.prep, Before: d.p, Bands: d.bands}
 	f.Cost.PreparingReads, f.Cost.Reads, f.Cost.Ranks = d.opened.Scans+d.scans, d.opened.Passes(), ranksOf(work)
 	if f.Found.SizedFor > 0 {
 		f.Cost.PreparingReads++

@@ -45,6 +45,7 @@ func newRowFlags() rowFlags {
 // something of data.
 type inputFlags struct {
 	rowFlags
+	part        partFlag // for commands that register it
 	standardize bool
 	penaltyFlags
 	features  string
@@ -102,7 +103,7 @@ func (o *inputFlags) check() error {
 	if n := len(splitList(o.target.value)); n > 1 && n != o.targets {
 		return badInput("--target: %d targets are named (%s) where %d is asked for; say --targets %d", n, excerpt.Of(o.target.value), o.targets, n)
 	}
-	if err := o.rowFlags.check(); err != nil {
+	if err := firstError(o.rowFlags.check(), o.part.check(), o.refuseBeside()); err != nil {
 		return err
 	}
 	if o.features != "" {

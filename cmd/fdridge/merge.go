@@ -75,7 +75,7 @@ func runMerge(ctx context.Context, names []string, out string, stdout io.Writer)
 	if err := first.save(out, all); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	return printSketch(stdout, out, all)
+	return firstError(printSketch(stdout, out, all), first.printParts(stdout, out, all.Rows() == 0))
 }
 
 // refuseTwice refuses to merge a file with itself, by whatever names.

@@ -22,6 +22,18 @@ type session struct {
 	seen map[string]dataset.Stamp
 	// cache is of the rows; nil: none.
 	cache *rowCache
+	// part is what a process alone reads of the rows; the zero value is all.
+	part dataset.Share
+	// alone says that nobody reads the other parts.
+	alone bool
+}
+
+// share is what this process reads of the rows.
+func (s session) share() dataset.Share {
+	if s.ranks == nil {
+		return s.part
+	}
+	return s.ranks.Share()
 }
 
 // An expected is what a model or a sketch says of the rows that are opened for it.
@@ -99,11 +111,15 @@ func (o *rowFlags) open(ctx context.Context, run session, like expected) (*file.
 	if err != nil {
 		return nil, nil, err
 	}
-	byNumber := run.ranks != nil && (weights != nil || o.rows != "")
+	share := run.share()
+	if err := o.checkPart(run.part, opts); err != nil {
+		return nil, nil, err
+	}
+	byNumber := (run.ranks != nil || !share.Whole()) && (weights != nil || o.rows != "")
 	if byNumber {
-		err = o.checkNumbered(opts)
+		err = o.checkNumbered(opts, run.ranks != nil)
 	} else {
-		opts.Share, opts.Widest = run.ranks.Share(), run.ranks.Widest(ctx)
+		opts.Share, opts.Widest, opts.Alone = share, run.ranks.Widest(ctx), run.alone
 	}
 	if err != nil {
 		return nil, nil, err
@@ -116,6 +132,11 @@ func (o *rowFlags) open(ctx context.Context, run session, like expected) (*file.
 	opened, err := file.Open(o.dataFiles(), opts)
 	if err != nil {
 		return nil, nil, err
+	}
+	if run.ranks == nil {
+		if err := o.nameAsWhole(opened, opts); err != nil {
+			return nil, nil, err
+		}
 	}
 	src := opened.Source
 	switch {
@@ -137,7 +158,7 @@ func (o *rowFlags) open(ctx context.Context, run session, like expected) (*file.
 	}
 	src, err = cutRows(src, o.rows)
 	if err == nil && byNumber {
-		src, err = dataset.Part(src, run.ranks.Share())
+		src, err = dataset.Part(src, share)
 	}
 	return opened, src, err
 }
@@ -166,17 +187,20 @@ func parseRows(text string) (lo, hi int64, err error) {
 }
 
 // checkNumbered refuses to share out rows by their numbers where these are not known.
-func (o *rowFlags) checkNumbered(opts file.Options) error {
+func (o *rowFlags) checkNumbered(opts file.Options, ranks bool) error {
 	path := o.dataFiles()[0]
 	format, err := file.Format(path, opts)
 	if err != nil || file.Numbered(format) {
 		return err
 	}
-	flag, instead := "--rows", "leave it out"
+	flag, instead, divide := "--rows", "leave it out", "--part"
+	if ranks {
+		divide = "--mpi"
+	}
 	if o.rows == "" {
 		flag, instead = "--weights", "put the weights into a column"
 	}
-	return badInput("%s: with --mpi a file beside %s, or a range of its rows, needs rows that are known by number; %s is %s: take npy, npz, Parquet or Arrow, or %s", flag, path, path, format, instead)
+	return badInput("%s: with %s a file beside %s, or a range of its rows, needs rows that are known by number; %s is %s: take npy, npz, Parquet or Arrow, or %s", flag, divide, path, path, format, instead)
 }
 
 // openLike opens rows for a model or a sketch, what, that was made of such before: they must

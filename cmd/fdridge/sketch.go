@@ -28,6 +28,8 @@ func sketchCommand() *cobra.Command {
 			switch {
 			case out == "":
 				return badInput("--out: no file is named")
+			case in.standardize && !in.part.share.Whole():
+				return badInput("--standardize: each part would be scaled by means and deviations of its own, and none of them merge; sketch without it, or fit by ranks (--mpi)")
 			case size.oneShotError > 0:
 				return badInput("--size: %v is an error at some gamma, of which a sketch knows none; see plan --error", size.oneShotError)
 			}
@@ -46,6 +48,7 @@ func sketchCommand() *cobra.Command {
 		},
 	}
 	in.register(c.Flags())
+	in.part.registerPart(c.Flags(), "the sketches of all parts merge into that of all rows")
 	c.Flags().Lookup("standardize").Usage = "scale the input columns to mean 0 and deviation 1 of these rows first, sparse ones to deviation 1 alone, by a pass of its own; such a sketch is solved as it is, and merges with none of other rows, whose means and deviations are others"
 	size.register(c.Flags())
 	rows.register(c.Flags())
@@ -83,7 +86,7 @@ func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, runs *run
 	if err := described.save(out, sum); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	if err := printSketch(stdout, out, sum); err != nil || !in.standardize {
+	if err := firstError(printSketch(stdout, out, sum), described.printParts(stdout, out, sum.Rows() == 0)); err != nil || !in.standardize {
 		return err
 	}
 	_, err = fmt.Fprintln(stdout, "standardised by the means and deviations of these rows: to be solved as it is, it merges with no sketch of others")

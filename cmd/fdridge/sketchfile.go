@@ -24,11 +24,12 @@ type description struct {
 	NNZ         int64             `json:"nnz"`
 	Preparation model.Preparation `json:"preparation"`
 	Penalty     []float64         `json:"penalty,omitempty"` // which Preparation has already
+	Parts       []partSet         `json:"parts,omitempty"`   // none: the rows were not divided
 }
 
 func (d *data) describe(o *rowFlags) (*description, error) {
 	columns, err := d.columns(o)
-	return &description{d.opened.Format, o.target.value, columns, d.counted.Nonzeros(), d.prep, d.p}, err
+	return &description{d.opened.Format, o.target.value, columns, d.counted.Nonzeros(), d.prep, d.p, d.parts}, err
 }
 
 // save writes a summary to a file, whole or not at all.
@@ -74,6 +75,11 @@ func load(name string, be engine.Backend) (*ridge.Summary, *description, error) 
 			return nil, nil, badInput("%s: what it says of its rows cannot be read: %w", name, err)
 		}
 	}
+	for _, p := range kept.Parts {
+		if err := p.check(); err != nil {
+			return nil, nil, badInput("%s: what it says of its rows cannot be right: %w", name, err)
+		}
+	}
 	return sum, &kept, nil
 }
 
@@ -107,6 +113,10 @@ func (d *description) join(o *description) error {
 	case !reflect.DeepEqual(d.Preparation, o.Preparation):
 		return errors.New("their columns or features differ")
 	}
-	d.NNZ += o.NNZ
+	parts, err := joinParts(d.Parts, o.Parts)
+	if err != nil {
+		return err
+	}
+	d.NNZ, d.Parts = d.NNZ+o.NNZ, parts
 	return nil
 }

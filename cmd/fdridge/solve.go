@@ -97,6 +97,9 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
+	if err := d.refuseIncomplete(name); err != nil {
+		return err
+	}
 	cfg := sum.Config()
 	f, traces, opts := o.begin(be, cfg.Intercept)
 	after, err := o.penalise(ctx, d)

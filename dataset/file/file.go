@@ -57,7 +57,7 @@ type Options struct {
 	Origin
 }
 
-// An Origin says more of where the data come from.
+// An Origin says more of where the data come from, and who else reads them.
 type Origin struct {
 	// Was has, by their names, the stamps of files that were looked at or read before. A
 	// file that has changed since is a *[dataset.ChangedError].
@@ -66,6 +66,10 @@ type Origin struct {
 	// Arrow. The rows can be read once ([dataset.Once]). It is not divided, and not transposed;
 	// svmlight rows need Features.
 	Pipe *dataset.Pipe `json:"-"`
+	// Alone says that the other shares may be read by nobody. The text of a csv file before its
+	// share is then looked through, to tell a line break in quotes, which ends no row, from one
+	// that does: where all shares are read the one before has an error of it.
+	Alone bool `json:"-"`
 }
 
 // An Opened is a source of the rows of some files. All have one layout: that of the first

@@ -61,6 +61,11 @@ func formats() []format {
 		name: "csv", suffixes: []string{".csv", ".tsv"},
 		fields: true, piped: true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
+			if opts.Alone {
+				if err := p.beginsRow(); err != nil {
+					return nil, err
+				}
+			}
 			text := csvOptions(opts)
 			text.Range = p.bytes()
 			s, err := csv.Open(p.path, text)

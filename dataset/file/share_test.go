@@ -111,6 +111,8 @@ func TestShares(t *testing.T) {
 		"deflated npz":         {[]string{at(npz(t, zip.Deflate, "x.npy", array))}, last},
 		"npz with its target":  {[]string{at(npz(t, zip.Store, "x.npy", array, "y.npy", y))}, file.Options{Target: []string{"y"}, Targets: 1}},
 		"parquet":              {[]string{at(parquetFile(t, []string{"a", "b", "c", "y"}, n, x))}, last},
+		"arrow":                {[]string{at(arrowOf(t, false, n)), at(arrowOf(t, false, n))}, file.Options{Target: []string{"a"}, Targets: 1}},
+		"arrow stream":         {[]string{at(arrowOf(t, true, n))}, file.Options{Target: []string{"a"}, Targets: 1}},
 		"several arrays":       {[]string{at(array), at(turned), at(zipped(t, array))}, last},
 		"target of its own":    {[]string{at(array)}, file.Options{Target: []string{named(t, "y.npy", y)}, Targets: 1}},
 		"targets in a text":    {[]string{at(array), at(array)}, file.Options{Target: []string{named(t, "y.csv", strings.Repeat("1\n2\n", n))}, Targets: 1}},

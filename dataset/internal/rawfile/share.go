@@ -111,7 +111,7 @@ func (f *File) Beyond(line int) error {
 	if f.share.behind != nil {
 		return f.Wrap(f.share.behind, line+1)
 	}
-	return &dataset.InputError{File: f.Name, Line: line, Msg: "a quoted line break is where the file is divided; take another number of ranks, or make as many files as ranks"}
+	return &dataset.InputError{File: f.Name, Line: line, Msg: "a quoted line break is where the file is divided; take another number of ranks or parts, or make as many files as there are of them"}
 }
 
 // Place corrects the line of an error in a share. It counts the lines of the file before the

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
@@ -38,6 +39,20 @@ func OfFiles(names []string, digests bool) ([]Setting, map[string]dataset.Stamp)
 		out = append(out, Setting{name, stamp.String()})
 		if seen[name] = stamp; info.Mode().IsRegular() && digests {
 			out = append(out, Setting{name + digested, digest(name, info.Size())})
+		}
+	}
+	return out, seen
+}
+
+// ContentsOf are the size and a digest of each file, by which copies are alike whatever their
+// names and times are. It returns what the files were, by name. A name that is no file's is left
+// out, as of [OfFiles].
+func ContentsOf(names []string) ([]string, map[string]dataset.Stamp) {
+	settings, seen := OfFiles(names, true)
+	var out []string
+	for _, s := range settings {
+		if name, ok := strings.CutSuffix(s.Name, digested); ok {
+			out = append(out, fmt.Sprintf("%d %s", seen[name].Size, s.Value))
 		}
 	}
 	return out, seen
