@@ -62,15 +62,18 @@ func TestLinearTicks(t *testing.T) {
 }
 
 func TestSplit(t *testing.T) {
-	for line, want := range map[string][]string{
-		"":                {""},
-		"plain":           {"plain"},
-		"2⁻⁸":             {"2", "−8"},
-		"‖x⁽ᵗ⁾ − x*‖²":    {"‖x", "(t)", " − x*‖", "2"},
-		"5·10⁻⁹ and more": {"5·10", "−9", " and more"},
+	up := func(text string) run { return run{text: text, raised: true} }
+	greek := func(text string) run { return run{text: text, greek: true} }
+	for line, want := range map[string][]run{
+		"":                {{}},
+		"plain":           {{text: "plain"}},
+		"2⁻⁸":             {{text: "2"}, up("−8")},
+		"‖x⁽ᵗ⁾ − x*‖²":    {{text: "‖x"}, up("(t)"), {text: " − x*‖"}, up("2")},
+		"5·10⁻⁹ and more": {{text: "5·10"}, up("−9"), {text: " and more"}},
+		"σ², of γ":        {greek("σ"), up("2"), {text: ", of "}, greek("γ")},
 	} {
 		if got := split(line); !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", line, got, want)
+			t.Errorf("%q: %v, want %v", line, got, want)
 		}
 	}
 }
