@@ -61,6 +61,35 @@ func TestLinearTicks(t *testing.T) {
 	}
 }
 
+// TestWholeTicks: ticks are whole, few have labels, and those are told apart.
+func TestWholeTicks(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi float64
+		labels []string
+	}{
+		{0.97, 2.03, []string{"1", "2"}},
+		{0.8, 5.1, []string{"1", "2", "3", "4", "5"}},
+		{0.7, 13.8, []string{"2", "4", "6", "8", "10", "12"}},
+		{-6, 263, []string{"0", "50", "100", "150", "200", "250"}},
+		{1, 20000, nil},
+		{1, 8, []string{"1", "2", "3", "4", "5", "6", "7", "8"}},
+	} {
+		ticks := wholeTicks{}.Ticks(c.lo, c.hi)
+		var labels []string
+		for _, tick := range ticks {
+			if tick.Value != math.Trunc(tick.Value) || tick.Value < c.lo || tick.Value > c.hi {
+				t.Errorf("%v to %v: a tick at %v", c.lo, c.hi, tick.Value)
+			}
+			if tick.Label != "" {
+				labels = append(labels, tick.Label)
+			}
+		}
+		if c.labels != nil && !slices.Equal(labels, c.labels) || len(labels) < 2 || len(labels) > 8 || len(ticks) > 45 {
+			t.Errorf("%v to %v: %d ticks, labels %q, want %q", c.lo, c.hi, len(ticks), labels, c.labels)
+		}
+	}
+}
+
 func TestSplit(t *testing.T) {
 	up := func(text string) run { return run{text: text, raised: true} }
 	greek := func(text string) run { return run{text: text, greek: true} }

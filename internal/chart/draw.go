@@ -111,6 +111,9 @@ func (d *drawing) panel(panel *Panel) (*plot.Plot, error) {
 		}
 	}
 	axis(&p.X, float64(panel.LogX), 0, 0)
+	if panel.WholeX {
+		p.X.Tick.Marker = wholeTicks{}
+	}
 	base := 0.0
 	if panel.LogY {
 		base = 10
