@@ -35,7 +35,12 @@ func BenchmarkBlocks(b *testing.B) {
 			if n > 512 && k.Name == "generic" {
 				continue
 			}
-			b.Run(fmt.Sprintf("%s/%d", k.Name, n), func(b *testing.B) { sweep(b, n, configs) })
+			b.Run(fmt.Sprintf("%s/%d", k.Name, n), func(b *testing.B) {
+				if n > 512 || k.Name == "generic" {
+					large(b)
+				}
+				sweep(b, n, configs)
+			})
 		}
 	}
 }

@@ -143,6 +143,9 @@ func BenchmarkSymEig(b *testing.B) {
 func BenchmarkTridiagonal(b *testing.B) {
 	for _, n := range []int{512, 1024, 2048, 4096} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			if n > 2048 {
+				large(b)
+			}
 			onEachBackend(b, func(b *testing.B, be engine.Backend) {
 				spd, a := positiveDefinite(be, n), make([]float64, n*n)
 				d, e, tau, work := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, be.TridiagonalWork(n))

@@ -27,6 +27,7 @@ func BenchmarkPath(b *testing.B) {
 		{"slow", Slow, 5000, 16384, 256},
 	} {
 		b.Run(fmt.Sprintf("%s/n=%d,d=%d,m=%d", c.name, c.n, c.d, c.m), func(b *testing.B) {
+			manyRows(b, c.n, c.d)
 			a := c.rows(c.n, c.d)
 			src, err := dataset.FromDense(c.n, c.d, 1, a, Targets(c.n, c.d, a))
 			if err != nil {
@@ -82,6 +83,9 @@ func BenchmarkManyGammas(b *testing.B) {
 		{"gaussian", Rows, 10000, 4096},
 	} {
 		b.Run(fmt.Sprintf("%s/n=%d,d=%d", c.name, c.n, c.d), func(b *testing.B) {
+			if c.d > 1024 {
+				large(b)
+			}
 			a := c.rows(c.n, c.d)
 			src, err := dataset.FromDense(c.n, c.d, 1, a, Targets(c.n, c.d, a))
 			if err != nil {

@@ -2,6 +2,7 @@
 // every backend of the build:
 //
 //	go test -bench . ./bench
+//	go test -bench . ./bench -large   # with those that take minutes or gigabytes
 //	FDRIDGE_THREADS=1 GOMAXPROCS=1 go test -tags openblas -bench Sketch ./bench
 //
 // Command compare, below, times rivals in turn.

@@ -20,6 +20,7 @@ var streams = []struct{ n, d, m int }{{20000, 1024, 256}, {20000, 1024, 64}, {10
 func BenchmarkSketch(b *testing.B) {
 	for _, c := range streams {
 		b.Run(fmt.Sprintf("n=%d,d=%d,m=%d", c.n, c.d, c.m), func(b *testing.B) {
+			manyRows(b, c.n, c.d)
 			a := Rows(c.n, c.d)
 			tuning, err := engine.DefaultTuning()
 			if err != nil {
@@ -202,6 +203,7 @@ func BenchmarkLanes(b *testing.B) {
 	for _, c := range streams {
 		for _, lanes := range []int{1, 2} {
 			b.Run(fmt.Sprintf("n=%d,d=%d,m=%d,lanes=%d", c.n, c.d, c.m, lanes), func(b *testing.B) {
+				manyRows(b, c.n, c.d)
 				src, err := dataset.FromDense(c.n, c.d, 1, Slow(c.n, c.d), Slow(c.n, 1))
 				if err != nil {
 					b.Fatal(err)

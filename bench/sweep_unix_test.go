@@ -30,6 +30,7 @@ import (
 func BenchmarkSweep(b *testing.B) {
 	for _, c := range []struct{ n, d, m int }{{20000, 1024, 256}, {20000, 1024, 64}, {10000, 4096, 128}, {5000, 16384, 64}} {
 		b.Run(fmt.Sprintf("n=%d,d=%d,m=%d", c.n, c.d, c.m), func(b *testing.B) {
+			manyRows(b, c.n, c.d)
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 			a, y := Rows(c.n, c.d), Numbers(c.n)
 			memory, err := dataset.FromDense(c.n, c.d, 1, a, y)

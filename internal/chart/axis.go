@@ -66,6 +66,31 @@ func (linearTicks) Ticks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
+// wholeTicks are whole numbers, at most eight of them labelled, and four or fewer between these.
+type wholeTicks struct{}
+
+// Ticks implements [plot.Ticker].
+func (wholeTicks) Ticks(lo, hi float64) []plot.Tick {
+	step := 1.0
+	for power := 1.0; (hi-lo)/step > 7; power *= 10 {
+		for _, i := range []float64{1, 2, 5, 10} {
+			if step = i * power; (hi-lo)/step <= 7 {
+				break
+			}
+		}
+	}
+	var ticks []plot.Tick
+	small := max(1, math.Floor(step/5))
+	for k := int(math.Ceil(lo / small)); float64(k)*small <= hi; k++ {
+		tick := plot.Tick{Value: float64(k) * small}
+		if math.Mod(tick.Value, step) == 0 {
+			tick.Label = Digits(tick.Value, 6)
+		}
+		ticks = append(ticks, tick)
+	}
+	return ticks
+}
+
 func within(lo, hi float64, ticks []plot.Tick) []plot.Tick {
 	var out []plot.Tick
 	for _, t := range ticks {

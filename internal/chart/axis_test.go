@@ -61,16 +61,48 @@ func TestLinearTicks(t *testing.T) {
 	}
 }
 
+// TestWholeTicks: ticks are whole, few have labels, and those are told apart.
+func TestWholeTicks(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi float64
+		labels []string
+	}{
+		{0.97, 2.03, []string{"1", "2"}},
+		{0.8, 5.1, []string{"1", "2", "3", "4", "5"}},
+		{0.7, 13.8, []string{"2", "4", "6", "8", "10", "12"}},
+		{-6, 263, []string{"0", "50", "100", "150", "200", "250"}},
+		{1, 20000, nil},
+		{1, 8, []string{"1", "2", "3", "4", "5", "6", "7", "8"}},
+	} {
+		ticks := wholeTicks{}.Ticks(c.lo, c.hi)
+		var labels []string
+		for _, tick := range ticks {
+			if tick.Value != math.Trunc(tick.Value) || tick.Value < c.lo || tick.Value > c.hi {
+				t.Errorf("%v to %v: a tick at %v", c.lo, c.hi, tick.Value)
+			}
+			if tick.Label != "" {
+				labels = append(labels, tick.Label)
+			}
+		}
+		if c.labels != nil && !slices.Equal(labels, c.labels) || len(labels) < 2 || len(labels) > 8 || len(ticks) > 45 {
+			t.Errorf("%v to %v: %d ticks, labels %q, want %q", c.lo, c.hi, len(ticks), labels, c.labels)
+		}
+	}
+}
+
 func TestSplit(t *testing.T) {
-	for line, want := range map[string][]string{
-		"":                {""},
-		"plain":           {"plain"},
-		"2⁻⁸":             {"2", "−8"},
-		"‖x⁽ᵗ⁾ − x*‖²":    {"‖x", "(t)", " − x*‖", "2"},
-		"5·10⁻⁹ and more": {"5·10", "−9", " and more"},
+	up := func(text string) run { return run{text: text, raised: true} }
+	greek := func(text string) run { return run{text: text, greek: true} }
+	for line, want := range map[string][]run{
+		"":                {{}},
+		"plain":           {{text: "plain"}},
+		"2⁻⁸":             {{text: "2"}, up("−8")},
+		"‖x⁽ᵗ⁾ − x*‖²":    {{text: "‖x"}, up("(t)"), {text: " − x*‖"}, up("2")},
+		"5·10⁻⁹ and more": {{text: "5·10"}, up("−9"), {text: " and more"}},
+		"σ², of γ":        {greek("σ"), up("2"), {text: ", of "}, greek("γ")},
 	} {
 		if got := split(line); !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", line, got, want)
+			t.Errorf("%q: %v, want %v", line, got, want)
 		}
 	}
 }

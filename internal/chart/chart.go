@@ -15,8 +15,10 @@ import (
 
 // A Figure is a grid of panels with one legend.
 type Figure struct {
-	Title   string // above; none where it is empty
-	Columns int    // panels per row
+	Title   string  // above; none where it is empty
+	Columns int     // panels per row
+	Width   float64 // of a panel in points, with its title and labels; default 224
+	Height  float64 // likewise; default 176
 	Looks   map[string]Look
 	Panels  []Panel
 }
@@ -26,6 +28,7 @@ type Panel struct {
 	Title, X, Y string
 	LogX        int // 0 linear, otherwise the base of its ticks, 2 or 10
 	LogY        bool
+	WholeX      bool    // x counts something: its ticks are whole numbers
 	YMin, YMax  float64 // 0, 0: automatic
 	Lines       []Line
 	Marks       []Mark
@@ -86,38 +89,39 @@ func (f *Figure) Save(w io.Writer, format string) error {
 	case "png":
 		return d.to(vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(d.width, d.height), vgimg.UseDPI(dpi))}, w)
 	case "svg":
-		text, err := d.svg()
+		header, body, err := d.svg("xlink:href", &Letters{}) // as files are read by programs of any age
 		if err != nil {
 			return err
 		}
-		_, err = w.Write(text)
+		_, err = w.Write(append(header, body...))
 		return err
 	}
 	return fmt.Errorf("chart: format %q is neither png nor svg", format)
 }
 
-// Inline is the figure as an svg element to stand in a page of HTML. Black, white and light
-// grey become colours of the page: currentColor, --page and --grid. The label describes
-// the figure to those who cannot see it.
-func (f *Figure) Inline(label string) (string, error) {
+// Inline is the figure as an svg element to stand in a page of HTML, whose pictures share their
+// letters. Black, white and light grey become colours of the page: currentColor, --page and --grid.
+// The label describes the figure to those who cannot see it. The element has a class, if one is given.
+func (f *Figure) Inline(class, label string, shared *Letters) (string, error) {
 	d, err := layOut(f)
 	if err != nil {
 		return "", err
 	}
-	text, err := d.svg()
+	_, body, err := d.svg("href", shared)
 	if err != nil {
 		return "", err
 	}
-	_, text, _ = bytes.Cut(text, []byte("<svg"))
-	_, text, _ = bytes.Cut(text, []byte(">"))
 	for _, colour := range [][2]string{{"#FFFFFF", "var(--page)"}, {"#000000", "currentColor"}, {"#DDDDDD", "var(--grid)"}} {
-		text = bytes.ReplaceAll(text, []byte(colour[0]), []byte(colour[1]))
+		body = bytes.ReplaceAll(body, []byte(colour[0]), []byte(colour[1]))
 	}
 	var quoted bytes.Buffer
 	if err := xml.EscapeText(&quoted, []byte(label)); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("<svg viewBox=\"0 0 %.5g %.5g\" fill=\"currentColor\" role=\"img\" aria-label=\"%s\">%s", d.width.Points(), d.height.Points(), quoted.String(), text), nil
+	if class != "" {
+		class = fmt.Sprintf("class=%q ", class)
+	}
+	return fmt.Sprintf("<svg %sviewBox=\"0 0 %.5g %.5g\" fill=\"currentColor\" role=\"img\" aria-label=\"%s\">%s", class, d.width.Points(), d.height.Points(), quoted.String(), body), nil
 }
 
 func (d *drawing) to(c vg.CanvasWriterTo, w io.Writer) error {
@@ -126,12 +130,12 @@ func (d *drawing) to(c vg.CanvasWriterTo, w io.Writer) error {
 	return err
 }
 
-// svg names fonts of the same widths beside the one that the layout is made with,
-// for where it is missing.
-func (d *drawing) svg() ([]byte, error) {
-	var b bytes.Buffer
-	if err := d.to(vgsvg.New(d.width, d.height), &b); err != nil {
-		return nil, err
+// svg is the drawing as what stands before the elements of an SVG, and these.
+func (d *drawing) svg(refer string, shared *Letters) (header, body []byte, err error) {
+	if shared.written == nil {
+		shared.written = map[string]bool{}
 	}
-	return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")), nil
+	c := &outlined{Canvas: vgsvg.New(d.width, d.height), shared: shared, refer: refer}
+	d.draw(c)
+	return c.svg()
 }

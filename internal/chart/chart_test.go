@@ -83,15 +83,15 @@ func TestSave(t *testing.T) {
 // TestInline: the element stands in a page that sets its colours, and holds no
 // colour of its own for text and ground.
 func TestInline(t *testing.T) {
-	text, err := example().Inline(`a "<quoted>" label`)
+	text, err := example().Inline("wide", `a "<quoted>" label`, &Letters{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	parseXML(t, text)
-	if !strings.HasPrefix(text, "<svg ") || !strings.HasSuffix(strings.TrimSpace(text), "</svg>") {
+	if !strings.HasPrefix(text, `<svg class="wide" viewBox=`) || !strings.HasSuffix(strings.TrimSpace(text), "</svg>") {
 		t.Errorf("%.100s", text)
 	}
-	for _, not := range []string{"#FFFFFF", "#000000", "#DDDDDD", "http", "<quoted>"} {
+	for _, not := range []string{"#FFFFFF", "#000000", "#DDDDDD", "http", "<quoted>", "<text", "font-"} {
 		if strings.Contains(text, not) {
 			t.Errorf("the element holds %q", not)
 		}
@@ -131,7 +131,7 @@ func TestRefuses(t *testing.T) {
 				t.Errorf("%s: %s was drawn", name, format)
 			}
 		}
-		if _, err := f.Inline(""); err == nil {
+		if _, err := f.Inline("", "", &Letters{}); err == nil {
 			t.Errorf("%s: was drawn inline", name)
 		}
 	}

@@ -19,8 +19,8 @@ import (
 // Sizes in points: a panel with its title and labels, a line of these, the figure's
 // title, the legend, the margin, lines and markers.
 const (
-	panelWidth  = 224
-	panelHeight = 176
+	panelWidth  = 224 // where a figure says nothing
+	panelHeight = 176 // likewise
 	labelLine   = 15
 	titleLine   = 24
 	legendLine  = 17
@@ -71,8 +71,8 @@ func layOut(f *Figure) (*drawing, error) {
 		}
 		d.plots = append(d.plots, p)
 	}
-	d.width = vg.Length(columns)*panelWidth + 2*margin
-	d.height = vg.Length(d.rows)*(panelHeight-labelLine+d.captionHeight()) + 2*margin + d.titleHeight() + 6 + d.legendHeight()
+	d.width = vg.Length(columns)*vg.Length(cmp.Or(f.Width, panelWidth)) + 2*margin
+	d.height = vg.Length(d.rows)*(vg.Length(cmp.Or(f.Height, panelHeight))-labelLine+d.captionHeight()) + 2*margin + d.titleHeight() + 6 + d.legendHeight()
 	return d, nil
 }
 
@@ -111,6 +111,9 @@ func (d *drawing) panel(panel *Panel) (*plot.Plot, error) {
 		}
 	}
 	axis(&p.X, float64(panel.LogX), 0, 0)
+	if panel.WholeX {
+		p.X.Tick.Marker = wholeTicks{}
+	}
 	base := 0.0
 	if panel.LogY {
 		base = 10

@@ -3,6 +3,7 @@
 //
 //	go run ./internal/verify/mutants            # all of them, from the top of the repository
 //	go run ./internal/verify/mutants -run merge # those whose name matches a regular expression
+//	go run ./internal/verify/mutants -sample 6 -seed 1 # six of them, the same for the same seed
 //
 // It prints a line for each, killed or SURVIVED, and fails if any survives, or does
 // not compile, or no longer applies, or if its test fails without it. The patches are
@@ -16,10 +17,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -29,8 +32,10 @@ const limit = 5 * time.Minute
 
 func main() {
 	pattern := flag.String("run", "", "only mutants whose name matches this regular expression")
+	sample := flag.Int("sample", 0, "only so many of these mutants, drawn by -seed (default all)")
+	seed := flag.Uint64("seed", 1, "which sample is drawn")
 	flag.Parse()
-	killed, failed, err := run(*pattern)
+	killed, failed, err := run(*pattern, *sample, *seed)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
@@ -41,10 +46,13 @@ func main() {
 	}
 }
 
-func run(pattern string) (killed, failed int, err error) {
+func run(pattern string, sample int, seed uint64) (killed, failed int, err error) {
 	match, err := regexp.Compile(pattern)
 	if err != nil {
 		return 0, 0, err
+	}
+	if sample < 0 {
+		return 0, 0, fmt.Errorf("-sample: %d", sample)
 	}
 	root, err := filepath.Abs(".")
 	if err != nil {
@@ -56,10 +64,7 @@ func run(pattern string) (killed, failed int, err error) {
 	}
 	defer os.RemoveAll(dir)
 	l := lab{root: root, dir: dir, healthy: make(map[string]error)}
-	for _, m := range mutants {
-		if !match.MatchString(m.name) {
-			continue
-		}
+	for _, m := range drawn(match, sample, seed) {
 		verdict := "killed"
 		if err := l.kill(m); err != nil {
 			verdict = err.Error()
@@ -70,6 +75,27 @@ func run(pattern string) (killed, failed int, err error) {
 		fmt.Printf("%-52s %-26s %-32s %s\n", m.name, m.file, m.pkg+" "+m.test, verdict)
 	}
 	return killed, failed, nil
+}
+
+// drawn are the mutants that match, or a sample of so many of them, in the order of the table.
+// All samples of one size are equally likely.
+func drawn(match *regexp.Regexp, sample int, seed uint64) []mutant {
+	var all []mutant
+	for _, m := range mutants {
+		if match.MatchString(m.name) {
+			all = append(all, m)
+		}
+	}
+	if sample == 0 || sample >= len(all) {
+		return all
+	}
+	chosen := rand.New(rand.NewPCG(seed, 0)).Perm(len(all))[:sample]
+	slices.Sort(chosen)
+	out := make([]mutant, sample)
+	for i, k := range chosen {
+		out[i] = all[k]
+	}
+	return out
 }
 
 // A lab builds and runs tests.

@@ -142,8 +142,11 @@ func (c *choice) edge() string {
 	if !c.AtEnd {
 		return ""
 	}
-	return "; it is at the end of those tried, and the best may lie beyond: say --gamma auto:G,G,…"
+	return "; it is " + beyond
 }
+
+// beyond is what edge says of the γ chosen.
+const beyond = "at the end of those tried, and the best may lie beyond: say --gamma auto:G,G,…"
 
 // sentence says what was chosen and whether that is certain.
 func (c *choice) sentence() string {

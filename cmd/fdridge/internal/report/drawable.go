@@ -230,6 +230,9 @@ func ChooseKind(asked string, all []*Drawable) (string, error) {
 	return possible[0], nil
 }
 
+// alone is the size of the only panel of a chart, in points.
+var alone = [2]float64{440, 250}
+
 // Draw draws one kind of all, side by side.
 func Draw(kind string, all []*Drawable) (*chart.Figure, error) {
 	f := &chart.Figure{Looks: looks}
@@ -246,7 +249,10 @@ func Draw(kind string, all []*Drawable) (*chart.Figure, error) {
 		f.Columns = max(f.Columns, len(panels))
 		f.Panels = append(f.Panels, panels...)
 	}
-	if f.Columns == 1 {
+	switch {
+	case f.Columns == 1 && len(all) == 1:
+		f.Width, f.Height = alone[0], alone[1]
+	case f.Columns == 1:
 		f.Columns = min(3, len(all))
 	}
 	return f, nil

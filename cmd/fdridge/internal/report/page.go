@@ -43,17 +43,18 @@ func (f *Fit) WritePage(w io.Writer) error {
 		Verdict: f.verdict(), Certificate: f.certificate(), Weights: f.weights(),
 		Command: f.Asked.Command, Version: f.Asked.Program,
 	}
+	draws := &pen{}
 	var err error
 	if p.Ran, err = f.ran(rec); err != nil {
 		return err
 	}
-	if p.Path, err = f.path(rec); err != nil {
+	if p.Path, err = f.path(rec, draws); err != nil {
 		return err
 	}
-	if p.Spectrum, err = f.spectrum(); err != nil {
+	if p.Spectrum, err = f.spectrum(draws); err != nil {
 		return err
 	}
-	if p.Convergence, err = f.convergence(); err != nil {
+	if p.Convergence, err = f.convergence(draws); err != nil {
 		return err
 	}
 	return pageTemplate.Execute(w, p)

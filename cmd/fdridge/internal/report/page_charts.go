@@ -12,29 +12,56 @@ import (
 
 // A picture is a chart in the page and what is said below it.
 type picture struct {
-	SVG     template.HTML // made by chart, which escapes all text
+	SVG     []template.HTML // made by chart, which escapes all text; one for wide and one for narrow pages, or one for all
 	Caption string
 }
 
-// draw makes a picture of each panel, which so may stand side by side or not.
-func draw(panels ...captioned) ([]picture, error) {
+// A pen draws the pictures of one page, which share their letters.
+type pen struct{ letters chart.Letters }
+
+// beside makes a picture of each panel, which so may stand side by side or not.
+func (p *pen) beside(panels ...captioned) ([]picture, error) {
 	var out []picture
 	for _, panel := range panels {
-		title := panel.Title
-		panel.Title = ""
-		f := chart.Figure{Columns: 1, Looks: looks, Panels: []chart.Panel{panel.Panel}}
-		svg, err := f.Inline(title + ": " + panel.Y + " against " + panel.X)
+		one, err := p.draw(panel, "")
 		if err != nil {
 			return nil, err
 		}
-		caption := strings.ToUpper(title[:1]) + title[1:] + "."
-		if panel.caption != "" {
-			caption += " " + panel.caption
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// across makes a picture as wide as the page: one for wide pages and one for narrow ones, whose
+// letters would be too small in the other.
+func (p *pen) across(panel captioned) ([]picture, error) {
+	both, err := p.draw(panel, "wide", "narrow")
+	return []picture{both}, err
+}
+
+// sizes are those of a panel in the page, in points, by the class of its element.
+var sizes = map[string][2]float64{"wide": {620, 250}, "narrow": {290, 220}}
+
+// draw makes a picture of a panel, once for each class of elements.
+func (p *pen) draw(panel captioned, classes ...string) (picture, error) {
+	title := panel.Title
+	panel.Title = ""
+	f := chart.Figure{Columns: 1, Looks: looks, Panels: []chart.Panel{panel.Panel}}
+	caption := strings.ToUpper(title[:1]) + title[1:] + "."
+	if panel.caption != "" {
+		caption += " " + panel.caption
+	}
+	if n := len(f.LeftOut()); n > 0 {
+		caption += fmt.Sprintf(" %d values that are zero or not finite are not drawn.", n)
+	}
+	out := picture{Caption: caption}
+	for _, class := range classes {
+		f.Width, f.Height = sizes[class][0], sizes[class][1]
+		svg, err := f.Inline(class, title+": "+panel.Y+" against "+panel.X, &p.letters)
+		if err != nil {
+			return picture{}, err
 		}
-		if n := len(f.LeftOut()); n > 0 {
-			caption += fmt.Sprintf(" %d values that are zero or not finite are not drawn.", n)
-		}
-		out = append(out, picture{template.HTML(svg), caption})
+		out.SVG = append(out.SVG, template.HTML(svg))
 	}
 	return out, nil
 }
@@ -42,6 +69,7 @@ func draw(panels ...captioned) ([]picture, error) {
 // A pathSection shows what γ was chosen from, or the several that were asked for.
 type pathSection struct {
 	Choice   string
+	AtEnd    string // that the γ chosen is the least or the largest tried, else ""
 	Pictures []picture
 	Points   []pathRow
 }
@@ -52,10 +80,13 @@ type pathRow struct {
 	Chosen                     bool
 }
 
-func (f *Fit) path(rec *fitRecord) (pathSection, error) {
+func (f *Fit) path(rec *fitRecord, p *pen) (pathSection, error) {
 	out := pathSection{Choice: fmt.Sprintf("γ = %s was asked for; --gamma auto would choose one.", chart.Digits(f.Found.Solutions[0].Gamma, 4))}
 	if rec.Choice != nil {
 		out.Choice = rec.Choice.sentence() + " GCV is generalised cross-validation, n·RSS/(n − df)², an estimate of the squared error on new rows."
+		if rec.Choice.AtEnd {
+			out.AtEnd = fmt.Sprintf("γ = %s is %s.", chart.Digits(float64(rec.Choice.Gamma), 4), beyond)
+		}
 	} else if n := len(rec.Fits); n > 1 {
 		out.Choice = fmt.Sprintf("The %d γ were asked for; --gamma auto would choose one.", n)
 	}
@@ -63,7 +94,7 @@ func (f *Fit) path(rec *fitRecord) (pathSection, error) {
 	if err != nil || path == nil {
 		return out, err
 	}
-	if out.Pictures, err = draw(path.panels()...); err != nil {
+	if out.Pictures, err = p.beside(path.panels()...); err != nil {
 		return out, err
 	}
 	for i, g := range path.gamma {
@@ -80,7 +111,7 @@ type spectrumSection struct {
 	Pictures []picture
 }
 
-func (f *Fit) spectrum() (spectrumSection, error) {
+func (f *Fit) spectrum(p *pen) (spectrumSection, error) {
 	if f.Found.Summary == nil {
 		return spectrumSection{Text: "There is none: the method keeps no sketch."}, nil
 	}
@@ -102,7 +133,7 @@ func (f *Fit) spectrum() (spectrumSection, error) {
 		}
 	}
 	out := spectrumSection{Text: fmt.Sprintf("Of the %d directions that the sketch keeps, %d have a σ² above η. What lies well above η is seen for sure; a γ well above η makes the rest not matter.", len(s.Sigma2), above)}
-	out.Pictures, err = draw(captioned{Panel: spectrumPanel(s, gammas)})
+	out.Pictures, err = p.across(captioned{Panel: spectrumPanel(s, gammas)})
 	return out, err
 }
 
@@ -112,7 +143,7 @@ type convergenceSection struct {
 	Pictures []picture
 }
 
-func (f *Fit) convergence() (convergenceSection, error) {
+func (f *Fit) convergence(p *pen) (convergenceSection, error) {
 	if f.Traces == nil {
 		return convergenceSection{Text: "The method makes no refining passes."}, nil
 	}
@@ -130,6 +161,6 @@ func (f *Fit) convergence() (convergenceSection, error) {
 	if !slices.ContainsFunc(f.Traces, func(t *Trace) bool { return slices.ContainsFunc(t.Points, bounded) }) {
 		return convergenceSection{Text: text + " After no pass there was a bound on the relative error."}, nil
 	}
-	pictures, err := draw(captioned{convergencePanel(f.Traces), "Certified after each pass over the rows; at first there may be no finite bound."})
+	pictures, err := p.across(captioned{convergencePanel(f.Traces), "Certified after each pass over the rows; at first there may be no finite bound."})
 	return convergenceSection{text, pictures}, err
 }

@@ -124,7 +124,7 @@ func cut(v float64, p *chart.Panel) float64 {
 // spectrumPanel has the squared singular values of a sketch, its bound η, and the γ
 // of interest.
 func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
-	p := chart.Panel{Title: "spectrum of the sketch", X: "direction", Y: "sum of squares along it", LogY: true}
+	p := chart.Panel{Title: "spectrum of the sketch", X: "direction", WholeX: true, Y: "sum of squares along it", LogY: true}
 	sigma := chart.Line{Method: "spectrum", Label: "σ², of the sketch", Y: s.Sigma2, Plain: len(s.Sigma2) > fewPoints}
 	for i := range s.Sigma2 {
 		sigma.X = append(sigma.X, float64(i+1))
@@ -149,7 +149,7 @@ func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
 // more lines than looks, all but the first and the last look alike.
 func convergencePanel(traces []*Trace) chart.Panel {
 	const most = 6
-	p := chart.Panel{Title: "convergence", X: "pass over the rows after the sketch's", Y: "bound on ‖x − x*‖ / ‖x*‖", LogY: true}
+	p := chart.Panel{Title: "convergence", X: "pass over the rows after the sketch's", WholeX: true, Y: "bound on ‖x − x*‖ / ‖x*‖", LogY: true}
 	targets, last := 1, 0
 	for _, t := range traces {
 		targets, last = max(targets, t.Target), max(last, t.Points[len(t.Points)-1].Pass)
