@@ -166,9 +166,8 @@ func (w *Window) usable() error {
 	return w.bad
 }
 
-// append adds the rows of a block, row i being of the time at(i), which is known not to be before
-// those of others.
-func (w *Window) append(b dataset.Block, at func(i int) int64) error {
+// append adds the rows of a block, of times that are known not to be before those of others.
+func (w *Window) append(b dataset.Block, times rowTimes) error {
 	if err := w.usable(); err != nil {
 		return err
 	}
@@ -184,7 +183,7 @@ func (w *Window) append(b dataset.Block, at func(i int) int64) error {
 		all.merge(c.extent)
 	}
 	for i := range b.N {
-		if w.cfg.Duration > 0 && at(i) == noTime {
+		if w.cfg.Duration > 0 && times.at(i) == noTime {
 			return badinput.Errorf("ridge: rows of no time for a window of %v: tell the time by AppendAt or Advance", w.cfg.Duration)
 		}
 		all.add(b, i, d, t)
@@ -193,7 +192,7 @@ func (w *Window) append(b dataset.Block, at func(i int) int64) error {
 		}
 	}
 	for i := range b.N {
-		w.now = at(i)
+		w.now = times.at(i)
 		w.expire() // as Advance would have
 		if err := w.add(b, i); err != nil {
 			w.bad = err
