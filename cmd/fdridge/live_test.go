@@ -128,7 +128,7 @@ func TestLiveCommands(t *testing.T) {
 func TestLiveRefused(t *testing.T) {
 	dir, table := t.TempDir(), rowsCSV(20)
 	name, notes := filepath.Join(dir, "live.fds"), write(t, "notes.txt", "notes of mine, which are no sketch")
-	rows := write(t, "rows.csv", table)
+	rows := write(t, "rows.csv.previous", table)
 	for _, c := range []struct{ args, want string }{
 		{"--window 5", "--window: it is of live sketches: say --every"},
 		{"--half-life 5", "--half-life: it is of live sketches"},
@@ -147,19 +147,14 @@ func TestLiveRefused(t *testing.T) {
 		{"--every 1s --gamma 0", `--gamma: "0" is neither a positive number nor auto`},
 		{"--every 1s --gamma 1,2", `--gamma: "1,2" is neither a positive number nor auto`},
 		{"--every 1s -o " + notes, "--out: a live sketch goes on from the file that is there, and cannot: " + notes + ": fd: byte 0 of the message: not a message of fdridge"},
-		{"--every 1s -o " + rows + ".lock --data " + rows + ".lock.previous", "is read, and would be overwritten"},
 	} {
 		code, out, errs := piped(t.Context(), unread{t}, append([]string{"sketch", "-o", name, "--data", "-"}, strings.Fields(c.args)...)...)
-		if strings.Contains(c.args, "--data") {
-			code, out, errs = call(append([]string{"sketch"}, strings.Fields(c.args)...)...)
-			if err := os.WriteFile(rows+".lock.previous", []byte(table), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			code, out, errs = call(append([]string{"sketch"}, strings.Fields(c.args)...)...)
-		}
 		if code != usage || out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: exit %d, %s%s", c.args, code, out, errs)
 		}
+	}
+	if code, _, errs := call("sketch", "--data", rows, "--every", "1s", "-o", strings.TrimSuffix(rows, ".previous")); code != usage || !strings.Contains(errs, "is read, and would be overwritten") {
+		t.Errorf("it would overwrite its rows: exit %d, %s", code, errs)
 	}
 	if contents(t, notes) != "notes of mine, which are no sketch" {
 		t.Error("they are other notes")
