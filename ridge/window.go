@@ -59,10 +59,11 @@ type Window struct {
 	clock
 	appended int64 // rows, ever
 
-	cells  []*cell  // sketches, the oldest first
-	recent []*chunk // rows as they are, behind them
-	spare  []*chunk // memory for more
-	bad    error    // set when a merge failed; the window is lost
+	cells   []*cell  // sketches, the oldest first
+	recent  []*chunk // rows as they are, behind them
+	waiting []*chunk // rows of sketches that are to be made; none between calls
+	spare   []*chunk // memory for more
+	bad     error    // set when a merge failed; the window is lost
 
 	// Meta is the caller's own, as [Summary.Meta] is, and given to each summary that is read.
 	Meta []byte
