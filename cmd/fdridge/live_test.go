@@ -137,7 +137,6 @@ func TestLiveRefused(t *testing.T) {
 		{"--every 0s", "--every: 0s, must be 1ms or more"},
 		{"--every 1s --standardize", "--standardize: it does not go with --every: the means"},
 		{"--every 1s --cache " + dir, "--cache: it does not go with --every"},
-		{"--every 1s --part 0/2", "--part: it does not go with --every"},
 		{"--every 1s --transposed", "--transposed: it reads the rows again and again"},
 		{"--every 1s --window 5 --half-life 5", "--half-life: it does not go with --window"},
 		{"--every 1s --window 0", `--window: "0" is neither a number of rows nor a time`},
@@ -155,6 +154,14 @@ func TestLiveRefused(t *testing.T) {
 	}
 	if code, _, errs := call("sketch", "--data", rows, "--every", "1s", "-o", strings.TrimSuffix(rows, ".previous")); code != usage || !strings.Contains(errs, "is read, and would be overwritten") {
 		t.Errorf("it would overwrite its rows: exit %d, %s", code, errs)
+	}
+	if code, _, errs := call("sketch", "--data", rows, "--every", "1s", "--part", "0/2", "-o", name); code != usage || !strings.Contains(errs, "--part: it does not go with --every") {
+		t.Errorf("a part: exit %d, %s", code, errs)
+	}
+	part := filepath.Join(dir, "part.fds")
+	must(t, "sketch", "--data", rows, "--target", "y", "--part", "0/2", "-o", part)
+	if code, _, errs := call("sketch", "--data", rows, "--target", "y", "--every", "1s", "-o", part); code != usage || !strings.Contains(errs, "it is of parts of files") {
+		t.Errorf("going on from a part: exit %d, %s", code, errs)
 	}
 	if contents(t, notes) != "notes of mine, which are no sketch" {
 		t.Error("they are other notes")

@@ -97,7 +97,10 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	if err := firstError(d.refuseIncomplete(name), o.checkFaded(name, d)); err != nil {
+	if err := d.refuseIncomplete(name); err != nil {
+		return err
+	}
+	if err := o.checkFaded(name, d); err != nil {
 		return err
 	}
 	cfg := sum.Config()
