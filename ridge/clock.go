@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
@@ -36,17 +37,57 @@ func (e *TimeError) Is(target error) bool { return target == ErrInput }
 // next is t in nanoseconds, as the time of a row or, -1, of none.
 func (c *clock) next(t time.Time, row int) (int64, error) { return nanosAfter(c.now, t, row) }
 
-// all are the times of rows.
-func (c *clock) all(times []time.Time) ([]int64, error) {
-	out, last := make([]int64, len(times)), c.now
+// told is the clock itself, of whatever it is part of.
+func (c *clock) told() *clock { return c }
+
+// rowTimes are the times of the rows of a block, in nanoseconds: those of each, which are known to be
+// good, or one for all; or, where rows are counted in place of time, their numbers.
+type rowTimes struct {
+	each []time.Time // nil: there is no time for each
+	one  int64       // of all rows, or of the first where they are numbered
+	step int64       // 1 where rows are numbered, else 0
+}
+
+// at is the time of row i.
+func (r rowTimes) at(i int) int64 {
+	if r.each != nil {
+		return r.each[i].UnixNano()
+	}
+	return r.one + int64(i)*r.step
+}
+
+// A timed is what rows with times are appended to: a [Window] or a [Fading].
+type timed interface {
+	Advance(t time.Time) error
+	told() *clock
+	append(b dataset.Block, times rowTimes) error
+}
+
+// appendAt appends rows that are all of time t.
+func appendAt(s timed, t time.Time, b dataset.Block) error {
+	now, err := s.told().next(t, 0)
+	if err != nil {
+		return err
+	}
+	if err := s.append(b, rowTimes{one: now}); err != nil {
+		return err
+	}
+	return s.Advance(t) // where there were no rows
+}
+
+// appendTimes appends rows of which row i is of times[i].
+func appendTimes(s timed, times []time.Time, b dataset.Block) error {
+	if len(times) != b.N {
+		return fmt.Errorf("%w: %d times for %d rows", errShape, len(times), b.N)
+	}
+	last := s.told().now
 	for i, t := range times {
 		var err error
 		if last, err = nanosAfter(last, t, i); err != nil {
-			return nil, err
+			return err
 		}
-		out[i] = last
 	}
-	return out, nil
+	return s.append(b, rowTimes{each: times, one: last})
 }
 
 // nanosAfter is t in nanoseconds, which is no less than last.

@@ -16,15 +16,23 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// FadingConfig says how a [Fading] forgets. All is required.
+// FadingConfig says how a [Fading] forgets. Summary and one of HalfLife and HalfLifeRows are required.
 type FadingConfig struct {
-	Summary  SummaryConfig
-	HalfLife time.Duration // h: a row of weight w counts w·2^(−age/h)
+	Summary      SummaryConfig
+	HalfLife     time.Duration // h: a row of weight w counts w·2^(−age/h)
+	HalfLifeRows int64         // or h in rows: its age is how many rows came after it
 }
+
+// halfLife is h, in nanoseconds or in rows.
+func (c FadingConfig) halfLife() int64 { return max(int64(c.HalfLife), c.HalfLifeRows) }
+
+// byRows says that rows are counted in place of time.
+func (c FadingConfig) byRows() bool { return c.HalfLifeRows > 0 }
 
 // A Fading is a summary of all rows of a stream, in which a row counts half as much after each half-life:
 // as of time t, one of weight w that came at t₀ has the weight w·2^(−(t−t₀)/h). It takes the memory of one
-// [Summary]. Time is the caller's, as in a [Window].
+// [Summary]. Time is the caller's, as in a [Window]; with [FadingConfig.HalfLifeRows] rows are counted in its place,
+// and no time can be told.
 //
 // Within a half-life new rows are given more weight instead of the old ones less, and then all are halved by
 // [Summary.Decay]. So a stream is forgotten at next to no cost, however often its time moves, and each weight is off by
@@ -34,8 +42,8 @@ type FadingConfig struct {
 //
 // One goroutine may write at a time; any number may read while none writes.
 type Fading struct {
-	cfg FadingConfig
-	clock
+	cfg      FadingConfig
+	clock    // of the number of the last row, where rows are counted
 	sum      *Summary
 	unit     int64 // when a row of weight 1 has weight 1 in sum, at most a half-life before the last row; noTime where there are none
 	appended int64 // rows, ever
@@ -48,10 +56,10 @@ type Fading struct {
 	view    engine.CSR // of some of them
 }
 
-// NewFading makes an empty one. The errors are those of [NewSummary], and of a half-life that isn't positive.
+// NewFading makes an empty one. The errors are those of [NewSummary], and of half-lives of which not one is positive and the other 0.
 func NewFading(cfg FadingConfig) (*Fading, error) {
-	if cfg.HalfLife <= 0 {
-		return nil, badinput.Errorf("ridge: HalfLife is %v, must be positive", cfg.HalfLife)
+	if cfg.HalfLife < 0 || cfg.HalfLifeRows < 0 || (cfg.HalfLife > 0) == (cfg.HalfLifeRows > 0) {
+		return nil, badinput.Errorf("ridge: of HalfLife and HalfLifeRows, %v and %d, one must be positive and the other 0", cfg.HalfLife, cfg.HalfLifeRows)
 	}
 	sum, err := NewSummary(cfg.Summary)
 	if err != nil {
@@ -71,12 +79,26 @@ func (f *Fading) Config() FadingConfig { return f.cfg }
 func (f *Fading) Rows() int64 { return f.appended }
 
 // Now is the time that it is, the last that was told; zero where none was.
-func (f *Fading) Now() time.Time { return timeOf(f.now) }
+func (f *Fading) Now() time.Time { return f.shown(f.now) }
+
+// shown is a time as it is told to others, to whom the number of a row is none.
+func (f *Fading) shown(nanos int64) time.Time {
+	if f.cfg.byRows() {
+		return time.Time{}
+	}
+	return timeOf(nanos)
+}
+
+// errTimeless refuses times where rows are counted.
+var errTimeless = badinput.Errorf("ridge: the half-life is counted in rows, and no time can be told: append rows by AppendBlock or Append")
 
 // Advance makes it time t. A time before one that was told is a *[TimeError].
 func (f *Fading) Advance(t time.Time) error {
-	if f.cfg.HalfLife == 0 {
+	switch {
+	case f.cfg.halfLife() == 0:
 		return errUnmadeFading
+	case f.cfg.byRows():
+		return errTimeless
 	}
 	now, err := f.next(t, -1)
 	if err == nil {
@@ -85,7 +107,7 @@ func (f *Fading) Advance(t time.Time) error {
 	return err
 }
 
-// Append is [Summary.Append] for rows of the time that it is, which must have been told.
+// Append is [Summary.Append] for rows of the time that it is, which must have been told where the half-life is one.
 func (f *Fading) Append(x, y mat.Matrix, weights []float64) error {
 	b, err := blockOf(f.cfg.Summary, x, y, weights)
 	if err != nil {
@@ -94,40 +116,34 @@ func (f *Fading) Append(x, y mat.Matrix, weights []float64) error {
 	return f.AppendBlock(b)
 }
 
-// AppendBlock is [Summary.AppendBlock] for rows of the time that it is, which must have been told.
+// AppendBlock is [Fading.Append] for a block.
 func (f *Fading) AppendBlock(b dataset.Block) error {
-	return f.append(b, func(int) int64 { return f.now })
+	if f.cfg.byRows() {
+		return f.append(b, rowTimes{one: f.appended, step: 1})
+	}
+	return f.append(b, rowTimes{one: f.now})
 }
 
 // AppendAt is [Fading.AppendTimes] for rows that are all of time t.
 func (f *Fading) AppendAt(t time.Time, b dataset.Block) error {
-	now, err := f.next(t, 0)
-	if err != nil {
-		return err
+	if f.cfg.byRows() {
+		return errTimeless
 	}
-	if err := f.append(b, func(int) int64 { return now }); err != nil {
-		return err
-	}
-	return f.Advance(t) // where there were no rows
+	return appendAt(f, t, b)
 }
 
 // AppendTimes adds the rows of a block, row i being of times[i], and so makes it the time of the
 // last. Errors are as of [Window.AppendTimes], and no weight may be above 2⁴⁹⁹.
 func (f *Fading) AppendTimes(times []time.Time, b dataset.Block) error {
-	if len(times) != b.N {
-		return fmt.Errorf("%w: %d times for %d rows", errShape, len(times), b.N)
+	if f.cfg.byRows() {
+		return errTimeless
 	}
-	nanos, err := f.all(times)
-	if err != nil {
-		return err
-	}
-	return f.append(b, func(i int) int64 { return nanos[i] })
+	return appendTimes(f, times, b)
 }
 
-// append adds the rows of a block, row i being of the time at(i), which is known not to be before
-// those of others.
-func (f *Fading) append(b dataset.Block, at func(i int) int64) error {
-	if err := f.check(b, at); err != nil {
+// append adds the rows of a block, of times that are known not to be before those of others.
+func (f *Fading) append(b dataset.Block, times rowTimes) error {
+	if err := f.check(b, times); err != nil {
 		return err
 	}
 	d, t := f.cfg.Summary.Dim, f.cfg.Summary.Targets
@@ -135,11 +151,11 @@ func (f *Fading) append(b dataset.Block, at func(i int) int64) error {
 	f.weights = vec.Grow(f.weights, b.N)
 	part.W = f.weights[:b.N]
 	for lo, hi := 0, 0; lo < b.N; lo = hi {
-		if err := f.settle(at(lo)); err != nil {
+		if err := f.settle(times.at(lo)); err != nil {
 			return err
 		}
 		for hi < b.N {
-			halvings, rest := f.ages(at(hi))
+			halvings, rest := f.ages(times.at(hi))
 			if halvings > 0 {
 				break
 			}
@@ -149,7 +165,8 @@ func (f *Fading) append(b dataset.Block, at func(i int) int64) error {
 		if err := f.sum.AppendBlock(part.Cut(lo, hi, d, t, &f.view)); err != nil {
 			return err
 		}
-		f.now, f.to = at(hi-1), at(hi-1)
+		f.now = times.at(hi - 1)
+		f.to = f.now
 		f.appended += int64(hi - lo)
 	}
 	return nil
@@ -157,15 +174,15 @@ func (f *Fading) append(b dataset.Block, at func(i int) int64) error {
 
 // check refuses a block of which any row could not be added. Weights count twice, as they do at the end of
 // a half-life.
-func (f *Fading) check(b dataset.Block, at func(i int) int64) error {
-	if f.cfg.HalfLife == 0 {
+func (f *Fading) check(b dataset.Block, times rowTimes) error {
+	if f.cfg.halfLife() == 0 {
 		return errUnmadeFading
 	}
 	d, t := f.cfg.Summary.Dim, f.cfg.Summary.Targets
 	if _, err := rows.CheckBlock(b, d, t, 0, 0); err != nil {
 		return err
 	}
-	if b.N > 0 && at(0) == noTime {
+	if b.N > 0 && times.at(0) == noTime {
 		return badinput.Errorf("ridge: rows of no time for a half-life of %v: tell the time by AppendAt or Advance", f.cfg.HalfLife)
 	}
 	var all, these extent
@@ -185,7 +202,7 @@ func (f *Fading) check(b dataset.Block, at func(i int) int64) error {
 
 // ages says how many half-lives have passed since the unit's time, and what share of another.
 func (f *Fading) ages(at int64) (halvings uint64, rest float64) {
-	passed, h := uint64(at)-uint64(f.unit), uint64(f.cfg.HalfLife)
+	passed, h := uint64(at)-uint64(f.unit), uint64(f.cfg.halfLife())
 	return passed / h, float64(passed%h) / float64(h)
 }
 
@@ -206,7 +223,7 @@ func (f *Fading) settle(at int64) error {
 		if halvings == 0 {
 			return nil
 		}
-		unit := f.unit + int64(halvings)*int64(f.cfg.HalfLife)
+		unit := f.unit + int64(halvings)*f.cfg.halfLife()
 		half := math.Ldexp(1, -int(min(halvings, 1<<12)))
 		if w := f.sum.Weight(); half > 0 && (w == 0 || half*w >= leastWeight) {
 			f.unit = unit
@@ -234,7 +251,7 @@ func (f *Fading) Span() Span {
 	}
 	s.Rows = f.sum.Rows()
 	s.First -= s.Rows
-	s.From, s.To = timeOf(f.from), timeOf(f.to)
+	s.From, s.To = f.shown(f.from), f.shown(f.to)
 	return s
 }
 
@@ -244,7 +261,7 @@ func (f *Fading) Span() Span {
 func (f *Fading) Summary() (*Summary, Span, error) {
 	span := f.Span()
 	switch {
-	case f.cfg.HalfLife == 0:
+	case f.cfg.halfLife() == 0:
 		return nil, span, errUnmadeFading
 	case span.Rows == 0:
 		return nil, span, fmt.Errorf("%w that have not faded, after %d that were appended", ErrEmpty, f.appended)

@@ -351,7 +351,8 @@ func TestFadingDamaged(t *testing.T) {
 		{"no first", 56, 1 << 63, "decrease"},
 		{"meta", 72, 1 << 40, "the length of Meta"},
 		{"summary", 80, 9, "the length of the summary"},
-		{"unused", 88, 1, "is to be 0"},
+		{"flags", 88, 2, "the word of flags is 2"},
+		{"by rows", 88, 1, "the numbers of the rows"},
 		{"summary within", 100 + 8, 77, "in the summary"},
 	} {
 		bad := slices.Clone(b)

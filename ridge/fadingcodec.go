@@ -15,12 +15,15 @@ import (
 
 // fadingHeader is the message of a fading summary from byte 24 on. Meta follows, and a summary.
 type fadingHeader struct {
-	HalfLife, Appended        uint64
-	Now, Unit, From, To       int64
-	Meta, SummarySize, Unused uint64
+	HalfLife, Appended       uint64
+	Now, Unit, From, To      int64
+	Meta, SummarySize, Flags uint64
 }
 
 const fadingHeaderSize = 8 * 9
+
+// flagByRows is the flag of a half-life that is counted in rows.
+const flagByRows = 1
 
 // BinarySize is how many bytes [Fading.MarshalBinary] and [Fading.WriteTo] make of f as it stands.
 func (f *Fading) BinarySize() int64 { return wire.Frame + f.content() }
@@ -37,21 +40,22 @@ func (f *Fading) content() int64 {
 //	8       4         format version: 1
 //	12      4         kind of message: 7, a fading summary
 //	16      8         length of the message, checksum included
-//	24      8         the half-life h in nanoseconds
+//	24      8         the half-life h, in nanoseconds; or in rows, see flags
 //	32      8         rows appended
 //	40      8         the time that it is: nanoseconds since 1970, signed, as are the next three; −2⁶³ where there is none
 //	48      8         as of when the weights of the summary are: less than h before its last row
 //	56      16        when its first and its last row came
 //	72      8         u ≤ 2³⁰, length of Meta
 //	80      8         v, length of the summary
-//	88      8         0
+//	88      8         flags: 1 the half-life is counted in rows, and so are all times: the time
+//	                  of a row is its number among those appended, from 0 on
 //	96      u         Meta
 //	        v         the summary, a message as of [Summary.MarshalBinary], without Meta
 //	        4         CRC-32C (Castagnoli) of all bytes before
 //
 // The backend is not written.
 func (f *Fading) MarshalBinary() ([]byte, error) {
-	if f.cfg.HalfLife == 0 {
+	if f.cfg.halfLife() == 0 {
 		return nil, errUnmadeFading
 	}
 	b := bytes.NewBuffer(make([]byte, 0, f.BinarySize()))
@@ -64,16 +68,20 @@ func (f *Fading) MarshalBinary() ([]byte, error) {
 // WriteTo writes what [Fading.MarshalBinary] returns, piece by piece.
 func (f *Fading) WriteTo(to io.Writer) (int64, error) {
 	switch {
-	case f.cfg.HalfLife == 0:
+	case f.cfg.halfLife() == 0:
 		return 0, errUnmadeFading
 	case len(f.Meta) > MaxMeta:
 		return 0, fmt.Errorf("ridge: Meta has %d bytes, at most %d can be written", len(f.Meta), MaxMeta)
 	}
 	m := wire.NewWriter(to, wire.Fading, f.content())
-	m.Struct(fadingHeader{
-		HalfLife: uint64(f.cfg.HalfLife), Appended: uint64(f.appended), Now: f.now, Unit: f.unit, From: f.from, To: f.to,
+	h := fadingHeader{
+		HalfLife: uint64(f.cfg.halfLife()), Appended: uint64(f.appended), Now: f.now, Unit: f.unit, From: f.from, To: f.to,
 		Meta: uint64(len(f.Meta)), SummarySize: uint64(f.sum.BinarySize()),
-	})
+	}
+	if f.cfg.byRows() {
+		h.Flags = flagByRows
+	}
+	m.Struct(h)
 	m.Bytes(f.Meta)
 	_, err := f.sum.WriteTo(m)
 	m.Fail(err)
@@ -128,15 +136,20 @@ func decodeFading(m *wire.Reader, be engine.Backend) *Fading {
 		m.Fail(32, nil, "%d rows were appended", h.Appended)
 	case h.Meta > MaxMeta || int64(h.Meta) > size:
 		m.Fail(72, nil, "the length of Meta is %d", h.Meta)
-	case h.Unused != 0:
-		m.Fail(88, nil, "a number that is to be 0 is %d", h.Unused)
+	case h.Flags > flagByRows:
+		m.Fail(88, nil, "the word of flags is %d", h.Flags)
 	}
 	if m.Err() != nil {
 		return nil
 	}
 	f := &Fading{
-		cfg: FadingConfig{HalfLife: time.Duration(h.HalfLife)}, clock: clock{h.Now},
-		unit: h.Unit, appended: int64(h.Appended), from: h.From, to: h.To,
+		clock: clock{h.Now},
+		unit:  h.Unit, appended: int64(h.Appended), from: h.From, to: h.To,
+	}
+	if h.Flags == flagByRows {
+		f.cfg.HalfLifeRows = int64(h.HalfLife)
+	} else {
+		f.cfg.HalfLife = time.Duration(h.HalfLife)
 	}
 	f.Meta = m.Bytes(int(h.Meta))
 	at := m.N()
@@ -176,14 +189,20 @@ func readWhole(m *wire.Reader, be engine.Backend) *Summary {
 // checkTimes refuses times that no rows have.
 func (f *Fading) checkTimes(m *wire.Reader) {
 	n := f.sum.Rows()
+	last := f.appended - 1 // the time that it is, where rows are counted
+	if last < 0 {
+		last = noTime
+	}
 	switch {
+	case f.cfg.byRows() && (f.now != last || n > 0 && (f.to != last || f.from != f.appended-n)):
+		m.Fail(40, nil, "the numbers of the rows are not those of %d rows of %d that were appended", n, f.appended)
 	case n > f.appended:
 		m.Fail(32, nil, "%d rows were appended, the summary has %d", f.appended, n)
 	case n == 0 && (f.unit != noTime || f.from != noTime || f.to != noTime):
 		m.Fail(48, nil, "a summary of no rows has times")
 	case n > 0 && (f.from == noTime || f.from > f.to || f.to > f.now):
 		m.Fail(56, nil, "the times of the rows decrease")
-	case n > 0 && (f.unit < f.from || f.unit > f.to || uint64(f.to)-uint64(f.unit) >= uint64(f.cfg.HalfLife)):
+	case n > 0 && (f.unit < f.from || f.unit > f.to || uint64(f.to)-uint64(f.unit) >= uint64(f.cfg.halfLife())):
 		m.Fail(48, nil, "weights are as of a time that is not within a half-life before the last row")
 	}
 }

@@ -59,10 +59,11 @@ type Window struct {
 	clock
 	appended int64 // rows, ever
 
-	cells  []*cell  // sketches, the oldest first
-	recent []*chunk // rows as they are, behind them
-	spare  []*chunk // memory for more
-	bad    error    // set when a merge failed; the window is lost
+	cells   []*cell  // sketches, the oldest first
+	recent  []*chunk // rows as they are, behind them
+	waiting []*chunk // rows of sketches that are to be made; none between calls
+	spare   []*chunk // memory for more
+	bad     error    // set when a merge failed; the window is lost
 
 	// Meta is the caller's own, as [Summary.Meta] is, and given to each summary that is read.
 	Meta []byte
@@ -168,21 +169,10 @@ func (w *Window) Append(x, y mat.Matrix, weights []float64) error {
 
 // AppendBlock is [Window.AppendTimes] for rows of the time that it is, the last that was told. A
 // window of a Duration must have been told one.
-func (w *Window) AppendBlock(b dataset.Block) error {
-	return w.append(b, func(int) int64 { return w.now })
-}
+func (w *Window) AppendBlock(b dataset.Block) error { return w.append(b, rowTimes{one: w.now}) }
 
 // AppendAt is [Window.AppendTimes] for rows that are all of time t.
-func (w *Window) AppendAt(t time.Time, b dataset.Block) error {
-	now, err := w.next(t, 0)
-	if err != nil {
-		return err
-	}
-	if err := w.append(b, func(int) int64 { return now }); err != nil {
-		return err
-	}
-	return w.Advance(t) // where there were no rows
-}
+func (w *Window) AppendAt(t time.Time, b dataset.Block) error { return appendAt(w, t, b) }
 
 // AppendTimes adds the rows of a block, row i being of times[i], and so makes it the time of the
 // last. Rows may be of the same time, and of a later one than those before, never of an earlier
@@ -192,14 +182,7 @@ func (w *Window) AppendAt(t time.Time, b dataset.Block) error {
 // *[fd.RangeError] is also one where rows together with those in the window are out of range. The
 // arguments are not written and not kept.
 func (w *Window) AppendTimes(times []time.Time, b dataset.Block) error {
-	if len(times) != b.N {
-		return fmt.Errorf("%w: %d times for %d rows", errShape, len(times), b.N)
-	}
-	nanos, err := w.all(times)
-	if err != nil {
-		return err
-	}
-	return w.append(b, func(i int) int64 { return nanos[i] })
+	return appendTimes(w, times, b)
 }
 
 // Span says which rows a summary would cover that were read now. Without rows it is the zero value but for First,

@@ -20,9 +20,13 @@ import (
 //
 // of which the cell's are no more than a share 1/k.
 
+// Which cells there are follows from the numbers and times of rows alone, so that making and merging
+// sketches can wait until the end of a call, and then be done side by side: windowcrew.go.
+
 // A cell is a sketch of consecutive rows.
 type cell struct {
-	sum      *Summary
+	sum      *Summary // nil while it is to be made
+	of       *making  // of this; nil where it is made
 	level    int
 	end      int64 // the number of the row behind its last one
 	from, to int64 // the times of its first and last row
@@ -166,9 +170,8 @@ func (w *Window) usable() error {
 	return w.bad
 }
 
-// append adds the rows of a block, row i being of the time at(i), which is known not to be before
-// those of others.
-func (w *Window) append(b dataset.Block, at func(i int) int64) error {
+// append adds the rows of a block, of times that are known not to be before those of others.
+func (w *Window) append(b dataset.Block, times rowTimes) error {
 	if err := w.usable(); err != nil {
 		return err
 	}
@@ -184,7 +187,7 @@ func (w *Window) append(b dataset.Block, at func(i int) int64) error {
 		all.merge(c.extent)
 	}
 	for i := range b.N {
-		if w.cfg.Duration > 0 && at(i) == noTime {
+		if w.cfg.Duration > 0 && times.at(i) == noTime {
 			return badinput.Errorf("ridge: rows of no time for a window of %v: tell the time by AppendAt or Advance", w.cfg.Duration)
 		}
 		all.add(b, i, d, t)
@@ -193,14 +196,15 @@ func (w *Window) append(b dataset.Block, at func(i int) int64) error {
 		}
 	}
 	for i := range b.N {
-		w.now = at(i)
+		w.now = times.at(i)
 		w.expire() // as Advance would have
 		if err := w.add(b, i); err != nil {
 			w.bad = err
 			return err
 		}
 	}
-	return nil
+	w.bad = w.make()
+	return w.bad
 }
 
 // add adds row i of a block that is known to be good, as of now.
@@ -235,35 +239,28 @@ func (w *Window) release() {
 	w.recent = slices.Delete(w.recent, 0, 1)
 }
 
-// age makes a cell of the oldest chunk, and merges cells of which there are too many.
+// age makes a cell of the oldest chunk, and merges cells of which there are too many: those are to be made.
 func (w *Window) age() error {
 	oldest := w.recent[0]
-	sum, err := NewSummary(w.cfg.Summary)
-	if err != nil {
-		return err
-	}
-	b := oldest.block(w.cfg.Summary.Dim, w.cfg.Summary.Targets)
-	if err := sum.AppendBlock(b); err != nil {
-		return err
-	}
-	w.cells = append(w.cells, newCell(sum, 0, oldest.end, oldest.times[oldest.gone], oldest.times[len(oldest.times)-1]))
-	w.release()
+	w.recent = slices.Delete(w.recent, 0, 1)
+	w.cells = append(w.cells, &cell{of: w.making(oldest), end: oldest.end, from: oldest.times[oldest.gone], to: oldest.times[len(oldest.times)-1]})
 	for level, last := 0, len(w.cells); ; level++ { // last: behind the cells of this level
 		first := last
 		for first > 0 && w.cells[first-1].level == level {
 			first--
 		}
 		if last-first <= w.parts+1 {
-			return nil
+			break
 		}
 		older, newer := w.cells[first], w.cells[first+1]
-		if err := older.sum.Merge(newer.sum); err != nil {
-			return err
-		}
-		w.cells[first] = newCell(older.sum, level+1, newer.end, older.from, newer.to)
+		w.cells[first] = &cell{of: &making{older: older, newer: newer}, level: level + 1, end: newer.end, from: older.from, to: newer.to}
 		w.cells = slices.Delete(w.cells, first+1, first+2)
 		last = first + 1
 	}
+	if len(w.waiting) < waitingMost {
+		return nil
+	}
+	return w.make()
 }
 
 // newCell makes a cell of a summary of one lane.

@@ -22,6 +22,7 @@ var examples = []struct {
 		"fdridge sketch --data testdata/cal_housing.csv.gz --target last --rows 10001:20640 --size 6 --out second.fds",
 		"fdridge sketch --data rows.csv --target last --size 6 --part 0/2 --out part-0.fds",
 		"fdridge sketch --data rows.csv --target last --size 6 --part 1/2 --out part-1.fds",
+		"fdridge sketch --data testdata/cal_housing.csv.gz --target last --every 30s --window 5000 --out live.fds",
 	}},
 	{"merge", []string{
 		"fdridge merge first.fds second.fds --out housing.fds",
@@ -29,6 +30,7 @@ var examples = []struct {
 	}},
 	{"solve", []string{
 		"fdridge solve housing.fds --gamma auto",
+		"fdridge solve live.fds --gamma 1,100",
 		"fdridge solve housing.fds --gamma 100 --bands 1-2=0.01,3-8=10",
 		"fdridge solve housing.fds --gamma 100 --data testdata/cal_housing.csv.gz --tol 1e-10 --json >solved.json",
 	}},

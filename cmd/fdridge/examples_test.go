@@ -39,7 +39,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range strings.Fields("housing.json poly.fds housing.fds parts.fds solved.json predictions.txt spectrum.png fdridge-fit.1") {
+	for _, name := range strings.Fields("housing.json poly.fds live.fds housing.fds parts.fds solved.json predictions.txt spectrum.png fdridge-fit.1") {
 		if info, err := os.Stat(name); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/rss"
+	"github.com/fdridge/fdridge/live"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -44,23 +45,31 @@ func checkLoadMemory(name string, d, rows float64) error {
 	return checkMemory(8*rows*(2*d+3*rows), "was it made by this program?", "%s: a sketch of %.0f rows of %.0f features", name, rows, d)
 }
 
-// checkJoinMemory refuses a sketch of lanes which there is no memory to merge, half as many as there
-// are at a time. It does so without merging them.
-func checkJoinMemory(name string, sum *ridge.Summary) error {
-	if sum.Joined() {
-		return nil
-	}
-	rows, err := rowsOf(sum)
+// checkSketchMemory refuses a sketch which there is no memory to read: of lanes half as many as there are
+// are merged at a time, and what forgets is copied into a summary. It does so without making one.
+func checkSketchMemory(name string, s *live.Sketch) error {
+	cfg := s.Config()
+	rows, err := rowsOf(cfg.Summary)
 	if err != nil {
 		return err
 	}
-	d, lanes := float64(sum.Config().Dim), float64(sum.Config().Lanes)
-	return checkMemory(math.Ceil(lanes/2)*8*rows*(2*d+3*rows), "was it made by this program?", "%s: merging %.0f lanes, each a sketch of %.0f rows of %.0f features,", name, lanes, rows, d)
+	var copies float64
+	lanes := float64(cfg.Summary.Lanes)
+	if !s.Joined() {
+		copies = math.Ceil(lanes / 2)
+	}
+	if cfg.Forgetting != (live.Forgetting{}) {
+		copies++
+	}
+	if copies == 0 {
+		return nil
+	}
+	d := float64(cfg.Summary.Dim)
+	return checkMemory(copies*8*rows*(2*d+3*rows), "was it made by this program?", "%s: merging %.0f lanes, each a sketch of %.0f rows of %.0f features,", name, lanes, rows, d)
 }
 
 // rowsOf is how many rows a sketch has room for, with those of AᵀA where that is kept.
-func rowsOf(sum *ridge.Summary) (float64, error) {
-	cfg := sum.Config()
+func rowsOf(cfg ridge.SummaryConfig) (float64, error) {
 	keeps, err := fd.Config{Dim: cfg.Dim, Size: cfg.Size, Shrink: cfg.Shrink, Store: cfg.Store}.Scatter()
 	if keeps {
 		return float64(cfg.Dim) + float64(cfg.ShrinkRows), err

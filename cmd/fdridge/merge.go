@@ -56,7 +56,7 @@ func runMerge(ctx context.Context, names []string, out string, stdout io.Writer)
 		}
 		if all == nil {
 			all, first = sum, d
-			rows, err := rowsOf(sum)
+			rows, err := rowsOf(sum.Config())
 			if err != nil {
 				return err
 			}

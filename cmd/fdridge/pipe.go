@@ -84,10 +84,11 @@ func nameOnce(err error, data, ways string) error {
 	return badInput("%s takes another pass over the rows, and %s can be read once: %s", e.What, dataName(data), ways)
 }
 
-// waysOfFit are for fit, waysOfSketch for what has no method.
+// waysOfFit are for fit, waysOfSketch for what has no method, waysOfLive for what has no end.
 const (
 	waysOfFit    = "say --method one-shot, which takes none, or --cache DIR, which keeps the rows"
 	waysOfSketch = "say --cache DIR, which keeps the rows, or write them to a file"
+	waysOfLive   = "leave it out, or sketch rows that have an end"
 )
 
 // checkPipe refuses what goes on from a row, or shares rows out, where they come once.

@@ -33,9 +33,7 @@ func TestFIFO(t *testing.T) {
 	if code, _, errs := call("plan", "--data", name); code != usage || !strings.Contains(errs, name+" can be read once, and plan reads rows more than once") {
 		t.Errorf("plan: exit %d, %s", code, errs)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	ctx, interrupt := context.WithCancel(ctx)
+	ctx, interrupt := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, interrupt)
 	if code, _, errs := piped(ctx, strings.NewReader(""), "fit", "--data", name, "--target", "y", "--gamma", "1"); code != failed || !strings.Contains(errs, "interrupted") {
 		t.Errorf("hanging: exit %d, %s", code, errs)

@@ -15,6 +15,7 @@ func sketchCommand() *cobra.Command {
 		size sketchFlags
 		runs runFlags
 		rows cacheFlags
+		keep liveFlags
 		out  string
 	)
 	c := &cobra.Command{
@@ -22,7 +23,7 @@ func sketchCommand() *cobra.Command {
 		Short: "Make the sketch of some rows, to be merged and solved later",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := firstError(in.check(), size.check(), runs.check(), rows.check(), in.checkGiven("sketch"), checkOutput("out", out)); err != nil {
+			if err := firstError(in.check(), size.check(), runs.check(), rows.check(), keep.check(), in.checkGiven("sketch"), checkOutput("out", out)); err != nil {
 				return err
 			}
 			switch {
@@ -33,7 +34,7 @@ func sketchCommand() *cobra.Command {
 			case size.oneShotError > 0:
 				return badInput("--size: %v is an error at some gamma, of which a sketch knows none; see plan --error", size.oneShotError)
 			}
-			if err := distinct(in.files(), output{"out", out}); err != nil {
+			if err := distinct(in.files(), append(keep.outputs(out), output{"out", out})...); err != nil {
 				return err
 			}
 			if in.piped() {
@@ -41,7 +42,11 @@ func sketchCommand() *cobra.Command {
 					return err
 				}
 			}
-			in.listen(cmd, false)
+			in.listen(cmd, keep.every > 0)
+			if keep.every > 0 {
+				err := runLive(cmd, &liveRun{liveFlags: &keep, in: &in, size: &size, out: out}, &runs)
+				return nameOnce(nameData(in.data.value, nameColumns(err)), in.data.value, waysOfLive)
+			}
 			cache := &rowCache{cacheFlags: &rows}
 			err := nameData(in.data.value, nameColumns(runSketch(cmd.Context(), &in, &size, &runs, cache, out, cmd.OutOrStdout(), cmd.ErrOrStderr())))
 			return nameOnce(err, in.data.value, waysOfSketch)
@@ -52,6 +57,7 @@ func sketchCommand() *cobra.Command {
 	c.Flags().Lookup("standardize").Usage = "scale the input columns to mean 0 and deviation 1 of these rows first, sparse ones to deviation 1 alone, by a pass of its own; such a sketch is solved as it is, and merges with none of other rows, whose means and deviations are others"
 	size.register(c.Flags())
 	rows.register(c.Flags())
+	keep.register(c.Flags())
 	runs.register(c)
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write")
 	return c

@@ -11,6 +11,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/live"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -25,11 +26,12 @@ type description struct {
 	Preparation model.Preparation `json:"preparation"`
 	Penalty     []float64         `json:"penalty,omitempty"` // which Preparation has already
 	Parts       []partSet         `json:"parts,omitempty"`   // none: the rows were not divided
+	Fades       bool              `json:"fades,omitempty"`   // the rows, or some, weigh less than they did when they came
 }
 
 func (d *data) describe(o *rowFlags) (*description, error) {
 	columns, err := d.columns(o)
-	return &description{d.opened.Format, o.target.value, columns, d.counted.Nonzeros(), d.prep, d.p, d.parts}, err
+	return &description{Format: d.opened.Format, Target: o.target.value, Columns: columns, NNZ: d.counted.Nonzeros(), Preparation: d.prep, Penalty: d.p, Parts: d.parts}, err
 }
 
 // save writes a summary to a file, whole or not at all.
@@ -45,42 +47,50 @@ func (d *description) save(name string, sum *ridge.Summary) error {
 	})
 }
 
-// load reads a file that save wrote.
+// load reads a file that save, or a live sketch, wrote: of one that forgets the rows that count now.
 func load(name string, be engine.Backend) (*ridge.Summary, *description, error) {
 	f, err := open(name)
 	if err != nil {
 		return nil, nil, badInput("%w", err)
 	}
 	defer f.Close() // only read
-	sum, err := ridge.ReadSummary(f, be)
-	if errors.Is(err, io.EOF) {
-		err = errors.New("is empty")
-	}
+	sketch, err := live.ReadOnly(f, be)
 	if err != nil {
 		return nil, nil, badInput("%s: %w", name, err)
 	}
-	if n, err := f.Read(make([]byte, 1)); n > 0 || err != io.EOF {
-		return nil, nil, badInput("%s: more follows the sketch", name)
+	kept, err := describedBy(sketch)
+	if err != nil {
+		return nil, nil, badInput("%s: %w", name, err)
 	}
-	if err := checkJoinMemory(name, sum); err != nil {
+	if err := checkSketchMemory(name, sketch); err != nil {
 		return nil, nil, err
+	}
+	sum, _, err := sketch.Summary()
+	if err != nil {
+		return nil, nil, badInput("%s: %w", name, err)
 	}
 	d := float64(sum.Config().Dim)
 	if err := checkLoadMemory(name, d, float64(sum.Sketch().BinarySize())/(8*d)); err != nil {
 		return nil, nil, err
 	}
-	var kept description
-	if len(sum.Meta) > 0 {
-		if err := json.Unmarshal(sum.Meta, &kept); err != nil {
-			return nil, nil, badInput("%s: what it says of its rows cannot be read: %w", name, err)
+	return sum, kept, nil
+}
+
+// describedBy is what was kept beside a sketch.
+func describedBy(s *live.Sketch) (*description, error) {
+	kept := new(description)
+	if len(s.Meta()) > 0 {
+		if err := json.Unmarshal(s.Meta(), kept); err != nil {
+			return nil, fmt.Errorf("what it says of its rows cannot be read: %w", err)
 		}
 	}
 	for _, p := range kept.Parts {
 		if err := p.check(); err != nil {
-			return nil, nil, badInput("%s: what it says of its rows cannot be right: %w", name, err)
+			return nil, fmt.Errorf("what it says of its rows cannot be right: %w", err)
 		}
 	}
-	return sum, &kept, nil
+	kept.Fades = kept.Fades || s.Fades()
+	return kept, nil
 }
 
 // printSketch says what a file holds now. The bound is that of the sketch after a last shrink
@@ -103,8 +113,22 @@ func printSketch(w io.Writer, name string, sum *ridge.Summary) error {
 	return err
 }
 
-// join refuses rows that were not prepared alike.
+// join adds rows that were prepared alike, and refuses others.
 func (d *description) join(o *description) error {
+	if err := d.goesWith(o); err != nil {
+		return err
+	}
+	parts, err := joinParts(d.Parts, o.Parts)
+	if err != nil {
+		return err
+	}
+	d.NNZ, d.Parts = d.NNZ+o.NNZ, parts
+	d.Fades = d.Fades || o.Fades
+	return nil
+}
+
+// goesWith refuses rows that were not prepared alike.
+func (d *description) goesWith(o *description) error {
 	switch {
 	case d.Target != o.Target:
 		return fmt.Errorf("the target is %q in one and %q in the other", excerpt.Of(d.Target), excerpt.Of(o.Target))
@@ -113,10 +137,5 @@ func (d *description) join(o *description) error {
 	case !reflect.DeepEqual(d.Preparation, o.Preparation):
 		return errors.New("their columns or features differ")
 	}
-	parts, err := joinParts(d.Parts, o.Parts)
-	if err != nil {
-		return err
-	}
-	d.NNZ, d.Parts = d.NNZ+o.NNZ, parts
 	return nil
 }

@@ -100,6 +100,9 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	if err := d.refuseIncomplete(name); err != nil {
 		return err
 	}
+	if err := o.checkFaded(name, d); err != nil {
+		return err
+	}
 	cfg := sum.Config()
 	f, traces, opts := o.begin(be, cfg.Intercept)
 	after, err := o.penalise(ctx, d)
@@ -138,6 +141,19 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	f.Cost.Total = time.Since(start)
 	bar.finish()
 	return o.deliver(f, d.Columns, d.Target, stdout)
+}
+
+// checkFaded refuses what counts rows, where they have faded.
+func (o *solveOptions) checkFaded(name string, d *description) error {
+	switch {
+	case !d.Fades:
+		return nil
+	case o.in.data.set:
+		return badInput("--data: the rows of %s have faded, and those of files have not: leave it out", name)
+	case o.gamma.value == "auto":
+		return badInput("--gamma: GCV counts rows, whatever they weigh, and those of %s have faded: say a gamma", name)
+	}
+	return nil
 }
 
 // reopen opens the rows of a sketch as they were opened for it.

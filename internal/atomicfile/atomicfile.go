@@ -17,7 +17,7 @@ import (
 // what it was before. A link is followed, a file that is replaced keeps its
 // permissions, and a new one has what the umask leaves.
 func Write(name string, write func(w io.Writer) error) error {
-	name = destination(name)
+	name = Destination(name)
 	f, err := temporary(name)
 	if err != nil {
 		return err
@@ -27,11 +27,11 @@ func Write(name string, write func(w io.Writer) error) error {
 			return errors.Join(err, f.Close(), os.Remove(f.Name()))
 		}
 	}
-	return replace(Disk, f, f.Name(), name, "", write)
+	return replace(Disk, f, f.Name(), name, nothing, write)
 }
 
-// destination is where the links that begin at name lead, whether a file is there or not.
-func destination(name string) string {
+// Destination is where the links that begin at name lead, whether a file is there or not.
+func Destination(name string) string {
 	const most = 40 // as systems have it; opening what is left then says what is wrong
 	for range most {
 		link, err := os.Readlink(name)
@@ -66,19 +66,52 @@ func Replace(d Operations, temporary, name, previous string, write func(w io.Wri
 	if err != nil {
 		return err
 	}
-	return replace(d, f, temporary, name, previous, write)
+	return replace(d, f, temporary, name, func() error {
+		if previous == "" {
+			return nil
+		}
+		return unless(fs.ErrNotExist, d.Rename(name, previous))
+	}, write)
 }
 
-func replace(d Operations, f File, temporary, name, previous string, write func(w io.Writer) error) error {
+// Publish is Replace for a file that others read as it stands: there is a whole file called name at all
+// times, once there was one. What is kept as previous, if not "", is another name of it until it is replaced.
+func Publish(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
+	f, err := d.Create(temporary)
+	if err != nil {
+		return err
+	}
+	return replace(d, f, temporary, name, func() error {
+		if previous == "" {
+			return nil
+		}
+		if err := unless(fs.ErrNotExist, d.Remove(previous)); err != nil {
+			return err
+		}
+		return unless(fs.ErrNotExist, d.Link(name, previous))
+	}, write)
+}
+
+// nothing keeps nothing of the file that is replaced.
+func nothing() error { return nil }
+
+// unless is err, nil where it is what is expected.
+func unless(expected, err error) error {
+	if errors.Is(err, expected) {
+		return nil
+	}
+	return err
+}
+
+// replace writes a new file and, once keep has kept what is to be kept of the old one, renames it.
+func replace(d Operations, f File, temporary, name string, keep func() error, write func(w io.Writer) error) error {
 	err := write(f)
 	if err == nil {
 		err = f.Sync()
 	}
 	err = errors.Join(err, f.Close())
-	if err == nil && previous != "" {
-		if err = d.Rename(name, previous); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
+	if err == nil {
+		err = keep()
 	}
 	if err == nil {
 		err = d.Rename(temporary, name)
@@ -89,10 +122,11 @@ func replace(d Operations, f File, temporary, name, previous string, write func(
 	return d.SyncDir(filepath.Dir(name))
 }
 
-// Operations are what Replace does to files. Tests have others, which fail.
+// Operations are what Replace and Publish do to files. Tests have others, which fail.
 type Operations interface {
 	Create(name string) (File, error)
 	Rename(from, to string) error
+	Link(from, to string) error // the file from is to, too
 	Remove(name string) error
 	SyncDir(name string) error
 }
@@ -120,6 +154,25 @@ func (disk) Create(name string) (File, error) {
 }
 
 func (disk) Rename(from, to string) error { return os.Rename(from, to) }
+
+// Link copies the file where the file system gives none a second name.
+func (d disk) Link(from, to string) error {
+	err := os.Link(from, to)
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	old, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer old.Close() // only read
+	f, err := d.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, old)
+	return errors.Join(err, f.Sync(), f.Close())
+}
 
 func (disk) Remove(name string) error { return os.Remove(name) }
 

@@ -160,6 +160,60 @@ func verify(file *os.File) (int64, error) {
 	return size, nil
 }
 
+// Publish is Save for a file that others read as it stands: it has no frame, and once there is one
+// there is one at all times. F.previous is another name of it until it is replaced.
+func (f *File) Publish(write func(w io.Writer) error) error {
+	previous := f.name + ".previous"
+	if f.damaged {
+		previous = ""
+	}
+	err := atomicfile.Publish(f.disk, f.name+".new", f.name, previous, func(w io.Writer) error {
+		b := bufio.NewWriterSize(w, 1<<20)
+		if err := write(b); err != nil {
+			return err
+		}
+		return b.Flush()
+	})
+	if err == nil {
+		f.damaged = false
+	}
+	return err
+}
+
+// Published has the last file that Publish made read, or where that is damaged, which read tells by an
+// error, the one before: damage is then what is wrong with the last. It reports false where there is
+// neither. Damaged ones alone, and one that is too new, are an error.
+func (f *File) Published(read func(*os.File) error) (found bool, damage, err error) {
+	for _, name := range Names(f.name)[:2] {
+		err := readFile(name, read)
+		switch {
+		case err == nil:
+			f.damaged = damage != nil
+			return true, damage, nil
+		case errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, wire.ErrVersion):
+			return false, nil, fmt.Errorf("%s: %w", name, err)
+		default:
+			damage = errors.Join(damage, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	return false, nil, damage
+}
+
+func readFile(name string, read func(*os.File) error) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close() // only read
+	return read(file)
+}
+
+// Release ends the lock and removes its file, and leaves the states.
+func (f *File) Release() error {
+	return errors.Join(f.disk.Remove(f.name+".lock"), f.lock.Close())
+}
+
 // Close ends the lock and leaves the states.
 func (f *File) Close() error { return f.lock.Close() }
 

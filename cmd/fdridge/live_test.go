@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fdridge/fdridge/internal/verify/leaktest"
+	"github.com/fdridge/fdridge/live"
+)
+
+// lastTold is the last line of JSON of a live sketch.
+func lastTold(t *testing.T, out string) (told struct {
+	Rows, New_rows, Covered_rows int64
+	End                          string
+	Next                         *struct{ R2, RMSE []float64 }
+	Fit                          *struct{ Gamma, Weight float64 }
+}) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &told); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return told
+}
+
+// linesOf are rows lo to hi of a text, from 1, without its header.
+func linesOf(text string, lo, hi int) string {
+	lines := strings.SplitAfter(text, "\n")
+	return strings.Join(lines[lo:hi+1], "")
+}
+
+// TestLiveCommands: what solves, predicts from, draws and merges sketches takes those of live sketches, whatever they
+// forget, and finds in each the rows that count; a run goes on from the file, with a file that has grown too.
+func TestLiveCommands(t *testing.T) {
+	leaktest.Check(t)
+	dir, table := t.TempDir(), rowsCSV(900)
+	header, _, _ := strings.Cut(table, "\n")
+	file := func(name string) string { return filepath.Join(dir, name) }
+	for i, c := range []struct {
+		args, rows string
+		weight     float64
+	}{
+		{"", "900 rows", 900},
+		{"--lanes 2 --features rff:7,gamma=1,seed=2", "900 rows", 900},
+		{"--penalty 2", "900 rows", 900},
+		{"--window 100", "100 rows", 100},
+		{"--window 10h", "900 rows", 900},
+		{"--half-life 50 --gamma 3", "900 rows", 72.636},
+		{"--half-life 1000h --gamma 3", "900 rows", 900},
+	} {
+		name := file(fmt.Sprint("live", i))
+		sketch := append([]string{"sketch", "--target", "y", "--size", "2", "--every", "50ms", "-o", name}, strings.Fields(c.args)...)
+		if strings.Contains(c.args, "--penalty") {
+			sketch[len(sketch)-1] = write(t, "penalty", "2\n3\n")
+		}
+		for k, rows := range []string{linesOf(table, 1, 400), linesOf(table, 401, 900)} {
+			code, out, errs := piped(t.Context(), strings.NewReader(header+"\n"+rows), append(sketch, "--data", "-")...)
+			says := fmt.Sprintf("fdridge: going on from %s, which has 400 rows: the first that comes is row 401", name)
+			if code != done || strings.HasPrefix(errs, says) != (k > 0) || lastTold(t, out).End != live.EndOfRows {
+				t.Fatalf("%s: exit %d, %s%s", c.args, code, out, errs)
+			}
+			if told := lastTold(t, out); k > 0 && (told.Rows != 900 || told.New_rows > 500 || told.Next == nil || !(told.Fit.Weight > 0.99*c.weight && told.Fit.Weight < 1.01*c.weight)) {
+				t.Errorf("%s: %s", c.args, out)
+			}
+		}
+		// All rows again: they are there.
+		before := contents(t, name)
+		code, out, errs := piped(t.Context(), strings.NewReader(table), append(sketch, "--data", "-", "--replay")...)
+		if code != done || lastTold(t, out).New_rows != 0 || !strings.Contains(errs, "the first 900 rows of standard input are in it, and are left out") {
+			t.Fatalf("%s: exit %d, %s%s", c.args, code, out, errs)
+		}
+		if !strings.ContainsAny(c.args, "h") && contents(t, name) != before {
+			t.Errorf("%s: the file is another", c.args)
+		}
+		model := file("model")
+		if out := must(t, "solve", name, "--gamma", "1", "--out", model); !strings.HasPrefix(out, c.rows) {
+			t.Errorf("%s: %s", c.args, out)
+		}
+		must(t, "predict", "--model", model, "--data", write(t, "rows.csv", table), "--target", "y", "--interval", name)
+		must(t, "plot", name, "--kind", "spectrum", "--out", file("plot.png"))
+		merged := file("merged")
+		other := file("other")
+		if err := os.WriteFile(other, []byte(contents(t, name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out := must(t, "merge", name, other, "-o", merged); !strings.Contains(out, "rows × ") {
+			t.Error(out)
+		}
+		fades := strings.Contains(c.args, "half-life")
+		for _, sketch := range []string{name, merged} {
+			for _, args := range []string{"--gamma auto", "--gamma 1 --data " + write(t, "rows.csv", table)} {
+				code, _, errs := call(append([]string{"solve", sketch}, strings.Fields(args)...)...)
+				if refused := code == usage && strings.Contains(errs, "have faded"); refused != fades {
+					t.Errorf("%s: solve %s: exit %d, %s", c.args, args, code, errs)
+				}
+			}
+		}
+	}
+	// A file begins anew, and may have grown; and what sketch made of rows is gone on from, too.
+	grown, name := file("grown.csv"), file("grown.fds")
+	for i, n := range []int{300, 900} {
+		if err := os.WriteFile(grown, []byte(header+"\n"+linesOf(table, 1, n)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"sketch", "--target", "y", "--size", "2", "--data", grown, "-o", name}
+		if i > 0 {
+			args = append(args, "--every", "1s")
+		}
+		out := must(t, args...)
+		if i > 0 && (lastTold(t, out).Rows != 900 || lastTold(t, out).New_rows != 600) {
+			t.Error(out)
+		}
+	}
+	code, out, errs := call("sketch", "--target", "y", "--size", "2", "--data", write(t, "few.csv", header+"\n"+linesOf(table, 1, 5)), "--every", "1s", "-o", name)
+	if code != usage || !strings.Contains(errs, "there are 5 rows, and the sketch has 900 of them") || lastTold(t, out).End != live.Failed {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+}
+
+// TestLiveRefused: what a live sketch cannot do is refused before a row is read, and files that are not its own are left as they are.
+func TestLiveRefused(t *testing.T) {
+	dir, table := t.TempDir(), rowsCSV(20)
+	name, notes := filepath.Join(dir, "live.fds"), write(t, "notes.txt", "notes of mine, which are no sketch")
+	rows := write(t, "rows.csv.previous", table)
+	for _, c := range []struct{ args, want string }{
+		{"--window 5", "--window: it is of live sketches: say --every"},
+		{"--half-life 5", "--half-life: it is of live sketches"},
+		{"--gamma 5", "--gamma: it is of live sketches"},
+		{"--replay", "--replay: it is of live sketches"},
+		{"--every 0s", "--every: 0s, must be 1ms or more"},
+		{"--every 1s --standardize", "--standardize: it does not go with --every: the means"},
+		{"--every 1s --cache " + dir, "--cache: it does not go with --every"},
+		{"--every 1s --transposed", "--transposed: it reads the rows again and again"},
+		{"--every 1s --window 5 --half-life 5", "--half-life: it does not go with --window"},
+		{"--every 1s --window 0", `--window: "0" is neither a number of rows nor a time`},
+		{"--every 1s --window -5m", "is neither a number of rows nor a time"},
+		{"--every 1s --half-life soon", "is neither a number of rows nor a time"},
+		{"--every 1s --half-life 5", "--gamma: with --half-life none can be chosen"},
+		{"--every 1s --gamma 0", `--gamma: "0" is neither a positive number nor auto`},
+		{"--every 1s --gamma 1,2", `--gamma: "1,2" is neither a positive number nor auto`},
+		{"--every 1s -o " + notes, "--out: a live sketch goes on from the file that is there, and cannot: " + notes + ": fd: byte 0 of the message: not a message of fdridge"},
+	} {
+		code, out, errs := piped(t.Context(), unread{t}, append([]string{"sketch", "-o", name, "--data", "-"}, strings.Fields(c.args)...)...)
+		if code != usage || out != "" || !strings.Contains(errs, c.want) {
+			t.Errorf("%s: exit %d, %s%s", c.args, code, out, errs)
+		}
+	}
+	if code, _, errs := call("sketch", "--data", rows, "--every", "1s", "-o", strings.TrimSuffix(rows, ".previous")); code != usage || !strings.Contains(errs, "is read, and would be overwritten") {
+		t.Errorf("it would overwrite its rows: exit %d, %s", code, errs)
+	}
+	if code, _, errs := call("sketch", "--data", rows, "--every", "1s", "--part", "0/2", "-o", name); code != usage || !strings.Contains(errs, "--part: it does not go with --every") {
+		t.Errorf("a part: exit %d, %s", code, errs)
+	}
+	part := filepath.Join(dir, "part.fds")
+	must(t, "sketch", "--data", rows, "--target", "y", "--part", "0/2", "-o", part)
+	if code, _, errs := call("sketch", "--data", rows, "--target", "y", "--every", "1s", "-o", part); code != usage || !strings.Contains(errs, "it is of parts of files") {
+		t.Errorf("going on from a part: exit %d, %s", code, errs)
+	}
+	if contents(t, notes) != "notes of mine, which are no sketch" {
+		t.Error("they are other notes")
+	}
+	sketch := func(args string) (int, string) {
+		code, _, errs := piped(t.Context(), strings.NewReader(table), append([]string{"sketch", "--data", "-", "--every", "1s", "-o", name}, strings.Fields(args)...)...)
+		return code, errs
+	}
+	if code, errs := sketch("--target y --size 2 --window 10"); code != done {
+		t.Fatal(errs)
+	}
+	before := contents(t, name)
+	for args, want := range map[string]string{
+		"--target x1 --size 2 --window 10":                                `the target is "y" in one and "x1" in the other`,
+		"--target y --size 2 --window 10 --features rff:2,gamma=1,seed=1": "their columns or features differ",
+		"--target y --size 2 --window 11":                                 "it is of the last 10 rows; asked for are the last 11 rows",
+		"--target y --size 2":                                             "it is of the last 10 rows; asked for are all rows",
+		"--target y --size 3 --window 10":                                 "size 2 and intercept true; asked for are 2 and 1, 3 and true",
+		"--target y --size 2 --window 10 --lanes 2":                       "--lanes: a window has one lane",
+	} {
+		if code, errs := sketch(args); code != usage || !strings.Contains(errs, want) || contents(t, name) != before {
+			t.Errorf("%s: exit %d, %s", args, code, errs)
+		}
+	}
+	if code, _, errs := piped(t.Context(), strings.NewReader("1 1:2\n"), "sketch", "--data", "-", "--every", "1s", "-o", name+"2"); code != usage || !strings.Contains(errs, "say --n-features") {
+		t.Errorf("svmlight: exit %d, %s", code, errs)
+	}
+	if code, _, errs := piped(t.Context(), strings.NewReader("x,y\n"), "sketch", "--data", "-", "--every", "1s", "-o", name+"2"); code != usage {
+		t.Errorf("no rows: exit %d, %s", code, errs)
+	}
+	if left, err := filepath.Glob(name + "2*"); err != nil || len(left) > 0 {
+		t.Errorf("there are %v", left)
+	}
+}
+
+// TestLiveAlone: while one run writes a file another is refused, before it has read a row; and a run whose pipe hangs lets itself be
+// interrupted, with what came in the file.
+func TestLiveAlone(t *testing.T) {
+	leaktest.Check(t)
+	name := filepath.Join(t.TempDir(), "live.fds")
+	args := []string{"sketch", "--data", "-", "--target", "y", "--every", "5ms", "-o", name}
+	in, rows := io.Pipe()
+	ctx, interrupt := context.WithCancel(t.Context())
+	ended := make(chan string)
+	go func() {
+		code, out, errs := piped(ctx, in, args...)
+		if code != done || errs != "" || lastTold(t, out).End != live.Stopped || lastTold(t, out).Rows != 50 {
+			t.Errorf("exit %d, %s%s", code, out, errs)
+		}
+		close(ended)
+	}()
+	io.WriteString(rows, rowsCSV(50))
+	for { // until all are in the file
+		if code, out, _ := call("solve", name, "--gamma", "1"); code == done && strings.HasPrefix(out, "50 rows") {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if code, _, errs := piped(t.Context(), unread{t}, args...); code == done || !strings.Contains(errs, name+".lock is locked by process") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	interrupt()
+	<-ended
+	rows.Close()
+	if left, err := filepath.Glob(name + "*"); err != nil || len(left) > 2 {
+		t.Errorf("there are %v, %v", left, err)
+	}
+}
