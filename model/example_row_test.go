@@ -35,8 +35,10 @@ func ExamplePredictor_PredictRow() {
 		log.Fatal(err)
 	}
 	fmt.Println(features.Dims())
+	fmt.Println("something is proved of its weights:", m.Proves())
 	// Output:
 	// 101.8
 	// 330.1
 	// 2 12
+	// something is proved of its weights: true
 }

@@ -121,3 +121,27 @@ func TestOneShape(t *testing.T) {
 		t.Errorf("the fit is %+v", m.Fits[0])
 	}
 }
+
+// TestProves: a model proves what its certificates do, of every γ.
+func TestProves(t *testing.T) {
+	for name, want := range map[string]bool{"one-v1.json": true, "several-v2.json": true, "targets-v2.json": true} {
+		if m, _ := readModel(t, name); m.Proves() != want {
+			t.Errorf("%s proves something of its weights: %v", name, !want)
+		}
+	}
+	for certificate, want := range map[string]bool{
+		`{"relative_error_bound": 0.5, "error_bound": 1, "energy_bound": 1, "objective": [0, 1]}`:  true,
+		`{"relative_error_bound": 1, "error_bound": 1, "energy_bound": 1, "objective": [0, 1]}`:    false,
+		`{"relative_error_bound": null, "error_bound": 1, "energy_bound": 1, "objective": [0, 1]}`: false,
+		`{"error_bound": 1, "energy_bound": 1, "objective": [0, 1]}`:                               false,
+		`"none"`: false,
+	} {
+		m, err := model.Read(strings.NewReader(`{"fdridge_model": 2, "preparation": {"inputs": 1}, "models": [{"gamma": 1, "coef": [2], "intercept": 0, "certificate": ` + certificate + `}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Proves() != want {
+			t.Errorf("%s proves something: %v", certificate, !want)
+		}
+	}
+}

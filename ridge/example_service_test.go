@@ -33,8 +33,8 @@ func ExampleResult_MarshalJSON() {
 		log.Fatal(err)
 	}
 	for i, f := range read.Solutions {
-		fmt.Printf("gamma %g: x = %.2f, %q, the same bound: %v\n",
-			f.Gamma, f.Targets[0].Coef, f.Status, f.Targets[0].ErrorBound == res.Solutions[i].Targets[0].ErrorBound)
+		fmt.Printf("gamma %g: x = %.2f, %q, the same bound: %v, which proves something: %v\n",
+			f.Gamma, f.Targets[0].Coef, f.Status, f.Targets[0].ErrorBound == res.Solutions[i].Targets[0].ErrorBound, f.Targets[0].Proves())
 	}
 	var fields struct {
 		Solutions []struct{ Status string }
@@ -44,8 +44,8 @@ func ExampleResult_MarshalJSON() {
 	}
 	fmt.Println(fields.Solutions[0].Status)
 	// Output:
-	// gamma 0.1: x = [2.00 -1.00], "one pass", the same bound: true
-	// gamma 1000: x = [1.03 -0.48], "one pass", the same bound: true
+	// gamma 0.1: x = [2.00 -1.00], "one pass", the same bound: true, which proves something: true
+	// gamma 1000: x = [1.03 -0.48], "one pass", the same bound: true, which proves something: true
 	// one-pass
 }
 
