@@ -15,9 +15,9 @@ import (
 //	z(x) = √(2/D)·cos(Wx + u),  W_ij ~ N(0, 2γ),  u_i uniform on [0, 2π),
 //
 // whose inner products approximate the kernel exp(−γ‖x − y‖²). W and u follow
-// from the seed and the number of inputs alone, but for the last bit of a few of W's
-// elements, which math.Log may round in another way on another architecture. Plain data, to
-// be kept with a model.
+// from the seed and the number of inputs alone, but for the last bit of one in two thousand of W's
+// elements, which math.Log may round in another way on another architecture; docs/model.md says
+// how, for programs in other languages. Plain data, to be kept with a model.
 type Fourier struct {
 	Components int     `json:"components"` // D
 	Gamma      float64 `json:"gamma"`
@@ -80,7 +80,7 @@ func (f Fourier) draw(d int) *engine.CosineMap {
 	w, sd := make([]float64, f.Components), math.Sqrt(2*f.Gamma)
 	for j := range d {
 		for i := range w {
-			w[i] = sd * rng.NormFloat64()
+			w[i] = sd * ziggurat.normal(rng)
 		}
 		m.SetWeights(j, w)
 	}

@@ -5,7 +5,10 @@ import (
 	"iter"
 	"math/bits"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/rowmajor"
 )
 
 // memory is a source over data in memory, which its blocks share.
@@ -29,6 +32,25 @@ func FromDense(n, d, t int, x, y []float64) (Source, error) {
 		return nil, err
 	}
 	return &memory{Block{N: n, X: x, Y: y}, d, t}, nil
+}
+
+// FromMatrix is [FromDense] for matrices of gonum: the n rows of x (n×d) with targets y (n×t; a
+// vector is one target), nil for none. A matrix whose rows lie one after the other in memory, as
+// those of a *mat.Dense or of some rows of one do, is shared, any other copied. No x, or a y of
+// another number of rows, is [ErrShape].
+func FromMatrix(x, y mat.Matrix) (Source, error) {
+	if rowmajor.IsNil(x) {
+		return nil, unfit("no matrix of features")
+	}
+	n, d := x.Dims()
+	if rowmajor.IsNil(y) {
+		return FromDense(n, d, 0, rowmajor.Of(x), nil)
+	}
+	ny, t := y.Dims()
+	if ny != n {
+		return nil, mismatched("features of %d rows, targets of %d", n, ny)
+	}
+	return FromDense(n, d, t, rowmajor.Of(x), rowmajor.Of(y))
 }
 
 // FromCSR is [FromDense] for sparse rows. Row pointers that leave the entries or

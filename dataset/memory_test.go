@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
@@ -42,6 +45,48 @@ func TestBlocksAreBounded(t *testing.T) {
 	}
 	if got := mustRead(t, fourier(t, src, 2)); len(got.x) != n {
 		t.Errorf("%d rows, want %d", len(got.x), n)
+	}
+}
+
+// TestFromMatrix: rows are those of the matrices, whatever memory they have, and shapes are checked.
+func TestFromMatrix(t *testing.T) {
+	x := mat.NewDense(3, 4, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+	y := mat.NewVecDense(3, []float64{-1, -2, -3})
+	for name, c := range map[string]struct{ x, y mat.Matrix }{
+		"dense":   {x, y},
+		"a part":  {x.Slice(0, 3, 1, 3), y},
+		"turned":  {x.T(), mat.NewDense(4, 2, []float64{1, 2, 3, 4, 5, 6, 7, 8})},
+		"without": {x, nil},
+		"nothing": {x, (*mat.Dense)(nil)},
+	} {
+		src, err := dataset.FromMatrix(c.x, c.y)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		n, d := c.x.Dims()
+		got := mustRead(t, src)
+		if rows, cols, _ := src.Dims(); int(rows) != n || cols != d || len(got.x) != n {
+			t.Errorf("%s: %d rows of %d columns, want %d×%d", name, rows, cols, n, d)
+		}
+		for i := range n {
+			if !slices.Equal(got.x[i], mat.Row(nil, i, c.x)) {
+				t.Errorf("%s: row %d is %v, want %v", name, i, got.x[i], mat.Row(nil, i, c.x))
+			}
+			if _, _, targets := src.Dims(); targets > 0 && !slices.Equal(got.y[i], mat.Row(nil, i, c.y)) {
+				t.Errorf("%s: the targets of row %d are %v, want %v", name, i, got.y[i], mat.Row(nil, i, c.y))
+			}
+		}
+	}
+	for name, c := range map[string]struct{ x, y mat.Matrix }{
+		"no features": {nil, y}, "a nil one": {(*mat.Dense)(nil), y}, "other rows": {x, x.T()}, "an empty one": {&mat.Dense{}, nil},
+	} {
+		if _, err := dataset.FromMatrix(c.x, c.y); !errors.Is(err, dataset.ErrShape) {
+			t.Errorf("%s: %v, must be ErrShape", name, err)
+		}
+	}
+	var e *dataset.InputError
+	if _, err := dataset.FromMatrix(x, mat.NewVecDense(3, []float64{1, math.NaN(), 2})); !errors.As(err, &e) || !e.NonFinite || e.Line != 2 {
+		t.Errorf("a target that is NaN: %v", err)
 	}
 }
 

@@ -46,7 +46,7 @@ func (e *FormatError) Is(target error) bool { return target == ErrInput }
 type VersionError struct{ Version int }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("version %d of the model format, this program reads %d", e.Version, version)
+	return fmt.Sprintf("version %d of the model format, this program reads 1 to %d", e.Version, version)
 }
 
 // Is tells that it is [ErrInput].

@@ -4,16 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// version is that of the file.
-const version = 1
+// version is that of the file. In version 1 the fields of the fit for a single γ are at the top
+// level, and there are no models.
+const version = 2
 
-// file is a [Model] as it is written. With several γ their fits are in models; with one γ
-// the fields of its fit are at the top level.
+// file is a [Model] as it is written.
 type file struct {
 	Version     int              `json:"fdridge_model"`
 	Rows        int64            `json:"n"`
@@ -28,8 +29,44 @@ type file struct {
 	Terms       []string         `json:"feature_names,omitempty"`
 	Folded      *dataset.Scaling `json:"folded_scaling,omitempty"`
 	Penalty     *Penalty         `json:"penalty,omitempty"`
-	*Fit
-	Models []Fit `json:"models,omitempty"`
+	Models      []Fit            `json:"models"`
+}
+
+// readFile is what a file of any version is read into.
+type readFile struct {
+	file
+	// Preparation has that of the file for itself, see prepared.
+	Preparation json.RawMessage `json:"preparation"`
+	*Fit                        // of a single γ in version 1
+}
+
+// fits are those of a file, by its version.
+func (f *readFile) fits() ([]Fit, error) {
+	switch {
+	case f.Fit != nil && f.Version > 1:
+		return nil, errors.New("it has a fit beside its models, as version 1 did")
+	case f.Fit != nil:
+		return append(f.Models, *f.Fit), nil
+	case len(f.Models) == 0:
+		return nil, errors.New("it holds no weights")
+	}
+	return f.Models, nil
+}
+
+// prepared is the preparation of a file. From version 2 on one that has more than is known here is
+// refused: rows would not be prepared as those of the fit were.
+func (f *readFile) prepared() (p Preparation, err error) {
+	if f.Preparation == nil {
+		return p, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(f.Preparation))
+	if f.Version > 1 {
+		d.DisallowUnknownFields()
+	}
+	if err := d.Decode(&p); err != nil {
+		return p, fmt.Errorf("its preparation is none that this program knows: %w", err)
+	}
+	return p, nil
 }
 
 // A Number is a float64 in JSON, null where it is not finite.

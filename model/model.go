@@ -6,9 +6,9 @@
 //
 // # The file
 //
-// A model is one object of JSON:
+// A model is one object of JSON, version 2; docs/model.md says more, and evaluates one in Python:
 //
-//	fdridge_model     1, the version of the format
+//	fdridge_model     2, the version of the format
 //	n, d              rows of the fit, and features that it was of, computed ones where
 //	                  there are any
 //	size              rows of the sketch, 0 where there was none
@@ -22,8 +22,10 @@
 //	folded_scaling    {mean, scale} of columns that were scaled for the fit, where coef and
 //	                  intercept are in the units of the file: predict from unscaled columns
 //	penalty           a [Penalty], where columns had one; folded_scaling has it already
+//	models            a list of an object for each γ, of one γ too
 //
-// and, for one γ beside these, for several in the list models of an object for each,
+// In version 1, which is read, the object of a single γ was no list: its fields stood beside these.
+// Of each γ there are
 //
 //	gamma             γ
 //	coef, intercept   the weights and the intercept
@@ -43,7 +45,6 @@ package model
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -220,13 +221,10 @@ func (m *Model) Write(w io.Writer) error {
 	}
 	f := file{
 		Version: version, Rows: m.Rows, Features: m.Features, Size: m.Size, Backend: m.Backend, Tol: Number(m.Tol),
-		Intercept: m.Intercept, Columns: m.Columns, Target: m.Target, Preparation: m.Preparation, Folded: m.Folded, Penalty: m.Penalty,
+		Intercept: m.Intercept, Columns: m.Columns, Target: m.Target, Preparation: m.Preparation, Folded: m.Folded, Penalty: m.Penalty, Models: m.Fits,
 	}
 	if m.Preparation.Polynomial != nil {
 		f.Terms = m.Terms
-	}
-	if f.Models = m.Fits; len(m.Fits) == 1 {
-		f.Fit, f.Models = &m.Fits[0], nil
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
@@ -234,7 +232,7 @@ func (m *Model) Write(w io.Writer) error {
 }
 
 // Read reads what Write wrote, to the end of r. A text that is no model, or whose parts
-// contradict each other, is a *[FormatError], one of another version a *[VersionError].
+// contradict each other, is a *[FormatError], one of another version than 1 and 2 a *[VersionError].
 func Read(r io.Reader) (*Model, error) {
 	if r == nil {
 		return nil, fmt.Errorf("%w: no reader of a model", errShape)
@@ -243,22 +241,24 @@ func Read(r io.Reader) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	var f file
+	var f readFile
 	if err := json.Unmarshal(text, &f); err != nil {
 		return nil, &FormatError{err}
 	}
-	if f.Version != version {
+	if f.Version < 1 || f.Version > version {
 		return nil, &VersionError{f.Version}
 	}
-	if f.Fit != nil {
-		f.Models = append(f.Models, *f.Fit)
+	fits, err := f.fits()
+	if err != nil {
+		return nil, &FormatError{err}
 	}
-	if len(f.Models) == 0 {
-		return nil, &FormatError{errors.New("it holds no weights")}
+	prep, err := f.prepared()
+	if err != nil {
+		return nil, &FormatError{err}
 	}
 	m := &Model{
 		Rows: f.Rows, Features: f.Features, Size: f.Size, Backend: f.Backend, Tol: float64(f.Tol),
-		Intercept: f.Intercept, Header: Header{f.Columns, f.Target}, Preparation: f.Preparation, Terms: f.Terms, Folded: f.Folded, Penalty: f.Penalty, Fits: f.Models,
+		Intercept: f.file.Intercept, Header: Header{f.Columns, f.Target}, Preparation: prep, Terms: f.Terms, Folded: f.Folded, Penalty: f.Penalty, Fits: fits,
 	}
 	if m.Preparation.Polynomial == nil { // whose terms may be many more than the text is long
 		m.Terms = m.Preparation.Terms()

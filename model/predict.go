@@ -47,6 +47,7 @@ type Predictor struct {
 	fit       *ridge.Solution
 	intervals *ridge.Predictor // nil: none are asked for
 	basis     Basis
+	row       rowWork
 }
 
 // A Prediction is that for one row.

@@ -38,3 +38,21 @@ func (m *Model) Err() error {
 	}
 	return worst
 }
+
+// Proves reports whether anything is proved of the weights for each γ and target, as
+// [ridge.Target.Proves] has it. A certificate that is not there, or cannot be read, proves nothing.
+func (m *Model) Proves() bool {
+	for i := range m.Fits {
+		f := &m.Fits[i]
+		proved, err := f.Certificates()
+		if err != nil {
+			return false
+		}
+		for j := range proved {
+			if t := (ridge.Target{Coef: f.Coef[j], Certificate: proved[j]}); !t.Proves() {
+				return false
+			}
+		}
+	}
+	return true
+}

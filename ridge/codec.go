@@ -73,8 +73,11 @@ func (h *summaryHeader) content(version uint32) int64 {
 const MaxMeta = 1 << 30
 
 // BinarySize is how many bytes [Summary.MarshalBinary] and [Summary.WriteTo] make
-// of the summary as it stands.
+// of the summary as it stands; 0 of the zero value, which they refuse.
 func (s *Summary) BinarySize() int64 {
+	if !s.made() {
+		return 0
+	}
 	if s.cfg.Lanes == 1 {
 		return s.lanes[0].binarySize(s.Meta)
 	}

@@ -25,8 +25,14 @@ const fadingHeaderSize = 8 * 9
 // flagByRows is the flag of a half-life that is counted in rows.
 const flagByRows = 1
 
-// BinarySize is how many bytes [Fading.MarshalBinary] and [Fading.WriteTo] make of f as it stands.
-func (f *Fading) BinarySize() int64 { return wire.Frame + f.content() }
+// BinarySize is how many bytes [Fading.MarshalBinary] and [Fading.WriteTo] make of f as it stands;
+// 0 of the zero value, which they refuse.
+func (f *Fading) BinarySize() int64 {
+	if f.sum == nil {
+		return 0
+	}
+	return wire.Frame + f.content()
+}
 
 func (f *Fading) content() int64 {
 	return fadingHeaderSize + int64(len(f.Meta)) + f.sum.BinarySize()

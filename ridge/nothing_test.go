@@ -90,7 +90,12 @@ func TestNil(t *testing.T) {
 		"ChooseGamma of folds":  func() error { _, err := new(ridge.CVResult).ChooseGamma(true); return err },
 		"ChooseGCV":             func() error { _, err := ridge.ChooseGCV([]*ridge.Solution{nil}, -1); return err },
 		"Narrow":                func() error { return must(sum.Predictor(1))(t).Narrow(nil) },
-		"Predictor of nothing":  func() error { _, err := none.Predictor(1); return err },
+		"PredictMatrix(nil)":    func() error { _, err := must(sum.Predictor(1))(t).PredictMatrix(nil); return err },
+		"PredictMatrix of others": func() error {
+			_, err := must(sum.Predictor(1))(t).PredictMatrix(mat.NewDense(1, 3, nil))
+			return err
+		},
+		"Predictor of nothing": func() error { _, err := none.Predictor(1); return err },
 	} {
 		if err := call(); !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%s: %v", name, err)

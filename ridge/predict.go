@@ -4,13 +4,16 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/rowmajor"
 )
 
 // Predict returns the predictions for the samples in x (n×d, each row is one): X·Coefᵀ,
 // and the intercepts, n×t. An x of other dimensions, or nil, is [ErrShape].
 func (s *Solution) Predict(x mat.Matrix) (*mat.Dense, error) {
 	t, d := s.Dims()
-	if isNil(x) {
+	if rowmajor.IsNil(x) {
 		return nil, fmt.Errorf("%w: no matrix", errShape)
 	}
 	n, cols := x.Dims()
@@ -71,4 +74,21 @@ func (s *Solution) PredictSparse(yhat []float64, idx []int32, val []float64) err
 		yhat[i] = y
 	}
 	return nil
+}
+
+// PredictMatrix is [Predictor.Predict] for the samples in x (n×d, each row is one): it returns the
+// interval of sample i and target j at i·t + j. An x of other dimensions, or nil, is [ErrShape].
+func (p *Predictor) PredictMatrix(x mat.Matrix) ([]Interval, error) {
+	if rowmajor.IsNil(x) {
+		return nil, fmt.Errorf("%w: no matrix", errShape)
+	}
+	n, d := x.Dims()
+	if d != p.d && n > 0 {
+		return nil, fmt.Errorf("%w: samples of %d features, the predictor has %d", errShape, d, p.d)
+	}
+	out := make([]Interval, n*p.t)
+	if err := p.Predict(out, dataset.Block{N: n, X: rowmajor.Of(x)}); err != nil {
+		return nil, err
+	}
+	return out, nil
 }

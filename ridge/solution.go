@@ -126,6 +126,12 @@ func (t *Target) R2() Interval {
 	return Interval{1 - t.RSS.Hi/t.TSS.Lo*(1+round) - round, math.Min(1, 1-t.RSS.Lo/t.TSS.Hi*(1-round)+round)}
 }
 
+// Proves reports whether anything is proved of the weights: that they are nearer to the exact ones
+// than zeros are, a relative error below 1. Weights of zeros need no proof.
+func (t *Target) Proves() bool {
+	return t.RelativeErrorBound < 1 || !slices.ContainsFunc(t.Coef, func(v float64) bool { return v != 0 })
+}
+
 // Dims returns the number of targets and that of features: the shape of [Solution.Coef].
 func (s *Solution) Dims() (t, d int) {
 	if len(s.Targets) == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/rowmajor"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
@@ -161,7 +162,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 			return fmt.Errorf("%w: Start is %d×%d, the summary has %d targets and %d features", errShape, t, d, sum.cfg.Targets, sum.cfg.Dim)
 		}
 	}
-	if opts.Start != nil && slices.ContainsFunc(packed(opts.Start), func(v float64) bool { return v-v != 0 }) {
+	if opts.Start != nil && slices.ContainsFunc(rowmajor.Of(opts.Start), func(v float64) bool { return v-v != 0 }) {
 		return badinput.Errorf("ridge: Start has an entry that is not finite")
 	}
 	for _, g := range gammas {
@@ -208,7 +209,7 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 		p.Hessian = krylov.NewSketch(k.Sketch.Bound, k.Eigen(), !opts.PlainFD, sum.cfg.Backend)
 	}
 	if opts.Start != nil {
-		p.Start = packed(opts.Start)
+		p.Start = rowmajor.Of(opts.Start)
 	}
 	if observe := opts.Observe; observe != nil {
 		p.Observe = func(s *krylov.System) {

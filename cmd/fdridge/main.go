@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"unicode"
@@ -67,6 +66,7 @@ func execute(ctx context.Context, args []string, joiner job.Joiner, stdin io.Rea
 		SilenceUsage:  true,
 	}
 	root.AddCommand(fitCommand(joiner), sketchCommand(), mergeCommand(), solveCommand(), planCommand(), predictCommand(), plotCommand(), paperCommand(), doctorCommand(joiner), manCommand())
+	root.SetVersionTemplate("fdridge version {{.Version}}, " + builtBy() + "\n")
 	addExamples(root)
 	root.DisableSuggestions = true // didYouMean has them on one line
 	root.SetArgs(args)
@@ -109,14 +109,6 @@ func message(err error) string {
 		return "interrupted"
 	}
 	return printable(excerpt.Message(strings.ReplaceAll(err.Error(), "\n", "; ")))
-}
-
-// version is that of the module, or the commit, that the program was built from.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
-	}
-	return "unknown"
 }
 
 // printable replaces characters that a terminal might take for commands: a message may quote

@@ -83,6 +83,8 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	}
 	if e, ok := errors.AsType[*model.ShortfallError](m.Err()); ok {
 		fmt.Fprintf(stderr, "fdridge: warning: %s: %s\n", o.model, shortfallOf(e))
+	} else if !m.Fits[0].Certificate.IsZero() && !m.Proves() {
+		fmt.Fprintf(stderr, "fdridge: warning: %s: nothing is proved of its weights: no relative error below 1\n", o.model)
 	}
 	of, err := o.predictor(m)
 	if err != nil {

@@ -132,11 +132,7 @@ func change(t *testing.T, model string, edit func(weights map[string]any)) strin
 	if err := d.Decode(&m); err != nil {
 		t.Fatal(err)
 	}
-	list, several := m["models"].([]any)
-	if !several {
-		list = []any{m}
-	}
-	for _, w := range list {
+	for _, w := range m["models"].([]any) {
 		edit(w.(map[string]any))
 	}
 	text, err := json.Marshal(m)

@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
-	"github.com/fdridge/fdridge/dataset/arrow"
+	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -33,6 +33,8 @@ func (o *predictOptions) arrow() (string, error) {
 	switch {
 	case as == "" || as == "text":
 		return "", nil
+	case slices.Contains(file.LeftOut(), "arrow"):
+		return "", badInput("--out-format: this fdridge was built without Arrow (tag noarrow): it writes predictions as text or JSON")
 	case o.json || o.digits:
 		return "", badInput("--out-format: %s has all digits of the numbers; --json and --digits are text", as)
 	}
@@ -63,8 +65,7 @@ func (p *predictionRun) writer(w io.Writer, prompt bool) (predictionWriter, erro
 	if basis := p.of.Basis(); basis != "" {
 		notes = append(notes, "intervals_from", string(basis))
 	}
-	to, err := arrow.NewWriter(w, p.asArrow == "arrows", names, notes...)
-	return &arrowPredictions{to: to, prompt: prompt}, err
+	return newArrowPredictions(w, p.asArrow == "arrows", prompt, names, notes)
 }
 
 // linesOfPredictions are text, flushed where no more rows have come.
@@ -102,29 +103,6 @@ func (p *predictionRun) appendLine(line []byte, row *model.Prediction) []byte {
 	}
 	return line
 }
-
-// arrowPredictions are record batches.
-type arrowPredictions struct {
-	to     *arrow.Writer
-	row    []float64
-	prompt bool
-}
-
-func (a *arrowPredictions) write(row *model.Prediction) error {
-	a.row = a.row[:0]
-	for j, v := range row.Y {
-		a.row = append(a.row, v)
-		if row.Intervals != nil {
-			a.row = append(a.row, row.Intervals[j].Lo, row.Intervals[j].Hi)
-		}
-	}
-	if err := a.to.Append(a.row); err != nil || !row.Last || !a.prompt {
-		return err
-	}
-	return a.to.Flush()
-}
-
-func (a *arrowPredictions) end() error { return a.to.Close() }
 
 // jsonPredictions are one object, written at the end.
 type jsonPredictions struct {

@@ -156,3 +156,18 @@ func must1[T any](v T, err error) T {
 	}
 	return v
 }
+
+// TestNothingProved: that nothing is proved of weights is said in words, with them and by predict;
+// where something is, it is not.
+func TestNothingProved(t *testing.T) {
+	const says = "nothing is proved of"
+	data := write(t, "rows.csv", rowsCSV(40))
+	for gamma, proved := range map[string]bool{"1e-9": false, "1e9": true} {
+		out := filepath.Join(t.TempDir(), "model.json")
+		text := must(t, "fit", "--data", data, "--target", "y", "--gamma", gamma, "--method", "one-shot", "--size", "1", "--shrink", "gram", "--intercept=false", "--out", out)
+		code, _, errs := call("predict", "--model", out, "--data", data, "--target", "y")
+		if code != done || strings.Contains(text, says) == proved || strings.Contains(errs, says) == proved {
+			t.Errorf("gamma %s, something is proved: %v:\n%s%s", gamma, proved, text, errs)
+		}
+	}
+}

@@ -39,10 +39,13 @@ func TestInterceptUnits(t *testing.T) {
 		t.Helper()
 		out := filepath.Join(dir, "model.json")
 		must(t, append([]string{"fit", "--data", data, "--target", "y", "--gamma", "3", "--out", out}, args...)...)
-		if err := json.Unmarshal([]byte(contents(t, out)), &f); err != nil {
-			t.Fatal(err)
+		var file struct {
+			Models []fit `json:"models"`
 		}
-		return f
+		if err := json.Unmarshal([]byte(contents(t, out)), &file); err != nil || len(file.Models) != 1 {
+			t.Fatalf("%d models: %v", len(file.Models), err)
+		}
+		return file.Models[0]
 	}
 	for _, units := range [][]string{{"--standardize"}, {"--penalty", penalty}, {"--standardize", "--penalty", penalty}, {"--standardize", "--intercept=false"}} {
 		exact := model(append(units, "--method", "exact")...)

@@ -37,8 +37,10 @@ func ExampleOpen() {
 	first := opened.Layout
 	first.File = "rows"
 	fmt.Println(other.Agrees(first))
+	fmt.Println("formats that this build leaves out:", len(file.LeftOut()))
 	// Output:
 	// [1 2 4 5] -> [3 6]
 	// csv [x1 x2] [y] 1 pass
 	// other: its columns are not those of rows in the same order: feature 2 is "x3", not "x2" (files 2 and 1 of the list)
+	// formats that this build leaves out: 0
 }

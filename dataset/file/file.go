@@ -1,5 +1,9 @@
 // Package file opens data by name, whatever their format: the readers of dataset/arrow,
 // dataset/csv, dataset/npy, dataset/parquet and dataset/svmlight behind one function.
+//
+// Parquet and Arrow are read by a library that makes a program some tens of megabytes larger. Build
+// with the tag noarrow to be without: all else is as it was, and files of these two formats are
+// recognised and refused ([LeftOut]).
 package file
 
 import (

@@ -6,10 +6,8 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/arrow"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/npy"
-	"github.com/fdridge/fdridge/dataset/parquet"
 	"github.com/fdridge/fdridge/dataset/svmlight"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
@@ -43,7 +41,7 @@ type format struct {
 	arrays func(path string) ([]string, error)
 }
 
-// formats are all there are.
+// formats are all there are. Parquet and Arrow, which take a large library, are in formats_arrow.go.
 func formats() []format {
 	return []format{{
 		name: "npy", magic: []string{"\x93NUMPY"}, suffixes: []string{".npy"},
@@ -75,31 +73,7 @@ func formats() []format {
 			return csv.Columns(path, csv.Options{Delimiter: opts.Delimiter, Header: opts.Header, Pipe: opts.Pipe})
 		},
 		chosen: func(path string, opts Options) ([]string, []string, error) { return csv.Names(path, csvOptions(opts)) },
-	}, {
-		name: "parquet", magic: []string{"PAR1"}, suffixes: []string{".parquet"},
-		numbered: true,
-		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
-			s, err := parquet.Open(p.path, parquetOptions(opts))
-			return o.keep(p, s, err)
-		},
-		columns: func(path string, _ Options) ([]string, error) { return parquet.Columns(path) },
-		chosen: func(path string, opts Options) ([]string, []string, error) {
-			return parquet.Names(path, parquetOptions(opts))
-		},
-	}, {
-		name: "arrow", magic: []string{"ARROW1", "\xff\xff\xff\xff"}, suffixes: []string{".arrow", ".arrows", ".feather"},
-		numbered: true, piped: true,
-		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
-			s, err := arrow.Open(p.path, arrowOptions(opts))
-			return o.keep(p, s, err)
-		},
-		columns: func(path string, opts Options) ([]string, error) {
-			return arrow.Columns(path, arrow.Options{Pipe: opts.Pipe})
-		},
-		chosen: func(path string, opts Options) ([]string, []string, error) {
-			return arrow.Names(path, arrowOptions(opts))
-		},
-	}, {
+	}, parquetFormat(), arrowFormat(), {
 		name: "svmlight", suffixes: []string{".svm", ".svmlight", ".libsvm"},
 		labelled: true, piped: true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
@@ -114,6 +88,12 @@ func formats() []format {
 		},
 	}}
 }
+
+// How Parquet and Arrow files begin and are called, which a program without their readers knows, too.
+var (
+	parquetMagic, parquetSuffixes = []string{"PAR1"}, []string{".parquet"}
+	arrowMagic, arrowSuffixes     = []string{"ARROW1", "\xff\xff\xff\xff"}, []string{".arrow", ".arrows", ".feather"}
+)
 
 // Formats are the names that Options.Format takes.
 var Formats = formatNames()
@@ -158,14 +138,6 @@ func Columns(path string, opts Options) ([]string, error) {
 
 func csvOptions(opts Options) csv.Options {
 	return csv.Options{Targets: opts.Target, Columns: opts.Columns, Delimiter: opts.Delimiter, Header: opts.Header, Pipe: opts.Pipe}
-}
-
-func parquetOptions(opts Options) parquet.Options {
-	return parquet.Options{Targets: opts.Target, Columns: opts.Columns}
-}
-
-func arrowOptions(opts Options) arrow.Options {
-	return arrow.Options{Targets: opts.Target, Columns: opts.Columns, Pipe: opts.Pipe}
 }
 
 // fits refuses options that a format has no use for.

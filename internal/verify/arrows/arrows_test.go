@@ -114,6 +114,9 @@ var heavy = map[string][]string{
 	"github.com/apache/arrow-go/": {"dataset/arrow", "dataset/parquet", "dataset/file", "paper", "bench/...", "cmd/..."},
 }
 
+// withoutArrow are those that depend on arrow-go in a build with the tag noarrow.
+var withoutArrow = []string{"dataset/arrow", "dataset/parquet", "internal/verify/..."}
+
 // burden says what is wrong with pkg depending on dep of another module, "" if
 // nothing.
 func burden(pkg, dep string) string {
@@ -127,7 +130,7 @@ func burden(pkg, dep string) string {
 
 func TestArrows(t *testing.T) {
 	read(t, "../../..")
-	for _, tags := range []string{"", "noasm", "openblas", "mpi"} {
+	for _, tags := range []string{"", "noasm", "openblas", "mpi", "noarrow"} {
 		for _, p := range list(t, tags) {
 			pkg, inside := strings.CutPrefix(p.ImportPath, module+"/")
 			if !inside || rule(pkg) == "" {
@@ -137,6 +140,10 @@ func TestArrows(t *testing.T) {
 			for _, dep := range p.Deps {
 				dep, inside := strings.CutPrefix(dep, module+"/")
 				if !inside {
+					isArrow := strings.HasPrefix(dep, "github.com/apache/arrow-go/")
+					if tags == "noarrow" && isArrow && !slices.ContainsFunc(withoutArrow, func(pattern string) bool { return covers(pattern, pkg) }) {
+						t.Errorf("-tags noarrow: %s depends on %s", pkg, dep)
+					}
 					if what := burden(pkg, dep); what != "" {
 						t.Errorf("-tags %q: %s", tags, what)
 					}

@@ -43,6 +43,9 @@ func (f *Fit) WriteText(w io.Writer) error {
 	if err := tab.Flush(); err != nil {
 		return err
 	}
+	if text := f.unproved(); text != "" {
+		fmt.Fprintln(w, "\n"+text)
+	}
 	if rec.Ranks != nil {
 		fmt.Fprintln(tab, "\nrank\trows\tseconds\tof which communicating\tsent\treceived")
 		for _, k := range rec.Ranks {
@@ -61,6 +64,29 @@ func (f *Fit) WriteText(w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// unproved says of which weights nothing is proved, "" where there are none.
+func (f *Fit) unproved() string {
+	text := ""
+	for _, s := range f.Found.Solutions {
+		for j := range s.Targets {
+			if s.Targets[j].Proves() {
+				continue
+			}
+			if text != "" {
+				text += "; "
+			}
+			text += fmt.Sprintf("gamma %.6g", s.Gamma)
+			if len(s.Targets) > 1 {
+				text += fmt.Sprintf(", target %d", j+1)
+			}
+		}
+	}
+	if text == "" {
+		return ""
+	}
+	return "nothing is proved of these weights, no relative error below 1: " + text
 }
 
 // missed says that the one-shot fit does not have the error that the size was chosen for, by

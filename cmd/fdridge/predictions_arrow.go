@@ -1,0 +1,38 @@
+//go:build !noarrow
+
+package main
+
+import (
+	"io"
+
+	"github.com/fdridge/fdridge/dataset/arrow"
+	"github.com/fdridge/fdridge/model"
+)
+
+func newArrowPredictions(w io.Writer, stream, prompt bool, names, notes []string) (predictionWriter, error) {
+	to, err := arrow.NewWriter(w, stream, names, notes...)
+	return &arrowPredictions{to: to, prompt: prompt}, err
+}
+
+// arrowPredictions are record batches.
+type arrowPredictions struct {
+	to     *arrow.Writer
+	row    []float64
+	prompt bool
+}
+
+func (a *arrowPredictions) write(row *model.Prediction) error {
+	a.row = a.row[:0]
+	for j, v := range row.Y {
+		a.row = append(a.row, v)
+		if row.Intervals != nil {
+			a.row = append(a.row, row.Intervals[j].Lo, row.Intervals[j].Hi)
+		}
+	}
+	if err := a.to.Append(a.row); err != nil || !row.Last || !a.prompt {
+		return err
+	}
+	return a.to.Flush()
+}
+
+func (a *arrowPredictions) end() error { return a.to.Close() }

@@ -1,0 +1,41 @@
+// Package rowmajor reads matrices of gonum as rows one after the other.
+package rowmajor
+
+import (
+	"reflect"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// IsNil reports that there is no matrix: nil, or a nil pointer of any type.
+func IsNil(x mat.Matrix) bool {
+	if x == nil {
+		return true
+	}
+	v := reflect.ValueOf(x)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// Of returns the rows of x without gaps between them: x's own memory where it already is so, and
+// a copy otherwise.
+func Of(x mat.Matrix) []float64 {
+	r, c := x.Dims()
+	if raw, ok := x.(mat.RawMatrixer); ok {
+		g := raw.RawMatrix()
+		if g.Stride == c || r == 1 {
+			return g.Data[:r*c]
+		}
+		out := make([]float64, r*c)
+		for i := range r {
+			copy(out[i*c:], g.Data[i*g.Stride:i*g.Stride+c])
+		}
+		return out
+	}
+	out := make([]float64, r*c)
+	for i := range r {
+		for j := range c {
+			out[i*c+j] = x.At(i, j)
+		}
+	}
+	return out
+}

@@ -1,0 +1,177 @@
+package ridge_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// unknown is an interval that holds anything.
+var unknown = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
+
+// everyField has every field of a solution, those that can be without end without one.
+func everyField(status ridge.Status) *ridge.Solution {
+	nothing := ridge.Certificate{
+		ErrorBound: math.Inf(1), RelativeErrorBound: math.Inf(1), EnergyBound: math.Inf(1), InterceptBound: math.Inf(1),
+		Objective: unknown, TSS: unknown, RSS: ridge.Interval{Lo: 0, Hi: math.Inf(1)}, GCV: ridge.Interval{Lo: math.Inf(-1), Hi: 1.0 / 3},
+	}
+	some := ridge.Certificate{
+		ErrorBound: 0x1p-1074, RelativeErrorBound: 0.1, EnergyBound: 1e308, InterceptBound: 0,
+		Objective: ridge.Interval{Lo: 1, Hi: 2}, TSS: ridge.Interval{Lo: 3, Hi: 3}, RSS: ridge.Interval{Lo: -0.1, Hi: 0.2}, GCV: ridge.Interval{Lo: 1e-300, Hi: 1e300},
+	}
+	return &ridge.Solution{
+		Gamma: 0.1, Shrinkage: math.Inf(1), Contraction: math.Inf(1), EffectiveDimension: ridge.Interval{Lo: 0, Hi: math.Inf(1)},
+		Method: "cg", Backend: "purego", Rows: 1 << 52, Passes: 7, Iterations: 8, Status: status, Penalty: []float64{4, 1},
+		Targets: []ridge.Target{
+			{Coef: []float64{1.0 / 3, math.Copysign(0, -1)}, Intercept: math.NaN(), ComputedTSS: math.NaN(), GradientNorm: math.NaN(), Scaled: []float64{2.0 / 3, 0}, Certificate: nothing},
+			{Coef: []float64{-1e-310, 5}, Intercept: 0.3, ComputedTSS: 2, GradientNorm: 1e-9, Scaled: []float64{-2e-310, 5}, Certificate: some},
+		},
+	}
+}
+
+// again is v as it comes back from JSON.
+func again[T any](t *testing.T, v T) (T, string) {
+	t.Helper()
+	var back T
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatalf("%+v: %v", v, err)
+	}
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return back, string(text)
+}
+
+// TestJSON: what is written comes back to the bit, whatever is infinite or not known, and with it
+// a status by its name.
+func TestJSON(t *testing.T) {
+	for status := ridge.NotTerminated; status <= ridge.Diverged; status++ {
+		f := everyField(status)
+		back, text := again(t, f)
+		if got, want := fmt.Sprintf("%+v", *back), fmt.Sprintf("%+v", *f); got != want { // of floats the shortest text that is theirs alone
+			t.Errorf("%v comes back as\n%s, was\n%s", status, got, want)
+		}
+		name, err := status.MarshalText()
+		if err != nil || !strings.Contains(text, `"status":"`+string(name)+`"`) {
+			t.Errorf("%s does not name %v: %v", text, status, err)
+		}
+		r := &ridge.Result{
+			Solutions: []*ridge.Solution{f, everyField(ridge.Converged)}, Method: "cg", Reason: "why", Status: status, SizedFor: 0.1, Passes: 9,
+			Tried: []ridge.Attempt{{Method: "cholesky", Err: errors.New("not positive")}}, Summary: new(ridge.Summary),
+		}
+		res, text := again(t, r)
+		if got, want := fmt.Sprintf("%+v", *res.Solutions[0]), fmt.Sprintf("%+v", *f); got != want || len(res.Solutions) != 2 {
+			t.Errorf("the solution of a result comes back as\n%s, was\n%s", got, want)
+		}
+		if res.Method != r.Method || res.Reason != r.Reason || res.Status != status || res.SizedFor != 0.1 || res.Passes != 9 || fmt.Sprint(res.Tried) != fmt.Sprint(r.Tried) || res.Summary != nil {
+			t.Errorf("%s comes back as %+v", text, res)
+		}
+		if (res.Err() == nil) != (r.Err() == nil) || res.Err() != nil && !errors.Is(res.Err(), status.Err()) {
+			t.Errorf("the error of %v comes back as %v", r.Err(), res.Err())
+		}
+	}
+	// Values, too, as fields of a caller's own struct are.
+	type answer struct {
+		Fit  ridge.Solution
+		Some ridge.Target
+		Cert ridge.Certificate
+	}
+	f := everyField(ridge.RoundOff)
+	back, _ := again(t, answer{*f, f.Targets[1], f.Targets[0].Certificate})
+	if got, want := fmt.Sprintf("%+v", back), fmt.Sprintf("%+v", answer{*f, f.Targets[1], f.Targets[0].Certificate}); got != want {
+		t.Errorf("fields come back as\n%s, were\n%s", got, want)
+	}
+}
+
+// TestJSONOfFits: a fit that was read predicts and proves what the fit did.
+func TestJSONOfFits(t *testing.T) {
+	src := table{x: [][]float64{{1, 2}, {3, 5}, {4, 4}, {7, 1}}, y: [][]float64{{1, 0}, {2, 1}, {3, 5}, {9, 2}}}
+	for _, method := range []string{"one-shot", "cg", "cholesky", "qr"} {
+		res := must(ridge.Fit(t.Context(), src, ridge.Options{Gammas: []float64{0.5, 2}, Size: 1, Method: method}))(t)
+		back, _ := again(t, res)
+		for i, f := range back.Solutions {
+			if got, want := fmt.Sprintf("%+v", *f), fmt.Sprintf("%+v", *res.Solutions[i]); got != want {
+				t.Errorf("%s: a fit comes back as\n%s, was\n%s", method, got, want)
+			}
+			p, q := must(f.Predictor())(t), must(res.Solutions[i].Predictor())(t)
+			got, want := make([]ridge.Interval, 2), make([]ridge.Interval, 2)
+			row := dataset.Block{N: 1, X: src.x[0]}
+			if err := errors.Join(p.Predict(got, row), q.Predict(want, row)); err != nil || got[0] != want[0] || got[1] != want[1] {
+				t.Errorf("%s: what was read predicts %v, the fit %v: %v", method, got, want, err)
+			}
+		}
+	}
+}
+
+// TestJSONRefused: what is no solution is refused, and what is left out promises nothing.
+func TestJSONRefused(t *testing.T) {
+	for text, want := range map[string]error{
+		`{"gamma":-1,"targets":[{"coef":[1]}]}`:                                   ridge.ErrInput,
+		`{"gamma":1,"targets":[{"coef":[1,null]}]}`:                               ridge.ErrInput,
+		`{"gamma":1,"targets":[{"coef":[1]},{"coef":[1,2]}]}`:                     ridge.ErrShape,
+		`{"gamma":1,"penalty":[1,2],"targets":[{"coef":[1],"scaled_coef":[1]}]}`:  ridge.ErrShape,
+		`{"gamma":1,"penalty":[1],"targets":[{"coef":[1]}]}`:                      ridge.ErrShape,
+		`{"gamma":1,"targets":[{"coef":[1],"scaled_coef":[1]}]}`:                  ridge.ErrShape,
+		`{"gamma":1,"penalty":[null],"targets":[{"coef":[1],"scaled_coef":[1]}]}`: ridge.ErrInput,
+		`{"gamma":1,"status":"done","targets":[{"coef":[1]}]}`:                    ridge.ErrInput,
+		`{"gamma":1,"targets":[{"coef":[1],"certificate":{"rss":[1]}}]}`:          nil,
+		`{"gamma":"one"}`:                         nil,
+		`{"targets":[{"certificate":{"gcv":7}}]}`: nil,
+		`{"targets":[{"coef":"x"}]}`:              nil,
+	} {
+		f := ridge.Solution{Gamma: 3}
+		err := json.Unmarshal([]byte(text), &f)
+		if err == nil || want != nil && !errors.Is(err, want) || f.Gamma != 3 {
+			t.Errorf("%s: %v, must be %v, and leaves γ = %v", text, err, want, f.Gamma)
+		}
+	}
+	var r ridge.Result
+	if err := json.Unmarshal([]byte(`{"solutions":[null]}`), &r); !errors.Is(err, ridge.ErrShape) {
+		t.Errorf("a result of a null: %v", err)
+	}
+	for _, text := range []string{`{"tried":1}`, `{"status":"done"}`} {
+		if err := json.Unmarshal([]byte(text), &r); err == nil {
+			t.Errorf("%s is read", text)
+		}
+	}
+	if _, err := json.Marshal(&ridge.Solution{Targets: []ridge.Target{{Coef: []float64{math.NaN()}}}}); err == nil {
+		t.Error("a weight that is NaN is written")
+	}
+	var f ridge.Solution
+	if err := json.Unmarshal([]byte(`{"gamma":1,"targets":[{"coef":[2]}]}`), &f); err != nil {
+		t.Fatal(err)
+	}
+	o := f.Targets[0]
+	if c := o.Certificate; !math.IsInf(c.ErrorBound, 1) || !math.IsInf(c.RelativeErrorBound, 1) || !math.IsInf(c.EnergyBound, 1) || !math.IsInf(c.InterceptBound, 1) ||
+		c.Objective != unknown || c.TSS != unknown || c.RSS != unknown || c.GCV != unknown || f.EffectiveDimension != unknown || !math.IsInf(f.Shrinkage, 1) || !math.IsInf(f.Contraction, 1) {
+		t.Errorf("without a certificate there is %+v", f)
+	}
+	if !math.IsNaN(o.Intercept) || !math.IsNaN(o.ComputedTSS) || !math.IsNaN(o.GradientNorm) {
+		t.Errorf("what is not known is %v, %v, %v", o.Intercept, o.ComputedTSS, o.GradientNorm)
+	}
+	// An interval of NaN, which says nothing, comes back as one that does.
+	nan := ridge.Interval{Lo: math.NaN(), Hi: math.NaN()}
+	if back, _ := again(t, nan); back != unknown {
+		t.Errorf("%v comes back as %v", nan, back)
+	}
+}
+
+// TestProves: a bound of 1 or more, or none, proves nothing of weights that are not zero.
+func TestProves(t *testing.T) {
+	for bound, want := range map[float64]bool{0: true, 0.99: true, 1: false, 7: false, math.Inf(1): false, math.NaN(): false} {
+		o := ridge.Target{Coef: []float64{0, 2}, Certificate: ridge.Certificate{RelativeErrorBound: bound}}
+		if o.Proves() != want {
+			t.Errorf("a relative error of at most %v proves something: %v", bound, !want)
+		}
+		if o.Coef[1] = 0; !o.Proves() {
+			t.Errorf("zeros with a bound of %v", bound)
+		}
+	}
+}
