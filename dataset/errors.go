@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -14,6 +15,10 @@ var ErrInput = engine.ErrInput
 
 // ErrShape reports sources whose dimensions disagree, as a *[SourceError]. It is [engine.ErrShape].
 var ErrShape = engine.ErrShape
+
+// ErrUnknownLevel reports, by errors.Is, a level of a categorical column that an [Encoding] has not
+// learnt; the error is an *[InputError].
+var ErrUnknownLevel = errors.New("dataset: an unknown level")
 
 // A SourceError reports rows that are not there, or sources that do not go together. It is
 // [ErrShape], whatever it says.

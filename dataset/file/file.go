@@ -29,6 +29,9 @@ type Options struct {
 	// takes all. A target among them is a target and no feature. Svmlight files
 	// have none to choose.
 	Columns []string
+	// Cells, if not nil, says how cells are read that are no numbers. The first file says where the
+	// categorical columns are. Sparse rows, and those of Transposed files, are refused.
+	Cells *dataset.Cells `json:"-"`
 	// Delimiter separates the fields of csv files; 0 takes it from their first line.
 	Delimiter rune
 	// Header says whether the first line of csv files names the columns; the zero
@@ -116,6 +119,9 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	}
 	if opts.Transposed && (len(opts.Target) > 0 && !ownFile || !opts.Share.Whole()) {
 		return nil, &dataset.InputError{File: paths[0], Msg: "has samples in its columns: targets, and weights, come from files of their own, and the rows are not divided"}
+	}
+	if opts.Transposed && opts.Cells != nil {
+		return nil, &dataset.InputError{File: paths[0], Msg: "has samples in its columns: neither missing values nor categories can be told of these"}
 	}
 	inner := opts
 	if ownFile || opts.Transposed {
@@ -237,7 +243,7 @@ func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	choice := npy.Options{Targets: opts.Target, Columns: opts.Columns}
+	choice := npy.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells}
 	if inside {
 		choice.Targets = nil
 	}
