@@ -12,6 +12,9 @@ import (
 
 // EncodeOptions say how rows are encoded.
 type EncodeOptions struct {
+	// Cells are those that the rows were read by; nil: they were not, and each number in a categorical
+	// column is a level.
+	Cells *Cells
 	// IgnoreUnknown makes the columns of a categorical column zero where its level is none that
 	// was learnt, as scikit-learn's OneHotEncoder(handle_unknown="ignore"); otherwise such a level
 	// is an *[InputError].
@@ -45,6 +48,10 @@ func (e *Encoding) Apply(src Source, o EncodeOptions) (Source, error) {
 	if err := e.Valid(); err != nil {
 		return nil, unfit("an encoding that rows cannot be encoded by: %v", err)
 	}
+	lexicons, err := e.lexicons(o.Cells)
+	if err != nil {
+		return nil, err
+	}
 	if o.Tally == nil {
 		o.Tally = new(Tally)
 	}
@@ -58,13 +65,12 @@ func (e *Encoding) Apply(src Source, o EncodeOptions) (Source, error) {
 	rows := SparseRows
 	sparse := e.sparse()
 	if !sparse {
-		var err error
 		if rows, err = denseRows(width); err != nil {
 			return nil, err
 		}
 	}
 	return &transformed{src: src, name: unnamedFile, d: width, rows: rows, start: func() (applier, func()) {
-		return newEncoder(e, o, sparse).apply, func() {}
+		return newEncoder(e, lexicons, o, sparse).apply, func() {}
 	}}, nil
 }
 
@@ -74,17 +80,18 @@ func (e *Encoding) sparse() bool { return len(e.Categories) > 0 && e.Width() >= 
 // An encoder encodes the rows of one pass.
 type encoder struct {
 	*Encoding
-	o      EncodeOptions
-	sparse bool
-	to     []int            // where the columns begin that are made of each column
-	of     []int            // category of each column, -1: numbers
-	levels []map[string]int // of each category
-	byCode [][]int          // levels of its codes, -1: none
-	byNum  []map[float64]int
+	lexicons []*Lexicon // nil: columns have numbers
+	o        EncodeOptions
+	sparse   bool
+	to       []int            // where the columns begin that are made of each column
+	of       []int            // category of each column, -1: numbers
+	levels   []map[string]int // of each category
+	byCode   [][]int          // levels of its codes, -1: none
+	byNum    []map[float64]int
 }
 
-func newEncoder(e *Encoding, o EncodeOptions, sparse bool) *encoder {
-	c := &encoder{Encoding: e, o: o, sparse: sparse, of: e.categoryOf(), byCode: make([][]int, len(e.Categories))}
+func newEncoder(e *Encoding, lexicons []*Lexicon, o EncodeOptions, sparse bool) *encoder {
+	c := &encoder{Encoding: e, lexicons: lexicons, o: o, sparse: sparse, of: e.categoryOf(), byCode: make([][]int, len(e.Categories))}
 	at := 0
 	for _, i := range c.of {
 		c.to = append(c.to, at)

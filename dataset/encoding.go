@@ -21,8 +21,6 @@ type Encoding struct {
 	Missing    Missing    `json:"missing,omitempty"`    // values: what becomes of them
 	Means      []float64  `json:"means,omitempty"`      // of each column with MissingMean, 0 of a categorical one
 	Categories []Category `json:"categories,omitempty"` // by their columns
-
-	lexicons []*Lexicon // of the categories, where their columns have codes; nil: they have numbers
 }
 
 // A Category is a categorical column.
@@ -32,40 +30,39 @@ type Category struct {
 }
 
 // NewEncoding begins an encoding of rows of d columns by these names, which may be nil: categorical
-// are the columns at the places given, from 0. Where cells is not nil the rows are read by it, so
-// that categorical columns have codes; otherwise they have numbers, as those of [FromTable], of
-// which each is a level. A place that is none, or is there twice, is [ErrShape].
-func NewEncoding(d int, names []string, missing Missing, categorical []int, cells *Cells) (*Encoding, error) {
+// are the columns at the places given, from 0. A place that is none, or is there twice, is [ErrShape].
+func NewEncoding(d int, names []string, missing Missing, categorical []int) (*Encoding, error) {
 	e := &Encoding{Inputs: d, Names: names, Missing: missing}
-	order := make([]int, len(categorical))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return categorical[a] - categorical[b] })
-	for _, i := range order {
-		e.Categories = append(e.Categories, Category{Column: categorical[i]})
-		if cells != nil {
-			e.lexicons = append(e.lexicons, cells.Lexicons[i])
-		}
+	for _, j := range slices.Sorted(slices.Values(categorical)) {
+		e.Categories = append(e.Categories, Category{Column: j})
 	}
 	return e, e.valid()
 }
 
 // Cells says how readers are to read rows for the encoding: NaN where a value is missing, codes in
-// categorical columns.
+// categorical columns. It is then given to Learn and Apply with the rows that were read by it.
 func (e *Encoding) Cells() *Cells {
 	c := &Cells{Missing: e.Missing, Features: []int{}}
-	if e.lexicons == nil {
-		e.lexicons = make([]*Lexicon, len(e.Categories))
-		for i := range e.lexicons {
-			e.lexicons[i] = new(Lexicon)
-		}
-	}
 	for i := range e.Categories {
-		c.Features = append(c.Features, e.Categories[i].Column)
+		c.Features, c.Lexicons = append(c.Features, e.Categories[i].Column), append(c.Lexicons, new(Lexicon))
 	}
-	c.Lexicons = e.lexicons
 	return c
+}
+
+// lexicons are those of the categories, nil where they have numbers: nil cells.
+func (e *Encoding) lexicons(c *Cells) ([]*Lexicon, error) {
+	if c == nil {
+		return nil, nil
+	}
+	out := make([]*Lexicon, len(e.Categories))
+	for i := range e.Categories {
+		at := slices.Index(c.Features, e.Categories[i].Column)
+		if at < 0 || at >= len(c.Lexicons) {
+			return nil, unfit("the rows were not read with column %d as a categorical one", e.Categories[i].Column+1)
+		}
+		out[i] = c.Lexicons[at]
+	}
+	return out, nil
 }
 
 // Width is the number of columns that are made, 0 before they are known.

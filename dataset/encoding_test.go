@@ -74,7 +74,7 @@ func TestEncoding(t *testing.T) {
 				}
 				x, y = append(x, row...), append(y, float64(i))
 			}
-			e, err := dataset.NewEncoding(d, []string{"a", "b", "c"}, missing, []int{1}, nil)
+			e, err := dataset.NewEncoding(d, []string{"a", "b", "c"}, missing, []int{1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,7 +198,7 @@ func again(t *testing.T, e *dataset.Encoding, src, whole dataset.Source) {
 func TestEncodingFaults(t *testing.T) {
 	nan := math.NaN()
 	learn := func(d int, missing dataset.Missing, categorical []int, x []float64) (*dataset.Encoding, error) {
-		e, err := dataset.NewEncoding(d, nil, missing, categorical, nil)
+		e, err := dataset.NewEncoding(d, nil, missing, categorical)
 		if err != nil {
 			return nil, err
 		}
@@ -287,7 +287,7 @@ func TestEncodingShares(t *testing.T) {
 		x = append(x, row...)
 	}
 	learn := func(x []float64, o dataset.LearnOptions) (*dataset.Encoding, *dataset.Learnt) {
-		e, err := dataset.NewEncoding(d, nil, dataset.MissingMean, []int{1}, nil)
+		e, err := dataset.NewEncoding(d, nil, dataset.MissingMean, []int{1})
 		if err != nil {
 			t.Fatal(err)
 		}

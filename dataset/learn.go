@@ -25,6 +25,9 @@ type LearnOptions struct {
 	// do not count for means. Their levels are levels all the same: a column that is zero in all
 	// training rows gets no weight.
 	Held func(row int64) bool
+	// Cells are those that the rows were read by; nil: they were not, and each number in a categorical
+	// column is a level.
+	Cells *Cells
 	// Share says which of the rows the source has, and Link connects it to those with the others.
 	// The zero values are all rows.
 	Share Share
@@ -48,7 +51,10 @@ func (e *Encoding) Learn(ctx context.Context, src Source, o LearnOptions) (*Lear
 	if err := e.fits(src); err != nil {
 		return nil, err
 	}
-	l := newLearner(e)
+	l, err := newLearner(e, o.Cells)
+	if err != nil {
+		return nil, err
+	}
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return nil, err
@@ -90,19 +96,24 @@ type learner struct {
 	counts   Learnt
 	weight   []float64 // of the values of each column
 	mean     []float64
+	lexicons []*Lexicon         // nil: columns have numbers
 	codes    [][]bool           // of each category, those that were seen, where columns have codes
 	numbers  []map[float64]bool // of each category, where they have numbers
 	gaps     []bool             // of each category: a value is missing
 }
 
-func newLearner(e *Encoding) *learner {
-	l := &learner{Encoding: e, category: e.categoryOf(), codes: make([][]bool, len(e.Categories)), gaps: make([]bool, len(e.Categories))}
+func newLearner(e *Encoding, cells *Cells) (*learner, error) {
+	lexicons, err := e.lexicons(cells)
+	if err != nil {
+		return nil, err
+	}
+	l := &learner{Encoding: e, lexicons: lexicons, category: e.categoryOf(), codes: make([][]bool, len(e.Categories)), gaps: make([]bool, len(e.Categories))}
 	l.counts.Missing = make([]int64, e.Inputs)
 	l.weight, l.mean = make([]float64, e.Inputs), make([]float64, e.Inputs)
 	for range e.Categories {
 		l.numbers = append(l.numbers, map[float64]bool{})
 	}
-	return l
+	return l, nil
 }
 
 // categoryOf is, for each column, its place among the categories, -1 for numbers.

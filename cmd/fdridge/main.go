@@ -160,7 +160,7 @@ func nameData(data string, err error) error {
 // nameColumns adds the flag to an error that says to leave a column out.
 func nameColumns(err error) error {
 	if e, ok := errors.AsType[*dataset.InputError](err); ok && e.Omittable {
-		return fmt.Errorf("%w (--columns)", err)
+		return fmt.Errorf("%w (--columns; or see --missing and --onehot)", err)
 	}
 	return err
 }

@@ -38,7 +38,8 @@ func sketchCommand() *cobra.Command {
 				return err
 			}
 			if in.piped() {
-				if err := rows.checkPipe(dataName(in.data.value), in.standardize); err != nil {
+				data := dataName(in.data.value)
+				if err := firstError(rows.checkPipe(data, in.standardize), rows.checkAgain(data, in.learns()), in.checkKept(&rows)); err != nil {
 					return err
 				}
 			}

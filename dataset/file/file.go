@@ -81,6 +81,9 @@ type Opened struct {
 	dataset.Source
 	Layout
 	Scans int // reads of the files that opening took
+	// Cells are those that the rows are read by, which say where categorical columns are; nil where all
+	// cells are numbers.
+	Cells *dataset.Cells
 
 	streams []*dataset.Stream
 }
@@ -111,7 +114,7 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	if err := fitsPipe(paths, opts); err != nil {
 		return nil, err
 	}
-	out := &Opened{}
+	out := &Opened{Cells: opts.Cells}
 	var sources []dataset.Source
 	ownFile, err := targetIsFile(paths[0], opts)
 	if err != nil {
