@@ -134,6 +134,9 @@ func (d *drawing) line(p *plot.Plot, panel *Panel, line *Line) error {
 	} else if look.Marker != nil && !line.Plain {
 		e.glyph = draw.GlyphStyle{Color: look.Color, Radius: glyph, Shape: look.Marker}
 	}
+	if line.Loose {
+		e.line.Width, e.glyph.Radius = 0, glyph/2
+	}
 	if line.High != nil {
 		e.area = faint(look.Color)
 	}
@@ -144,8 +147,10 @@ func (d *drawing) line(p *plot.Plot, panel *Panel, line *Line) error {
 	}
 	for _, values := range [][]float64{line.Y, line.High} {
 		for _, run := range runs(panel, line.X, values) {
-			l := &plotter.Line{XYs: run, LineStyle: e.line}
-			p.Add(bare{l, l})
+			if !line.Loose {
+				l := &plotter.Line{XYs: run, LineStyle: e.line}
+				p.Add(bare{l, l})
+			}
 			if e.glyph.Shape != nil {
 				m := &plotter.Scatter{XYs: run, GlyphStyle: e.glyph}
 				p.Add(bare{m, m})

@@ -108,5 +108,5 @@ func (r *encodingRecord) categorical() string {
 	if n := len(r.Categories) - most; n > 0 {
 		words = append(words, fmt.Sprintf("%d more", n))
 	}
-	return fmt.Sprintf("%d columns are made, one for each level of %s", r.Columns, strings.Join(words, ", "))
+	return fmt.Sprintf("%d columns are made of those of the file: one for each level of %s", r.Columns, strings.Join(words, ", "))
 }
