@@ -69,7 +69,7 @@ func (e *Encoding) Apply(src Source, o EncodeOptions) (Source, error) {
 			return nil, err
 		}
 	}
-	return &transformed{src: src, name: unnamedFile, d: width, rows: rows, start: func() (applier, func()) {
+	return &transformed{src: src, name: UnnamedRows, d: width, rows: rows, start: func() (applier, func()) {
 		return newEncoder(e, lexicons, o, sparse).apply, func() {}
 	}}, nil
 }
@@ -219,9 +219,8 @@ func (c *encoder) unknown(k int, x float64, row int64) error {
 	default:
 		what = fmt.Sprintf("the level %q", excerpt.Of(c.lexicons[k].textsFrom(int(x))[0]))
 	}
-	err := c.fail(k, "row %d has %s, which is none of the %d levels that were learnt", row+1, what, len(c.Categories[k].Levels)).(*InputError)
-	err.Line = int(row) + 1
-	err.Err = ErrUnknownLevel
+	err := c.fail(k, "row %d has %s, which is none of the %d levels that were learnt", row+1, what, len(c.Categories[k].Levels))
+	err.unknownLevel = true
 	return err
 }
 

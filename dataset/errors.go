@@ -60,6 +60,8 @@ type InputError struct {
 	NonFinite    bool
 	Omittable    bool
 	Err          error // the cause, if another error
+
+	unknownLevel bool // it is ErrUnknownLevel
 }
 
 func (e *InputError) Error() string {
@@ -79,8 +81,10 @@ func (e *InputError) Error() string {
 
 func (e *InputError) Unwrap() error { return e.Err }
 
-// Is tells that it is [ErrInput].
-func (e *InputError) Is(target error) bool { return target == ErrInput }
+// Is tells that it is [ErrInput], and [ErrUnknownLevel] where it is that.
+func (e *InputError) Is(target error) bool {
+	return target == ErrInput || e.unknownLevel && target == ErrUnknownLevel
+}
 
 // finite checks rows of cols numbers, of which the first is row first of what is
 // called name.

@@ -178,16 +178,12 @@ func (l *learner) see(c int, x float64) error {
 }
 
 // fail is an error of category c.
-func (e *Encoding) fail(c int, format string, args ...any) error {
-	return columnError(excerpt.Of(e.name(e.Categories[c].Column)), format, args...)
+func (e *Encoding) fail(c int, format string, args ...any) *InputError {
+	return &InputError{File: UnnamedRows, Msg: "column " + excerpt.Of(e.name(e.Categories[c].Column)) + ": " + fmt.Sprintf(format, args...)}
 }
 
-// unnamedFile is what errors call rows whose file they do not know.
-const unnamedFile = "rows"
-
-func columnError(name, format string, args ...any) error {
-	return &InputError{File: unnamedFile, Msg: "column " + name + ": " + fmt.Sprintf(format, args...)}
-}
+// UnnamedRows is what an [Encoding] calls the file of rows in errors: it does not know it.
+const UnnamedRows = "rows"
 
 // seen is what a share has seen, as it is sent to the others.
 type seen struct {
@@ -276,10 +272,10 @@ func (e *Encoding) take(s *seen) (*Learnt, error) {
 		category := e.categoryOf()
 		for j, w := range s.Weight {
 			if category[j] < 0 && !(w > 0) {
-				return nil, &InputError{File: unnamedFile, Omittable: true, Msg: fmt.Sprintf("column %s has no value in any training row, to take the mean of; leave the column out", excerpt.Of(e.name(j)))}
+				return nil, &InputError{File: UnnamedRows, Omittable: true, Msg: fmt.Sprintf("column %s has no value in any training row, to take the mean of; leave the column out", excerpt.Of(e.name(j)))}
 			}
 			if !isFinite(s.Mean[j]) {
-				return nil, &InputError{File: unnamedFile, NonFinite: true, Msg: fmt.Sprintf("the mean of column %s exceeds the range of float64", excerpt.Of(e.name(j)))}
+				return nil, &InputError{File: UnnamedRows, NonFinite: true, Msg: fmt.Sprintf("the mean of column %s exceeds the range of float64", excerpt.Of(e.name(j)))}
 			}
 		}
 		e.Means = s.Mean

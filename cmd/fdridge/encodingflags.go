@@ -96,7 +96,7 @@ func (d *data) encode(ctx context.Context, o *inputFlags, run session, held data
 				options.Held = held.Held
 			}
 			if d.encoded.Learnt, err = run.ranks.Learn(ctx, e, counted, options); err != nil {
-				return err
+				return nameRows(o.data.value, err)
 			}
 		}
 		d.prep.Encode(e)

@@ -147,6 +147,7 @@ func nameData(data string, err error) error {
 	if data == "" {
 		return err
 	}
+	err = nameRows(data, err)
 	_, source := errors.AsType[*dataset.SourceError](err)
 	_, large := errors.AsType[*fd.RangeError](err)
 	scaled, ok := errors.AsType[*dataset.InputError](err)
@@ -155,6 +156,17 @@ func nameData(data string, err error) error {
 		return fmt.Errorf("%s: %w", dataName(data), err)
 	}
 	return err
+}
+
+// nameRows names the data in an error about rows that were read from them.
+func nameRows(data string, err error) error {
+	e, ok := errors.AsType[*dataset.InputError](err)
+	if !ok || e.File != dataset.UnnamedRows {
+		return err
+	}
+	named := *e
+	named.File = dataName(data)
+	return &named
 }
 
 // nameColumns adds the flag to an error that says to leave a column out.

@@ -58,7 +58,7 @@ func (o *rowFlags) options(run session, like expected) (opts file.Options, weigh
 	}
 	opts = file.Options{
 		Format: o.format, Target: splitList(o.target.value), Targets: o.targets,
-		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: cmp.Or(like.width, o.width), Transposed: o.transposed, Cells: like.cells, OnlyNamed: like.ownTarget, Origin: file.Origin{Was: run.seen, Pipe: o.pipe},
+		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: cmp.Or(like.width, o.width), Transposed: o.transposed, OnlyNamed: like.ownTarget, Origin: file.Origin{Was: run.seen, Pipe: o.pipe, Cells: like.cells},
 	}
 	if o.transposed {
 		opts.Features = 0 // of a row of the file, which is a feature

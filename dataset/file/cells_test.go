@@ -251,7 +251,7 @@ func TestCells(t *testing.T) {
 
 // passCells reads a file.
 func passCells(path string, cells *dataset.Cells) (*file.Opened, error) {
-	opened, err := file.Open([]string{path}, file.Options{Target: []string{"y"}, Targets: 1, Cells: cells})
+	opened, err := file.Open([]string{path}, file.Options{Target: []string{"y"}, Targets: 1, Origin: file.Origin{Cells: cells}})
 	if err != nil {
 		return nil, err
 	}
@@ -379,7 +379,7 @@ func TestCellsRefused(t *testing.T) {
 		if c.target != "" {
 			target = []string{c.target}
 		}
-		opened, err := file.Open([]string{path}, file.Options{Target: target, Targets: 1, Cells: &c.cells})
+		opened, err := file.Open([]string{path}, file.Options{Target: target, Targets: 1, Origin: file.Origin{Cells: &c.cells}})
 		if err == nil {
 			for _, err = range opened.Blocks(context.Background()) {
 				if err != nil {
@@ -406,7 +406,7 @@ func TestCellsNPY(t *testing.T) {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	opened, err := file.Open([]string{path}, file.Options{Cells: &dataset.Cells{Missing: dataset.MissingMean, OneHot: []string{"1"}}})
+	opened, err := file.Open([]string{path}, file.Options{Origin: file.Origin{Cells: &dataset.Cells{Missing: dataset.MissingMean, OneHot: []string{"1"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -424,7 +424,7 @@ func TestCellsNPY(t *testing.T) {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	opened, err = file.Open([]string{path}, file.Options{Cells: &dataset.Cells{Missing: dataset.MissingDrop}})
+	opened, err = file.Open([]string{path}, file.Options{Origin: file.Origin{Cells: &dataset.Cells{Missing: dataset.MissingDrop}}})
 	if err != nil {
 		t.Fatal(err)
 	}

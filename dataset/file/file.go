@@ -29,9 +29,6 @@ type Options struct {
 	// takes all. A target among them is a target and no feature. Svmlight files
 	// have none to choose.
 	Columns []string
-	// Cells, if not nil, says how cells are read that are no numbers. The first file says where the
-	// categorical columns are. Sparse rows, and those of Transposed files, are refused.
-	Cells *dataset.Cells `json:"-"`
 	// Delimiter separates the fields of csv files; 0 takes it from their first line.
 	Delimiter rune
 	// Header says whether the first line of csv files names the columns; the zero
@@ -60,8 +57,11 @@ type Options struct {
 	Origin
 }
 
-// An Origin says more of where the data come from, and who else reads them.
+// An Origin says more of where the data come from, what is in their cells, and who else reads them.
 type Origin struct {
+	// Cells, if not nil, says how cells are read that are no numbers. The first file says where the
+	// categorical columns are. Sparse rows, and those of Transposed files, are refused.
+	Cells *dataset.Cells `json:"-"`
 	// Was has, by their names, the stamps of files that were looked at or read before. A
 	// file that has changed since is a *[dataset.ChangedError].
 	Was map[string]dataset.Stamp `json:"-"`
