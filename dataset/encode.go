@@ -35,8 +35,10 @@ type Tally struct {
 	Unknown atomic.Int64 // levels that were not learnt
 }
 
-// sparseFrom is how many columns, for each that comes, make sparse rows pay.
-const sparseFrom = 8
+// sparseFrom is how many columns, for each that comes, make sparse rows pay: of 200,000 rows with one
+// categorical column and three of numbers, cg and exact took longer by sparse rows with 32 columns,
+// about as long with 64, and less with 128 and more.
+const sparseFrom = 16
 
 // Apply returns src encoded. Rows are sparse where an entry in sparseFrom or fewer can differ from
 // zero: then the work of a pass is that of these. Rows of another number of columns are [ErrShape],
