@@ -282,6 +282,7 @@ func TestEncodedRefusals(t *testing.T) {
 		{append(fit, data, "--onehot", "b", "--holdout", "1"), "--holdout: 1, must be at least 0 and below 1"},
 		{append(fit, data, "--onehot", "b", "--holdout", "NaN"), "--holdout: NaN"},
 		{append(fit, data, "--onehot", "b", "--holdout", "-0.5"), "--holdout: -0.5"},
+		{append(fit, data, "--onehot", "b", "--holdout", "0.2", "--part", "1/2"), "--holdout: rows are held out by their numbers"},
 		{append(fit, data, "--onehot", "b", "--transposed"), "--transposed: the features are rows"},
 		{[]string{"predict", "--model", "m.json", "--data", foreign}, "foreign.csv: column b: row 2 has the level \"né, w\", which is none of the 3"},
 		{[]string{"predict", "--model", "m.json", "--data", foreign, "--unknown", "zero"}, "--unknown"},

@@ -35,8 +35,13 @@ func (o *holdoutFlags) flag() string {
 	return ""
 }
 
-// checkCells refuses what --missing and --onehot cannot be had with.
-func (o *fitOptions) checkCells() error { return o.checkKept(&o.rows) }
+// checkCells refuses what --missing, --onehot and --holdout cannot be had with.
+func (o *fitOptions) checkCells() error {
+	if o.held.share > 0 && !o.part.share.Whole() {
+		return badInput("--holdout: rows are held out by their numbers, and those of --part are not known by these; say which rows by --rows")
+	}
+	return o.checkKept(&o.rows)
+}
 
 // evaluate scores solutions by the rows that were held out, nil where none were.
 func (d *data) evaluate(ctx context.Context, run session, solutions []*ridge.Solution, bar *progress) (*report.HeldOut, error) {

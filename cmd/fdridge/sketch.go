@@ -29,6 +29,8 @@ func sketchCommand() *cobra.Command {
 			switch {
 			case out == "":
 				return badInput("--out: no file is named")
+			case in.missing == "mean" && !in.part.share.Whole():
+				return badInput("--missing mean: its means would be those of this part alone, and the sketches of other parts would not merge with it; say drop")
 			case in.standardize && !in.part.share.Whole():
 				return badInput("--standardize: each part would be scaled by means and deviations of its own, and none of them merge; sketch without it, or fit by ranks (--mpi)")
 			case size.oneShotError > 0:
