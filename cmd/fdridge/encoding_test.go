@@ -278,6 +278,7 @@ func TestEncodedRefusals(t *testing.T) {
 		{append(fit, data, "--onehot", "b", "--cache", ".", "--cache-keep"), "--cache-keep: the levels of --onehot"},
 		{append(fit, "-", "--onehot", "b"), "--onehot: it takes a pass over the rows of its own, and standard input"},
 		{append(fit, "-", "--missing", "mean"), "--missing mean: it takes a pass"},
+		{[]string{"sketch", "--target", "y", "--data", data, "--missing", "mean", "--part", "1/2", "--out", "p.fds"}, "--missing mean: its means would be those of this part"},
 		{append(fit, "-", "--holdout", "0.2"), "--holdout: it takes a pass"},
 		{append(fit, data, "--onehot", "b", "--holdout", "1"), "--holdout: 1, must be at least 0 and below 1"},
 		{append(fit, data, "--onehot", "b", "--holdout", "NaN"), "--holdout: NaN"},
