@@ -23,7 +23,7 @@ func sketchCommand() *cobra.Command {
 		Short: "Make the sketch of some rows, to be merged and solved later",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := firstError(in.check(), size.check(), runs.check(), rows.check(), keep.check(), in.checkGiven("sketch"), checkOutput("out", out)); err != nil {
+			if err := firstError(in.check(), size.check(), runs.check(), rows.check(), keep.check(), in.checkGiven("sketch"), in.checkKept(&rows), checkOutput("out", out)); err != nil {
 				return err
 			}
 			switch {
@@ -41,7 +41,7 @@ func sketchCommand() *cobra.Command {
 			}
 			if in.piped() {
 				data := dataName(in.data.value)
-				if err := firstError(rows.checkPipe(data, in.standardize), rows.checkAgain(data, in.learns()), in.checkKept(&rows)); err != nil {
+				if err := firstError(rows.checkPipe(data, in.standardize), rows.checkAgain(data, in.learns())); err != nil {
 					return err
 				}
 			}
