@@ -184,13 +184,6 @@ func (d *drawing) explain(e entry) {
 	}
 }
 
-// faint is a colour for an area.
-func faint(c color.Color) color.Color {
-	solid := color.NRGBAModel.Convert(c).(color.NRGBA)
-	solid.A = 0x38
-	return solid
-}
-
 // upright draws a mark from the bottom to the top of a panel; it leaves the range
 // of x to the lines.
 type upright struct {
