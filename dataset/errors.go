@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -14,6 +15,10 @@ var ErrInput = engine.ErrInput
 
 // ErrShape reports sources whose dimensions disagree, as a *[SourceError]. It is [engine.ErrShape].
 var ErrShape = engine.ErrShape
+
+// ErrUnknownLevel reports, by errors.Is, a level of a categorical column that an [Encoding] has not
+// learnt; the error is an *[InputError].
+var ErrUnknownLevel = errors.New("dataset: an unknown level")
 
 // A SourceError reports rows that are not there, or sources that do not go together. It is
 // [ErrShape], whatever it says.
@@ -55,6 +60,8 @@ type InputError struct {
 	NonFinite    bool
 	Omittable    bool
 	Err          error // the cause, if another error
+
+	unknownLevel bool // it is ErrUnknownLevel
 }
 
 func (e *InputError) Error() string {
@@ -74,8 +81,10 @@ func (e *InputError) Error() string {
 
 func (e *InputError) Unwrap() error { return e.Err }
 
-// Is tells that it is [ErrInput].
-func (e *InputError) Is(target error) bool { return target == ErrInput }
+// Is tells that it is [ErrInput], and [ErrUnknownLevel] where it is that.
+func (e *InputError) Is(target error) bool {
+	return target == ErrInput || e.unknownLevel && target == ErrUnknownLevel
+}
 
 // finite checks rows of cols numbers, of which the first is row first of what is
 // called name.

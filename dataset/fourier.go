@@ -64,8 +64,8 @@ func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 		}
 		return be.Cosines(m, engine.View(b.N, d, b.X), z)
 	}
-	return &transformed{src: src, name: "Fourier features", d: f.Components, rows: rows, start: func() (func(Block, *Buffer) bool, func()) {
-		return features, func() {}
+	return &transformed{src: src, name: "Fourier features", d: f.Components, rows: rows, start: func() (applier, func()) {
+		return faultless(features), func() {}
 	}}, nil
 }
 

@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"iter"
+	"math"
 	"math/bits"
 
 	"gonum.org/v1/gonum/mat"
@@ -51,6 +52,25 @@ func FromMatrix(x, y mat.Matrix) (Source, error) {
 		return nil, mismatched("features of %d rows, targets of %d", n, ny)
 	}
 	return FromDense(n, d, t, rowmajor.Of(x), rowmajor.Of(y))
+}
+
+// FromTable is [FromDense] for rows that are to go through an [Encoding]: NaN is a missing value. An
+// infinity is an *[InputError].
+func FromTable(n, d, t int, x, y []float64) (Source, error) {
+	if n < 0 || d < 1 || t < 0 || !isProduct(len(x), n, d) || !isProduct(len(y), n, t) {
+		return nil, mismatched("%d numbers for %d×%d columns, %d for %d×%d targets", len(x), n, d, len(y), n, t)
+	}
+	for i, v := range x {
+		if math.IsInf(v, 0) {
+			return nil, nonFinite("x", int64(i/d), i%d, v)
+		}
+	}
+	for i, v := range y {
+		if math.IsInf(v, 0) {
+			return nil, nonFinite("y", int64(i/t), i%t, v)
+		}
+	}
+	return &memory{Block{N: n, X: x, Y: y}, d, t}, nil
 }
 
 // FromCSR is [FromDense] for sparse rows. Row pointers that leave the entries or

@@ -41,9 +41,9 @@ func (p Polynomial) Apply(src Source, _ engine.Backend) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &transformed{src: src, name: "polynomial features", d: out, rows: rows, start: func() (func(Block, *Buffer) bool, func()) {
+	return &transformed{src: src, name: "polynomial features", d: out, rows: rows, start: func() (applier, func()) {
 		m := &monomials{degree: p.Degree, columns: out, x: make([]float64, d), first: make([]int, d)}
-		return m.features, func() {}
+		return faultless(m.features), func() {}
 	}}, nil
 }
 

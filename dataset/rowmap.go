@@ -21,7 +21,7 @@ type RowMap struct {
 // rowStep is one of the transforms, and the row that comes out.
 type rowStep struct {
 	of    *transformed
-	apply func(b Block, out *Buffer) (finite bool)
+	apply applier
 	row   Buffer
 }
 
@@ -80,10 +80,12 @@ func (m *RowMap) row(i int64, dst, x []float64) error {
 		s := &m.steps[k]
 		s.row.Reset()
 		s.row.N = 1
-		if !s.apply(Block{First: i, N: 1, X: x}, &s.row) {
-			if err := s.of.check(i, &s.row); err != nil {
-				return err
-			}
+		known, err := s.apply(Block{First: i, N: 1, X: x}, &s.row)
+		if err == nil && !known {
+			err = s.of.check(i, &s.row)
+		}
+		if err != nil {
+			return err
 		}
 		x = s.row.X
 	}

@@ -123,8 +123,8 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 		}
 		return false // a quotient may overflow
 	}
-	return &transformed{src: src, name: "standardised rows", d: d, rows: rows, start: func() (func(Block, *Buffer) bool, func()) {
-		return apply, func() {}
+	return &transformed{src: src, name: "standardised rows", d: d, rows: rows, start: func() (applier, func()) {
+		return faultless(apply), func() {}
 	}, turned: func(features Source) Source { return scaledColumns{features, s} }}, nil
 }
 

@@ -18,9 +18,17 @@ type transformed struct {
 	rows int    // most rows of a block that comes out; 0: those of src
 	// start begins a pass: apply appends the features of b's rows to out and reports whether
 	// it knows them to be finite, or else the caller checks, and stop ends the pass.
-	start func() (apply func(b Block, out *Buffer) (finite bool), stop func())
+	start func() (apply applier, stop func())
 	// turned makes of the columns of src those that come out; nil where these are no such thing.
 	turned func(features Source) Source
+}
+
+// An applier is what a pass of a transformed source does with a block.
+type applier func(b Block, out *Buffer) (finite bool, err error)
+
+// faultless is an applier that finds no fault with any block.
+func faultless(apply func(b Block, out *Buffer) (finite bool)) applier {
+	return func(b Block, out *Buffer) (bool, error) { return apply(b, out), nil }
 }
 
 func (s *transformed) Dims() (n int64, d, t int) {
@@ -61,8 +69,8 @@ func (s *transformed) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Blo
 			out.first = part.First
 			out.Sparse, out.N, out.Y = part.Sparse != nil, part.N, append(out.Y, part.Y...)
 			out.W = append(out.W, part.W...)
-			if apply(part, out) {
-				return nil
+			if finite, err := apply(part, out); finite || err != nil {
+				return err
 			}
 			return s.check(part.First, out)
 		}) {

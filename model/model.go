@@ -15,7 +15,9 @@
 //	backend, tol      what computed it, and the relative error that was asked for
 //	intercept_fitted  whether an intercept was fitted
 //	columns, target   the header of the data, targets included, and which was the target
-//	preparation       inputs, the number of columns; names, of the columns; scaling, {mean,
+//	preparation       inputs, the number of columns; names, of the columns; encoding, a
+//	                  [dataset.Encoding] that makes these columns of those of the file, {inputs, names,
+//	                  missing, means, categories}, where there is one; scaling, {mean,
 //	                  scale}; features, {components, gamma, seed}, of [dataset.Fourier];
 //	                  polynomial, {degree}: what is done to the columns, in this order
 //	feature_names     the names of polynomial features, in the order of the weights
@@ -286,6 +288,9 @@ func (m *Model) valid(w *Fit) error {
 	}
 	if len(w.TSS) > len(w.Coef) {
 		return fmt.Errorf("%d sums of squares for %d targets", len(w.TSS), len(w.Coef))
+	}
+	if err := p.valid(); err != nil {
+		return err
 	}
 	want := p.Inputs
 	if p.Expansion() != nil {

@@ -43,6 +43,11 @@ const (
 // A Predictor predicts for rows as they come, which it prepares. It keeps workspace: one
 // goroutine at a time may use it.
 type Predictor struct {
+	// Encode says how rows are encoded, where the model has an encoding: by what [dataset.Cells] they
+	// were read, which is of rows from files alone, and what an unknown level is. It is set before Predict.
+	// Of a model that leaves out rows with missing values, a row that has one is predicted to be NaN.
+	Encode dataset.EncodeOptions
+
 	prep      Preparation
 	fit       *ridge.Solution
 	intervals *ridge.Predictor // nil: none are asked for
@@ -53,7 +58,7 @@ type Predictor struct {
 // A Prediction is that for one row.
 type Prediction struct {
 	Row       int64            // from 0, in its source
-	Y         []float64        // one for each target of the model
+	Y         []float64        // one for each target of the model; NaN where a model that leaves out rows with missing values meets one
 	Intervals []ridge.Interval // of each, nil where none are asked for
 	Observed  []float64        // the targets that the source has, as many as it has
 	Last      bool             // of its block: of a [dataset.Pipe], there may be none for some time
@@ -77,12 +82,12 @@ func (m *Model) Prepare(src dataset.Source) (dataset.Source, error) {
 	if len(m.Fits) > 0 && len(m.Fits[0].Coef) > 0 {
 		d = len(m.Fits[0].Coef[0]) // as have all
 	}
-	return prepare(&m.Preparation, src, d)
+	return prepare(&m.Preparation, src, d, dataset.EncodeOptions{})
 }
 
 // prepare is Preparation.Apply; the features it makes must be as many as the d weights.
-func prepare(p *Preparation, src dataset.Source, d int) (dataset.Source, error) {
-	src, err := p.Apply(src, nil)
+func prepare(p *Preparation, src dataset.Source, d int, o dataset.EncodeOptions) (dataset.Source, error) {
+	src, err := p.ApplyEncoded(src, nil, o)
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +257,8 @@ func (p *Predictor) Dims() (t, d int) {
 		return 0, 0
 	}
 	t, _ = p.fit.Dims()
-	return t, p.prep.Inputs
+	d, _ = p.prep.Columns()
+	return t, d
 }
 
 // Predict makes a pass over src and yields the prediction for each row, in order. The rows
@@ -279,7 +285,10 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 		return errUnmade
 	}
 	k, weights := p.fit.Dims()
-	src, err := prepare(&p.prep, src, weights)
+	var incomplete rowNumbers
+	options := p.Encode
+	options.KeepIncomplete, options.Incomplete = true, incomplete.add
+	src, err := prepare(&p.prep, src, weights, options)
 	if err != nil {
 		return err
 	}
@@ -306,6 +315,12 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 			}
 			if err != nil {
 				return err
+			}
+			if incomplete.has(b.First + int64(i)) {
+				if !yield(p.unknown(b, i, t, yhat)) {
+					return errEnough
+				}
+				continue
 			}
 			one := Prediction{Row: b.First + int64(i), Y: yhat, Observed: b.Y[i*t : (i+1)*t], Last: i == b.N-1}
 			if slices.ContainsFunc(yhat, func(v float64) bool { return !isFinite(v) }) {
@@ -338,7 +353,11 @@ func (p *Predictor) PredictMatrix(x mat.Matrix) (*mat.Dense, []ridge.Interval, e
 		return &mat.Dense{}, nil, nil
 	}
 	rows := mat.DenseCopyOf(x)
-	src, err := dataset.FromDense(n, d, 0, rows.RawMatrix().Data, nil)
+	from := dataset.FromDense
+	if p.prep.Encoding != nil { // NaN is a missing value
+		from = dataset.FromTable
+	}
+	src, err := from(n, d, 0, rows.RawMatrix().Data, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,11 +11,13 @@ import (
 )
 
 // A Preparation is what is done to rows before they are fitted, and again before anything
-// is predicted for them: scaling of the columns, then Fourier or polynomial features of
+// is predicted for them: what is missing is filled in or left out and columns are made of categorical
+// ones, by an Encoding, then columns are scaled, then there are Fourier or polynomial features of
 // them. One with nothing but Inputs does nothing.
 type Preparation struct {
-	Inputs     int                 `json:"inputs"` // features of the rows as they come
-	Names      []string            `json:"names,omitempty"`
+	Inputs     int                 `json:"inputs"`          // features of the rows as they come, or those that Encoding makes of them
+	Names      []string            `json:"names,omitempty"` // of these
+	Encoding   *dataset.Encoding   `json:"encoding,omitempty"`
 	Scaling    *dataset.Scaling    `json:"scaling,omitempty"`
 	Features   *dataset.Fourier    `json:"features,omitempty"`
 	Polynomial *dataset.Polynomial `json:"polynomial,omitempty"`
@@ -63,17 +65,59 @@ func (p *Preparation) Terms() []string {
 	return p.Polynomial.Names(names)
 }
 
+// Columns are the number of columns of rows as they come, and their names, nil where they have none.
+func (p *Preparation) Columns() (d int, names []string) {
+	if p.Encoding != nil {
+		return p.Encoding.Inputs, p.Encoding.Names
+	}
+	return p.Inputs, p.Names
+}
+
+// Encode takes over an encoding that was learnt, with the columns that it makes; nil is none.
+func (p *Preparation) Encode(e *dataset.Encoding) {
+	if p.Encoding = e; e != nil {
+		p.Inputs, p.Names = e.Width(), e.MadeNames()
+	}
+}
+
+// valid checks the encoding, which may come from a file.
+func (p *Preparation) valid() error {
+	if p.Encoding == nil {
+		return nil
+	}
+	if err := p.Encoding.Valid(); err != nil {
+		return err
+	}
+	if d := p.Encoding.Width(); d != p.Inputs {
+		return fmt.Errorf("an encoding that makes %d columns, where there are %d", d, p.Inputs)
+	}
+	return nil
+}
+
 // Apply returns the prepared rows of src. be computes the features; nil means
 // engine.Default(). Rows that cannot be prepared, such as those of another number of
 // features, are a *[PreparationError].
 func (p *Preparation) Apply(src dataset.Source, be engine.Backend) (dataset.Source, error) {
+	return p.ApplyEncoded(src, be, dataset.EncodeOptions{})
+}
+
+// ApplyEncoded is Apply where options say how the rows are encoded: with the [dataset.Cells] that
+// they were read by, where they come from files.
+func (p *Preparation) ApplyEncoded(src dataset.Source, be engine.Backend, o dataset.EncodeOptions) (dataset.Source, error) {
 	if src == nil {
 		return nil, &PreparationError{errNoSource}
 	}
-	if _, d, _ := src.Dims(); d != p.Inputs {
-		return nil, &PreparationError{fmt.Errorf("%w: rows of %d features, the preparation is of %d", errShape, d, p.Inputs)}
+	want, _ := p.Columns()
+	if _, d, _ := src.Dims(); d != want {
+		return nil, &PreparationError{fmt.Errorf("%w: rows of %d features, the preparation is of %d", errShape, d, want)}
 	}
-	var err error
+	err := p.valid()
+	if err == nil && p.Encoding != nil {
+		src, err = p.Encoding.Apply(src, o)
+	}
+	if err != nil {
+		return nil, &PreparationError{err}
+	}
 	if p.Scaling != nil {
 		if src, err = p.Scaling.Apply(src); err != nil {
 			return nil, &PreparationError{err}

@@ -5,12 +5,18 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/ridge"
 )
 
 // RowMap is the preparation for rows at hand, in place of those of a source: it makes of a row as
-// it comes the features that the weights apply to. Errors are those of Apply.
+// it comes the features that the weights apply to. Errors are those of Apply; an encoding, which may
+// leave rows out and make sparse ones, is for sources ([dataset.FromTable] makes one of a row) and
+// a *[PreparationError] here.
 func (p *Preparation) RowMap() (*dataset.RowMap, error) {
+	if p.Encoding != nil {
+		return nil, &PreparationError{badinput.Errorf("model: missing values and categories are encoded as rows of a source come, not in a row at hand: see dataset.FromTable")}
+	}
 	return dataset.NewRowMap(p.Inputs, func(src dataset.Source) (dataset.Source, error) { return p.Apply(src, nil) })
 }
 

@@ -100,5 +100,8 @@ func (o *inputFlags) rowKey(share dataset.Share, be engine.Backend) (string, err
 	if o.transposed {
 		key += " transposed"
 	}
+	if o.policy() != dataset.RefuseMissing {
+		key += " missing"
+	}
 	return key, nil
 }

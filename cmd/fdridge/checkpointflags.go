@@ -52,7 +52,7 @@ var freeFlags = []string{"out", "coef", "report", "json", "save-sketch", "log-fo
 
 // laterFlags came after checkpoints had been written without them: they count where they are
 // given.
-var laterFlags = []string{"select", "gamma-tol", "bands", "n-features", "part"}
+var laterFlags = []string{"select", "gamma-tol", "bands", "n-features", "part", "missing", "onehot", "holdout"}
 
 // settings are what two runs must have in common, and the files as they are now.
 func (o *fitOptions) settings(be engine.Backend) ([]job.Setting, map[string]dataset.Stamp, error) {

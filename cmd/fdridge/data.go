@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/file"
@@ -17,8 +18,11 @@ type data struct {
 	counted *job.Counter
 	source  dataset.Source // prepared
 	prep    model.Preparation
-	scans   int       // passes that preparing took
-	parts   []partSet // that the rows are, with --part
+	scans   int             // passes that preparing took
+	parts   []partSet       // that the rows are, with --part
+	encoded *report.Encoded // nil: the columns are fitted as they come
+	holdout dataset.Holdout
+	held    dataset.Source // the rows that are held out, as they were read; nil: none are
 	penalised
 }
 
@@ -42,7 +46,7 @@ func openData(ctx context.Context, o *inputFlags, run session, scaling *dataset.
 	if run.part = o.part.share; run.seen == nil {
 		run.seen = seen
 	}
-	opened, src, err := o.open(ctx, run, expected{})
+	opened, src, err := o.open(ctx, run, expected{cells: o.cells()})
 	if err != nil {
 		return nil, err
 	}
@@ -52,9 +56,10 @@ func openData(ctx context.Context, o *inputFlags, run session, scaling *dataset.
 	if src, err = run.cache.rows(src, func() (string, error) { return o.rowKey(run.share(), be) }); err != nil {
 		return nil, err
 	}
-	d := &data{opened: opened, counted: &job.Counter{Source: src}, parts: parts}
-	d.prep.Names = unique(opened.Names)
-	_, d.prep.Inputs, _ = src.Dims()
+	d := &data{opened: opened, parts: parts}
+	if err := d.encode(ctx, o, run, run.holdout, src, bar); err != nil {
+		return nil, err
+	}
 	if d.penalised, err = o.penaltyFlags.read(ctx, run.seen, &d.prep); err != nil {
 		return nil, err
 	}
@@ -67,8 +72,15 @@ func openData(ctx context.Context, o *inputFlags, run session, scaling *dataset.
 		}
 	}
 	d.prep.Expand(o.expansion)
-	if d.source, err = prepare(&d.prep, d.counted, be); err != nil {
+	encoded := d.prep
+	encoded.Encoding = nil // which the counted rows have been through
+	if d.source, err = prepare(&encoded, d.counted, be); err != nil {
 		return nil, err
+	}
+	if d.held != nil {
+		if d.held, err = prepareEncoded(&d.prep, d.held, be, dataset.EncodeOptions{Cells: opened.Cells}); err != nil {
+			return nil, err
+		}
 	}
 	d.source, err = run.cache.prepared(d.source)
 	return d, err

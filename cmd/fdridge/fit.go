@@ -31,6 +31,7 @@ type fitOptions struct {
 	save string
 	cv   int
 	mpi  bool
+	held holdoutFlags
 }
 
 // sketchMethods are those that begin with a sketch, which are all that solve has.
@@ -71,6 +72,7 @@ func fitCommand(joiner job.Joiner) *cobra.Command {
 	c.Flags().StringVar(&o.save, "save-sketch", "", "keep the sketch here, for solve, merge and predict --interval")
 	c.Flags().IntVar(&o.cv, "cv", 0, "with --gamma auto: choose by cross-validation with so many folds, in the same pass, in place of GCV; 5 with --select cv")
 	c.Flags().BoolVar(&o.mpi, "mpi", false, "be one of the ranks that mpirun or srun has started: each reads its share of the files (whole ones where there are enough, else rows of npy, npz, Parquet and Arrow or bytes of csv and svmlight); rank 0 reports; needs a build with -tags mpi")
+	o.held.register(c.Flags())
 	o.kept.register(c.Flags())
 	o.rows.register(c.Flags())
 	o.runs.register(c)
@@ -82,7 +84,7 @@ func (o *fitOptions) check() error {
 	if o.selectBy == "cv" && o.cv == 0 {
 		o.cv = 5
 	}
-	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save), o.kept.check(), o.rows.check(), o.checkPipe())
+	err := firstError(o.inputFlags.check(), o.sketchFlags.check(), o.runs.check(), o.solveFlags.check(methodNames...), checkOutput("save-sketch", o.save), o.kept.check(), o.rows.check(), o.held.check(), o.checkCells(), o.checkPipe())
 	if err == nil && !o.mpi {
 		err = refuseUntold()
 	}
@@ -167,7 +169,7 @@ func (o *fitOptions) run(ctx context.Context, ranks *job.Ranks, stdout, stderr i
 		return err
 	}
 	cache := &rowCache{cacheFlags: &o.rows}
-	err = j.End(nameColumns(o.fit(ctx, j, session{ranks: ranks, seen: seen, cache: cache, alone: true}, be, bar, stdout, stderr)))
+	err = j.End(nameColumns(o.fit(ctx, j, session{ranks: ranks, seen: seen, cache: cache, alone: true, holdout: o.held.holdout()}, be, bar, stdout, stderr)))
 	cache.end(bar, stderr)
 	return err
 }
@@ -191,11 +193,14 @@ func (o *fitOptions) fit(ctx context.Context, j *job.Job, run session, be engine
 	if err != nil {
 		return err
 	}
+	if f.HeldOut, err = d.evaluate(ctx, run, f.Found.Solutions, bar); err != nil {
+		return err
+	}
 	work, nonzeros, err := j.Account(ctx, d.counted.Nonzeros())
 	if err != nil {
 		return err
 	}
-	f.Data = report.Data{Name: o.name(), Format: d.opened.Format, Targets: d.opened.TargetNames, Nonzeros: nonzeros, Preparation: d.prep, Before: d.p, Bands: d.bands}
+	f.Data = report.Data{Name: o.name(), Format: d.opened.Format, Targets: d.opened.TargetNames, Nonzeros: nonzeros, Preparation: d.prep, Before: d.p, Bands: d.bands, Encoded: d.encoded}
 	f.Cost.PreparingReads, f.Cost.Reads, f.Cost.Ranks = d.opened.Scans+d.scans, d.opened.Passes(), ranksOf(work)
 	if f.Found.SizedFor > 0 {
 		f.Cost.PreparingReads++

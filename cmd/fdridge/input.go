@@ -45,7 +45,8 @@ func newRowFlags() rowFlags {
 // something of data.
 type inputFlags struct {
 	rowFlags
-	part        partFlag // for commands that register it
+	part partFlag // for commands that register it
+	encodingFlags
 	standardize bool
 	penaltyFlags
 	features  string
@@ -67,6 +68,7 @@ func (o *inputFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.rows, "rows", "", "A:B: only rows A to B, from 1, inclusive")
 	o.rowFlags.registerTransposed(f)
 	f.BoolVar(&o.standardize, "standardize", false, "scale the input columns to mean 0 and deviation 1 first, sparse ones to deviation 1 alone, by a pass of its own; the model's weights are in the original units unless --features follows, its certificate is about those of the scaled columns")
+	o.encodingFlags.register(f)
 	o.penaltyFlags.register(f, "on top of --standardize")
 	f.StringVar(&o.features, "features", "", "rff:D,gamma=G,seed=S: D random Fourier features of the kernel exp(-G‖x-y‖²); or poly:K: all monomials up to degree K")
 }
@@ -97,8 +99,11 @@ func (o *inputFlags) check() error {
 	case o.targets < 1:
 		return badInput("--targets: %d, must be at least 1", o.targets)
 	}
-	if err := o.penaltyFlags.check(o.features != ""); err != nil {
+	if err := firstError(o.penaltyFlags.check(o.features != ""), o.encodingFlags.check()); err != nil {
 		return err
+	}
+	if o.transposed && o.cells() != nil {
+		return badInput("--transposed: the features are rows of the file: --missing and --onehot are about columns")
 	}
 	if n := len(splitList(o.target.value)); n > 1 && n != o.targets {
 		return badInput("--target: %d targets are named (%s) where %d is asked for; say --targets %d", n, excerpt.Of(o.target.value), o.targets, n)

@@ -139,6 +139,7 @@ func nameData(data string, err error) error {
 	if data == "" {
 		return err
 	}
+	err = nameRows(data, err)
 	_, source := errors.AsType[*dataset.SourceError](err)
 	_, large := errors.AsType[*fd.RangeError](err)
 	scaled, ok := errors.AsType[*dataset.InputError](err)
@@ -149,10 +150,21 @@ func nameData(data string, err error) error {
 	return err
 }
 
+// nameRows names the data in an error about rows that were read from them.
+func nameRows(data string, err error) error {
+	e, ok := errors.AsType[*dataset.InputError](err)
+	if !ok || e.File != dataset.UnnamedRows {
+		return err
+	}
+	named := *e
+	named.File = dataName(data)
+	return &named
+}
+
 // nameColumns adds the flag to an error that says to leave a column out.
 func nameColumns(err error) error {
 	if e, ok := errors.AsType[*dataset.InputError](err); ok && e.Omittable {
-		return fmt.Errorf("%w (--columns)", err)
+		return fmt.Errorf("%w (--columns; or see --missing and --onehot)", err)
 	}
 	return err
 }

@@ -66,7 +66,7 @@ func TestNameColumns(t *testing.T) {
 		"predict": {"predict", "--model", model},
 	} {
 		code, _, errs := call(append(args, "--data", text)...)
-		if flag := strings.HasSuffix(errs, "or leave it out (--columns)\n"); code != usage || flag != (name != "predict") || !strings.Contains(errs, "or leave it out") {
+		if flag := strings.HasSuffix(errs, "or leave it out (--columns; or see --missing and --onehot)\n"); code != usage || flag != (name != "predict") || !strings.Contains(errs, "or leave it out") {
 			t.Errorf("%s: exit %d, %q", name, code, errs)
 		}
 	}

@@ -58,10 +58,15 @@ func listed(gammas []float64) string {
 
 // prepare returns src prepared.
 func prepare(p *model.Preparation, src dataset.Source, be engine.Backend) (dataset.Source, error) {
+	return prepareEncoded(p, src, be, dataset.EncodeOptions{})
+}
+
+// prepareEncoded is prepare of rows that are encoded first.
+func prepareEncoded(p *model.Preparation, src dataset.Source, be engine.Backend, o dataset.EncodeOptions) (dataset.Source, error) {
 	if err := checkPreparationMemory(p); err != nil {
 		return nil, err
 	}
-	src, err := p.Apply(src, be)
+	src, err := p.ApplyEncoded(src, be, o)
 	return src, unwrapPreparation(err)
 }
 

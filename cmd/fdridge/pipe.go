@@ -102,7 +102,7 @@ func (o *fitOptions) checkPipe() error {
 	case o.kept.name != "":
 		why = "--checkpoint: a run goes on from it by reading the rows again from where it was, and %s can be read once; write them to a file"
 	default:
-		return o.rows.checkPipe(data, o.standardize)
+		return firstError(o.rows.checkPipe(data, o.standardize), o.rows.checkAgain(data, o.learns()), o.rows.checkAgain(data, o.held.flag()))
 	}
 	return badInput(why, dataName(o.data.value))
 }
@@ -116,6 +116,18 @@ func (o *cacheFlags) checkPipe(data string, standardize bool) error {
 		return badInput("--standardize: it takes a pass over the rows of its own, and %s can be read once: say --cache DIR, which keeps the rows", data)
 	case standardize && o.features:
 		return badInput("--cache-features: it keeps rows once they are standardised, for which %s would be read twice; leave it out", data)
+	}
+	return nil
+}
+
+// checkAgain refuses a flag, "" for none, that takes another pass over rows which come once, where
+// these are not kept as they come.
+func (o *cacheFlags) checkAgain(data, flag string) error {
+	switch {
+	case flag != "" && o.dir == "":
+		return badInput("--%s: it takes a pass over the rows of its own, and %s can be read once: say --cache DIR, which keeps the rows", flag, data)
+	case flag != "" && o.features:
+		return badInput("--cache-features: it keeps rows once they are prepared, and for --%s %s would be read twice; leave it out", flag, data)
 	}
 	return nil
 }

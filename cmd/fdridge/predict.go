@@ -26,6 +26,7 @@ type predictOptions struct {
 	out             string
 	outFormat       string
 	json, digits    bool
+	unknown         string
 }
 
 func predictCommand() *cobra.Command {
@@ -52,6 +53,7 @@ func predictCommand() *cobra.Command {
 	f.StringVar(&o.interval, "interval", "", "the sketch that fit --save-sketch, sketch or merge wrote of the rows of the fit: print prediction,low,high with a proved interval for what the exact ridge solution at the model's γ predicts, by the sketch and by the model's certificate, whichever is narrower; the model itself, where it was fitted with --intercept=false: by its certificate alone")
 	f.StringVar(&o.out, "out", "", "write the predictions here (default: standard output)")
 	f.StringVar(&o.outFormat, "out-format", "auto", "text, a line for each row; arrow or arrows, an Arrow file or stream of the columns prediction and, with --interval, low and high, each with _1, _2, … for several targets; auto: by the suffix of --out")
+	f.StringVar(&o.unknown, "unknown", "error", "a level of a categorical column that the model does not know: error, or ignore: all columns of it are zero, and they are counted")
 	f.BoolVar(&o.json, "json", false, "print one JSON object in place of lines")
 	f.BoolVar(&o.digits, "digits", false, "with --interval, for people: print what the exact solution predicts as value ± bound, with the digits that are proved, in place of prediction,low,high")
 	return c
@@ -68,7 +70,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		return badInput("--digits: it is for people, --json has all digits")
 	}
 	asArrow, err := o.arrow()
-	if err != nil {
+	if err = firstError(err, oneOf("unknown", o.unknown, "error", "ignore")); err != nil {
 		return err
 	}
 	if err := firstError(o.in.check(), o.in.checkTurned(), checkOut(o.out), distinct(append(o.in.files(), o.model, o.interval), output{"out", o.out})); err != nil {
@@ -94,10 +96,11 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		fmt.Fprintf(stderr, "intervals: by the sketch alone; %s was written before models kept what narrows them: fit once more for narrower ones\n", o.model)
 	}
 	targets, _ := of.Dims()
-	src, err := o.open(m, targets)
+	src, cells, err := o.open(m, targets)
 	if err != nil {
 		return err
 	}
+	of.Encode = dataset.EncodeOptions{Cells: cells, IgnoreUnknown: o.unknown == "ignore", Tally: new(dataset.Tally)}
 	p := &predictionRun{of: of, gamma: m.Fits[0].Gamma, asJSON: o.json, asDigits: o.digits, asArrow: asArrow}
 	if o.out == "" {
 		err = p.run(ctx, src, stdout)
@@ -107,6 +110,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
+	p.tell(stderr)
 	for j, s := range p.scores {
 		r2 := "undefined, the target is constant"
 		if v := s.R2(); !math.IsNaN(v) {
@@ -127,23 +131,23 @@ func shortfallOf(e *model.ShortfallError) string {
 }
 
 // open opens rows with the features of the model. Labels are a target to compare with.
-func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, error) {
+func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, *dataset.Cells, error) {
 	in := o.in
 	if in.target.set {
 		in.targets = targets
 	}
 	format, err := file.Format(in.dataFiles()[0], file.Options{Format: in.format, Origin: file.Origin{Pipe: in.pipe}})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if file.Labelled(format) {
 		in.targets = 1
 	}
-	_, src, err := in.openLike(&m.Preparation, "model", targets, false)
+	opened, src, err := in.openLike(&m.Preparation, "model", targets, false)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return src, checkPreparationMemory(&m.Preparation)
+	return src, opened.Cells, checkPreparationMemory(&m.Preparation)
 }
 
 // predictor returns what predicts by the model, with intervals where they are asked for: by
@@ -197,6 +201,7 @@ type predictionRun struct {
 	asDigits bool   // what is proved, in place of the numbers
 	asArrow  string // "arrow", a file, or "arrows", a stream; "": lines or JSON
 	scores   []model.Score
+	left     int64 // rows that are not predicted for, because a value is missing
 }
 
 func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer) error {
@@ -212,14 +217,34 @@ func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer
 		if err != nil {
 			return predictionError(err)
 		}
-		for j := range p.scores {
-			p.scores[j].Add(row.Observed[j], row.Y[j])
+		if math.IsNaN(row.Y[0]) {
+			p.left++
+		} else {
+			for j := range p.scores {
+				p.scores[j].Add(row.Observed[j], row.Y[j])
+			}
 		}
 		if err := to.write(&row); err != nil {
 			return err
 		}
 	}
 	return to.end()
+}
+
+// tell says what was done to cells that are no numbers, or numbers of another column.
+func (p *predictionRun) tell(stderr io.Writer) {
+	for _, said := range []struct {
+		n    int64
+		what string
+	}{
+		{p.of.Encode.Tally.Filled.Load(), "missing values had the means of the training rows put in their place"},
+		{p.left, "rows have a missing value and are not predicted for: NaN stands in their place, as the model left such rows out"},
+		{p.of.Encode.Tally.Unknown.Load(), "levels are none that the model knows: the columns of these are zero"},
+	} {
+		if said.n > 0 {
+			fmt.Fprintf(stderr, "%d %s\n", said.n, said.what)
+		}
+	}
 }
 
 // predictionError is what ends predictions, in the words of the command.

@@ -41,7 +41,7 @@ func truthOf(t *testing.T, model string, gamma float64, in func(*rowFlags)) trut
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := o.open(m, len(m.Fits[0].Coef))
+	src, _, err := o.open(m, len(m.Fits[0].Coef))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (o *predictOptions) arrow() (string, error) {
 func (p *predictionRun) writer(w io.Writer, prompt bool) (predictionWriter, error) {
 	switch {
 	case p.asJSON:
-		return &jsonPredictions{predictionRun: p, to: w, all: []model.PerTarget[float64]{}}, nil
+		return &jsonPredictions{predictionRun: p, to: w, all: []model.PerTarget[model.Number]{}}, nil
 	case p.asArrow == "":
 		return &linesOfPredictions{predictionRun: p, to: bufio.NewWriter(w)}, nil
 	}
@@ -108,12 +108,12 @@ func (p *predictionRun) appendLine(line []byte, row *model.Prediction) []byte {
 type jsonPredictions struct {
 	*predictionRun
 	to        io.Writer
-	all       []model.PerTarget[float64]
+	all       []model.PerTarget[model.Number]
 	intervals []model.PerTarget[ridge.Interval]
 }
 
 func (o *jsonPredictions) write(row *model.Prediction) error {
-	o.all = append(o.all, slices.Clone(row.Y))
+	o.all = append(o.all, model.Numbers(row.Y))
 	if row.Intervals != nil {
 		o.intervals = append(o.intervals, slices.Clone(row.Intervals))
 	}

@@ -26,6 +26,8 @@ type session struct {
 	part dataset.Share
 	// alone says that nobody reads the other parts.
 	alone bool
+	// holdout says which rows are held out; the zero value: none.
+	holdout dataset.Holdout
 }
 
 // share is what this process reads of the rows.
@@ -43,6 +45,7 @@ type expected struct {
 	// ownTarget says that the target is the sketch's word, not the user's, who might not
 	// want to have the file of that name read.
 	ownTarget bool
+	cells     *dataset.Cells // how cells are read that are no numbers; nil: none are
 }
 
 // options returns the options of file.Open, and the files of the weights where they have
@@ -55,7 +58,7 @@ func (o *rowFlags) options(run session, like expected) (opts file.Options, weigh
 	}
 	opts = file.Options{
 		Format: o.format, Target: splitList(o.target.value), Targets: o.targets,
-		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: cmp.Or(like.width, o.width), Transposed: o.transposed, OnlyNamed: like.ownTarget, Origin: file.Origin{Was: run.seen, Pipe: o.pipe},
+		Columns: splitList(o.columns), Delimiter: text.Delimiter, Header: text.Header, Features: cmp.Or(like.width, o.width), Transposed: o.transposed, OnlyNamed: like.ownTarget, Origin: file.Origin{Was: run.seen, Pipe: o.pipe, Cells: like.cells},
 	}
 	if o.transposed {
 		opts.Features = 0 // of a row of the file, which is a feature
@@ -208,16 +211,21 @@ func (o *rowFlags) checkNumbered(opts file.Options, ranks bool) error {
 // one that the sketch names. Where rows are wider by so many targets, and none is named, the
 // error says that they may hold these.
 func (o *rowFlags) openLike(prep *model.Preparation, what string, targets int, ownTarget bool) (*file.Opened, dataset.Source, error) {
-	opened, src, err := o.open(context.Background(), session{}, expected{prep.Inputs, prep.Names, ownTarget})
+	inputs, names := prep.Columns()
+	like := expected{width: inputs, names: names, ownTarget: ownTarget}
+	if prep.Encoding.Does() {
+		like.cells = prep.Encoding.Cells()
+	}
+	opened, src, err := o.open(context.Background(), session{}, like)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, d, _ := src.Dims(); d != prep.Inputs {
+	if _, d, _ := src.Dims(); d != inputs {
 		hint := ""
-		if targets > 0 && !o.target.set && d == prep.Inputs+targets {
+		if targets > 0 && !o.target.set && d == inputs+targets {
 			hint = "; is the target among them? say --target"
 		}
-		return nil, nil, badInput("%s has %d features, the %s %d%s", o.data.value, d, what, prep.Inputs, hint)
+		return nil, nil, badInput("%s has %d features, the %s %d%s", o.data.value, d, what, inputs, hint)
 	}
 	return opened, src, nil
 }

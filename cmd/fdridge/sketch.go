@@ -23,12 +23,14 @@ func sketchCommand() *cobra.Command {
 		Short: "Make the sketch of some rows, to be merged and solved later",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := firstError(in.check(), size.check(), runs.check(), rows.check(), keep.check(), in.checkGiven("sketch"), checkOutput("out", out)); err != nil {
+			if err := firstError(in.check(), size.check(), runs.check(), rows.check(), keep.check(), in.checkGiven("sketch"), in.checkKept(&rows), checkOutput("out", out)); err != nil {
 				return err
 			}
 			switch {
 			case out == "":
 				return badInput("--out: no file is named")
+			case in.missing == "mean" && !in.part.share.Whole():
+				return badInput("--missing mean: its means would be those of this part alone, and the sketches of other parts would not merge with it; say drop")
 			case in.standardize && !in.part.share.Whole():
 				return badInput("--standardize: each part would be scaled by means and deviations of its own, and none of them merge; sketch without it, or fit by ranks (--mpi)")
 			case size.oneShotError > 0:
@@ -38,7 +40,8 @@ func sketchCommand() *cobra.Command {
 				return err
 			}
 			if in.piped() {
-				if err := rows.checkPipe(dataName(in.data.value), in.standardize); err != nil {
+				data := dataName(in.data.value)
+				if err := firstError(rows.checkPipe(data, in.standardize), rows.checkAgain(data, in.learns())); err != nil {
 					return err
 				}
 			}

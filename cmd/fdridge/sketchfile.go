@@ -24,14 +24,15 @@ type description struct {
 	Columns     []string          `json:"columns,omitempty"`
 	NNZ         int64             `json:"nnz"`
 	Preparation model.Preparation `json:"preparation"`
-	Penalty     []float64         `json:"penalty,omitempty"` // which Preparation has already
-	Parts       []partSet         `json:"parts,omitempty"`   // none: the rows were not divided
-	Fades       bool              `json:"fades,omitempty"`   // the rows, or some, weigh less than they did when they came
+	Penalty     []float64         `json:"penalty,omitempty"`  // which Preparation has already
+	Parts       []partSet         `json:"parts,omitempty"`    // none: the rows were not divided
+	Fades       bool              `json:"fades,omitempty"`    // the rows, or some, weigh less than they did when they came
+	HeldOut     float64           `json:"held_out,omitempty"` // the share of the rows that it is not of, see [dataset.Holdout]
 }
 
 func (d *data) describe(o *rowFlags) (*description, error) {
 	columns, err := d.columns(o)
-	return &description{Format: d.opened.Format, Target: o.target.value, Columns: columns, NNZ: d.counted.Nonzeros(), Preparation: d.prep, Penalty: d.p, Parts: d.parts}, err
+	return &description{Format: d.opened.Format, Target: o.target.value, Columns: columns, NNZ: d.counted.Nonzeros(), Preparation: d.prep, Penalty: d.p, Parts: d.parts, HeldOut: d.holdout.Share}, err
 }
 
 // save writes a summary to a file, whole or not at all.
@@ -132,6 +133,10 @@ func (d *description) goesWith(o *description) error {
 	switch {
 	case d.Target != o.Target:
 		return fmt.Errorf("the target is %q in one and %q in the other", excerpt.Of(d.Target), excerpt.Of(o.Target))
+	case !reflect.DeepEqual(d.Preparation.Encoding, o.Preparation.Encoding):
+		return errors.New("missing values had other means put in their place, or their categorical columns have other levels: these are those of the rows that each is of; make one sketch of all rows, or encode the columns before")
+	case d.HeldOut != o.HeldOut:
+		return errors.New("other rows were held out of one than of the other")
 	case !reflect.DeepEqual(d.Preparation.Scaling, o.Preparation.Scaling):
 		return errors.New("their columns were standardised by different means and deviations, or by other penalties; sketch without --standardize, and with the same penalties")
 	case !reflect.DeepEqual(d.Preparation, o.Preparation):

@@ -121,7 +121,12 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 		if opened, rows, err = o.reopen(d, cfg); err != nil {
 			return err
 		}
-		if src, err = prepare(&d.Preparation, rows, be); err != nil {
+		if d.HeldOut > 0 {
+			if rows, _, err = (dataset.Holdout{Share: d.HeldOut, First: o.firstRow()}).Split(rows); err != nil {
+				return err
+			}
+		}
+		if src, err = prepareEncoded(&d.Preparation, rows, be, dataset.EncodeOptions{Cells: opened.Cells}); err != nil {
 			return err
 		}
 		opts.Progress = bar.fit(src, sum.Rows)
@@ -164,6 +169,18 @@ func (o *solveOptions) reopen(d *description, cfg ridge.SummaryConfig) (*file.Op
 		in.target.value, in.target.set, ownTarget = d.Target, true, true
 	}
 	return in.openLike(&d.Preparation, "sketch", 0, ownTarget)
+}
+
+// firstRow is the number of the first row that is read, from 0.
+func (o *solveOptions) firstRow() int64 {
+	if o.in.rows == "" {
+		return 0
+	}
+	lo, _, err := parseRows(o.in.rows)
+	if err != nil { // which check has refused
+		return 0
+	}
+	return lo
 }
 
 // penalise reads what is put on the sketch.

@@ -42,6 +42,9 @@ type Options struct {
 	// with "-", the columns that are left out. Empty takes all. A target among them is a target and
 	// no feature.
 	Columns []string
+	// Cells, if not nil, says which columns are categorical, of text, dictionary-encoded or of numbers,
+	// and whether a null or NaN is a missing value; an empty text is one.
+	Cells *dataset.Cells
 	// Pipe, if not nil, is what is read in place of the file.
 	Pipe *dataset.Pipe
 }
@@ -65,7 +68,7 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	}
 	for j, k := range choice.To {
 		if k >= 0 {
-			if err := t.refuse(f, j); err != nil {
+			if err := t.refuse(f, j, choice.Lexicon(j) != nil); err != nil {
 				return nil, err
 			}
 		}
@@ -192,6 +195,9 @@ func wrap(f *rawfile.File, msg string, err error) error {
 // choose resolves the columns. A list stands for all its places.
 func (t *layout) choose(f *rawfile.File, opts Options) (columns.Choice, error) {
 	c, err := columns.Choose(t.names, true, t.expand(opts.Targets), t.expand(opts.Columns))
+	if err == nil {
+		err = c.Read(opts.Cells, t.names, true)
+	}
 	if err != nil {
 		err = &dataset.InputError{File: f.Name, Msg: err.Error()}
 	}
@@ -225,10 +231,16 @@ func (t *layout) expand(specs []string) []string {
 }
 
 // refuse tells why column j cannot be read, nil where it can.
-func (t *layout) refuse(f *rawfile.File, j int) error {
+func (t *layout) refuse(f *rawfile.File, j int, categorical bool) error {
 	dt := t.schema.Field(t.fields[j].field).Type
 	if items, ok := dt.(*arrow.FixedSizeListType); ok {
 		dt = items.Elem()
+		if categorical {
+			return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("column %s is part of a list, and no categorical column; make a column of it", excerpt.Of(t.names[j]))}
+		}
+	}
+	if categorical && isText(dt) {
+		return nil
 	}
 	fail := func(holds, hint string) error {
 		return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("column %s holds %s; %s, or leave it out", excerpt.Of(t.names[j]), holds, hint), Omittable: true}
@@ -249,4 +261,12 @@ func (t *layout) refuse(f *rawfile.File, j int) error {
 		return fail("no values at all (nulls)", "fill them in")
 	}
 	return fail("values of type "+excerpt.Of(dt.Name()), "encode it as numbers")
+}
+
+// isText reports whether values are text, dictionary-encoded or not.
+func isText(dt arrow.DataType) bool {
+	if d, ok := dt.(*arrow.DictionaryType); ok {
+		dt = d.ValueType
+	}
+	return dt.ID() == arrow.STRING || dt.ID() == arrow.LARGE_STRING || dt.ID() == arrow.STRING_VIEW
 }

@@ -29,6 +29,7 @@ type reader struct {
 	at    int               // its next row
 	row   int64             // rows read of the file
 	late  int               // rows of the next batch that are left out
+	full  int               // a column that has too many levels, -1: none
 }
 
 // A part is what is put into rows together: a column of lists, or up to columns.Tile others.
@@ -41,6 +42,8 @@ type part struct {
 	plain bool
 	// lent says that the blocks of a batch are its memory: there is one part of the features, of float64.
 	lent bool
+	// lexicon is of a categorical column, which is alone; nil: numbers.
+	lexicon *dataset.Lexicon
 }
 
 // tileRows is how many rows are put together at a time: columns.Tile columns of them stay in the
@@ -56,7 +59,7 @@ func newReader(f *rawfile.File, t *layout, choice columns.Choice) (*reader, erro
 	if !of.Schema().Equal(t.schema) {
 		return nil, &dataset.InputError{File: f.Name, Msg: "has another schema than when it was opened"}
 	}
-	r := &reader{layout: t, Choice: choice, file: f, from: m, ipc: of, tile: make([]float64, columns.Tile*tileRows)}
+	r := &reader{layout: t, Choice: choice, file: f, from: m, ipc: of, tile: make([]float64, columns.Tile*tileRows), full: -1}
 	r.divide()
 	return r, nil
 }
@@ -80,9 +83,13 @@ func (r *reader) divide() {
 		if r.To[j] < 0 {
 			continue
 		}
+		if l := r.Lexicon(j); l != nil {
+			r.parts = append(r.parts, part{js: []int{j}, fields: []int{at.field}, lexicon: l})
+			continue
+		}
 		plain := r.schema.Field(at.field).Type.ID() == arrow.FLOAT64
 		last := len(r.parts) - 1
-		if last < 0 || r.parts[last].width > 0 || len(r.parts[last].js) == columns.Tile {
+		if last < 0 || r.parts[last].width > 0 || r.parts[last].lexicon != nil || len(r.parts[last].js) == columns.Tile {
 			r.parts, last = append(r.parts, part{plain: true}), last+1
 		}
 		p := &r.parts[last]
@@ -91,7 +98,7 @@ func (r *reader) divide() {
 	}
 	for i := range r.parts {
 		p := &r.parts[i]
-		p.lent = p.plain && len(p.js) == r.Features
+		p.lent = p.plain && len(p.js) == r.Features && r.Cells == nil // where values are missing NaN is written
 		p.plain = p.plain && (p.width > 0 || len(p.js) == columns.Tile || p.lent && len(p.js) == 1)
 		if p.lent = p.lent && (p.width > 0 || len(p.js) == 1); p.lent {
 			r.parts[0], r.parts[i] = r.parts[i], r.parts[0]
@@ -241,6 +248,12 @@ func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 	for i := range parts {
 		finite = r.put(&parts[i], x, y, n) && finite
 	}
+	if r.full >= 0 {
+		return &dataset.InputError{File: r.file.Name, Column: r.full + 1, Msg: "column " + excerpt.Of(r.names[r.full]) + " " + columns.TooManyLevels}
+	}
+	if r.Cells != nil {
+		finite = r.gaps(x, y, n) && finite
+	}
 	if !finite {
 		if i, j, v, bad := r.Find(x, y); bad {
 			return r.notFinite(r.row+int64(i), j, v)
@@ -255,6 +268,9 @@ func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 func (r *reader) put(p *part, x, y []float64, n int) bool {
 	if p.width > 0 {
 		return r.putLists(p, x, y, n)
+	}
+	if p.lexicon != nil {
+		return r.putCodes(p, x, n)
 	}
 	if p.plain && len(p.js) == columns.Tile {
 		var from [columns.Tile][]float64
@@ -309,6 +325,9 @@ func (r *reader) missing(n int) error {
 		p := &r.parts[i]
 		for k, f := range p.fields {
 			a := r.batch.Column(f)
+			if p.width == 0 && r.Allows(p.js[k]) {
+				continue
+			}
 			if at := firstNull(a, r.at, n); at >= 0 {
 				return r.null(at, p.js[k])
 			}
@@ -318,7 +337,7 @@ func (r *reader) missing(n int) error {
 			if values := valuesOf(a); values.NullN() != 0 {
 				for row := r.at; row < r.at+n; row++ {
 					for item, j := range p.js {
-						if r.To[j] >= 0 && values.IsNull(row*p.width+item) {
+						if r.To[j] >= 0 && !r.Allows(j) && values.IsNull(row*p.width+item) {
 							return r.null(row, j)
 						}
 					}
@@ -343,6 +362,10 @@ func (r *reader) notFinite(row int64, j int, v float64) error {
 	dt := r.schema.Field(r.fields[j].field).Type
 	if items, ok := dt.(*arrow.FixedSizeListType); ok {
 		dt = items.Elem()
+	}
+	if r.To[j] < r.Features && r.Lexicon(j) != nil && isText(dt) {
+		out.NonFinite, out.Omittable = false, true
+		out.Msg = "column " + excerpt.Of(r.names[j]) + " has an empty text, a missing value; fill in what is missing, or leave the column out"
 	}
 	if arrow.IsInteger(dt.ID()) {
 		out.NonFinite, out.Msg = false, fmt.Sprintf("column %s: an integer beyond 2⁵³, which float64 does not hold", excerpt.Of(r.names[j]))

@@ -16,7 +16,7 @@ type room struct {
 
 // mostRoom is as much as a batch takes, compressed and not, and half of one whose rows are still in
 // use.
-const mostRoom = 2 * mostBody
+const mostRoom = 2*mostBody - 1 // which 32 bits hold
 
 // keptBuffers and keptBytes bound what is kept for the next batch.
 const (

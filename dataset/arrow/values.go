@@ -33,7 +33,8 @@ func firstNull(a arrow.Array, at, n int) int {
 	return -1
 }
 
-// fill writes values from one on to dst, integers that float64 does not hold as NaN.
+// fill writes values from one on to dst, integers that float64 does not hold as +∞: NaN would be a
+// missing value.
 func fill(dst []float64, a arrow.Array, at int) {
 	n := at + len(dst)
 	switch a := a.(type) {
@@ -60,13 +61,13 @@ func fill(dst []float64, a arrow.Array, at int) {
 	case *array.Int64:
 		for i, v := range a.Int64Values()[at:n] {
 			if dst[i] = float64(v); v < -maxExact || v > maxExact {
-				dst[i] = math.NaN()
+				dst[i] = math.Inf(1)
 			}
 		}
 	case *array.Uint64:
 		for i, v := range a.Uint64Values()[at:n] {
 			if dst[i] = float64(v); v > maxExact {
-				dst[i] = math.NaN()
+				dst[i] = math.Inf(1)
 			}
 		}
 	case *array.Boolean:

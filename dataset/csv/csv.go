@@ -11,8 +11,12 @@
 //
 // Quoted fields, CRLF, a byte order mark, blanks around numbers, empty lines and a
 // missing final newline are understood. Every cell of a column that is read must be a
-// finite decimal number, which is rounded to the nearest float64; 1_000 and 0x1p4 are not
-// decimal numbers.
+// finite decimal number, which is rounded to the nearest float64, or True or False (also TRUE,
+// true, …), which are 1 and 0; 1_000 and 0x1p4 are not decimal numbers.
+//
+// By [dataset.Cells] values may be missing: those of cells that are empty or one of NaN, NA, N/A,
+// <NA>, null, None, ? and ., in any case of letters; and columns may be categorical: their levels are
+// the texts without the blanks around them, whatever they look like: 1 and 1.0 are two.
 //
 // A row has at most 2²⁰ fields and 64 MiB of text, the blank lines before it included.
 //
@@ -51,6 +55,8 @@ type Options struct {
 	// Range is the part of the file that is read; the file must not be compressed. The
 	// columns are those of the first line of the file, whatever the range.
 	Range dataset.Range
+	// Cells, if not nil, says how cells are read that are no numbers.
+	Cells *dataset.Cells
 	// Pipe, if not nil, is what is read in place of the file. Of it the first line is looked at and,
 	// where they have to be told apart from names or to find the delimiter, the second.
 	Pipe *dataset.Pipe
@@ -125,6 +131,9 @@ func choose(name string, opts Options) (*layout, error) {
 	if l.Choice, err = columns.Choose(l.names, l.header, opts.Targets, opts.Columns); err != nil {
 		return nil, &dataset.InputError{File: opts.name(name), Line: 1, Msg: err.Error()}
 	}
+	if err := l.Read(opts.Cells, l.names, l.header); err != nil {
+		return nil, &dataset.InputError{File: opts.name(name), Line: 1, Msg: err.Error()}
+	}
 	return l, nil
 }
 
@@ -153,7 +162,7 @@ func inspect(name string, opts Options) (*layout, error) {
 	}
 	l.names = r.trimmed()
 	if opts.Header == Auto {
-		l.header = r.headed(l.names)
+		l.header = r.headed(l.names, opts.Cells.Policy() != dataset.RefuseMissing)
 	}
 	if !l.header {
 		l.names = columns.Numbers(len(l.names))
@@ -181,14 +190,16 @@ func (r *records) trimmed() []string {
 	return names
 }
 
-// headed reports whether first, the fields of the first record, are names.
-func (r *records) headed(first []string) bool {
+// headed reports whether first, the fields of the first record, are names. Where values may be
+// missing their marks are neither names nor numbers.
+func (r *records) headed(first []string, gaps bool) bool {
 	text, numbers := false, false
 	for _, s := range first {
 		switch {
+		case s == "" || gaps && missing([]byte(s)):
 		case isText(s):
 			text = true
-		case s != "":
+		default:
 			numbers = true
 		}
 	}
@@ -199,7 +210,11 @@ func (r *records) headed(first []string) bool {
 		return true
 	}
 	for i, s := range r.fields {
-		if isText(first[i]) != isText(string(bytes.TrimSpace(s))) {
+		second := string(bytes.TrimSpace(s))
+		if gaps && (missing([]byte(first[i])) || missing([]byte(second))) {
+			continue
+		}
+		if isText(first[i]) != isText(second) {
 			return true
 		}
 	}
@@ -211,8 +226,11 @@ func (r *records) headed(first []string) bool {
 // would be lost without a message.
 func isText(s string) bool {
 	// Most names begin as no number does. strconv would allocate an error for each.
-	if s != "" && strings.IndexByte("+-.0123456789iInN", s[0]) < 0 {
+	if s != "" && strings.IndexByte("+-.0123456789iInNtTfF", s[0]) < 0 {
 		return true
+	}
+	if _, ok := boolean([]byte(s)); ok {
+		return false
 	}
 	_, err := strconv.ParseFloat(s, 64)
 	return s != "" && err != nil && !errors.Is(err, strconv.ErrRange)

@@ -2,6 +2,7 @@ package csv
 
 import (
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -70,7 +71,7 @@ func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 func (f *format) plain(row []float64, text []byte, p int) int {
 	last := len(f.To) - 1
 	for i, k := range f.To {
-		if k >= 0 && f.simple {
+		if k >= 0 && f.simple && f.Lexicon(i) == nil {
 			v, n := decimal.Prefix(text[p:])
 			if q := p + n; n > 0 && i < last && text[q] == f.delimiter || n > 0 && i == last && text[q] == '\n' {
 				row[k] = v
@@ -83,8 +84,8 @@ func (f *format) plain(row []float64, text []byte, p int) int {
 			return 0
 		}
 		if k >= 0 {
-			v, err := decimal.Parse(trimmed(field))
-			if err != nil || v-v != 0 {
+			v, ok := f.cell(i, trimmed(field))
+			if !ok {
 				return 0
 			}
 			row[k] = v
@@ -92,6 +93,36 @@ func (f *format) plain(row []float64, text []byte, p int) int {
 		p = end + 1
 	}
 	return p
+}
+
+// cell reads a trimmed field of column i. ok is false where it is none of what there may be: number
+// says why.
+func (l *layout) cell(i int, s []byte) (v float64, ok bool) {
+	if lexicon := l.Lexicon(i); lexicon != nil {
+		if missing(s) {
+			return math.NaN(), l.Allows(i)
+		}
+		return lexicon.Code(s)
+	}
+	if missing(s) {
+		return math.NaN(), l.Allows(i)
+	}
+	if v, ok := boolean(s); ok {
+		return v, true
+	}
+	v, err := decimal.Parse(s)
+	return v, err == nil && v-v == 0
+}
+
+// boolean reads True and False as 1 and 0.
+func boolean(s []byte) (v float64, ok bool) {
+	switch string(s) {
+	case "True", "TRUE", "true":
+		return 1, true
+	case "False", "FALSE", "false":
+		return 0, true
+	}
+	return 0, false
 }
 
 // field returns what is in the field at byte p of text, and where the delimiter or the line's

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/decimal"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
@@ -46,10 +46,13 @@ func (r *reader) read(b *dataset.Buffer) error {
 // number reads field i of the record.
 func (r *reader) number(i int) (float64, error) {
 	s := trimmed(r.fields[i])
-	v, err := decimal.Parse(s)
-	switch {
-	case err == nil && v-v == 0:
+	if v, ok := r.cell(i, s); ok {
 		return v, nil
+	}
+	_, err := decimal.Parse(s)
+	switch {
+	case r.Lexicon(i) != nil && !missing(s):
+		return 0, r.errorAt(i, "column %s %s", excerpt.Of(r.names[i]), columns.TooManyLevels)
 	case err == nil:
 		return 0, r.notFinite(i, "column %s: %s is not finite", excerpt.Of(r.names[i]), excerpt.Of(s))
 	case errors.Is(err, strconv.ErrRange):
@@ -70,14 +73,23 @@ func trimmed(s []byte) []byte {
 	return s
 }
 
-// missing recognises the common marks of a missing value.
+// missing recognises an empty cell and the common marks of a missing value.
 func missing(s []byte) bool {
+	if len(s) == 0 {
+		return true
+	}
 	const longest = len("<na>")
-	if len(s) > longest {
+	if len(s) > longest || s[0] != '.' && s[0] != '?' && s[0] != '<' && s[0]|0x20 != 'n' {
 		return false
 	}
-	switch strings.ToLower(string(s)) {
-	case "na", "n/a", "<na>", "null", "none", "?", ".":
+	var lower [longest]byte
+	for i, c := range s {
+		if lower[i] = c; 'A' <= c && c <= 'Z' {
+			lower[i] = c | 0x20
+		}
+	}
+	switch string(lower[:len(s)]) {
+	case "nan", "na", "n/a", "<na>", "null", "none", "?", ".":
 		return true
 	}
 	return false

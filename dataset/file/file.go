@@ -61,8 +61,11 @@ type Options struct {
 	Origin
 }
 
-// An Origin says more of where the data come from, and who else reads them.
+// An Origin says more of where the data come from, what is in their cells, and who else reads them.
 type Origin struct {
+	// Cells, if not nil, says how cells are read that are no numbers. The first file says where the
+	// categorical columns are. Sparse rows, and those of Transposed files, are refused.
+	Cells *dataset.Cells `json:"-"`
 	// Was has, by their names, the stamps of files that were looked at or read before. A
 	// file that has changed since is a *[dataset.ChangedError].
 	Was map[string]dataset.Stamp `json:"-"`
@@ -82,6 +85,9 @@ type Opened struct {
 	dataset.Source
 	Layout
 	Scans int // reads of the files that opening took
+	// Cells are those that the rows are read by, which say where categorical columns are; nil where all
+	// cells are numbers.
+	Cells *dataset.Cells
 
 	streams []*dataset.Stream
 }
@@ -112,7 +118,7 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	if err := fitsPipe(paths, opts); err != nil {
 		return nil, err
 	}
-	out := &Opened{}
+	out := &Opened{Cells: opts.Cells}
 	var sources []dataset.Source
 	ownFile, err := targetIsFile(paths[0], opts)
 	if err != nil {
@@ -120,6 +126,9 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	}
 	if opts.Transposed && (len(opts.Target) > 0 && !ownFile || !opts.Share.Whole()) {
 		return nil, &dataset.InputError{File: paths[0], Msg: "has samples in its columns: targets, and weights, come from files of their own, and the rows are not divided"}
+	}
+	if opts.Transposed && opts.Cells != nil {
+		return nil, &dataset.InputError{File: paths[0], Msg: "has samples in its columns: neither missing values nor categories can be told of these"}
 	}
 	inner := opts
 	if ownFile || opts.Transposed {
@@ -241,7 +250,7 @@ func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	choice := npy.Options{Targets: opts.Target, Columns: opts.Columns}
+	choice := npy.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells}
 	if inside {
 		choice.Targets = nil
 	}

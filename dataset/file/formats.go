@@ -47,7 +47,7 @@ func formats() []format {
 		name: "npy", magic: []string{"\x93NUMPY"}, suffixes: []string{".npy"},
 		numbered: true, piped: true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
-			s, err := npy.Open(p.path, npy.Options{Targets: opts.Target, Columns: opts.Columns, Pipe: opts.Pipe})
+			s, err := npy.Open(p.path, npy.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Pipe: opts.Pipe})
 			return o.keep(p, s, err)
 		},
 	}, {
@@ -70,7 +70,7 @@ func formats() []format {
 			return o.keep(p, s, err)
 		},
 		columns: func(path string, opts Options) ([]string, error) {
-			return csv.Columns(path, csv.Options{Delimiter: opts.Delimiter, Header: opts.Header, Pipe: opts.Pipe})
+			return csv.Columns(path, csvOptions(opts))
 		},
 		chosen: func(path string, opts Options) ([]string, []string, error) { return csv.Names(path, csvOptions(opts)) },
 	}, parquetFormat(), arrowFormat(), {
@@ -137,7 +137,7 @@ func Columns(path string, opts Options) ([]string, error) {
 }
 
 func csvOptions(opts Options) csv.Options {
-	return csv.Options{Targets: opts.Target, Columns: opts.Columns, Delimiter: opts.Delimiter, Header: opts.Header, Pipe: opts.Pipe}
+	return csv.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Delimiter: opts.Delimiter, Header: opts.Header, Pipe: opts.Pipe}
 }
 
 // fits refuses options that a format has no use for.
@@ -148,6 +148,8 @@ func (f format) fits(path string, opts Options) error {
 		msg = fmt.Sprintf("the target of a %s file is its label; it has no column %q", f.name, excerpt.Of(opts.Target[0]))
 	case f.labelled && len(opts.Columns) > 0:
 		msg = fmt.Sprintf("a %s file has no columns to choose, such as %q", f.name, excerpt.Of(opts.Columns[0]))
+	case f.labelled && opts.Cells != nil:
+		msg = fmt.Sprintf("is %s, whose rows have neither missing values, what is left out being zero, nor categories", f.name)
 	case !f.fields && opts.Delimiter != 0:
 		msg = fmt.Sprintf("is %s, which has no delimiter; only csv has", f.name)
 	case !f.fields && opts.Header != csv.Auto:

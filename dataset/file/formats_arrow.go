@@ -44,9 +44,9 @@ func arrowFormat() format {
 }
 
 func parquetOptions(opts Options) parquet.Options {
-	return parquet.Options{Targets: opts.Target, Columns: opts.Columns}
+	return parquet.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells}
 }
 
 func arrowOptions(opts Options) arrow.Options {
-	return arrow.Options{Targets: opts.Target, Columns: opts.Columns, Pipe: opts.Pipe}
+	return arrow.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Pipe: opts.Pipe}
 }

@@ -12,8 +12,8 @@ import (
 type kind struct {
 	size int // bytes of an entry
 	// decode turns the entries in raw, which it may overwrite, into numbers, len(dst)
-	// of them. An integer that is no float64 becomes NaN, which an integer cannot be
-	// otherwise.
+	// of them. An integer that is no float64 becomes +∞, which an integer cannot be
+	// otherwise; NaN would be a missing value.
 	decode   func(dst []float64, raw []byte)
 	integers bool
 	asIs     bool // float64, little-endian: what little.Bytes takes
@@ -136,14 +136,14 @@ const maxExact = 1 << 53
 
 func signed(v int64) float64 {
 	if v < -maxExact || v > maxExact {
-		return math.NaN()
+		return math.Inf(1)
 	}
 	return float64(v)
 }
 
 func unsigned(v uint64) float64 {
 	if v > maxExact {
-		return math.NaN()
+		return math.Inf(1)
 	}
 	return float64(v)
 }

@@ -33,6 +33,9 @@ type Options struct {
 	// where each begins with "-", the columns that are left out. Empty takes all.
 	// A target among them is a target and no feature.
 	Columns []string
+	// Cells, if not nil, says which columns are categorical, of which each number is a level, and
+	// whether NaN is a missing value.
+	Cells *dataset.Cells
 	// Pipe, if not nil, is what Open reads in place of the file. The array must be in C order.
 	Pipe *dataset.Pipe
 }
@@ -123,6 +126,9 @@ func source(look, pass opening, opts Options) (*dataset.Stream, error) {
 		return nil, in.wrap(err, 0)
 	}
 	choice, err := columns.Choose(columns.Numbers(h.cols), false, opts.Targets, opts.Columns)
+	if err == nil {
+		err = choice.Read(opts.Cells, columns.Numbers(h.cols), false)
+	}
 	if err != nil {
 		return nil, &dataset.InputError{File: in.name, Msg: err.Error()}
 	}
@@ -142,7 +148,7 @@ func source(look, pass opening, opts Options) (*dataset.Stream, error) {
 		return newRowReader(in, choice), nil
 	})
 	s.Stamp, s.Single = stamp, opts.Pipe != nil
-	if h.fortran {
+	if h.fortran && opts.Cells == nil {
 		s.Columns = byColumns(pass, h, choice, stamp)
 	}
 	return s, nil

@@ -153,14 +153,16 @@ func (in *input) short(err error, whole int64) error {
 	return in.wrap(err, int(whole+1))
 }
 
-// check refuses rows with an entry that is not finite. The first of them is row first of
-// the array, counted from 0.
+// check refuses rows with an entry that is not finite, and puts codes in the place of categories.
+// The first of them is row first of the array, counted from 0.
 func (in *input) check(c *columns.Choice, x, y []float64, first int64) error {
-	i, j, v, bad := c.Find(x, y)
-	if !bad {
-		return nil
+	if i, j, v, bad := c.Find(x, y); bad {
+		return in.notFinite(first+int64(i), j, v)
 	}
-	return in.notFinite(first+int64(i), j, v)
+	if j := c.Encode(x); j >= 0 {
+		return &dataset.InputError{File: in.name, Column: j + 1, Msg: fmt.Sprintf("column %d %s", j+1, columns.TooManyLevels)}
+	}
+	return nil
 }
 
 // notFinite refuses an entry, in a row and a column from 0.
@@ -228,7 +230,7 @@ func (r *columnReader) Read(b *dataset.Buffer, rows int) error {
 		x, y := r.Grow(b, n)
 		copy(x, r.x[from*r.Features:])
 		copy(y, r.y[from*r.Targets:])
-		if !r.finite {
+		if !r.finite || r.Category != nil {
 			if err := r.check(&r.Choice, x, y, r.next); err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -20,16 +22,19 @@ type column struct {
 	leaf     int
 	optional bool // may have nulls
 	integers bool
-	// convert turns an integer into a number, NaN where it is no float64. No integer is
-	// NaN otherwise.
+	missing  bool // these are NaN
+	text     bool
+	lexicon  *dataset.Lexicon // of a categorical column; nil: it has numbers
+	// convert turns an integer into a number, +∞ where it is no float64. No integer is
+	// infinite otherwise, and NaN would be a missing value.
 	convert func(v int64) float64
 	chunk   file.ColumnChunkReader // of the row group at hand
 }
 
-// column describes column j of the file, or tells why it cannot be read.
-func (f *opened) column(j int) (column, error) {
+// column describes column j of the file, which is chosen, or tells why it cannot be read.
+func (f *opened) column(j int, choice *columns.Choice) (column, error) {
 	leaf := f.MetaData().Schema.Column(f.leaf[j])
-	c := column{index: j, name: excerpt.Of(f.names[j]), leaf: f.leaf[j], optional: leaf.MaxDefinitionLevel() > 0, convert: signed}
+	c := column{index: j, name: excerpt.Of(f.names[j]), leaf: f.leaf[j], optional: leaf.MaxDefinitionLevel() > 0, convert: signed, missing: choice.Allows(j), lexicon: choice.Lexicon(j)}
 	refuse := func(holds, hint string) (column, error) {
 		msg := fmt.Sprintf("column %s holds %s; %s, or leave it out", c.name, holds, hint)
 		return c, &dataset.InputError{File: f.name, Msg: msg, Omittable: true}
@@ -67,6 +72,9 @@ func (f *opened) column(j int) (column, error) {
 		if t, ok := logical.(schema.DecimalLogicalType); ok {
 			return refuse("values of type "+t.String()+" as bytes", "cast it to double")
 		}
+		if c.text = c.lexicon != nil; c.text {
+			return c, nil
+		}
 		return refuse("text or categories", encode)
 	}
 	return refuse("values of type "+logical.String(), "cast it to double")
@@ -77,7 +85,7 @@ const maxExact = 1 << 53
 
 func signed(v int64) float64 {
 	if v < -maxExact || v > maxExact {
-		return math.NaN()
+		return math.Inf(1)
 	}
 	return float64(v)
 }
@@ -89,7 +97,7 @@ func unsigned(t pq.Type) func(v int64) float64 {
 	}
 	return func(v int64) float64 {
 		if uint64(v) > maxExact {
-			return math.NaN()
+			return math.Inf(1)
 		}
 		return float64(v)
 	}
@@ -112,6 +120,7 @@ type scratch struct {
 	int32s   []int32
 	int64s   []int64
 	bools    []bool
+	texts    []pq.ByteArray
 	levels   []int16
 }
 
@@ -167,12 +176,18 @@ func (c *column) read(dst []float64, s *scratch) (rows int, null bool, err error
 				dst[i] = 1
 			}
 		}
+	case *file.ByteArrayColumnChunkReader:
+		total, values, err = batch(r, c.texts(r, dst), sized(&s.texts, len(dst)), levels)
 	}
 	if err == nil {
 		err = c.chunk.Err()
 	}
 	if err != nil {
 		return 0, false, err
+	}
+	if values < total && c.missing {
+		spread(dst[:total], levels[:total], values)
+		values = total
 	}
 	if values < total {
 		for i, level := range levels[:total] {
@@ -182,6 +197,48 @@ func (c *column) read(dst []float64, s *scratch) (rows int, null bool, err error
 		}
 	}
 	return total, false, nil
+}
+
+// spread moves values, the first of dst, to their rows, and puts NaN where one is missing.
+func spread(dst []float64, levels []int16, values int) {
+	for i := len(dst) - 1; i >= 0; i-- {
+		if levels[i] == 0 {
+			dst[i] = math.NaN()
+			continue
+		}
+		values--
+		dst[i] = dst[values]
+	}
+}
+
+// errLevels says that a column has too many levels.
+var errLevels = errors.New(columns.TooManyLevels)
+
+// errEmpty says that a text is empty where values may not be missing.
+var errEmpty = errors.New("has an empty text, a missing value; fill in what is missing, or leave the column out")
+
+// texts reads a page of texts and puts their codes into dst, one page behind the other: the texts
+// are gone with their page. An empty one is a missing value.
+func (c *column) texts(r *file.ByteArrayColumnChunkReader, dst []float64) func(int64, []pq.ByteArray, []int16, []int16) (int64, int, error) {
+	done := 0
+	return func(n int64, values []pq.ByteArray, levels, none []int16) (int64, int, error) {
+		total, got, err := r.ReadBatchInPage(n, values, levels, none)
+		for _, text := range values[:got] {
+			text = bytes.TrimSpace(text)
+			code, ok := math.NaN(), true
+			if len(text) > 0 {
+				code, ok = c.lexicon.Code(text)
+			} else if !c.missing {
+				return total, got, errEmpty
+			}
+			if !ok {
+				return total, got, errLevels
+			}
+			dst[done] = code
+			done++
+		}
+		return total, got, err
+	}
 }
 
 // batch reads values, from as many pages as it takes, and the levels of a column that

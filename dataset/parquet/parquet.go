@@ -11,7 +11,8 @@
 //
 // A missing value, NaN, an infinity and an integer beyond ±2⁵³, which float64 does
 // not hold, are refused where they stand; text, categories, times and nested columns
-// when the file is opened, unless they are left out. A decimal is rounded to the
+// when the file is opened, unless they are left out. [dataset.Cells] has values missing
+// and text as categories. A decimal is rounded to the
 // nearest float64.
 package parquet
 
@@ -37,6 +38,9 @@ type Options struct {
 	// where each begins with "-", the columns that are left out. Empty takes all.
 	// A target among them is a target and no feature.
 	Columns []string
+	// Cells, if not nil, says which columns are categorical, of text or of numbers, and whether a null
+	// or NaN is a missing value; an empty text is one.
+	Cells *dataset.Cells
 }
 
 // Open reads the schema and returns a source of the rows. Errors are
@@ -56,7 +60,7 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		if k < 0 {
 			continue
 		}
-		if _, err := f.column(j); err != nil {
+		if _, err := f.column(j, &choice); err != nil {
 			return nil, err
 		}
 	}
@@ -67,7 +71,9 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	var s *dataset.Stream
 	s = dataset.NewStream(n, choice.Features, choice.Targets, false, func() (dataset.Reader, error) { return newReader(name, choice, n, s.Stamp) })
 	s.Stamp = f.raw.Stamp()
-	s.Columns = byColumns(name, choice, n, s.Stamp)
+	if opts.Cells == nil {
+		s.Columns = byColumns(name, choice, n, s.Stamp)
+	}
 	return s, nil
 }
 
@@ -98,6 +104,9 @@ func Names(name string, opts Options) (features, targets []string, err error) {
 
 func (f *opened) choose(opts Options) (columns.Choice, error) {
 	c, err := columns.Choose(f.names, true, opts.Targets, opts.Columns)
+	if err == nil {
+		err = c.Read(opts.Cells, f.names, true)
+	}
 	if err != nil {
 		err = f.fail("%v", err)
 	}

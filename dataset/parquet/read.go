@@ -50,7 +50,7 @@ func (r *reader) use(n int64) error {
 		if k < 0 {
 			continue
 		}
-		c, err := r.column(j)
+		c, err := r.column(j, &r.Choice)
 		if err != nil {
 			return err
 		}
@@ -137,8 +137,9 @@ func (r *reader) rowsOfGroup(b *dataset.Buffer, n int) error {
 		finite = r.Columns(x, y, r.indices[i:end], 0, r.tile[:(end-i)*n]) && finite
 	}
 	if !finite {
-		i, j, v, _ := r.Find(x, y)
-		return r.notFinite(r.row+int64(i), j, v)
+		if i, j, v, bad := r.Find(x, y); bad {
+			return r.notFinite(r.row+int64(i), j, v)
+		}
 	}
 	r.row += int64(n)
 	r.left -= int64(n)
@@ -177,6 +178,8 @@ func (r *reader) fill(values []float64, c *column) error {
 		return &dataset.InputError{File: r.name, Line: int(r.row) + got + 1, Column: c.index + 1, Msg: "column " + c.name + " " + msg, Err: cause}
 	}
 	switch {
+	case err == errLevels, err == errEmpty:
+		return at(err.Error(), nil)
 	case err != nil:
 		return at("cannot be read", err)
 	case null:
@@ -185,6 +188,17 @@ func (r *reader) fill(values []float64, c *column) error {
 		return missing
 	case got < len(values):
 		return at("ends before its row group", nil)
+	}
+	if c.lexicon != nil && !c.text {
+		for i, v := range values {
+			if v-v != 0 {
+				continue
+			}
+			var ok bool
+			if values[i], ok = c.lexicon.Number(v); !ok {
+				return at(columns.TooManyLevels, nil)
+			}
+		}
 	}
 	return nil
 }

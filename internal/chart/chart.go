@@ -42,6 +42,7 @@ type Line struct {
 	Label  string    // in the legend; default Method
 	Dashed bool      // a prediction: dotted, without markers
 	Plain  bool      // without markers, for many points
+	Loose  bool      // markers alone: points that no line joins
 }
 
 // A Mark is a place on the x axis: an upright line or, where Lo < Hi, a range.

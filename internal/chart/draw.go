@@ -134,6 +134,9 @@ func (d *drawing) line(p *plot.Plot, panel *Panel, line *Line) error {
 	} else if look.Marker != nil && !line.Plain {
 		e.glyph = draw.GlyphStyle{Color: look.Color, Radius: glyph, Shape: look.Marker}
 	}
+	if line.Loose {
+		e.line.Width, e.glyph.Radius = 0, glyph/2
+	}
 	if line.High != nil {
 		e.area = faint(look.Color)
 	}
@@ -144,8 +147,10 @@ func (d *drawing) line(p *plot.Plot, panel *Panel, line *Line) error {
 	}
 	for _, values := range [][]float64{line.Y, line.High} {
 		for _, run := range runs(panel, line.X, values) {
-			l := &plotter.Line{XYs: run, LineStyle: e.line}
-			p.Add(bare{l, l})
+			if !line.Loose {
+				l := &plotter.Line{XYs: run, LineStyle: e.line}
+				p.Add(bare{l, l})
+			}
 			if e.glyph.Shape != nil {
 				m := &plotter.Scatter{XYs: run, GlyphStyle: e.glyph}
 				p.Add(bare{m, m})
@@ -177,13 +182,6 @@ func (d *drawing) explain(e entry) {
 	if !slices.ContainsFunc(d.legend, func(o entry) bool { return o.label == e.label }) {
 		d.legend = append(d.legend, e)
 	}
-}
-
-// faint is a colour for an area.
-func faint(c color.Color) color.Color {
-	solid := color.NRGBAModel.Convert(c).(color.NRGBA)
-	solid.A = 0x38
-	return solid
 }
 
 // upright draws a mark from the bottom to the top of a panel; it leaves the range

@@ -36,3 +36,10 @@ var (
 	ShortDash = []vg.Length{2, 2}
 	LongDash  = []vg.Length{6, 2.5}
 )
+
+// faint is a colour for an area.
+func faint(c color.Color) color.Color {
+	solid := color.NRGBAModel.Convert(c).(color.NRGBA)
+	solid.A = 0x38
+	return solid
+}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -18,6 +19,10 @@ type Choice struct {
 	// -1 for a column that is left out.
 	To                []int
 	Features, Targets int
+	Cells             *dataset.Cells // how cells that are no numbers are read
+	// Category has, for each column of the file, its place in Cells.Lexicons, or -1; nil: no
+	// column is categorical.
+	Category []int
 
 	inOrder bool // a row of the file is its features, then its targets
 }
@@ -62,6 +67,80 @@ func Choose(names []string, named bool, targets, features []string) (Choice, err
 	}
 	return c, nil
 }
+
+// Read takes in how cells are to be read, and finds the categorical columns: those that cells
+// names, or has the places of among the features, which it is given otherwise.
+func (c *Choice) Read(cells *dataset.Cells, names []string, named bool) error {
+	if c.Cells = cells; cells == nil {
+		return nil
+	}
+	if cells.Features == nil {
+		t := &table{names: names, named: named}
+		found, err := t.list(cells.OneHot)
+		if err != nil {
+			return err
+		}
+		places := make([]int, len(found))
+		for i, j := range found {
+			if places[i] = c.To[j]; places[i] < 0 || places[i] >= c.Features {
+				return fmt.Errorf("column %q is no feature, to make columns of its levels", excerpt.Of(cells.OneHot[i]))
+			}
+		}
+		cells.Features = places
+	}
+	for len(cells.Lexicons) < len(cells.Features) {
+		cells.Lexicons = append(cells.Lexicons, new(dataset.Lexicon))
+	}
+	if len(cells.Features) == 0 {
+		return nil
+	}
+	c.Category = make([]int, len(c.To))
+	for j := range c.Category {
+		c.Category[j] = -1
+		if c.To[j] >= 0 {
+			c.Category[j] = slices.Index(cells.Features, c.To[j])
+		}
+	}
+	return nil
+}
+
+// Lexicon is that of column j of the file, nil where it has numbers.
+func (c *Choice) Lexicon(j int) *dataset.Lexicon {
+	if c.Category == nil || c.Category[j] < 0 {
+		return nil
+	}
+	return c.Cells.Lexicons[c.Category[j]]
+}
+
+// Allows reports whether column j of the file, which is read, may have missing values.
+func (c *Choice) Allows(j int) bool { return c.Cells.Policy().Allows(c.To[j], c.Features) }
+
+// Encode puts codes in the place of numbers in the categorical columns of dense rows. Where a column
+// has too many levels it returns that column, else -1.
+func (c *Choice) Encode(x []float64) (column int) {
+	if c.Category == nil {
+		return -1
+	}
+	for j, k := range c.Category {
+		if k < 0 {
+			continue
+		}
+		l := c.Cells.Lexicons[k]
+		for at := c.To[j]; at < len(x); at += c.Features {
+			if v := x[at]; v == v {
+				code, ok := l.Number(v)
+				if !ok {
+					return j
+				}
+				x[at] = code
+			}
+		}
+	}
+	return -1
+}
+
+// TooManyLevels is what is wrong with a column for which a lexicon has no code.
+const TooManyLevels = "has too many levels to be categorical (2²⁰, or 64 MiB of them): is it a name, or a number?"
 
 // without deletes those of n columns that are in out.
 func without(all, out []int, n int) []int {

@@ -1,6 +1,7 @@
 package columns
 
 import (
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -146,9 +147,11 @@ func (c *Choice) column(x, y []float64, j, first int, values []float64) {
 }
 
 // Find returns the first row of what Grow made room for that has a number which is
-// not finite, and the column of the file it is in; ok is false where there is none.
+// not finite, and the column of the file it is in; ok is false where there is none. NaN is found
+// where a value may not be missing.
 func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
-	ix, iy := notFinite(x), notFinite(y)
+	policy := c.Cells.Policy()
+	ix, iy := refused(x, policy.Allows(0, c.Features)), refused(y, policy.Allows(c.Features, c.Features))
 	place := -1
 	switch {
 	case ix < len(x) && (iy == len(y) || ix/c.Features <= iy/c.Targets):
@@ -159,6 +162,15 @@ func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
 		return 0, 0, 0, false
 	}
 	return row, slices.Index(c.To, place), v, true
+}
+
+// refused is notFinite or, where values may be missing, the index of the first infinity.
+func refused(v []float64, missing bool) int {
+	at := notFinite(v)
+	for missing && at < len(v) && !math.IsInf(v[at], 0) {
+		at++
+	}
+	return at
 }
 
 // notFinite is the index of the first NaN or infinity, len(v) without one.

@@ -76,6 +76,41 @@ func (r *Ranks) Standardize(ctx context.Context, src dataset.Source) (*dataset.S
 	return s, err
 }
 
+// FirstRow is the number of the first row of this rank's share, from 0 among those of all. Rows that
+// are not counted are counted by a pass.
+func (r *Ranks) FirstRow(ctx context.Context, src dataset.Source) (int64, error) {
+	if r == nil {
+		return 0, nil
+	}
+	n, _, _ := src.Dims()
+	if n < 0 {
+		n = 0
+		for b, err := range src.Blocks(ctx) {
+			if err != nil {
+				return 0, err
+			}
+			n += int64(b.N)
+		}
+	}
+	all, err := dist.Table(ctx, r, []float64{float64(n)})
+	if err != nil {
+		return 0, err
+	}
+	first := int64(0)
+	for _, row := range all[:r.Rank()] {
+		first += int64(row[0])
+	}
+	return first, nil
+}
+
+// Learn is that of an encoding, for the rows of all ranks.
+func (r *Ranks) Learn(ctx context.Context, e *dataset.Encoding, src dataset.Source, o dataset.LearnOptions) (*dataset.Learnt, error) {
+	if r != nil {
+		o.Share, o.Link = r.Share(), r
+	}
+	return e.Learn(ctx, src, o)
+}
+
 // Widest returns a function that is given this rank's number of features and returns the
 // largest of all ranks; nil for a process alone.
 func (r *Ranks) Widest(ctx context.Context) func(int) (int, error) {

@@ -22,6 +22,7 @@ type Fit struct {
 	Remedies []string
 	Cost     Cost
 	Written  Written
+	HeldOut  *HeldOut // nil: no rows were held out
 
 	after []float64 // the penalty that was put on the sketch, once it is in the preparation
 }
@@ -43,6 +44,7 @@ type Data struct {
 	Nonzeros    int64
 	Preparation model.Preparation
 	Before      []float64    // what the rows were penalised by as they came, nil for nothing
+	Encoded     *Encoded     // what was made of the columns as they came; nil: nothing
 	Bands       []ridge.Band // the groups of columns that a penalty was given by, or is chosen for
 }
 

@@ -24,6 +24,7 @@ type page struct {
 	Verdict     verdict
 	Ran         []fact
 	Certificate certificateSection
+	HeldOut     *heldOutSection // nil: no rows were held out
 	Path        pathSection
 	Spectrum    spectrumSection
 	Convergence convergenceSection
@@ -46,6 +47,9 @@ func (f *Fit) WritePage(w io.Writer) error {
 	draws := &pen{}
 	var err error
 	if p.Ran, err = f.ran(rec); err != nil {
+		return err
+	}
+	if p.HeldOut, err = f.heldOutInPage(rec, draws); err != nil {
 		return err
 	}
 	if p.Path, err = f.path(rec, draws); err != nil {
@@ -72,6 +76,17 @@ func (f *Fit) ran(rec *fitRecord) ([]fact, error) {
 	}
 	add("Data", "%s (%s)", f.Data.Name, rec.Format)
 	add("Size", "%d rows × %d features, %d %s", rec.N, rec.D, rec.Targets, plural(rec.Targets, "target", "targets"))
+	if rec.Encoding != nil {
+		if text := rec.Encoding.missing(); text != "" {
+			add("Missing values", "%s", text)
+		}
+		if text := rec.Encoding.categorical(); text != "" {
+			add("Categorical columns", "%s", text)
+		}
+	}
+	if rec.HeldOut != nil {
+		add("Held out", "%s", rec.HeldOut.sentence())
+	}
 	add("Intercept", "%s", f.intercept())
 	method := rec.Method
 	if rec.MethodReason != "" {

@@ -20,6 +20,8 @@ var looks = map[string]chart.Look{
 	"gamma":     {Color: chart.Green, Dashes: chart.ShortDash},
 	"tolerance": {Color: chart.Grey, Dashes: chart.ShortDash},
 	"between":   {Color: chart.Grey},
+	"held out":  {Color: chart.Blue, Marker: chart.Disc},
+	"exactly":   {Color: chart.Vermilion, Dashes: chart.LongDash},
 
 	"trace 0": {Color: chart.Blue, Marker: chart.Disc},
 	"trace 1": {Color: chart.Vermilion, Marker: chart.Square},

@@ -17,32 +17,34 @@ type (
 // A fitRecord is the object that fit --json prints. With one γ the fields of its fit stand at
 // the top level too.
 type fitRecord struct {
-	N            int64          `json:"n"`
-	D            int            `json:"d"`
-	Targets      int            `json:"targets"`
-	Size         int            `json:"size"`
-	Scatter      bool           `json:"scatter,omitempty"` // AᵀA itself is kept, in place of a sketch of that size
-	Lanes        int            `json:"lanes,omitempty"`   // that were fed side by side, where there were several
-	NNZ          int64          `json:"nnz"`
-	Format       string         `json:"format"`
-	Backend      string         `json:"backend"`
-	Kernel       string         `json:"kernel"`
-	Method       string         `json:"method"`
-	MethodReason string         `json:"method_reason,omitempty"`
-	Reads        int            `json:"reads"`
-	SketchTime   number         `json:"sketch_seconds"`
-	TotalTime    number         `json:"total_seconds"`
-	PeakRSS      int64          `json:"peak_rss_bytes"`
-	Converged    bool           `json:"converged"`
-	Tol          number         `json:"tol,omitempty"` // that was asked for, where it was not reached
-	Remedies     []string       `json:"remedies,omitempty"`
-	Model        string         `json:"model,omitempty"`
-	SizedFor     number         `json:"size_for_error,omitempty"` // the error that the size was chosen for
-	Penalties    *penalties     `json:"penalties,omitempty"`      // where columns had some
-	Choice       *choice        `json:"choice,omitempty"`
-	Trace        []*Trace       `json:"trace,omitempty"`
-	Ranks        []Rank         `json:"ranks,omitempty"` // with --mpi
-	Fits         []model.Record `json:"fits"`
+	N            int64           `json:"n"`
+	D            int             `json:"d"`
+	Targets      int             `json:"targets"`
+	Size         int             `json:"size"`
+	Scatter      bool            `json:"scatter,omitempty"` // AᵀA itself is kept, in place of a sketch of that size
+	Lanes        int             `json:"lanes,omitempty"`   // that were fed side by side, where there were several
+	NNZ          int64           `json:"nnz"`
+	Format       string          `json:"format"`
+	Backend      string          `json:"backend"`
+	Kernel       string          `json:"kernel"`
+	Method       string          `json:"method"`
+	MethodReason string          `json:"method_reason,omitempty"`
+	Reads        int             `json:"reads"`
+	SketchTime   number          `json:"sketch_seconds"`
+	TotalTime    number          `json:"total_seconds"`
+	PeakRSS      int64           `json:"peak_rss_bytes"`
+	Converged    bool            `json:"converged"`
+	Tol          number          `json:"tol,omitempty"` // that was asked for, where it was not reached
+	Remedies     []string        `json:"remedies,omitempty"`
+	Model        string          `json:"model,omitempty"`
+	SizedFor     number          `json:"size_for_error,omitempty"` // the error that the size was chosen for
+	Penalties    *penalties      `json:"penalties,omitempty"`      // where columns had some
+	Choice       *choice         `json:"choice,omitempty"`
+	Trace        []*Trace        `json:"trace,omitempty"`
+	Ranks        []Rank          `json:"ranks,omitempty"`    // with --mpi
+	Encoding     *encodingRecord `json:"encoding,omitempty"` // of columns, where something was made of them
+	HeldOut      *heldOutRecord  `json:"holdout,omitempty"`
+	Fits         []model.Record  `json:"fits"`
 }
 
 // A Rank is what one of several ranks has done.
@@ -70,7 +72,7 @@ func (f *Fit) record() *fitRecord {
 		Backend: cost.Backend, Kernel: cost.Kernel, Method: found.Method, MethodReason: found.Reason, Reads: cost.Reads,
 		SketchTime: number(cost.Sketched.Seconds()), TotalTime: number(cost.Total.Seconds()), PeakRSS: rss.Peak(),
 		Converged: found.Err() == nil, Remedies: f.Remedies, Model: f.Written.Model, Trace: f.Traces, Ranks: cost.Ranks, SizedFor: number(found.SizedFor),
-		Penalties: f.penalties(),
+		Penalties: f.penalties(), Encoding: f.Data.Encoded.record(), HeldOut: f.heldOut(),
 	}
 	if s := found.Summary; s != nil && s.Config().Lanes > 1 {
 		out.Lanes = s.Config().Lanes

@@ -16,6 +16,16 @@ func (f *Fit) WriteText(w io.Writer) error {
 	if rec.MethodReason != "" {
 		fmt.Fprintf(w, "method %s: %s\n", rec.Method, rec.MethodReason)
 	}
+	if rec.Encoding != nil {
+		for _, line := range []string{rec.Encoding.missing(), rec.Encoding.categorical()} {
+			if line != "" {
+				fmt.Fprintln(w, line)
+			}
+		}
+	}
+	if rec.HeldOut != nil {
+		fmt.Fprintln(w, rec.HeldOut.sentence())
+	}
 	if rec.Penalties != nil {
 		fmt.Fprintln(w, rec.Penalties)
 	}
@@ -33,11 +43,11 @@ func (f *Fit) WriteText(w io.Writer) error {
 		fmt.Fprintf(w, "%s%s in %.2f s, ‖AᵀA − BᵀB‖ ≤ %s%s\n", kept, f.lanes(), float64(rec.SketchTime), AtMost(float64(rec.Fits[0].Shrinkage), 4), f.missed())
 	}
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab, "\ngamma\ttarget\tmethod\tpasses\trelative error ≤\t‖x̂ − x*‖ ≤\tR²\teffective dimension\tGCV\tstopped")
-	for _, s := range rec.Fits {
+	fmt.Fprintln(tab, "\ngamma\ttarget\tmethod\tpasses\trelative error ≤\t‖x̂ − x*‖ ≤\ttraining R²\t"+rec.HeldOut.headings()+"effective dimension\tGCV\tstopped")
+	for i, s := range rec.Fits {
 		for j := range s.R2 {
-			fmt.Fprintf(tab, "%.6g\t%d\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", float64(s.Gamma), j+1, s.Method, s.Passes,
-				AtMost(float64(s.RelativeErrorBound[j]), 3), AtMost(float64(s.ErrorBound[j]), 3), figure(s.R2Bracket[j]), figure(s.EffectiveDimension), figure(s.GCV[j]), s.Stop)
+			fmt.Fprintf(tab, "%.6g\t%d\t%s\t%d\t%s\t%s\t%s\t%s%s\t%s\t%s\n", float64(s.Gamma), j+1, s.Method, s.Passes,
+				AtMost(float64(s.RelativeErrorBound[j]), 3), AtMost(float64(s.ErrorBound[j]), 3), figure(s.R2Bracket[j]), rec.HeldOut.cells(i, j), figure(s.EffectiveDimension), figure(s.GCV[j]), s.Stop)
 		}
 	}
 	if err := tab.Flush(); err != nil {
