@@ -281,6 +281,37 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// weights are the numbers of a model, by name.
+func weights(t *testing.T, name string) (coef []float64) {
+	t.Helper()
+	var m struct {
+		Models []struct {
+			Coef, Intercept json.RawMessage
+		}
+		Coef, Intercept json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(contents(t, name)), &m); err != nil {
+		t.Fatal(err)
+	}
+	all := []json.RawMessage{m.Coef, m.Intercept}
+	for _, f := range m.Models {
+		all = append(all, f.Coef, f.Intercept)
+	}
+	for _, raw := range all {
+		for _, s := range strings.FieldsFunc(string(raw), func(r rune) bool { return strings.ContainsRune("[], \n", r) }) {
+			v, err := strconv.ParseFloat(s, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			coef = append(coef, v)
+		}
+	}
+	if len(coef) == 0 {
+		t.Fatalf("%s has no weights", name)
+	}
+	return coef
+}
+
 // weightsOf reads the weights of the only fit of a model.
 func weightsOf(t *testing.T, path string) (coef []float64, intercept float64) {
 	t.Helper()

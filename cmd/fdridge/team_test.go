@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -75,37 +74,6 @@ func mustRanks(t *testing.T, n int, args ...string) string {
 		}
 	}
 	return out[0].stdout
-}
-
-// weights are the numbers of a model, by name.
-func weights(t *testing.T, name string) (coef []float64) {
-	t.Helper()
-	var m struct {
-		Models []struct {
-			Coef, Intercept json.RawMessage
-		}
-		Coef, Intercept json.RawMessage
-	}
-	if err := json.Unmarshal([]byte(contents(t, name)), &m); err != nil {
-		t.Fatal(err)
-	}
-	all := []json.RawMessage{m.Coef, m.Intercept}
-	for _, f := range m.Models {
-		all = append(all, f.Coef, f.Intercept)
-	}
-	for _, raw := range all {
-		for _, s := range strings.FieldsFunc(string(raw), func(r rune) bool { return strings.ContainsRune("[], \n", r) }) {
-			v, err := strconv.ParseFloat(s, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			coef = append(coef, v)
-		}
-	}
-	if len(coef) == 0 {
-		t.Fatalf("%s has no weights", name)
-	}
-	return coef
 }
 
 func apart(x, y []float64) float64 {
