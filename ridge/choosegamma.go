@@ -48,7 +48,7 @@ func goesOn(from, to Choice) bool { return to.Score.Hi < from.Score.Hi*(1-worthM
 
 // ChooseGamma chooses γ by GCV over all targets, see [ChooseGCV], of the candidates. Where
 // none are given they are those of Grid(50), continued down to the least sum of squares of
-// a column where that is less, which goes on by three powers of ten at a time,
+// a column where that is less, as far as scores are known to one per cent, which goes on by three powers of ten at a time,
 // where the best γ is at its end, as long as the least score that is proved falls by a thousandth
 // each time. Errors are those of [Summary.Path].
 func (s *Summary) ChooseGamma(candidates []float64) (*GammaChoice, error) {
@@ -90,6 +90,9 @@ func chooseOf(gammas, grid []float64, find func(gammas []float64) ([]candidate, 
 	all, err := find(gammas)
 	if err != nil {
 		return nil, err
+	}
+	if goOn {
+		all = all[known(len(all), gridGCV, func(i int) Interval { return Interval(total(all[i].scores)) }):]
 	}
 	best, err := chooseCandidate(all)
 	for more := 0; err == nil && goOn && more < mostMore; more++ {

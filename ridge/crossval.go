@@ -140,6 +140,9 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, c
 		}
 	}
 	s := scores(gammas, folds, all)
+	if cv.Gammas == nil {
+		s = s.from(known(len(gammas), gridCV, func(i int) Interval { return Interval(total(s.ridge[i])) }))
+	}
 	if cv.Gammas == nil && !cv.Exact {
 		if s, err = v.goOn(ctx, s, all); err != nil {
 			return nil, err

@@ -87,6 +87,9 @@ func (s cvScores) best() (fitted, ridge Choice, err error) {
 	return fitted, ridge, err
 }
 
+// from are the scores from the i-th γ on.
+func (s cvScores) from(i int) cvScores { return cvScores{s.gammas[i:], s.fitted[i:], s.ridge[i:]} }
+
 // with are the scores of s and of o, by ascending γ.
 func (s cvScores) with(o cvScores) cvScores {
 	order := make([]int, len(s.gammas)+len(o.gammas))

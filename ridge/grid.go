@@ -65,6 +65,20 @@ func columnSquares(spec *fd.Spectrum) []float64 {
 	return out
 }
 
+// known is the index at which a grid of n γ, of which all but the last k are below the six powers of
+// ten, is to begin: above the largest of those γ of which the score is not known to one per cent, as
+// much as a choice leaves open unasked. Of what lies below nothing would be said but that it may be better.
+func known(n, k int, score func(i int) Interval) int {
+	from := max(n-k, 0)
+	for from > 0 {
+		if v := score(from - 1); !(v.Hi <= (1+defaultGammaTol)*v.Lo) {
+			break
+		}
+		from--
+	}
+	return from
+}
+
 // spanning is a grid that goes on downwards, in the same steps, to the least of the columns' sums of
 // squares: where columns are of very different size the mean eigenvalue is that of the large ones,
 // and the γ that is best for the small ones lies far below. Sums below 2⁻¹⁰⁴ of the largest are
