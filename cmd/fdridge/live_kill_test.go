@@ -183,7 +183,7 @@ func TestLiveKilled(t *testing.T) {
 				if killed < each {
 					to += 20_000 // it takes longer than it is let
 				}
-				sent, fed := c.feed(rng, from, to)
+				sent, fed := c.feed(rand.New(rand.NewPCG(uint64(m), uint64(runs))), from, to)
 				told, ended := c.kill(t, rng, killed < each)
 				if !ended {
 					killed++
