@@ -217,7 +217,11 @@ func (f *Solution) Predictor() (*Predictor, error) {
 // what cannot both be is [ErrOtherRows]. dst is then partly written.
 func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
 	if s := b.Sparse; b.N < 0 || !shape.IsProduct(len(dst), b.N, p.t) || (s == nil && !shape.IsProduct(len(b.X), b.N, p.d)) || (s != nil && (s.Rows != b.N || s.Cols != p.d || len(s.RowPtr) != b.N+1)) {
-		return fmt.Errorf("%w: %d intervals for a block of %d rows, %d features and %d targets", errShape, len(dst), b.N, p.d, p.t)
+		given := fmt.Sprintf("%d numbers", len(b.X))
+		if s != nil {
+			given = fmt.Sprintf("a sparse matrix of %d×%d", s.Rows, s.Cols)
+		}
+		return fmt.Errorf("%w: %s and %d intervals for a block of %d rows; the summary has %d features and %d targets", errShape, given, len(dst), b.N, p.d, p.t)
 	}
 	for lo := 0; lo < b.N; lo += p.block {
 		hi := min(lo+p.block, b.N)

@@ -108,7 +108,7 @@ func parseSpan(flag, text string) (rows int64, over time.Duration, err error) {
 	if over, err = time.ParseDuration(text); err == nil && over > 0 {
 		return 0, over, nil
 	}
-	return 0, 0, badInput("--%s: %q is neither a number of rows nor a time, such as 1000 or 90m", flag, excerpt.Of(text))
+	return 0, 0, badInput("--%s: %q is neither a number of rows nor a time, such as 1000, 90m or 48h", flag, excerpt.Of(text))
 }
 
 // A liveRun is a live sketch of the command.
@@ -202,7 +202,7 @@ func (o *liveRun) goOn(s *live.Sketch, cfg live.Config, meta []byte) (skip int64
 		err = s.CanGoOn(cfg)
 	}
 	if err != nil {
-		return 0, badInput("--out: a live sketch goes on from %s, and cannot: %w; remove the file to begin anew", o.out, err)
+		return 0, badInput("--out: a live sketch goes on from %s, and cannot: %w; to begin anew say another --out, or remove the file", o.out, err)
 	}
 	n := s.Rows()
 	if o.replay || !o.in.piped() {

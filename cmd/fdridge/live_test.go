@@ -186,6 +186,12 @@ func TestLiveRefused(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", args, code, errs)
 		}
 	}
+	headed, headless := write(t, "headed.csv", table), write(t, "headless.csv", table[strings.Index(table, "\n")+1:])
+	last := []string{"sketch", "--target", "last", "--every", "1s", "-o", filepath.Join(dir, "last.fds"), "--data"}
+	must(t, append(last, headed)...)
+	if code, _, errs := call(append(last, headless)...); code != usage || !strings.Contains(errs, "without names in the other") {
+		t.Errorf("rows without the header that the first had: exit %d, %s", code, errs)
+	}
 	if code, _, errs := piped(t.Context(), strings.NewReader("1 1:2\n"), "sketch", "--data", "-", "--every", "1s", "-o", name+"2"); code != usage || !strings.Contains(errs, "say --n-features") {
 		t.Errorf("svmlight: exit %d, %s", code, errs)
 	}

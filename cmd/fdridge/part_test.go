@@ -158,7 +158,10 @@ func TestPartsRefused(t *testing.T) {
 	if err := os.WriteFile("quoted.csv", []byte(quoted), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	must(t, "merge", "ends.fds", "other.fds", "--out", "two.fds") // which may be of two days
+	told := must(t, "merge", "ends.fds", "other.fds", "--out", "two.fds") // which may be of two days
+	if !strings.Contains(told, "parts of 2 divisions") {
+		t.Errorf("of two divisions: %s", told)
+	}
 	for line, want := range map[string]string{
 		"sketch --out x " + data + " --part 4/4":                              "--part: there is no part 4 of 4: they are counted from 0, to 3",
 		"sketch --out x " + data + " --part 1":                                "--part: \"1\" must be I/N",

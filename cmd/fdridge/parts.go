@@ -130,6 +130,10 @@ func (d *description) printParts(w io.Writer, name string, empty bool) error {
 			return err
 		}
 	}
+	if len(d.Parts) > 1 {
+		_, err := fmt.Fprintf(w, "%s: these are parts of %d divisions, which do not complete one another: of other files, of files that have changed since, or read in another way\n", name, len(d.Parts))
+		return err
+	}
 	return nil
 }
 

@@ -225,7 +225,7 @@ func (o *rowFlags) openLike(prep *model.Preparation, what string, targets int, o
 		if targets > 0 && !o.target.set && d == inputs+targets {
 			hint = "; is the target among them? say --target"
 		}
-		return nil, nil, badInput("%s has %d features, the %s %d%s", o.data.value, d, what, inputs, hint)
+		return nil, nil, badInput("%s has %d features, the %s %d%s", dataName(o.data.value), d, what, inputs, hint)
 	}
 	return opened, src, nil
 }

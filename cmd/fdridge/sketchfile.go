@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/engine"
@@ -128,6 +130,19 @@ func (d *description) join(o *description) error {
 	return nil
 }
 
+// namesOf says what the features of rows are called, of many the first few.
+func namesOf(p *model.Preparation) string {
+	const most = 6
+	switch names := p.Names; {
+	case len(names) == 0:
+		return fmt.Sprintf("%d without names", p.Inputs)
+	case len(names) <= most:
+		return strings.Join(excerpt.All(names), ", ")
+	default:
+		return fmt.Sprintf("%s, … (%d)", strings.Join(excerpt.All(names[:most]), ", "), len(names))
+	}
+}
+
 // goesWith refuses rows that were not prepared alike.
 func (d *description) goesWith(o *description) error {
 	switch {
@@ -139,6 +154,8 @@ func (d *description) goesWith(o *description) error {
 		return errors.New("other rows were held out of one than of the other")
 	case !reflect.DeepEqual(d.Preparation.Scaling, o.Preparation.Scaling):
 		return errors.New("their columns were standardised by different means and deviations, or by other penalties; sketch without --standardize, and with the same penalties")
+	case !slices.Equal(d.Preparation.Names, o.Preparation.Names):
+		return fmt.Errorf("their columns are %s in one and %s in the other", namesOf(&d.Preparation), namesOf(&o.Preparation))
 	case !reflect.DeepEqual(d.Preparation, o.Preparation):
 		return errors.New("their columns or features differ")
 	}

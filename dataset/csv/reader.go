@@ -62,6 +62,9 @@ func (r *reader) number(i int) (float64, error) {
 	case missing(s):
 		return 0, r.noNumber(i, "column %s: %s is a missing value; fill it in, or leave the column out", excerpt.Of(r.names[i]), s)
 	}
+	if string(s) == r.names[i] {
+		return 0, r.errorAt(i, "column %s: this is the header again, as where files were joined; leave it out, or name the files one by one", excerpt.Of(r.names[i]))
+	}
 	return 0, r.noNumber(i, "column %s: %q is not a number; encode the column as numbers, or leave it out", excerpt.Of(r.names[i]), excerpt.Of(s))
 }
 

@@ -54,6 +54,7 @@ func TestColumns(t *testing.T) {
 		"a header alone":        {"sex,1\n", "", "sex", 0, ""},
 		"a ragged second":       {"sex,1\n3\n", "", "sex", 0, "!:2:1: the row has 1 fields, the first line has 2"},
 		"text":                  {people, "", "y", 0, "!:2:6: column sex: \"M\" is not a number; encode the column as numbers, or leave it out"},
+		"the header again":      {"a,b\n1,2\na,b\n", "", "", 0, "!:3:1: column a: this is the header again, as where files were joined"},
 		"quoted text":           {"a,b\n1,\"x, y\"\n", "", "", 0, "!:2:3: column b: \"x, y\" is not a number; encode"},
 		"quoted over lines":     {"a,b,c\n1,\"x\ny\",3\n4,\"z\",bad\n", "-b", "", 0, "!:4:7: column c: \"bad\" is not a number"},
 		"empty":                 {"a,b\n1,2\n,4\n", "", "", 0, "!:3:1: column a is empty; fill in what is missing, or leave the column out"},
