@@ -50,7 +50,7 @@ func goesOn(from, to Choice) bool { return to.Score.Hi < from.Score.Hi*(1-worthM
 // none are given they are those of Grid(50), continued down to the least sum of squares of
 // a column where that is less, as far as scores are known to one per cent, which goes on by three powers of ten at a time,
 // where the best γ is at its end, as long as the least score that is proved falls by a thousandth
-// each time. Errors are those of [Summary.Path].
+// each time, and something is proved of the weights at hand or the score is less for certain. Errors are those of [Summary.Path].
 func (s *Summary) ChooseGamma(candidates []float64) (*GammaChoice, error) {
 	if !s.made() {
 		return nil, errUnmade
@@ -110,7 +110,8 @@ func chooseOf(gammas, grid []float64, find func(gammas []float64) ([]candidate, 
 		if err != nil {
 			return nil, err
 		}
-		if !(next.Score.Hi < best.Score.Hi) {
+		certain := next.Score.Hi < best.Score.Lo
+		if !(next.Score.Hi < best.Score.Hi) || !certain && !all[next.Index].fit.proves() {
 			break
 		}
 		on := goesOn(best.Choice, next.Choice)
@@ -119,6 +120,16 @@ func chooseOf(gammas, grid []float64, find func(gammas []float64) ([]candidate, 
 		}
 	}
 	return best, err
+}
+
+// proves says that something is proved of the weights for every target.
+func (s *Solution) proves() bool {
+	for j := range s.Targets {
+		if !s.Targets[j].Proves() {
+			return false
+		}
+	}
+	return true
 }
 
 // solvable are the fits at those γ of a grid, ascending, that lie above all at which the system is
