@@ -17,7 +17,8 @@ import (
 //	F.new       the next, in the making
 //	F.lock      locked while a process writes them; tells which
 type File struct {
-	states *checkpoint.File
+	states  *checkpoint.File
+	damaged bool // F is, and what [File.Load] returned is F.previous
 }
 
 // Names are those of all its files.
@@ -30,7 +31,7 @@ func Open(name string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{states}, nil
+	return &File{states: states}, nil
 }
 
 // Load returns the last sketch that is whole, nil where none was written. damage is what is wrong with one
@@ -43,6 +44,7 @@ func (f *File) Load(be engine.Backend) (s *Sketch, damage, err error) {
 	if !found {
 		s = nil
 	}
+	f.damaged = damage != nil
 	return s, damage, err
 }
 
@@ -75,6 +77,9 @@ func (f *File) Write(s *Sketch) (size int64, err error) {
 		size, err = s.WriteTo(w)
 		return err
 	})
+	if err == nil {
+		f.damaged = false
+	}
 	return size, err
 }
 

@@ -168,7 +168,7 @@ func (s *running) interval(end string) error {
 	if i.Seconds > 0 {
 		i.Rate = float64(i.NewRows) / i.Seconds
 	}
-	if rows > s.written || rows > 0 && s.Sketch.timed() {
+	if rows > s.written || rows > 0 && (s.Sketch.timed() || s.File.damaged) {
 		var err error
 		if i.Written, err = s.File.Write(s.Sketch); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -301,6 +302,12 @@ func TestLiveSignals(t *testing.T) {
 			}
 			if err := c.Process.Signal(signal); err != nil { // no more comes, and the pipe is open
 				t.Fatal(err)
+			}
+			for range 5 { // GNU timeout sends it to the process and then to its group
+				time.Sleep(200 * time.Microsecond)
+				if err := c.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+					t.Fatal(err)
+				}
 			}
 			var last live.Interval
 			for i, more := c.next(t); more; i, more = c.next(t) {

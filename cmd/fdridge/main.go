@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -28,11 +29,18 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second one ends the program where it stands
+	context.AfterFunc(ctx, func() { // then another one ends the program where it stands
+		time.Sleep(sameSignal)
+		stop()
+	})
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
+
+// sameSignal is how long further signals are taken to be the first one, come twice: GNU timeout, and whatever else
+// sends one to a process and then to its group, would else kill what has just begun to write its last.
+const sameSignal = time.Second
 
 // Exit codes.
 const (
