@@ -152,7 +152,7 @@ func TestReportPage(t *testing.T) {
 			"weights": {"2 more solutions are not shown"},
 		}},
 		"auto": {append(fit, "--method", "galerkin", "--gamma", "auto", "--gamma-tol", "inf", "--size", "1", "--shrink", "gram"), done, 5, want{
-			"path": {"was chosen of 50", "leaves open any γ", "(chosen)"},
+			"path": {"was chosen of 75", "leaves open any γ", "(chosen)"},
 		}},
 		"auto, at the end": {append(fit, "--method", "galerkin", "--gamma", "auto:1e5,1e6,1e7", "--size", "3"), done, 5, want{
 			"path": {"Warning: γ = 10⁵ is at the end of those tried, and the best may lie beyond"},

@@ -56,7 +56,7 @@ func TestLiveCommands(t *testing.T) {
 		{"--half-life 1000h --gamma 3", "900 rows", 900},
 	} {
 		name := file(fmt.Sprint("live", i))
-		sketch := append([]string{"sketch", "--target", "y", "--size", "2", "--every", "50ms", "-o", name}, strings.Fields(c.args)...)
+		sketch := append([]string{"sketch", "--target", "y", "--size", "2", "--every", "1h", "-o", name}, strings.Fields(c.args)...)
 		if strings.Contains(c.args, "--penalty") {
 			sketch[len(sketch)-1] = write(t, "penalty", "2\n3\n")
 		}
