@@ -33,9 +33,7 @@ func main() {
 		time.Sleep(sameSignal)
 		stop()
 	})
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr)) // with signals still ours: what is done ends as done
 }
 
 // sameSignal is how long further signals are taken to be the first one, come twice: GNU timeout, and whatever else
