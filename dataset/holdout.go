@@ -1,12 +1,6 @@
 package dataset
 
-import (
-	"context"
-	"iter"
-	"sync/atomic"
-
-	"github.com/fdridge/fdridge/internal/badinput"
-)
+import "github.com/fdridge/fdridge/internal/badinput"
 
 // A Holdout divides rows into those that are fitted and those that are held out, to see how well
 // the fit does on rows it has not seen. A row is held out by a hash of its number alone, and so
@@ -49,57 +43,4 @@ func (h Holdout) Split(src Source) (fitted, held Source, err error) {
 		return nil, nil, err
 	}
 	return &chosen{src: src, keep: func(row int64) bool { return !h.Held(row) }}, &chosen{src: src, keep: h.Held}, nil
-}
-
-// chosen are some rows of a source.
-type chosen struct {
-	src  Source
-	keep func(row int64) bool
-	n    atomic.Int64 // how many, one more than counted; 0: not counted yet
-}
-
-func (s *chosen) Dims() (n int64, d, t int) {
-	all, d, t := s.src.Dims()
-	if n = s.n.Load(); n > 0 || all < 0 {
-		return n - 1, d, t
-	}
-	for i := range all {
-		if s.keep(i) {
-			n++
-		}
-	}
-	s.n.Store(n + 1)
-	return n, d, t
-}
-
-// Once is that of the function of that name.
-func (s *chosen) Once() bool { return Once(s.src) }
-
-func (s *chosen) Blocks(ctx context.Context) iter.Seq2[Block, error] {
-	return func(yield func(Block, error) bool) {
-		_, d, t := s.src.Dims()
-		var out Buffer
-		var seen, given int64
-		for b, err := range s.src.Blocks(ctx) {
-			if err != nil {
-				yield(Block{}, err)
-				return
-			}
-			out.Reset()
-			out.Sparse = b.Sparse != nil
-			for i := range b.N {
-				if s.keep(seen + int64(i)) {
-					out.AppendRow(b, i, d, t)
-				}
-			}
-			seen += int64(b.N)
-			if out.N == 0 {
-				continue
-			}
-			if !yield(out.Block(given, d), nil) {
-				return
-			}
-			given += int64(out.N)
-		}
-	}
 }

@@ -36,7 +36,7 @@ func (s *Stream) Once() bool { return s.Single }
 // Once, of sources that are made of others, is whether one of these can be read once only.
 
 func (r *rows) Once() bool        { return Once(r.src) }
-func (e *every) Once() bool       { return Once(e.src) }
+func (s *chosen) Once() bool      { return Once(s.src) }
 func (z *zip) Once() bool         { return Once(z.x) || Once(z.y) }
 func (s *lastTarget) Once() bool  { return Once(s.src) }
 func (s *transformed) Once() bool { return Once(s.src) }
