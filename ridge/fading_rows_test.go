@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -63,16 +61,7 @@ func goldenFadingRows(t testing.TB) *ridge.Fading {
 
 // TestFadingRowsGolden: the message is what it was when half-lives of rows were made.
 func TestFadingRowsGolden(t *testing.T) {
-	path := filepath.Join("testdata", "fading-rows-v1.bin")
-	f := goldenFadingRows(t)
-	if *update {
-		check(t, os.WriteFile(path, wiretest.Marshal(t, f), 0o644))
-	}
-	b := must(os.ReadFile(path))(t)
-	read := must(ridge.ReadFading(bytes.NewReader(b), nil))(t)
-	if !bytes.Equal(wiretest.Marshal(t, f), b) || !bytes.Equal(wiretest.Marshal(t, read), b) {
-		t.Error("written again it differs")
-	}
+	b, read := golden(t, "fading-rows-v1.bin", goldenFadingRows(t), ridge.ReadFading)
 	if sum, span, err := read.Summary(); err != nil || (span != ridge.Span{Rows: 4}) || sum.Weight() != 1+0.5+0.25+0.125 {
 		t.Errorf("%+v, weight %v: %v", span, sum.Weight(), err)
 	}

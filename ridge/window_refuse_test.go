@@ -179,20 +179,26 @@ func goldenWindow(t testing.TB) *ridge.Window {
 	return w
 }
 
-// TestWindowGolden: the message is what it was when the format was made.
-func TestWindowGolden(t *testing.T) {
-	path := filepath.Join("testdata", "window-v1.bin")
-	w := goldenWindow(t)
+// golden holds the message of made to that of a golden file, and to what is written once that is read.
+func golden[M wiretest.Message](t *testing.T, name string, made M, readFrom func(io.Reader, engine.Backend) (M, error)) (message []byte, read M) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
 	if *update {
-		check(t, os.WriteFile(path, wiretest.Marshal(t, w), 0o644))
+		check(t, os.WriteFile(path, wiretest.Marshal(t, made), 0o644))
 	}
-	b := must(os.ReadFile(path))(t)
-	read := must(ridge.ReadWindow(bytes.NewReader(b), nil))(t)
-	for _, w := range []*ridge.Window{w, read} {
-		if !bytes.Equal(wiretest.Marshal(t, w), b) {
+	message = must(os.ReadFile(path))(t)
+	read = must(readFrom(bytes.NewReader(message), nil))(t)
+	for _, m := range []M{made, read} {
+		if !bytes.Equal(wiretest.Marshal(t, m), message) {
 			t.Error("written again it differs")
 		}
 	}
+	return message, read
+}
+
+// TestWindowGolden: the message is what it was when the format was made.
+func TestWindowGolden(t *testing.T) {
+	_, read := golden(t, "window-v1.bin", goldenWindow(t), ridge.ReadWindow)
 	want := ridge.Span{First: 0, Rows: 11, From: start, To: start.Add(5 * time.Second)}
 	if read.Span() != want || string(read.Meta) != "meta" {
 		t.Errorf("%+v, want %+v", read.Span(), want)
