@@ -139,7 +139,7 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, err := engine.Measure(t.Context(), be, 20*time.Millisecond)
-	if err != nil || !(m.Peak > 0) || !(m.Gemm > 0) || !(m.Bandwidth > 0) {
+	if err != nil || !(m.Peak > 0) || !(m.Gemm > 0) || !(m.Bandwidth > 0) || !(m.Fresh > 0) {
 		t.Errorf("%+v, %v", m, err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())

@@ -7,13 +7,14 @@ import (
 
 // A Measurement is what the machine reaches, on all threads.
 type Measurement struct {
-	Peak      float64 `json:"peak_gflops"`               // purego's micro-kernel alone, on data in L1
-	Gemm      float64 `json:"gemm_gflops"`               // the backend's matrix product of order 512
-	Bandwidth float64 `json:"read_gigabytes_per_second"` // from memory
+	Peak      float64 `json:"peak_gflops"`                // purego's micro-kernel alone, on data in L1
+	Gemm      float64 `json:"gemm_gflops"`                // the backend's matrix product of order 512
+	Bandwidth float64 `json:"read_gigabytes_per_second"`  // from memory
+	Fresh     float64 `json:"fresh_gigabytes_per_second"` // written to memory that the system hands out for it
 }
 
 // Measure runs the micro-kernel, a matrix product and a read of memory for a third
-// of d each.
+// of d each, and writes once the 256 MiB that are read.
 func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, error) {
 	t, err := DefaultTuning()
 	if err != nil {
@@ -37,12 +38,16 @@ func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, err
 
 	// A matrix times a vector reads and does little else.
 	const rows, cols = 1 << 15, 1 << 10 // 256 MiB
-	a, b, c = make([]float64, rows*cols), make([]float64, cols), make([]float64, rows)
+	const bytes = 8 * rows * cols
+	b, c = make([]float64, cols), make([]float64, rows)
+	start := time.Now()
+	a = make([]float64, rows*cols)
 	for i := range a {
 		a[i] = 1 // memory that was never written need not be there
 	}
+	m.Fresh = bytes / time.Since(start).Seconds() / 1e9
 	seconds, runs, err = repeat(ctx, d/3, func() { pure.Gemv(false, 1, View(rows, cols, a), b, 0, c) })
-	m.Bandwidth = 8 * rows * cols * float64(runs) / seconds / 1e9
+	m.Bandwidth = bytes * float64(runs) / seconds / 1e9
 	return m, err
 }
 

@@ -86,13 +86,17 @@ func (c cost) plus(o cost) cost { return cost{c.flops + o.flops, c.read + o.read
 
 func (c cost) holding(bytes float64) cost { return c.plus(cost{memory: bytes}) }
 
+// handledFlops is what it takes to bring a number of dense rows into a block, to centre, check and
+// pack it for AᵀA, in flops of a matrix product: measured.
+const handledFlops = 250
+
 // exactCost is that of the direct solution for k γ, within so many bytes.
 func (o *outlook) exactCost(n int64, k int, most float64) cost {
 	if byRows(exactName, n, o.d, nil) {
 		return o.dualCost(n, k, most)
 	}
 	numbers := float64(n) * float64(o.d)
-	return cost{flops: numbers * exactFlops(n, o.d, k), read: o.rowBytes() * float64(n), memory: float64(exactBytes(o.d, o.t, reduces(k)))}
+	return cost{flops: numbers * (handledFlops + exactFlops(n, o.d, k)), read: o.rowBytes() * float64(n), memory: float64(exactBytes(o.d, o.t, reduces(k)))}
 }
 
 // eigenFlops is the cost of a symmetric eigenproblem of order n over n³, in flops of
@@ -155,7 +159,7 @@ func (o *outlook) sketchCost(n int64, size, lanes int) (cost, error) {
 	switch {
 	case store == fd.StoreScatter:
 		return cost{
-			flops:  d*d + sumFlops*d*d/2/p + 2*t*d,
+			flops:  (handledFlops+d)*d + sumFlops*d*d/2/p + 2*t*d,
 			read:   o.rowBytes(),
 			memory: 8 * sketches * (p*d + 5*d*d + float64(be.SymEigWork(o.d, o.d)) + 3*t*d + o.staged()),
 		}, nil

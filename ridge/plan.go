@@ -20,8 +20,9 @@ type PlanConfig struct {
 	Entries float64
 
 	// What the machine does in a second, as [engine.Measure] finds it.
-	FlopRate float64 // floating-point operations in matrix products; default 5e10
-	ReadRate float64 // bytes of rows, as float64, or 12 an entry of sparse ones, that a pass gets: of memory, or of the reader if that is less; default 1e10
+	FlopRate  float64 // floating-point operations in matrix products; default 5e10
+	ReadRate  float64 // bytes of rows, as float64, or 12 an entry of sparse ones, that a pass gets: of memory, or of the reader if that is less; default 1e10
+	FreshRate float64 // bytes of memory that the system hands out and the method writes for the first time; default 2e9
 
 	// What is added to the memory and the time of every method: the program, the reader's
 	// blocks, and what is to be done before.
@@ -70,8 +71,8 @@ type Plan struct {
 // and n rows to have n over the number seen times the spectrum, which the first rows
 // of a sorted file do not have. Passes are those that η allows at worst, see
 // [Summary.PredictedPasses], with the least eigenvalue of K that isn't zero as the
-// spectrum and its trace let it be expected: of CG no more than d+2, of Galerkin two thirds of CG's, of Chebyshev those that are proved. Times count matrix products and the bytes read, at FlopRate
-// and ReadRate, after BaseSeconds; they are good to a factor of about two where these are
+// spectrum and its trace let it be expected: of CG no more than d+2, of Galerkin two thirds of CG's, of Chebyshev those that are proved. Times count matrix products, the bytes read and
+// the memory that is taken, at FlopRate, ReadRate and FreshRate, after BaseSeconds; they are good to a factor of about two where these are
 // those of the machine and of the reader.
 //
 // The best option is what [Fit] runs by itself for these rows and γ where its own MaxBytes
@@ -150,11 +151,14 @@ func (c *PlanConfig) complete(o *outlook) error {
 	if c.ReadRate == 0 {
 		c.ReadRate = 1e10
 	}
+	if c.FreshRate == 0 {
+		c.FreshRate = 2e9
+	}
 	if !(c.Entries >= 0) {
 		return badinput.Errorf("ridge: Entries is %v, must not be negative", c.Entries)
 	}
-	if !(c.Tol > 0) || !(c.BaseSeconds >= 0) || !(c.FlopRate > 0) || !(c.ReadRate > 0) {
-		return badinput.Errorf("ridge: a plan with Tol = %v, %v flops and %v bytes a second, and %v s before; they must be positive", c.Tol, c.FlopRate, c.ReadRate, c.BaseSeconds)
+	if !(c.Tol > 0) || !(c.BaseSeconds >= 0) || !(c.FlopRate > 0) || !(c.ReadRate > 0) || !(c.FreshRate > 0) {
+		return badinput.Errorf("ridge: a plan with Tol = %v, %v flops, %v bytes read and %v of memory a second, and %v s before; they must be positive", c.Tol, c.FlopRate, c.ReadRate, c.FreshRate, c.BaseSeconds)
 	}
 	return nil
 }
@@ -240,7 +244,7 @@ func (o *outlook) exact(cfg PlanConfig) PlanOption {
 // take sets what the option takes in all.
 func (p *PlanOption) take(cfg PlanConfig, total cost) {
 	p.Bytes = cfg.BaseBytes + uint64(math.Min(total.memory, math.MaxInt64))
-	p.Seconds = cfg.BaseSeconds + total.flops/cfg.FlopRate + total.read/cfg.ReadRate
+	p.Seconds = cfg.BaseSeconds + total.flops/cfg.FlopRate + total.read/cfg.ReadRate + total.memory/cfg.FreshRate
 	p.Reaches = p.Reaches && p.Bytes <= cfg.MaxBytes && cfg.Tol >= LeastTol
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // TestPlanBase: what every method takes besides its own is in each, and counts for
-// what memory there is; and CG needs no more steps than there are features.
+// what memory there is; the memory of its own takes time; and CG needs no more steps than there are features.
 func TestPlanBase(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, gammas := drawWide(t, nil)
@@ -26,6 +26,12 @@ func TestPlanBase(t *testing.T) {
 			}
 			if o.Method == "cg" && o.Passes[0] > p.ref.D+2 {
 				t.Errorf("cg of %d features in %d passes", p.ref.D, o.Passes[0])
+			}
+		}
+		cfg.FreshRate = 1
+		for i, o := range must(p.sum.Plan(cfg))(t).Options {
+			if slow := with.Options[i].Seconds + float64(o.Bytes-cfg.BaseBytes); !(math.Abs(o.Seconds-slow) <= 1e-6*slow) {
+				t.Errorf("%s: %v s where memory is had a byte a second, want %v", o.Method, o.Seconds, slow)
 			}
 		}
 		if cfg.MaxBytes = 1 << 20; must(p.sum.Plan(cfg))(t).Best >= 0 {

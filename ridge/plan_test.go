@@ -329,7 +329,7 @@ func TestPlanRefuses(t *testing.T) {
 			t.Errorf("%+v: %v", cfg, err)
 		}
 	}
-	for _, cfg := range []ridge.PlanConfig{{Tol: -1}, {Tol: math.NaN()}, {FlopRate: -1}, {ReadRate: math.NaN()}} {
+	for _, cfg := range []ridge.PlanConfig{{Tol: -1}, {Tol: math.NaN()}, {FlopRate: -1}, {ReadRate: math.NaN()}, {FreshRate: -1}} {
 		if _, err := sum.Plan(cfg); err == nil {
 			t.Errorf("%+v accepted", cfg)
 		}

@@ -72,7 +72,7 @@ func (o *outlook) dualCost(n int64, k int, most float64) cost {
 	factors := math.Min(choleskyFlops*float64(k), reduceFlops) * rows * rows * rows
 	switch {
 	case !o.asEntries():
-		c.flops = rows * rows * float64(o.d)
+		c.flops = rows * (handledFlops + rows) * float64(o.d)
 		if room := most - c.memory; held > room {
 			held = math.Max(0, room/2)
 		}

@@ -44,7 +44,8 @@ func planCommand() *cobra.Command {
 		Long: `Sketches the rows, or every K-th of them, or takes a sketch that is there, and
 predicts η, the passes, the memory and the time of each method for several sizes m.
 The bound on η is proved for the rows seen; the rest is an estimate. Times are from
-the speed of matrix products and of reading these files, both measured first, and
+the speed of matrix products, of new memory and of reading these files, measured first
+(these once they have been read, from memory if that holds them), and
 good to a factor of about two, as are the passes. It marks
 what fit --method auto runs, which guesses spectrum and machine, and names what would
 be sooner. Memory includes the program with its reader as it stands then.`,
@@ -145,7 +146,7 @@ func (o *planOptions) run(ctx context.Context, cfg ridge.PlanConfig, stdout, std
 		cfg.Rows = p.rows
 	}
 	cfg.BaseBytes, cfg.BaseSeconds, cfg.Entries = p.memory, p.opening, p.entries
-	cfg.FlopRate, cfg.ReadRate = measured.Gemm*1e9, measured.Bandwidth*1e9
+	cfg.FlopRate, cfg.ReadRate, cfg.FreshRate = measured.Gemm*1e9, measured.Bandwidth*1e9, measured.Fresh*1e9
 	if p.rate > 0 {
 		cfg.ReadRate = min(p.rate, cfg.ReadRate)
 	}
@@ -201,7 +202,7 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	}
 	p := &pilot{}
 	took := time.Since(begin).Seconds()
-	if p.reading, err = timeReading(ctx, d.source); err != nil {
+	if p.reading, err = timeReading(ctx, d.source, 1); err != nil {
 		return nil, err
 	}
 	n, _, _ := d.source.Dims()
@@ -219,6 +220,11 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	if p.sum, err = ridge.Summarize(ctx, src, o.pilot.config(be), bar.rows("sketching", src)); err != nil {
 		return nil, err
 	}
+	again, err := timeReading(ctx, d.source, 100)
+	if err != nil {
+		return nil, err
+	}
+	p.rate = again.rate // of files that were read before, as those of a fit will have been: from memory where that holds them
 	if p.rows, _, _ = d.source.Dims(); p.rows < 0 {
 		p.rows = p.sum.Rows() * o.every
 	}
@@ -229,25 +235,27 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	return p, nil
 }
 
-// timeReading reads for half a second, or once, and does nothing with the rows: it finds what
-// the reader and the preparation take. The memory is then that of the program with its
-// reader, before any sketch.
-func timeReading(ctx context.Context, src dataset.Source) (reading, error) {
+// timeReading reads for half a second, up to so many times, and does nothing with the rows: it
+// finds what the reader and the preparation take. The memory is then that of the program with its
+// reader, if nothing else was made before.
+func timeReading(ctx context.Context, src dataset.Source, times int) (reading, error) {
 	const enough = 500 * time.Millisecond
 	_, d, _ := src.Dims()
 	sparse, entries, bytes, begin := 0, 0, 0.0, time.Now()
-	for b, err := range src.Blocks(ctx) {
-		if err != nil {
-			return reading{}, err
-		}
-		if b.Sparse != nil {
-			sparse, entries = sparse+b.N, entries+b.Sparse.NNZ()
-			bytes += 12 * float64(b.Sparse.NNZ())
-		} else {
-			bytes += 8 * float64(d) * float64(b.N)
-		}
-		if time.Since(begin) > enough {
-			break
+	for ; times > 0 && time.Since(begin) < enough; times-- {
+		for b, err := range src.Blocks(ctx) {
+			if err != nil {
+				return reading{}, err
+			}
+			if b.Sparse != nil {
+				sparse, entries = sparse+b.N, entries+b.Sparse.NNZ()
+				bytes += 12 * float64(b.Sparse.NNZ())
+			} else {
+				bytes += 8 * float64(d) * float64(b.N)
+			}
+			if time.Since(begin) > enough {
+				break
+			}
 		}
 	}
 	return reading{rate: bytes / time.Since(begin).Seconds(), entries: float64(entries) / float64(max(sparse, 1)), memory: uint64(rss.Peak())}, nil

@@ -13,7 +13,7 @@ import (
 var ignored = []string{
 	"sketch_seconds", "total_seconds", "open_seconds", "seconds", "peak_rss_bytes",
 	"communicating_seconds", "communicating_share",
-	"gemm_gflops", "read_gigabytes_per_second", "bytes", "best", "reason",
+	"gemm_gflops", "read_gigabytes_per_second", "fresh_gigabytes_per_second", "bytes", "best", "reason",
 	"version", "cpu", "platform", "go", "modules",
 }
 
