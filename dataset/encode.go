@@ -118,56 +118,65 @@ func (c *encoder) apply(b Block, out *Buffer) (finite bool, err error) {
 	if b.Sparse != nil {
 		return false, unfit("sparse rows have neither missing values nor categories")
 	}
+	var did tally
+	defer func() {
+		c.o.Tally.Filled.Add(did.filled)
+		c.o.Tally.Unknown.Add(did.unknown)
+	}()
 	d := c.Inputs
 	out.Sparse = c.sparse
-	var filled, unknown int64
 	for i := range b.N {
-		row := b.X[i*d : (i+1)*d]
-		if c.o.KeepIncomplete && c.Missing == MissingDrop && !complete(b, i, d) && c.o.Incomplete != nil {
-			c.o.Incomplete(b.First + int64(i))
-		}
-		var to []float64
+		row, to := b.X[i*d:(i+1)*d], []float64(nil)
 		if !c.sparse {
 			to = out.extend(c.width())
 			clear(to)
 		}
-		for j, x := range row {
-			at := c.to[j]
-			switch k := c.of[j]; {
-			case k >= 0:
-				level := c.level(k, x)
-				if level < 0 {
-					if c.Missing == MissingDrop && x != x { // the row is not predicted for
-						continue
-					}
-					if unknown++; !c.o.IgnoreUnknown {
-						return false, c.unknown(k, x, b.First+int64(i))
-					}
-					continue
-				}
-				at, x = at+level, 1
-			case x != x:
-				filled++
-				x = 0
-				if c.Missing == MissingMean {
-					x = c.Means[j]
-				}
+		if c.Missing == MissingDrop && !complete(b, i, d) { // it is not predicted for
+			if c.o.Incomplete != nil {
+				c.o.Incomplete(b.First + int64(i))
 			}
-			if !c.sparse {
-				to[at] = x
-			} else if x != 0 {
-				out.CSR.ColIdx, out.CSR.Val = append(out.CSR.ColIdx, int32(at)), append(out.CSR.Val, x)
-			}
+			row = nil
+		}
+		if err := c.row(row, to, out, b.First+int64(i), &did); err != nil {
+			return false, err
 		}
 		if c.sparse {
 			out.CSR.RowPtr = append(out.CSR.RowPtr, len(out.CSR.Val))
 		}
 	}
-	if c.Missing == MissingMean {
-		c.o.Tally.Filled.Add(filled)
-	}
-	c.o.Tally.Unknown.Add(unknown)
 	return false, nil
+}
+
+// tally is what was done to the rows of a block.
+type tally struct{ filled, unknown int64 }
+
+// row writes what is made of a row to zeros or, where these are nil, as entries of out.
+func (c *encoder) row(row, to []float64, out *Buffer, number int64, did *tally) error {
+	for j, x := range row {
+		at := c.to[j]
+		switch k := c.of[j]; {
+		case k >= 0:
+			level := c.level(k, x)
+			if level < 0 {
+				if did.unknown++; !c.o.IgnoreUnknown {
+					return c.unknown(k, x, number)
+				}
+				continue
+			}
+			at, x = at+level, 1
+		case x != x && c.Missing != MissingMean:
+			return nonFinite(UnnamedRows, number, j, x)
+		case x != x:
+			did.filled++
+			x = c.Means[j]
+		}
+		if to != nil {
+			to[at] = x
+		} else if x != 0 {
+			out.CSR.ColIdx, out.CSR.Val = append(out.CSR.ColIdx, int32(at)), append(out.CSR.Val, x)
+		}
+	}
+	return nil
 }
 
 // width is that of the rows that are made.

@@ -37,6 +37,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/cell"
 )
 
 // Options says how to read.
@@ -196,7 +197,7 @@ func (r *records) headed(first []string, gaps bool) bool {
 	text, numbers := false, false
 	for _, s := range first {
 		switch {
-		case s == "" || gaps && missing([]byte(s)):
+		case s == "" || gaps && cell.Missing([]byte(s)):
 		case isText(s):
 			text = true
 		default:
@@ -211,7 +212,7 @@ func (r *records) headed(first []string, gaps bool) bool {
 	}
 	for i, s := range r.fields {
 		second := string(bytes.TrimSpace(s))
-		if gaps && (missing([]byte(first[i])) || missing([]byte(second))) {
+		if gaps && (cell.Missing([]byte(first[i])) || cell.Missing([]byte(second))) {
 			continue
 		}
 		if isText(first[i]) != isText(second) {
@@ -229,7 +230,7 @@ func isText(s string) bool {
 	if s != "" && strings.IndexByte("+-.0123456789iInNtTfF", s[0]) < 0 {
 		return true
 	}
-	if _, ok := boolean([]byte(s)); ok {
+	if _, ok := cell.Boolean([]byte(s)); ok {
 		return false
 	}
 	_, err := strconv.ParseFloat(s, 64)

@@ -9,7 +9,8 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
-	"github.com/fdridge/fdridge/dataset/internal/decimal"
+	"github.com/fdridge/fdridge/internal/cell"
+	"github.com/fdridge/fdridge/internal/decimal"
 )
 
 // A format is how the rows of a file are read; it is a [chunk.Format].
@@ -84,7 +85,7 @@ func (f *format) plain(row []float64, text []byte, p int) int {
 			return 0
 		}
 		if k >= 0 {
-			v, ok := f.cell(i, trimmed(field))
+			v, ok := f.cell(i, cell.Trimmed(field))
 			if !ok {
 				return 0
 			}
@@ -99,30 +100,15 @@ func (f *format) plain(row []float64, text []byte, p int) int {
 // says why.
 func (l *layout) cell(i int, s []byte) (v float64, ok bool) {
 	if lexicon := l.Lexicon(i); lexicon != nil {
-		if missing(s) {
+		if cell.Missing(s) {
 			return math.NaN(), l.Allows(i)
 		}
 		return lexicon.Code(s)
 	}
-	if missing(s) {
+	if cell.Missing(s) {
 		return math.NaN(), l.Allows(i)
 	}
-	if v, ok := boolean(s); ok {
-		return v, true
-	}
-	v, err := decimal.Parse(s)
-	return v, err == nil && v-v == 0
-}
-
-// boolean reads True and False as 1 and 0.
-func boolean(s []byte) (v float64, ok bool) {
-	switch string(s) {
-	case "True", "TRUE", "true":
-		return 1, true
-	case "False", "FALSE", "false":
-		return 0, true
-	}
-	return 0, false
+	return cell.Number(s)
 }
 
 // field returns what is in the field at byte p of text, and where the delimiter or the line's

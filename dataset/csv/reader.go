@@ -1,14 +1,11 @@
 package csv
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
-	"github.com/fdridge/fdridge/dataset/internal/decimal"
+	"github.com/fdridge/fdridge/internal/cell"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -45,57 +42,27 @@ func (r *reader) read(b *dataset.Buffer) error {
 
 // number reads field i of the record.
 func (r *reader) number(i int) (float64, error) {
-	s := trimmed(r.fields[i])
+	s := cell.Trimmed(r.fields[i])
 	if v, ok := r.cell(i, s); ok {
 		return v, nil
 	}
-	_, err := decimal.Parse(s)
-	switch {
-	case r.Lexicon(i) != nil && !missing(s):
-		return 0, r.errorAt(i, "column %s %s", excerpt.Of(r.names[i]), columns.TooManyLevels)
-	case err == nil:
-		return 0, r.notFinite(i, "column %s: %s is not finite", excerpt.Of(r.names[i]), excerpt.Of(s))
-	case errors.Is(err, strconv.ErrRange):
-		return 0, r.notFinite(i, "column %s: %s exceeds the range of float64", excerpt.Of(r.names[i]), excerpt.Of(s))
+	name := excerpt.Of(r.names[i])
+	switch why := cell.Why(s); {
+	case r.Lexicon(i) != nil && !cell.Missing(s):
+		return 0, r.errorAt(i, "column %s %s", name, columns.TooManyLevels)
+	case why == cell.NotFinite:
+		return 0, r.notFinite(i, "column %s: %s is not finite", name, excerpt.Of(s))
+	case why == cell.TooLarge:
+		return 0, r.notFinite(i, "column %s: %s exceeds the range of float64", name, excerpt.Of(s))
 	case len(s) == 0:
-		return 0, r.noNumber(i, "column %s is empty; fill in what is missing, or leave the column out", excerpt.Of(r.names[i]))
-	case missing(s):
-		return 0, r.noNumber(i, "column %s: %s is a missing value; fill it in, or leave the column out", excerpt.Of(r.names[i]), s)
+		return 0, r.noNumber(i, "column %s is empty; fill in what is missing, or leave the column out", name)
+	case why == cell.Gap:
+		return 0, r.noNumber(i, "column %s: %s is a missing value; fill it in, or leave the column out", name, s)
 	}
 	if string(s) == r.names[i] {
-		return 0, r.errorAt(i, "column %s: this is the header again, as where files were joined; leave it out, or name the files one by one", excerpt.Of(r.names[i]))
+		return 0, r.errorAt(i, "column %s: this is the header again, as where files were joined; leave it out, or name the files one by one", name)
 	}
-	return 0, r.noNumber(i, "column %s: %q is not a number; encode the column as numbers, or leave it out", excerpt.Of(r.names[i]), excerpt.Of(s))
-}
-
-// trimmed is a field without the blanks around it.
-func trimmed(s []byte) []byte {
-	if n := len(s); n > 0 && (s[0] <= ' ' || s[n-1] <= ' ') {
-		s = bytes.TrimSpace(s)
-	}
-	return s
-}
-
-// missing recognises an empty cell and the common marks of a missing value.
-func missing(s []byte) bool {
-	if len(s) == 0 {
-		return true
-	}
-	const longest = len("<na>")
-	if len(s) > longest || s[0] != '.' && s[0] != '?' && s[0] != '<' && s[0]|0x20 != 'n' {
-		return false
-	}
-	var lower [longest]byte
-	for i, c := range s {
-		if lower[i] = c; 'A' <= c && c <= 'Z' {
-			lower[i] = c | 0x20
-		}
-	}
-	switch string(lower[:len(s)]) {
-	case "nan", "na", "n/a", "<na>", "null", "none", "?", ".":
-		return true
-	}
-	return false
+	return 0, r.noNumber(i, "column %s: %q is not a number; encode the column as numbers, or leave it out", name, excerpt.Of(s))
 }
 
 func (r *reader) errorAt(field int, format string, args ...any) *dataset.InputError {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
-	"github.com/fdridge/fdridge/dataset/internal/decimal"
+	"github.com/fdridge/fdridge/internal/decimal"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 

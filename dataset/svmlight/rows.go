@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/internal/decimal"
+	"github.com/fdridge/fdridge/internal/decimal"
 )
 
 // A format is how the rows of a file are read; it is a [chunk.Format].

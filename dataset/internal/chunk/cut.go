@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 
-	"github.com/fdridge/fdridge/dataset/internal/decimal"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/decimal"
 )
 
 // usualSize is how many bytes a chunk has, but where a record is longer: what goes through
