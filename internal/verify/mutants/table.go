@@ -38,7 +38,7 @@ var mutants = []mutant{
 	{"encoding: levels in the order of their texts", "dataset/learn.go",
 		"if value != nil {", "if value != nil && false {", "dataset", "^TestEncoding$"},
 	{"encoding: an unknown level is zero", "dataset/encode.go",
-		"if did.unknown++; !c.o.IgnoreUnknown {", "if unknown++; false && !c.o.IgnoreUnknown {", "dataset", "^TestEncodingFaults$"},
+		"if did.unknown++; !c.o.IgnoreUnknown {", "if did.unknown++; false && !c.o.IgnoreUnknown {", "dataset", "^TestEncodingFaults$"},
 	{"encoding: a row with a missing target stays", "dataset/encode.go",
 		"!hasNaN(b.Y[i*t:(i+1)*t]) &&", "(true || !hasNaN(b.Y[i*t:(i+1)*t])) &&", "cmd/fdridge", "^TestEncodedDrop$"},
 	{"holdout: a row by its number in its share", "dataset/holdout.go",
