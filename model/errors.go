@@ -128,8 +128,8 @@ func (e *OverflowError) Error() string {
 func (e *OverflowError) Is(target error) bool { return target == ErrInput }
 
 // A ShortfallError reports a fit that is not certified to the tolerance that was asked for. Its
-// certificate holds. It wraps what Status.Err() is: [ridge.ErrRoundOff], [ridge.ErrPassLimit] or
-// [ridge.ErrDiverged].
+// certificate holds. It wraps what Status.Err() is: [ridge.ErrRoundOff], [ridge.ErrPassLimit],
+// [ridge.ErrDiverged] or [ridge.ErrUnproved].
 type ShortfallError struct {
 	Gamma     float64
 	Target    int     // from 0
@@ -139,6 +139,9 @@ type ShortfallError struct {
 }
 
 func (e *ShortfallError) Error() string {
+	if e.Status == ridge.Unproved {
+		return fmt.Sprintf("model: at gamma = %v nothing is proved of the weights for target %d: %v", e.Gamma, e.Target+1, e.Status)
+	}
 	return fmt.Sprintf("model: at gamma = %v a relative error of %v is certified for target %d, %v was asked for: %v", e.Gamma, e.Certified, e.Target+1, e.Tol, e.Status)
 }
 

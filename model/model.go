@@ -33,7 +33,7 @@
 //	coef, intercept   the weights and the intercept
 //	tss               ‖b‖², centred where an intercept was fitted
 //	certificate       a [Record]; where the tolerance was not reached its converged is false and
-//	                  its status says why: round-off, pass-limit or diverged
+//	                  its status says why: round-off, pass-limit, diverged or unproved
 //	fitted            {coef, intercept} of the scaled columns, where there is a
 //	                  folded_scaling; what the certificate is about
 //

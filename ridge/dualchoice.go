@@ -46,9 +46,8 @@ func (r *Result) dualChoice(ctx context.Context, src dataset.Source, opts *Optio
 	if opts.Tol > 0 {
 		chosen.Status = chosen.directStatus(opts.Tol)
 	}
-	chosen.Passes = e.passes
-	r.Solutions, r.Passes, r.Status = []*Solution{&chosen}, e.passes, chosen.Status
-	return nil
+	chosen.Passes, r.Passes = e.passes, e.passes
+	return r.take(ctx, src, opts, Dual, []float64{chosen.Gamma}, []*Solution{&chosen})
 }
 
 // leftOut are the candidates at some γ with their leave-one-out errors.

@@ -80,8 +80,9 @@ var ErrUnproven = errors.New("ridge: the summary was written by a version that d
 var ErrOtherRows = badinput.Errorf("ridge: the fit is not of the rows of the summary")
 
 // A NotConvergedError reports that the tolerance was not reached. Solutions holds the
-// best ones found, one for each γ asked for, with certificates that hold. It wraps what
-// Status.Err() is: [ErrRoundOff], [ErrPassLimit] or [ErrDiverged].
+// best ones found, one for each γ asked for but those that [Unsolved] is about, with certificates that
+// hold. It wraps what Status.Err() is: [ErrRoundOff], [ErrPassLimit], [ErrDiverged], [ErrUnsolved] or
+// [ErrUnproved].
 type NotConvergedError struct {
 	Solutions []*Solution
 	Status    Status // why the iteration ended, for the last γ and target that failed

@@ -86,10 +86,10 @@ func (r *Result) exactChoice(ctx context.Context, src dataset.Source, opts *Opti
 	}
 	chosen := *r.Choice.Path[r.Choice.Index]
 	chosen.Targets = slices.Clone(chosen.Targets) // which are refined, and the path's are not
-	r.Solutions = []*Solution{&chosen}
+	fits := []*Solution{&chosen}
 	if opts.Tol > 0 {
 		if !opts.Once {
-			if err := e.refine(ctx, src, system, r.Solutions); err != nil {
+			if err := e.refine(ctx, src, system, fits); err != nil {
 				return err
 			}
 		}
@@ -97,8 +97,8 @@ func (r *Result) exactChoice(ctx context.Context, src dataset.Source, opts *Opti
 			chosen.Status = onceStatus(chosen.Status)
 		}
 	}
-	r.Passes, r.Status = r.Passes+chosen.Passes-1, chosen.Status
-	return nil
+	r.Passes += chosen.Passes - 1
+	return r.take(ctx, src, opts, Tridiagonal, []float64{chosen.Gamma}, fits)
 }
 
 // shown are rows that a summary takes in as they are read.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -47,24 +48,22 @@ func (r *Result) solve(c *chooser, cv *CVResult) (*Result, error) {
 		if err := r.oneShot(gammas, opts.PlainFD); err != nil {
 			return nil, err
 		}
-		return r, nil
+		return r, r.Err()
 	}
 	return r.refine(c, gammas)
 }
 
-// oneShot reads the solutions off.
+// oneShot reads the solutions off. One pass is too few for those of which nothing is proved.
 func (r *Result) oneShot(gammas []float64, plain bool) (err error) {
-	r.Status = OnePass
-	if !plain {
-		r.Solutions, err = r.Summary.Path(gammas)
+	if r.Solutions, err = r.Summary.path(gammas, !plain); err != nil {
 		return err
 	}
-	for _, g := range gammas {
-		f, err := r.Summary.FitFD(g)
-		if err != nil {
-			return err
+	r.Status = OnePass
+	for _, f := range r.Solutions {
+		if !f.proves() {
+			f.Status = Unproved
 		}
-		r.Solutions = append(r.Solutions, f)
+		r.Status = r.Status.worse(f.Status)
 	}
 	return nil
 }
@@ -89,10 +88,17 @@ func (r *Result) refine(c *chooser, gammas []float64) (*Result, error) {
 	if tell := opts.Progress; tell != nil {
 		solve.Progress = func(p Progress) { tell(Refining, p) }
 	}
-	r.Solutions, err = SolvePath(c.ctx, c.src, c.sum, gammas, solve)
+	iterated, err := c.sum.ranged(gammas, method, opts.PlainFD)
+	if err != nil {
+		return nil, err
+	}
+	r.Solutions, err = SolvePath(c.ctx, c.src, c.sum, iterated, solve)
 	if short, ok := errors.AsType[*NotConvergedError](err); ok {
 		r.Solutions = short.Solutions
 	} else if err != nil {
+		return nil, err
+	}
+	if r.Solutions, err = c.sum.orBegun(r.Solutions, gammas, opts.PlainFD); err != nil {
 		return nil, err
 	}
 	passes := 0
@@ -110,4 +116,40 @@ func (r *Result) refine(c *chooser, gammas []float64) (*Result, error) {
 	}
 	r.Passes += passes
 	return r, r.Err()
+}
+
+// ranged are those of some γ at which the sketch proves a range of the spectrum of Ĥ⁻¹H, which
+// Chebyshev needs: all where it is at none, which is an error.
+func (s *Summary) ranged(gammas []float64, method Method, plain bool) ([]float64, error) {
+	if method != Chebyshev {
+		return gammas, nil
+	}
+	spec, err := s.spectrum()
+	if err != nil {
+		return nil, err
+	}
+	without := func(g float64) bool { lo, _ := s.rangeOf(spec, g, !plain); return !(lo > 0) }
+	if left := slices.DeleteFunc(slices.Clone(gammas), without); len(left) > 0 {
+		return left, nil
+	}
+	return gammas, nil
+}
+
+// orBegun are the solutions at some γ: those found and, where there is none, the one that an
+// iteration begins with.
+func (s *Summary) orBegun(found []*Solution, gammas []float64, plain bool) ([]*Solution, error) {
+	if len(found) == len(gammas) {
+		return found, nil
+	}
+	begun, err := s.path(gammas, !plain)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range begun {
+		f.Status = Diverged // which it would, for all that is proved
+	}
+	for _, f := range found {
+		begun[slices.Index(gammas, f.Gamma)] = f
+	}
+	return begun, nil
 }

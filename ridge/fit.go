@@ -3,7 +3,6 @@ package ridge
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -183,33 +182,6 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 // exact makes a direct fit.
 func (r *Result) exact(ctx context.Context, src dataset.Source, opts *Options) error {
 	return r.direct(ctx, src, opts, directFactor(r.Method, opts.Gammas))
-}
-
-// direct is exact by a factor. Where "exact" finds the system singular, QR reads the rows once more.
-func (r *Result) direct(ctx context.Context, src dataset.Source, opts *Options, factor Factor) error {
-	solve := func() (err error) {
-		r.Solutions, r.ColumnSpread, err = exact(ctx, src, opts.Gammas, opts.exact(factor), r.Method == exactName)
-		passes := 1
-		for _, f := range r.Solutions {
-			passes = max(passes, f.Passes)
-		}
-		r.Passes += passes
-		return err
-	}
-	err := solve()
-	if e, singular := errors.AsType[*SingularError](err); singular && r.Method == exactName && factor != QR {
-		if opts.Once {
-			return singularOnce(e)
-		}
-		r.Tried = append(r.Tried, Attempt{factor.String(), err})
-		r.because(fmt.Sprintf("to %s the system is numerically singular at gamma = %v, so QR has read the rows once more", factor, e.Gamma))
-		factor = QR
-		err = solve()
-	}
-	for _, f := range r.Solutions {
-		r.Status = r.Status.worse(f.Status)
-	}
-	return err
 }
 
 // dual makes a direct fit through G = AAᵀ: "exact" by whatever takes less time.

@@ -28,7 +28,7 @@ const (
 	AllowPasses
 	// EnlargeSketch is Options.Size = Value, with which MaxPasses are expected to suffice.
 	EnlargeSketch
-	// ChangeToCG is Options.Method "cg", which cannot diverge.
+	// ChangeToCG is Options.Method "cg", which makes further passes and cannot diverge.
 	ChangeToCG
 	// RaiseGamma is a γ of Value, from which on round-off, in proportion to 1/γ, is expected to
 	// allow the tolerance. The problem is another one then.
@@ -80,9 +80,15 @@ func (r *Result) Remedies() ([]Remedy, error) {
 		return nil, nil
 	}
 	var out []Remedy
+	if r.Status == Unsolved && r.Method != exactName && r.canFactor() {
+		out = append(out, Remedy{Kind: FactorDirectly}) // by QR, where that is singular
+	}
 	worst, gamma := r.missed()
+	if worst == 0 {
+		return out, nil
+	}
 	inReach := r.asked.tol() >= LeastTol // or it is the rounding of the weights that keeps it from being reached
-	if r.mayFactor() && (inReach || worst > LeastTol) {
+	if !factors(r.Method) && r.canFactor() && (inReach || worst > LeastTol) {
 		out = append(out, Remedy{Kind: FactorDirectly})
 	}
 	switch r.Status {
@@ -93,6 +99,10 @@ func (r *Result) Remedies() ([]Remedy, error) {
 		if gamma > 0 && worst < 1 && inReach {
 			out = append(out, Remedy{RaiseGamma, 2 * gamma * worst / r.asked.tol()})
 		}
+	case Unproved:
+		if r.asked.rows && !r.asked.opts.Once {
+			out = append(out, Remedy{Kind: ChangeToCG})
+		}
 	case Diverged:
 		out = append(out, Remedy{Kind: ChangeToCG})
 	case PassLimit:
@@ -102,8 +112,8 @@ func (r *Result) Remedies() ([]Remedy, error) {
 		}
 		out = append(out, more...)
 	}
-	if worst < 1 {
-		out = append(out, Remedy{RaiseTol, roundUp(worst)})
+	if tol := roundUp(worst); tol < 1 {
+		out = append(out, Remedy{RaiseTol, tol})
 	}
 	return out, nil
 }
@@ -121,10 +131,10 @@ func (r *Result) missed() (worst, gamma float64) {
 	return worst, gamma
 }
 
-// mayFactor says that a direct solution can be made of these rows, and has not been.
-func (r *Result) mayFactor() bool {
+// canFactor says that a direct solution can be made of these rows.
+func (r *Result) canFactor() bool {
 	a := r.asked
-	if factors(r.Method) || !a.rows || a.opts.Once || a.opts.Reducer != nil {
+	if !a.rows || a.opts.Once || a.opts.Reducer != nil {
 		return false
 	}
 	k := len(r.Solutions)

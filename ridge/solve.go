@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/resolvent"
 	"github.com/fdridge/fdridge/internal/rowmajor"
@@ -240,6 +241,11 @@ func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.
 			f.Passes = max(f.Passes, 1+sys.Passes())
 			f.Status = f.Status.worse(statusOf[sys.Status])
 		}
+		if f.Status.Err() != nil {
+			if err := s.improve(f, opts.PlainFD); err != nil {
+				return nil, err
+			}
+		}
 		failed = failed.worse(f.Status)
 		f.Iterations = f.Passes - 1
 		out[i] = f
@@ -248,6 +254,20 @@ func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.
 		return nil, &NotConvergedError{Solutions: out, Status: failed}
 	}
 	return out, nil
+}
+
+// improve puts the one-shot solution in the place of targets of which less is certified.
+func (s *Summary) improve(f *Solution, plain bool) error {
+	begun, err := s.fit(f.Gamma, !plain)
+	if err != nil {
+		return err
+	}
+	for j := range f.Targets {
+		if begun.Targets[j].RelativeErrorBound < f.Targets[j].RelativeErrorBound {
+			f.Targets[j] = begun.Targets[j]
+		}
+	}
+	return nil
 }
 
 // contraction bounds ‖I − Ĥ⁻¹H‖ in the norm of Ĥ, the factor by which a Newton step
@@ -298,6 +318,11 @@ func (s *Summary) PredictedPasses(gamma, tol float64, m Method) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	lo, hi := krylov.NewSketch(spec.Bound, &resolvent.Eigen{Dim: spec.Dim, Values: spec.Sigma2, V: spec.V}, true, s.cfg.Backend).Range(gamma)
+	lo, hi := s.rangeOf(spec, gamma, true)
 	return passesWithin(lo, hi, tol, it.rate), nil
+}
+
+// rangeOf is the range of the spectrum of Ĥ⁻¹H that is proved, of RFD or FD.
+func (s *Summary) rangeOf(spec *fd.Spectrum, gamma float64, robust bool) (lo, hi float64) {
+	return krylov.NewSketch(spec.Bound, &resolvent.Eigen{Dim: spec.Dim, Values: spec.Sigma2, V: spec.V}, robust, s.cfg.Backend).Range(gamma)
 }

@@ -182,6 +182,12 @@ func checkGradient(t rapid.TB, p drawn, f *ridge.Solution) {
 	raw := math.Pow(norm(flat(p.table.x)), 2) + math.Pow(norm(flat(p.table.y)), 2)
 	for j := range p.ref.T {
 		x := f.Targets[j].Coef
+		if begun := must(p.sum.Path([]float64{f.Gamma}))(t)[0]; math.IsNaN(f.Targets[j].GradientNorm) && f.Status.Err() != nil {
+			if plain := must(p.sum.FitFD(f.Gamma))(t); !slices.Equal(x, begun.Targets[j].Coef) && !slices.Equal(x, plain.Targets[j].Coef) {
+				t.Errorf("no gradient of weights that are not those of one pass")
+			}
+			continue
+		}
 		want := refbig.Norm(p.ref.Gradient(f.Gamma, j, x))
 		scale := refbig.Norm(p.ref.C[j]) + (scaleOf(p.ref)+f.Gamma)*norm(x)
 		if !(math.Abs(f.Targets[j].GradientNorm-want) <= 1e-10*scale+100*eps*raw*(1+norm(x))) {

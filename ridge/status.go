@@ -31,6 +31,11 @@ const (
 	// Diverged says that the error grew without bound. The solution is the best that was
 	// measured before, never worse certified than the one that the iteration began with.
 	Diverged
+	// Unsolved says that the method has no solution at some γ, which is left out: where γ = 0 and
+	// columns depend on each other there is none.
+	Unsolved
+	// Unproved is that of one-shot solutions of which nothing is proved, see [Target.Proves].
+	Unproved
 )
 
 // What [Status.Err] returns where a method has not solved the problem.
@@ -38,6 +43,8 @@ var (
 	ErrRoundOff  = errors.New("ridge: round-off allows no smaller certified error")
 	ErrPassLimit = errors.New("ridge: limit on passes reached")
 	ErrDiverged  = errors.New("ridge: iteration diverged")
+	ErrUnsolved  = errors.New("ridge: there is no solution at some gamma")
+	ErrUnproved  = errors.New("ridge: one pass proves nothing of the weights")
 )
 
 var statuses = [...]struct {
@@ -52,6 +59,8 @@ var statuses = [...]struct {
 	RoundOff:      {"round-off", "round-off: float64 certifies no smaller error for these data by this method", ErrRoundOff},
 	PassLimit:     {"pass-limit", "the limit on passes", ErrPassLimit},
 	Diverged:      {"diverged", "the iteration diverged: gamma is too small for this sketch", ErrDiverged},
+	Unsolved:      {"unsolved", "there is no solution at some gamma", ErrUnsolved},
+	Unproved:      {"unproved", "one pass, which proves nothing of these weights", ErrUnproved},
 }
 
 // String says it in words; "" for [NotTerminated]. What can be done is [Result.Remedies].
@@ -63,7 +72,7 @@ func (s Status) String() string {
 }
 
 // Err is nil where the method did what was asked of it, or nothing has run; otherwise
-// [ErrRoundOff], [ErrPassLimit] or [ErrDiverged].
+// [ErrRoundOff], [ErrPassLimit], [ErrDiverged], [ErrUnsolved] or [ErrUnproved].
 func (s Status) Err() error {
 	if s < 0 || int(s) >= len(statuses) {
 		return nil
@@ -72,7 +81,7 @@ func (s Status) Err() error {
 }
 
 // MarshalText writes the name of a status, which stays the same whatever String says: "converged",
-// "zero-solution", "one-pass", "factorized", "round-off", "pass-limit", "diverged", "" for
+// "zero-solution", "one-pass", "factorized", "round-off", "pass-limit", "diverged", "unsolved", "unproved", "" for
 // [NotTerminated].
 func (s Status) MarshalText() ([]byte, error) {
 	if s < 0 || int(s) >= len(statuses) {

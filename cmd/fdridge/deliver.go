@@ -51,6 +51,13 @@ func nameFlags(err error) error {
 	} else if ok {
 		return badInput("--method: an exact fit of %d features needs %.3g GiB for its d×d matrices, the limit is %.3g: say --method cg", e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30))
 	}
+	if e, ok := errors.AsType[*ridge.SingularError](err); ok {
+		other := ""
+		if e.Method == ridge.Dual.String() {
+			other = ", or say --method exact"
+		}
+		return badInput("--gamma: the system is numerically singular at %v (%s); use a larger one%s", e.Gamma, e.Method, other)
+	}
 	if errors.Is(err, ridge.ErrNoRange) {
 		return fmt.Errorf("%w: --method cg", err)
 	}
@@ -128,19 +135,24 @@ func (o *solveFlags) doubt(bar *progress, stderr io.Writer) {
 // shortfall says what is certified, what was asked for, why it is not reached, what would help,
 // and what was written.
 func (o *solveFlags) shortfall(f *report.Fit, kept bool) string {
-	text, again := "tolerance not reached: "+f.Shortfall()+"; ", "a larger --tol"
+	text, again := f.Unsolved(), "a larger --tol"
+	if short := f.Shortfall(); short != "" && text != "" {
+		text += "; " + short
+	} else {
+		text += short
+	}
 	switch status := f.Short(); {
 	case status == ridge.RoundOff && o.tol < ridge.LeastTol:
-		text += "float64 holds no more of the weights"
+		text += "; float64 holds no more of the weights"
 	case status == ridge.RoundOff:
-		text += "round-off allows no smaller error for these data by this method"
+		text += "; round-off allows no smaller error for these data by this method"
 	case status == ridge.PassLimit && o.once:
-		text += "the rows could be read once, and further passes might correct the weights: --cache DIR keeps the rows for these"
+		text += "; the rows could be read once, and further passes might correct the weights: --cache DIR keeps the rows for these"
 	case status == ridge.PassLimit:
-		text += fmt.Sprintf("stopped by --max-passes %d", o.maxPasses)
+		text += fmt.Sprintf("; stopped by --max-passes %d", o.maxPasses)
 		again = "a larger --max-passes"
 	case status == ridge.Diverged:
-		text += "the iteration diverged, gamma is too small for this sketch"
+		text += "; the iteration diverged, gamma is too small for this sketch"
 	}
 	if len(f.Remedies) > 0 {
 		text += "; what would help: " + strings.Join(f.Remedies, ", or ")

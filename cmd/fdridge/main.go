@@ -52,8 +52,8 @@ const (
 const exitCodes = `
 
 Exit codes: 0, what was asked for is done, and certified to --tol where the method has a
-tolerance (all but one-shot); 3, --tol was not reached, the best weights that were found are
-written with what is certified of them; 1, nothing is: the computation failed, diverged or
+tolerance (all but one-shot); 3, --tol was not reached, or nothing is proved of the weights of
+one-shot: the best that were found are written with what is certified of them; 1, nothing is: the computation failed, diverged or
 was interrupted, or --strict was said and --tol not reached; 2, bad usage or input.`
 
 // run executes one command line and returns its exit code; an error is one line

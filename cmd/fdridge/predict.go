@@ -83,7 +83,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if m, err = chooseFit(m, o.gamma); err != nil {
 		return err
 	}
-	if e, ok := errors.AsType[*model.ShortfallError](m.Err()); ok {
+	if e, ok := errors.AsType[*model.ShortfallError](m.Err()); ok && e.Status != ridge.Unproved {
 		fmt.Fprintf(stderr, "fdridge: warning: %s: %s\n", o.model, shortfallOf(e))
 	} else if !m.Fits[0].Certificate.IsZero() && !m.Proves() {
 		fmt.Fprintf(stderr, "fdridge: warning: %s: nothing is proved of its weights: no relative error below 1\n", o.model)

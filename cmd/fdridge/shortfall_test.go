@@ -164,7 +164,10 @@ func TestNothingProved(t *testing.T) {
 	data := write(t, "rows.csv", rowsCSV(40))
 	for gamma, proved := range map[string]bool{"1e-9": false, "1e9": true} {
 		out := filepath.Join(t.TempDir(), "model.json")
-		text := must(t, "fit", "--data", data, "--target", "y", "--gamma", gamma, "--method", "one-shot", "--size", "1", "--shrink", "gram", "--intercept=false", "--out", out)
+		code, text, _ := call("fit", "--data", data, "--target", "y", "--gamma", gamma, "--method", "one-shot", "--size", "1", "--shrink", "gram", "--intercept=false", "--out", out)
+		if want := map[bool]int{false: short, true: done}[proved]; code != want {
+			t.Errorf("gamma %s: exit %d", gamma, code)
+		}
 		code, _, errs := call("predict", "--model", out, "--data", data, "--target", "y")
 		if code != done || strings.Contains(text, says) == proved || strings.Contains(errs, says) == proved {
 			t.Errorf("gamma %s, something is proved: %v:\n%s%s", gamma, proved, text, errs)

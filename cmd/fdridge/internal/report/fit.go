@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fdridge/fdridge/model"
@@ -90,9 +91,8 @@ func (f *Fit) scatter() string {
 // Lost says that the iteration diverged, and that nothing is certified of the relative error of
 // what it began with: there is nothing to keep.
 func (f *Fit) Lost() bool {
-	certified := func(o ridge.Target) bool { return !math.IsInf(o.RelativeErrorBound, 1) }
 	return !slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool {
-		return s.Status != ridge.Diverged || slices.ContainsFunc(s.Targets, certified)
+		return s.Status != ridge.Diverged || slices.ContainsFunc(s.Targets, func(o ridge.Target) bool { return o.Proves() })
 	})
 }
 
@@ -105,19 +105,41 @@ func (f *Fit) Short() ridge.Status {
 	return f.Found.Status // the worst is zero, of which no relative error can be certified
 }
 
+// Unsolved says at which γ there is no solution, "" where there is one at all.
+func (f *Fit) Unsolved() string {
+	var gammas []string
+	for _, g := range f.Found.Unsolved() {
+		gammas = append(gammas, fmt.Sprint(g))
+	}
+	if len(gammas) == 0 {
+		return ""
+	}
+	return "there is no solution at gamma " + strings.Join(gammas, ", ") + ", where the system is numerically singular"
+}
+
 // Shortfall says, of a fit that is not certified to the tolerance, what is certified and what was
-// asked for.
+// asked for; "" where it is, but for γ without a solution.
 func (f *Fit) Shortfall() string {
+	if !slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool { return s.Status.Err() != nil }) {
+		return ""
+	}
+	if f.Short() == ridge.Unproved {
+		return f.unproved()
+	}
 	worst, at, target := f.worst()
 	certified := "no relative error is certified"
-	if !math.IsInf(worst, 1) {
+	switch {
+	case math.IsInf(worst, 1):
+	case worst >= 1:
+		certified = fmt.Sprintf("no relative error below 1 is certified (%s)", AtMost(worst, 3))
+	default:
 		certified = fmt.Sprintf("a relative error of %s is certified", AtMost(worst, 3))
 	}
 	where := ""
 	if f.several() {
 		where = fmt.Sprintf(" at gamma %.6g for target %d", at.Gamma, target+1)
 	}
-	return fmt.Sprintf("%s%s, --tol %g asks for less", certified, where, f.Asked.Tol)
+	return fmt.Sprintf("tolerance not reached: %s%s, --tol %g asks for less", certified, where, f.Asked.Tol)
 }
 
 // worst is the largest relative error that is certified, and where.

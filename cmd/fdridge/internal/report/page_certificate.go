@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/ridge"
 )
 
 // A verdict is the sentence at the top of the page.
@@ -42,6 +43,10 @@ func (f *Fit) verdict() verdict {
 	worst, _, _ := f.worst()
 	v := verdict{Good: f.Found.Err() == nil && worst <= poor}
 	switch {
+	case f.Unsolved() != "" && f.Shortfall() == "":
+		v.Text = fmt.Sprintf("Not all asked for: %s.", f.Unsolved())
+	case f.Short() == ridge.Unproved:
+		v.Text = "Nothing is proved of these weights: no relative error below 1."
 	case f.Found.Err() != nil:
 		v.Text = fmt.Sprintf("Not converged: %s is certified, relative, where %s was asked for; %s.", f.certified(worst), chart.Digits(f.Asked.Tol, 3), f.Short())
 	case worst == 0:
@@ -125,7 +130,7 @@ func (f *Fit) shortAdvice() []string {
 func (f *Fit) advice() []string {
 	worst, at, _ := f.worst()
 	switch {
-	case f.Found.Err() != nil:
+	case f.Found.Err() != nil && f.Short() != ridge.Unproved:
 		return f.shortAdvice()
 	case worst <= poor:
 		return nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge"
 )
 
 // What is written for a program, as a model has it.
@@ -34,7 +35,9 @@ type fitRecord struct {
 	TotalTime    number          `json:"total_seconds"`
 	PeakRSS      int64           `json:"peak_rss_bytes"`
 	Converged    bool            `json:"converged"`
-	Tol          number          `json:"tol,omitempty"` // that was asked for, where it was not reached
+	Status       ridge.Status    `json:"status,omitzero"`    // why not
+	Tol          number          `json:"tol,omitempty"`      // that was asked for, where it was not reached
+	Unsolved     []number        `json:"unsolved,omitempty"` // γ at which there is no solution
 	Remedies     []string        `json:"remedies,omitempty"`
 	Model        string          `json:"model,omitempty"`
 	SizedFor     number          `json:"size_for_error,omitempty"` // the error that the size was chosen for
@@ -81,7 +84,10 @@ func (f *Fit) record() *fitRecord {
 		out.Fits = append(out.Fits, model.NewRecord(s, &f.Data.Preparation, cost.PreparingReads))
 	}
 	if !out.Converged {
-		out.Tol = number(f.Asked.Tol)
+		out.Tol, out.Status = number(f.Asked.Tol), found.Status
+	}
+	for _, g := range found.Unsolved() {
+		out.Unsolved = append(out.Unsolved, number(g))
 	}
 	if found.Choice != nil {
 		out.Choice = describe(found.Choice)

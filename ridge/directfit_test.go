@@ -1,0 +1,147 @@
+package ridge_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/ridgetest"
+)
+
+// nearly are rows of which the last columns are the first, up to so much.
+func nearly(n, d int, apart float64) table {
+	r := rand.New(rand.NewPCG(21, 1))
+	s := problem(r, "gaussian", n, 2*d, 1, 0.1)
+	for i := range s.x {
+		for j := range d {
+			s.x[i][d+j] = s.x[i][j] + apart*r.NormFloat64()
+		}
+	}
+	return s
+}
+
+// TestDirectGoesOnByQR: what Cholesky or one reduction cannot certify QR is asked for, unasked, also
+// at a γ that was chosen; where it was asked for one of these by its name it is not.
+func TestDirectGoesOnByQR(t *testing.T) {
+	s := nearly(200, 5, 1e-7)
+	ref := refbig.New(s.x, s.y, nil, false)
+	gammas := []float64{1e-12, 1}
+	for name, opts := range map[string]ridge.Options{
+		"cholesky":  {Method: "exact", Gammas: gammas},
+		"reduction": {Method: "exact", Gammas: []float64{1e-12, 1e-2, 1, 10, 100}},
+		"chosen":    {Method: "exact", Candidates: []float64{1e-12}},
+	} {
+		opts.Tol = 1e-8
+		r := must(ridge.Fit(t.Context(), s, opts))(t)
+		if r.Err() != nil || r.Solutions[0].Method != "qr" || r.Solutions[0].Gamma != 1e-12 {
+			t.Errorf("%s: %v at γ = %g by %s", name, r.Err(), r.Solutions[0].Gamma, r.Solutions[0].Method)
+		}
+		for _, f := range r.Solutions {
+			ridgetest.Certificate(t, ref, f)
+			if !(f.Targets[0].RelativeErrorBound <= 1e-8) || f.Gamma >= 1 && f.Method == "qr" {
+				t.Errorf("%s: γ = %g is certified to %g by %s", name, f.Gamma, f.Targets[0].RelativeErrorBound, f.Method)
+			}
+		}
+	}
+}
+
+// TestUnsolved: a γ without a solution does not take the others with it; the only one is an error.
+func TestUnsolved(t *testing.T) {
+	s := nearly(60, 3, 0)
+	r, err := ridge.Fit(t.Context(), s, ridge.Options{Method: "exact", Gammas: []float64{0, 1, 10}, Tol: 1e-8})
+	if !errors.Is(err, ridge.ErrUnsolved) || len(r.Solutions) != 2 || r.Solutions[0].Gamma != 1 || r.Status != ridge.Unsolved {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	if u := r.Unsolved(); len(u) != 1 || u[0] != 0 {
+		t.Errorf("unsolved at %v", u)
+	}
+	if _, singular := errors.AsType[*ridge.SingularError](r.Tried[len(r.Tried)-1].Err); !singular {
+		t.Errorf("tried: %v", r.Tried)
+	}
+	for _, f := range r.Solutions {
+		if !(f.Targets[0].RelativeErrorBound <= 1e-8) || f.Status.Err() != nil {
+			t.Errorf("γ = %g: %g, %v", f.Gamma, f.Targets[0].RelativeErrorBound, f.Status)
+		}
+	}
+	if found := must(r.Remedies())(t); len(found) != 0 {
+		t.Errorf("what would help where there is no solution: %v", found)
+	}
+	var singular *ridge.SingularError
+	if _, err := ridge.Fit(t.Context(), s, ridge.Options{Method: "exact", Gammas: []float64{0}}); !errors.As(err, &singular) {
+		t.Errorf("γ = 0 alone: %v", err)
+	}
+	r, err = ridge.Fit(t.Context(), s, ridge.Options{Method: "dual", Gammas: []float64{1e-200, 1}})
+	if !errors.Is(err, ridge.ErrUnsolved) || len(r.Solutions) != 1 {
+		t.Fatalf("dual: %v", err)
+	}
+	if found := must(r.Remedies())(t); len(found) != 1 || found[0].Kind != ridge.FactorDirectly {
+		t.Errorf("what would help dual: %v", found)
+	}
+}
+
+// TestChebyshevWithoutRange: a γ of which the sketch proves no range is left where Chebyshev would
+// have begun, and the others are solved for.
+func TestChebyshevWithoutRange(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(21, 2)), "gaussian", 300, 20, 1, 0.1)
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 8})
+	r, err := ridge.FitSummary(t.Context(), s, sum, ridge.Options{Method: "chebyshev", Gammas: []float64{1e-13, 1e3}, Tol: 1e-8})
+	if !errors.Is(err, ridge.ErrDiverged) || len(r.Solutions) != 2 {
+		t.Fatalf("%v", err)
+	}
+	if a, b := r.Solutions[0], r.Solutions[1]; a.Status != ridge.Diverged || a.Method != "one-shot" || a.Gamma != 1e-13 || b.Status != ridge.Converged || b.Gamma != 1e3 {
+		t.Errorf("γ = %g by %s: %v; γ = %g: %v", a.Gamma, a.Method, a.Status, b.Gamma, b.Status)
+	}
+	if _, err := ridge.FitSummary(t.Context(), s, sum, ridge.Options{Method: "chebyshev", Gammas: []float64{1e-13}}); !errors.Is(err, ridge.ErrNoRange) {
+		t.Errorf("no range at all: %v", err)
+	}
+}
+
+// TestNoWorseThanOnePass: an iteration that ends short of its tolerance certifies no less than the one
+// pass before it.
+func TestNoWorseThanOnePass(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(21, 3)), "gaussian", 400, 60, 2, 0.1)
+	sum := summarize(t, s, ridge.SummaryConfig{Size: 12})
+	better := 0
+	for _, share := range []float64{1e-3, 0.1, 1, 10} {
+		gamma := share * must(sum.Fit(1))(t).Shrinkage
+		once := must(sum.Fit(gamma))(t)
+		for _, method := range methods {
+			_, err := ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{Method: method, MaxPasses: 1, Tol: 1e-12})
+			short, ok := errors.AsType[*ridge.NotConvergedError](err)
+			if !ok {
+				t.Fatal(err)
+			}
+			for j, o := range short.Solutions[0].Targets {
+				if !(o.RelativeErrorBound <= once.Targets[j].RelativeErrorBound) {
+					t.Errorf("%v, γ = %g: one pass certifies %g, with one more %g", method, gamma, once.Targets[j].RelativeErrorBound, o.RelativeErrorBound)
+				}
+				if math.IsNaN(o.GradientNorm) {
+					better++
+				}
+			}
+		}
+	}
+	if better == 0 {
+		t.Error("one pass never certified more")
+	}
+}
+
+// TestUnproved: of one-shot solutions those of which nothing is proved fall short, the others do not.
+func TestUnproved(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(21, 4)), "gaussian", 100, 12, 1, 0.1)
+	r, err := ridge.Fit(t.Context(), s, ridge.Options{Method: "one-shot", Size: 2, Shrink: fd.Gram, PlainFD: true, Gammas: []float64{1e-6, 1e6}})
+	if !errors.Is(err, ridge.ErrUnproved) || r.Status != ridge.Unproved {
+		t.Fatalf("%v: %g", err, r.Solutions[0].Targets[0].RelativeErrorBound)
+	}
+	if a, b := r.Solutions[0], r.Solutions[1]; a.Status != ridge.Unproved || b.Status != ridge.OnePass {
+		t.Errorf("%v (%g) and %v (%g)", a.Status, a.Targets[0].RelativeErrorBound, b.Status, b.Targets[0].RelativeErrorBound)
+	}
+	if found := must(r.Remedies())(t); len(found) != 2 || found[0].Kind != ridge.FactorDirectly || found[1].Kind != ridge.ChangeToCG {
+		t.Errorf("what would help: %v", found)
+	}
+}
