@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/fdridge/fdridge/fd"
@@ -143,5 +144,28 @@ func TestUnproved(t *testing.T) {
 	}
 	if found := must(r.Remedies())(t); len(found) != 2 || found[0].Kind != ridge.FactorDirectly || found[1].Kind != ridge.ChangeToCG {
 		t.Errorf("what would help: %v", found)
+	}
+}
+
+// TestRowsKnownLate: that there are fewer rows than features, which the sketch's pass has found, is
+// taken to account: what runs is what would have run had it been known, and for the same result.
+func TestRowsKnownLate(t *testing.T) {
+	const n, d = 24, 12000
+	src := waves(t, n, d, 1)
+	for _, opts := range []ridge.Options{{Gammas: []float64{1}}, {}, {Select: ridge.ByLOO}} {
+		opts.Tol, opts.Size = 1e-10, 4
+		known := must(ridge.Fit(t.Context(), src, opts))(t)
+		late := must(ridge.Fit(t.Context(), uncounted{src, func() {}}, opts))(t)
+		a, b := known.Best(), late.Best()
+		if late.Method != "exact" || late.Summary != nil || a.Gamma != b.Gamma || a.Method != b.Method || !(b.Targets[0].RelativeErrorBound <= 1e-10) {
+			t.Errorf("%s at γ = %g by %s: %g; known beforehand at %g by %s", late.Method, b.Gamma, b.Method, b.Targets[0].RelativeErrorBound, a.Gamma, a.Method)
+		}
+		if !strings.Contains(late.Reason, "there are 24 rows") || late.Passes != known.Passes+1 {
+			t.Errorf("%s; %d passes, %d known beforehand", late.Reason, late.Passes, known.Passes)
+		}
+		opts.KeepSummary = true
+		if kept := must(ridge.Fit(t.Context(), uncounted{src, func() {}}, opts))(t); kept.Summary == nil {
+			t.Error("the sketch that was to be kept is not")
+		}
 	}
 }

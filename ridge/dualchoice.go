@@ -46,7 +46,8 @@ func (r *Result) dualChoice(ctx context.Context, src dataset.Source, opts *Optio
 	if opts.Tol > 0 {
 		chosen.Status = chosen.directStatus(opts.Tol)
 	}
-	chosen.Passes, r.Passes = e.passes, e.passes
+	chosen.Passes = e.passes
+	r.Passes += e.passes
 	return r.take(ctx, src, opts, Dual, []float64{chosen.Gamma}, []*Solution{&chosen})
 }
 

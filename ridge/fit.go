@@ -3,6 +3,7 @@ package ridge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -59,7 +60,8 @@ func (r *Result) Err() error {
 //  1. the method is chosen, see [ChooseMethod], where opts does not say;
 //  2. the sketch's size, where it is given as an error;
 //  3. one pass makes a summary ([Summarize] or [CrossValidate]), or, for a direct method, all
-//     there is to do ([Exact]);
+//     there is to do ([Exact]); where that pass has first found how many rows there are, and a
+//     direct method would have been chosen for so many, it is made now;
 //  4. γ is chosen, by [Summary.ChooseGamma] or [CVResult.ChooseGamma], where opts has none; with
 //     "exact" or "tridiagonal", of the direct solutions at all candidates, by GCV or by
 //     leave-one-out errors;
@@ -109,23 +111,36 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 		return nil, err
 	}
 	if factors(r.Method) {
-		direct, choose := r.exact, r.exactChoice
-		if byRows(r.Method, n, d, opts.Gammas) {
-			direct, choose = r.dual, r.dualChoice
-		}
-		if opts.chooses() {
-			direct = choose
-		}
-		if err := direct(ctx, src, &opts); err != nil {
-			return nil, err
-		}
-		return r, r.Err()
+		return r.factor(ctx, src, n, &opts)
 	}
 	cv, err := r.summarize(ctx, src, &opts)
 	if err != nil {
 		return nil, err
 	}
+	if n < 0 && cv == nil && opts.Reducer == nil && !opts.Once {
+		n = r.Summary.Rows()
+		if method, why := ChooseMethod(n, d, t, opts); factors(method) {
+			r.asked.n, r.Method, r.Summary = n, method, nil
+			r.Reason = fmt.Sprintf("the sketch's pass has found that there are %d rows: %s", n, why)
+			return r.factor(ctx, src, n, &opts)
+		}
+	}
 	return r.finish(ctx, src, cv, &opts)
+}
+
+// factor makes a direct fit of n rows, -1 where that is not known.
+func (r *Result) factor(ctx context.Context, src dataset.Source, n int64, opts *Options) (*Result, error) {
+	direct, choose := r.exact, r.exactChoice
+	if byRows(r.Method, n, r.asked.d, opts.Gammas) {
+		direct, choose = r.dual, r.dualChoice
+	}
+	if opts.chooses() {
+		direct = choose
+	}
+	if err := direct(ctx, src, opts); err != nil {
+		return nil, err
+	}
+	return r, r.Err()
 }
 
 // FitSummary is what [Fit] does once it has a summary: it chooses the method, "one-shot" where

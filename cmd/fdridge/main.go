@@ -74,6 +74,12 @@ func execute(ctx context.Context, args []string, joiner job.Joiner, stdin io.Rea
 	root.AddCommand(fitCommand(joiner), sketchCommand(), mergeCommand(), solveCommand(), planCommand(), predictCommand(), plotCommand(), paperCommand(), doctorCommand(joiner), manCommand())
 	root.SetVersionTemplate("fdridge version {{.Version}}, " + builtBy() + "\n")
 	addExamples(root)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		if strings.HasSuffix(err.Error(), ": --alpha") {
+			return fmt.Errorf("%w; what scikit-learn calls alpha is --gamma", err)
+		}
+		return err
+	})
 	root.DisableSuggestions = true // didYouMean has them on one line
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -129,8 +135,11 @@ func printable(text string) string {
 }
 
 // noArguments refuses words that belong to no flag.
-func noArguments(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
+func noArguments(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) > 0 && cmd.Flags().Lookup("data") != nil:
+		return badInput("unexpected argument %q; files of rows are named by --data", excerpt.Of(args[0]))
+	case len(args) > 0:
 		return badInput("unexpected argument %q", excerpt.Of(args[0]))
 	}
 	return nil

@@ -94,7 +94,7 @@ func TestNpz(t *testing.T) {
 		"Fortran, deflated":   {npz(t, d, "x.npy", fortran), "", "", "!:x: is in Fortran order and compressed, so its rows cannot be streamed"},
 		"which":               {npz(t, s, "a.npy", x, "b.npy", y), "", "", "!: holds the arrays a, b: say which one, as in"},
 		"not there":           {npz(t, s, "a.npy", x), "z", "", "!: has no array \"z\"; it holds a"},
-		"no such target":      {npz(t, s, "x.npy", x), "", "z", "!:x: there is no column \"z\"; the 2 columns are called by their numbers"},
+		"no such target":      {npz(t, s, "x.npy", x), "", "z", "!:x: there is no column \"z\"; the 2 columns have no names: say first, last or a number from 1 to 2"},
 		"no arrays":           {npz(t, s, "readme", "text"), "", "", "!: holds no arrays"},
 		"an empty archive":    {npz(t, s), "", "", "!: holds no arrays"},
 		"three dimensions":    {npz(t, s, "x.npy", deep), "", "", "!:x: has 3 dimensions, must have 1 or 2"},

@@ -40,7 +40,7 @@ func TestColumns(t *testing.T) {
 		"target left out too":   {people, "-sex,-y", "y", 0, "[1 30] [7] [2 40] [8]"},
 		"a name with a minus":   {"-a,b\n1,2\n", "-a", "", 0, "[1] []"},
 		"names before numbers":  {"2,x,1\n4,5,6\n", "1,2", "", 0, "[6 4] []"},
-		"without a header":      {"1,2,3\n", "7", "", 0, "!:1: there is no column \"7\"; the 3 columns are called by their numbers"},
+		"without a header":      {"1,2,3\n", "7", "", 0, "!:1: there is no column \"7\"; the 3 columns have no names: say first, last or a number from 1 to 3"},
 		"numbers, no header":    {"1,2,3\n4,5,6\n", "3,1", "2", 0, "[3 1] [2] [6 4] [5]"},
 		"npy":                   {array, "3,1", "2", 0, "[3 1] [2] [6 4] [5]"},
 		"npy, one left out":     {array, "-1", "last", 0, "[2] [3] [5] [6]"},

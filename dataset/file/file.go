@@ -345,7 +345,7 @@ func (o *Opened) countTargets(path string, opts Options) error {
 	case t == opts.Targets:
 		return nil
 	case t == 0:
-		return &dataset.InputError{File: path, Msg: "no target is named; say which column it is"}
+		return &dataset.InputError{File: path, Msg: "no target is named; say which column it is: a name, a number, first or last"}
 	}
 	return &dataset.InputError{File: path, Msg: fmt.Sprintf("gives %d targets where %d is asked for", t, opts.Targets)}
 }

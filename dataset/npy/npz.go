@@ -65,8 +65,15 @@ func features(name string) (string, error) {
 		return names[0], nil
 	case len(names) == 0:
 		return "", &dataset.InputError{File: name, Msg: "holds no arrays"}
+	case sparse(names):
+		return "", &dataset.InputError{File: name, Msg: "holds a sparse matrix as scipy writes it, which is not read here: write it as svmlight, by sklearn.datasets.dump_svmlight_file(x, y, file, zero_based=False)"}
 	}
 	return "", &dataset.InputError{File: name, Msg: fmt.Sprintf("holds the arrays %s: say which one, as in %s:%s", some(names), name, excerpt.Of(names[0]))}
+}
+
+// sparse says that these are the members of scipy.sparse.save_npz.
+func sparse(names []string) bool {
+	return slices.Contains(names, "format") && slices.Contains(names, "shape") && slices.Contains(names, "data")
 }
 
 // some are the first names, which may be very many.

@@ -278,7 +278,7 @@ func (t *table) find(spec string) (int, error) {
 	case spec == "last":
 		n = len(t.names)
 	case err != nil || n < 1 || n > len(t.names):
-		return 0, fmt.Errorf("there is no column %q; the %d columns are %s", excerpt.Of(spec), len(t.names), t)
+		return 0, fmt.Errorf("there is no column %q; the %d columns %s", excerpt.Of(spec), len(t.names), t)
 	}
 	return n - 1, nil
 }
@@ -287,9 +287,9 @@ func (t *table) String() string {
 	const most = 12
 	switch {
 	case !t.named:
-		return "called by their numbers"
+		return fmt.Sprintf("have no names: say first, last or a number from 1 to %d", len(t.names))
 	case len(t.names) <= most:
-		return strings.Join(excerpt.All(t.names), ", ")
+		return "are " + strings.Join(excerpt.All(t.names), ", ")
 	}
-	return strings.Join(excerpt.All(t.names[:most]), ", ") + ", …"
+	return "are " + strings.Join(excerpt.All(t.names[:most]), ", ") + ", …"
 }
