@@ -137,7 +137,7 @@ func (c *encoder) apply(b Block, out *Buffer) (finite bool, err error) {
 			case k >= 0:
 				level := c.level(k, x)
 				if level < 0 {
-					if c.Missing == MissingDrop && x != x { // the row is not predicted for
+					if c.Missing == MissingDrop && !complete(b, i, d) { // the row is not predicted for
 						continue
 					}
 					if unknown++; !c.o.IgnoreUnknown {
