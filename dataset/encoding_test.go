@@ -323,3 +323,39 @@ func TestEncodingShares(t *testing.T) {
 		}
 	}
 }
+
+// TestKeepIncomplete: a row that is not predicted for, because a value is missing, needs no level that
+// is known, nor is one counted; a whole row does.
+func TestKeepIncomplete(t *testing.T) {
+	nan := math.NaN()
+	e, err := dataset.NewEncoding(2, nil, dataset.MissingDrop, []int{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Learn(t.Context(), gappy(t, 2, []float64{1, 2, 3, nan, 5, 6}, nil), dataset.LearnOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var tally dataset.Tally
+	var kept []int64
+	o := dataset.EncodeOptions{KeepIncomplete: true, Incomplete: func(row int64) { kept = append(kept, row) }, Tally: &tally}
+	out, err := e.Apply(gappy(t, 2, []float64{1, 2, 3, nan, nan, 6}, nil), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range out.Blocks(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(kept, []int64{1, 2}) || tally.Unknown.Load() != 0 {
+		t.Errorf("rows %v have a missing value, %d levels are unknown", kept, tally.Unknown.Load())
+	}
+	if out, err = e.Apply(gappy(t, 2, []float64{3, 4}, nil), o); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range out.Blocks(t.Context()) {
+		if !errors.Is(err, dataset.ErrUnknownLevel) {
+			t.Errorf("an unknown level of a whole row: %v", err)
+		}
+	}
+}

@@ -2,8 +2,8 @@ package ridge
 
 import "math"
 
-// unexplained is the R² below which a solution that is not certified to differ from zero is
-// taken for one that is zero.
+// unexplained is the share of ‖b‖² below which a solution that is not certified to differ from zero
+// is taken for one that is zero, where x* explains no more of it.
 const unexplained = 1e-9
 
 // directStatus is that of a direct solution which was to be certified to a relative error of tol.
@@ -22,8 +22,11 @@ func (s *Solution) directStatus(tol float64) Status {
 	return status
 }
 
-// isZero says that x* is zero for all that is certified: it is as near to x̂ as x̂ is to zero,
-// and x̂ explains next to nothing of the target.
+// isZero says that x* is zero for all that is certified: it is as near to x̂ as x̂ is to zero, and
+// x* itself, whatever x̂ does, explains next to nothing of the target: ‖H^{½}x*‖² = ‖b‖² − 2f*.
 func (t *Target) isZero() bool {
-	return math.IsInf(t.RelativeErrorBound, 1) && !(t.R2().Hi > unexplained)
+	if !math.IsInf(t.RelativeErrorBound, 1) {
+		return false
+	}
+	return math.IsNaN(t.R2().Hi) || t.TSS.Hi-2*t.Objective.Lo <= unexplained*t.TSS.Hi
 }

@@ -24,16 +24,19 @@ const (
 	// ScaleColumns is to bring the features to like size, as [dataset.Standardize] does: a norm of
 	// theirs is Value times another. The problem is another one then: γ counts alike for all.
 	ScaleColumns
-	// AllowPasses is Options.MaxPasses = Value, twice as many as are expected to suffice.
+	// AllowPasses is Options.MaxPasses = Value, twice as many as are expected to suffice, or as were
+	// made and one more.
 	AllowPasses
-	// EnlargeSketch is Options.Size = Value, with which MaxPasses are expected to suffice.
+	// EnlargeSketch is Options.Size = Value, with which MaxPasses are expected to suffice, where they
+	// are not with the size at hand.
 	EnlargeSketch
 	// ChangeToCG is Options.Method "cg", which makes further passes and cannot diverge.
 	ChangeToCG
 	// RaiseGamma is a γ of Value, from which on round-off, in proportion to 1/γ, is expected to
 	// allow the tolerance. The problem is another one then.
 	RaiseGamma
-	// RaiseTol is Options.Tol = Value, which is certified.
+	// RaiseTol is Options.Tol = Value, twice what is certified: a run that is asked for it goes
+	// another way, and may end a little above.
 	RaiseTol
 )
 
@@ -71,6 +74,13 @@ const farApart = 10
 
 // mostPasses is how many are worth advising.
 const mostPasses = 100_000
+
+// remeasuring is how many passes go to gradients with twice the digits where the tolerance is below
+// plainly, which plain ones rarely certify.
+const (
+	remeasuring = 2
+	plainly     = 1e-10
+)
 
 // Remedies are what would bring a fit nearer to its tolerance, the most certain first: found from
 // what this run has seen, so that what can't help, or takes more than Options.MaxBytes, is not
@@ -112,8 +122,8 @@ func (r *Result) Remedies() ([]Remedy, error) {
 		}
 		out = append(out, more...)
 	}
-	if tol := roundUp(worst); tol < 1 {
-		out = append(out, Remedy{RaiseTol, tol})
+	if 2*worst < 1 {
+		out = append(out, Remedy{RaiseTol, roundUp(2 * worst)})
 	}
 	return out, nil
 }
@@ -162,14 +172,22 @@ func (r *Result) morePasses(gamma float64) ([]Remedy, error) {
 		return nil, err
 	}
 	var out []Remedy
+	more := 0
+	if plan.Tol < plainly {
+		more = remeasuring
+	}
+	suffices := false // with the size at hand, as far as was expected: it is round-off that takes more
 	for _, o := range p.Options {
 		passes, allowed := o.Passes[0]-1, r.asked.passes() // but for the sketch's
 		switch {
 		case o.Method != r.Method || !o.Reaches || passes < 1:
-		case o.Size > cfg.Size && passes <= allowed:
+		case o.Size <= cfg.Size:
+			suffices = passes <= allowed
+			if needed := max(passes, allowed+1); needed <= mostPasses {
+				out = append(out, Remedy{AllowPasses, 2 * float64(needed)}) // round-off costs CG some
+			}
+		case passes+more <= allowed && !suffices:
 			return append(out, Remedy{EnlargeSketch, float64(o.Size)}), nil
-		case o.Size <= cfg.Size && passes > allowed && passes <= mostPasses:
-			out = append(out, Remedy{AllowPasses, 2 * float64(passes)}) // round-off costs CG some
 		}
 	}
 	return out, nil

@@ -24,6 +24,7 @@ func TestRemediesHelp(t *testing.T) {
 		"too few of newton":       {standard, ridge.Options{Method: "newton", Gammas: []float64{2e4}, Size: 2, MaxPasses: 3, Tol: 1e-6}, []ridge.RemedyKind{ridge.FactorDirectly, ridge.AllowPasses, ridge.EnlargeSketch, ridge.RaiseTol}},
 		"diverged":                {standard, ridge.Options{Method: "newton", Gammas: []float64{1e-3}, Size: 2, PlainFD: true}, []ridge.RemedyKind{ridge.FactorDirectly, ridge.ChangeToCG}},
 		"no memory for d²":        {standard, ridge.Options{Method: "newton", Gammas: []float64{1e-3}, Size: 2, PlainFD: true, MaxBytes: 1200}, []ridge.RemedyKind{ridge.ChangeToCG}},
+		"a size that suffices":    {standard, ridge.Options{Method: "cg", Gammas: []float64{0.1}, Size: 4, MaxPasses: 1, Tol: 1e-15}, []ridge.RemedyKind{ridge.FactorDirectly, ridge.AllowPasses, ridge.RaiseTol}},
 		"standardised, round-off": {standard, ridge.Options{Method: "galerkin", Gammas: []float64{1e-12}, Size: 2, Tol: 1e-14}, []ridge.RemedyKind{ridge.FactorDirectly, ridge.RaiseGamma, ridge.RaiseTol}},
 	} {
 		t.Run(name, func(t *testing.T) {

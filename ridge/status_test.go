@@ -119,3 +119,25 @@ func TestShortOfSeveral(t *testing.T) {
 		}
 	}
 }
+
+// TestWrongIsNotZero: weights that explain nothing of the target, as they are wrong, are not taken for
+// a solution that is zero. Here x* is 3·10⁷ and explains most of it.
+func TestWrongIsNotZero(t *testing.T) {
+	x := []float64{
+		99999999.130831882, 4.1671150957635357, 100000003.29794697,
+		-99999999.130831882, -4.1671150957635357, -100000003.29794697,
+		100000000.07154186, 4.1671150957635348, 100000004.23865695,
+	}
+	src := must(dataset.FromDense(3, 3, 1, x, []float64{0.77535633598498854, -0.22519476277274325, -0.92567828439096256}))(t)
+	for _, method := range []string{"dual", "exact", "cholesky", "tridiagonal", "qr"} {
+		for _, gamma := range []float64{1.1888833589937913e-19, 6.291983175097129e-16, 1e-14} {
+			res, err := ridge.Fit(t.Context(), src, ridge.Options{Method: method, Intercept: true, Tol: 1e-15, Gammas: []float64{gamma, 1, 2, 3}})
+			if errors.Is(err, ridge.ErrInput) { // singular
+				continue
+			}
+			if res == nil || res.Solutions[0].Status == ridge.ZeroSolution {
+				t.Errorf("%s at %g: %v, %+v", method, gamma, err, res)
+			}
+		}
+	}
+}
