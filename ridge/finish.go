@@ -3,6 +3,7 @@ package ridge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -39,6 +40,12 @@ func (r *Result) solve(c *chooser, cv *CVResult) (*Result, error) {
 			return nil, err
 		}
 		r.Passes += c.made
+		if r.asked.free && c.directly(r.Choice) {
+			n := r.Summary.Rows()
+			r.Reason = fmt.Sprintf("a sketch of %d rows leaves open that another gamma is better by %s", r.Summary.cfg.Size, percent(r.Choice.RelativeExcess()))
+			r.asked.n, r.Method, r.Summary, r.Choice = n, exactName, nil, nil
+			return r.factor(c.ctx, c.src, n, opts)
+		}
 		gammas = []float64{r.Choice.Gamma()}
 	}
 	if err := c.ctx.Err(); err != nil {

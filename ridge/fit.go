@@ -68,7 +68,9 @@ func (r *Result) Err() error {
 //  5. where that leaves open that another γ is better by more than GammaTol, and an iteration
 //     is to follow, a further pass computes K = AᵀA itself, if d² numbers fit and it takes no
 //     more than two dozen others: from K the score of every γ follows, to round-off. Else it
-//     makes a larger sketch, if the spectrum falls. Leave-one-out errors take a pass of their
+//     makes a larger sketch, if the spectrum falls. Where another γ may be better by twice
+//     even so, and opts has no method, direct solutions are chosen of, which may take five times
+//     as long. Leave-one-out errors take a pass of their
 //     own (see [LeaveOneOut]), and one more for each time that the grid goes on;
 //  6. the solutions are read off ([Summary.Path]) or found by further passes
 //     ([SolvePath]), with the sketch, or what was made in its place.
@@ -100,7 +102,7 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 		return fitPenalized(ctx, src, p, opts)
 	}
 	opts.Once = opts.Once || dataset.Once(src)
-	r := &Result{asked: &asked{opts, n, d, t, true}}
+	r := &Result{asked: &asked{opts, n, d, t, true, opts.Method == ""}}
 	r.Method, r.Reason = ChooseMethod(n, d, t, opts)
 	if opts.Once {
 		if err := opts.checkOnce(r.Method, n, d); err != nil {
@@ -159,7 +161,7 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Opti
 	} else if p != nil {
 		return fitSummaryPenalized(ctx, src, sum, p, opts)
 	}
-	r := &Result{Method: opts.Method, Summary: sum, asked: &asked{opts, sum.Rows(), sum.cfg.Dim, sum.cfg.Targets, src != nil}}
+	r := &Result{Method: opts.Method, Summary: sum, asked: &asked{opts, sum.Rows(), sum.cfg.Dim, sum.cfg.Targets, src != nil, false}}
 	if r.Method == "" {
 		if r.Method, r.Reason = oneShotName, "there are no rows, but a sketch"; src != nil {
 			r.Method, _ = iterative(sum.cfg.Dim, min(sum.cfg.Size, sum.cfg.Dim), opts.solved()*sum.cfg.Targets)

@@ -67,6 +67,7 @@ type asked struct {
 	n    int64
 	d, t int
 	rows bool // further ones can be read
+	free bool // a direct solution may be made in place of the method that was chosen
 }
 
 // farApart is from where on the norms of columns are said to be of different size.
