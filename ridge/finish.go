@@ -39,6 +39,11 @@ func (r *Result) solve(c *chooser, cv *CVResult) (*Result, error) {
 			return nil, err
 		}
 		r.Passes += c.made
+		if spec, err := c.sum.spectrum(); err != nil {
+			return nil, err
+		} else if c.made > 0 { // and more may be known of the columns
+			r.ColumnSpread = math.Max(r.ColumnSpread, columnSpread(spec))
+		}
 		gammas = []float64{r.Choice.Gamma()}
 	}
 	if err := c.ctx.Err(); err != nil {
