@@ -17,6 +17,10 @@ type GammaChoice struct {
 	Passes int          // that [Fit] has made for it, after the summary's
 	Whole  bool         // these have computed AᵀA itself: what the scores leave open is round-off
 	Spent  string       // what on and why, or why there was none, in words; "" where the sketch's pass was enough
+	// Unknown are the γ of a grid, ascending and below those of Path, that were left out: their
+	// scores are not known to one per cent, or the system is singular there to working precision.
+	// Nothing is said of them, though the choice be Certain among those of Path.
+	Unknown []float64
 }
 
 // Gamma is the γ that was chosen, NaN where none was.
@@ -25,6 +29,21 @@ func (c *GammaChoice) Gamma() float64 {
 		return math.NaN()
 	}
 	return c.Path[c.Index].Gamma
+}
+
+// LittleKnown says that the choice is little more than a guess: another γ may have less than half of
+// the score, and not of squares that are all fitted, to round-off.
+func (c *GammaChoice) LittleKnown() bool {
+	const worse, fitted = 1, 1e-12
+	if c == nil || c.Index < 0 || c.Index >= len(c.Path) || c.RelativeExcess() <= worse {
+		return false
+	}
+	for _, o := range c.Path[c.Index].Targets {
+		if !(o.RSS.Hi <= fitted*o.TSS.Hi) {
+			return true
+		}
+	}
+	return false
 }
 
 // How many γ there are to choose from where none are given, over six powers of ten: by GCV
@@ -50,7 +69,8 @@ func goesOn(from, to Choice) bool { return to.Score.Hi < from.Score.Hi*(1-worthM
 // none are given they are those of Grid(50), continued down to the least sum of squares of
 // a column where that is less, as far as scores are known to one per cent, which goes on by three powers of ten at a time,
 // where the best γ is at its end, as long as the least score that is proved falls by a thousandth
-// each time, and something is proved of the weights at hand or the score is less for certain. Errors are those of [Summary.Path].
+// each time, and something is proved of the weights at hand or the score is less for certain. Those
+// below, of which less is known, are [GammaChoice.Unknown]. Errors are those of [Summary.Path].
 func (s *Summary) ChooseGamma(candidates []float64) (*GammaChoice, error) {
 	if !s.made() {
 		return nil, errUnmade
@@ -119,7 +139,16 @@ func chooseOf(gammas, grid []float64, find func(gammas []float64) ([]candidate, 
 			break
 		}
 	}
+	if err == nil && goOn {
+		best.Unknown = below(grid, best.Path[0].Gamma)
+	}
 	return best, err
+}
+
+// below are those of an ascending grid that are less than the least γ that was tried.
+func below(grid []float64, least float64) []float64 {
+	n, _ := slices.BinarySearch(grid, least)
+	return slices.Clone(grid[:n])
 }
 
 // proves says that something is proved of the weights for every target.
@@ -167,6 +196,13 @@ func chooseCandidate(all []candidate) (*GammaChoice, error) {
 	return c, err
 }
 
+// again chooses of the same γ, of which more is known.
+func (c *GammaChoice) again(all []candidate) (*GammaChoice, error) {
+	next, err := chooseCandidate(all)
+	next.Unknown = c.Unknown
+	return next, err
+}
+
 // ChooseGamma chooses γ by the errors of the cross-validation, over all targets: by those
 // of one-shot fits where these are what is to be made, else by those of exact solutions.
 func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
@@ -177,7 +213,7 @@ func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &GammaChoice{By: ByCV, Path: path, Scores: r.Ridge, CV: r}
+	c := &GammaChoice{By: ByCV, Path: path, Scores: r.Ridge, CV: r, Unknown: r.Unknown}
 	if oneShot {
 		c.Scores = r.Fitted
 	}

@@ -2,6 +2,7 @@ package ridge
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -28,5 +29,20 @@ func TestBeyond(t *testing.T) {
 				t.Errorf("%v: γ = %g", c.grid, g)
 			}
 		}
+	}
+}
+
+// TestChooseAgain: what was left out is still said to be once more is known of the others.
+func TestChooseAgain(t *testing.T) {
+	of := func(hi float64) []candidate {
+		return []candidate{{&Solution{Gamma: 1}, []Interval{{1, hi}}}, {&Solution{Gamma: 2}, []Interval{{3, 4}}}}
+	}
+	first, err := chooseCandidate(of(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Unknown = []float64{0.25, 0.5}
+	if next, err := first.again(of(2)); err != nil || !next.Certain || !slices.Equal(next.Unknown, first.Unknown) {
+		t.Errorf("%+v, %v", next, err)
 	}
 }

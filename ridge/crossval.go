@@ -62,6 +62,8 @@ type CVResult struct {
 	Fitted [][]Interval
 	// Ridge brackets the score that exact ridge solutions would have had.
 	Ridge [][]Interval
+	// Unknown are the γ of the default grid that were left out, see [GammaChoice].
+	Unknown []float64
 	// Summary is that of all the rows, merged: fit, solve or predict from it.
 	Summary *Summary
 	Passes  int // reads of the data
@@ -148,7 +150,11 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, c
 			return nil, err
 		}
 	}
-	return &CVResult{Gammas: s.gammas, Fitted: s.fitted, Ridge: s.ridge, Summary: all, Passes: passes}, nil
+	r := &CVResult{Gammas: s.gammas, Fitted: s.fitted, Ridge: s.ridge, Summary: all, Passes: passes}
+	if cv.Gammas == nil {
+		r.Unknown = below(gammas, s.gammas[0])
+	}
+	return r, nil
 }
 
 // A validation is a cross-validation under way.

@@ -46,6 +46,11 @@ func (r *Result) solve(c *chooser, cv *CVResult) (*Result, error) {
 			r.asked.n, r.Method, r.Summary, r.Choice = n, exactName, nil, nil
 			return r.factor(c.ctx, c.src, n, opts)
 		}
+		if spec, err := c.sum.spectrum(); err != nil {
+			return nil, err
+		} else if c.made > 0 { // and more may be known of the columns
+			r.ColumnSpread = math.Max(r.ColumnSpread, columnSpread(spec))
+		}
 		gammas = []float64{r.Choice.Gamma()}
 	}
 	if err := c.ctx.Err(); err != nil {

@@ -73,7 +73,7 @@ func (c *chooser) byLOO() (*GammaChoice, error) {
 		if err != nil {
 			return nil, err
 		}
-		if choice, err = chooseCandidate(all); err != nil {
+		if choice, err = choice.again(all); err != nil {
 			return nil, err
 		}
 		why += fmt.Sprintf("; %d more have narrowed the errors of those that are left open", c.made-before)
@@ -131,7 +131,7 @@ func (c *chooser) byGCV() (*GammaChoice, error) {
 		if err != nil {
 			return nil, err
 		}
-		if choice, err = chooseCandidate(byGCV(path)); err != nil {
+		if choice, err = choice.again(byGCV(path)); err != nil {
 			return nil, err
 		}
 	}

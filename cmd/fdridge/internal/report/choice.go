@@ -20,15 +20,31 @@ type choice struct {
 	Relative number         `json:"relative_excess"` // by what part of it
 	Passes   int            `json:"passes"`          // that were spent on the choice, after the sketch's
 	Spent    string         `json:"passes_reason,omitempty"`
-	AtEnd    bool           `json:"at_end"` // it is the least or the largest of the path
 	Path     []pathPoint    `json:"path"`
 
+	reserve
 	wording
+}
+
+// A reserve is what a choice is to be taken with.
+type reserve struct {
+	AtEnd    bool     `json:"at_end"`             // the γ is the least or the largest of the path
+	LeftOut  *leftOut `json:"left_out,omitempty"` // smaller ones, of which nothing is said
+	Warnings []string `json:"warnings,omitempty"` // all of these, in words
+
+	little bool // the choice is little more than a guess
+}
+
+// leftOut are so many γ, from the least to the largest.
+type leftOut struct {
+	Count int       `json:"count"`
+	Gamma [2]number `json:"gamma"`
 }
 
 // A wording is what a choice is described with.
 type wording struct {
 	narrower string // what would make brackets narrower; "": nothing
+	far      bool   // columns are of different size, and --standardize was not asked for
 	whole    bool   // AᵀA itself is what it was chosen by
 }
 
@@ -42,15 +58,23 @@ type pathPoint struct {
 	RelativeErrorBound perTarget[number]         `json:"relative_error_bound"`
 }
 
-func describe(p *ridge.GammaChoice) *choice {
+// describe describes a choice in that wording, but for whether AᵀA is known.
+func describe(p *ridge.GammaChoice, words wording) *choice {
 	gamma := func(i int) number { return number(p.Path[i].Gamma) }
 	possible := p.Possible
 	c := &choice{
 		By: p.By.String(), Gamma: gamma(p.Index), Score: p.Score, Certain: p.Certain,
 		Excess: number(p.Excess), Relative: number(p.RelativeExcess()), Passes: p.Passes, Spent: p.Spent,
-		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])}, wording: wording{whole: p.Whole},
+		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])}, wording: words,
 	}
-	c.AtEnd = p.Index == 0 || p.Index == len(p.Path)-1
+	c.whole = p.Whole
+	c.AtEnd, c.little = p.Index == 0 || p.Index == len(p.Path)-1, p.LittleKnown()
+	if n := len(p.Unknown); n > 0 {
+		c.LeftOut = &leftOut{n, [2]number{number(p.Unknown[0]), number(p.Unknown[n-1])}}
+	}
+	for _, w := range c.warnings(general) {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("gamma %.4g %s", float64(c.Gamma), w))
+	}
 	for i, f := range p.Path {
 		point := pathPoint{Gamma: number(f.Gamma), EffectiveDimension: f.EffectiveDimension}
 		for j := range f.Targets {
@@ -137,16 +161,41 @@ func (c *choice) open(what string) string {
 	return c.narrower + " would narrow " + what
 }
 
-// edge warns that the γ chosen is the least or the largest of those tried.
-func (c *choice) edge() string {
-	if !c.AtEnd {
-		return ""
+// warnings are what the choice is to be taken with, said of the γ chosen.
+func (c *choice) warnings(s look) []string {
+	var out []string
+	if c.AtEnd {
+		out = append(out, "is at the end of those tried, and the best may lie beyond: say --gamma auto:G,G,…")
 	}
-	return "; it is " + beyond
+	if l := c.LeftOut; l != nil {
+		out = append(out, fmt.Sprintf("is the best of those tried: of smaller ones, from %s down, %d were left out, as too little is known of their %ss, and one of these or less may be better%s",
+			atMost(float64(l.Gamma[1]), 2, s), l.Count, c.score(), c.more()))
+	}
+	if c.little {
+		out = append(out, fmt.Sprintf("is little more than a guess: another one %s", c.cost(s)))
+	}
+	return out
 }
 
-// beyond is what edge says of the γ chosen.
-const beyond = "at the end of those tried, and the best may lie beyond: say --gamma auto:G,G,…"
+// more says what would tell more of those left out, "" where nothing is known to.
+func (c *choice) more() string {
+	switch {
+	case c.far:
+		return ": --standardize would tell more of them"
+	case c.narrower != "":
+		return ": " + c.narrower + " would tell more of them"
+	}
+	return ""
+}
+
+// edge are the warnings, behind a sentence.
+func (c *choice) edge() string {
+	out := ""
+	for _, w := range c.warnings(general) {
+		out += "; it " + w
+	}
+	return out
+}
 
 // sentence says what was chosen and whether that is certain.
 func (c *choice) sentence() string {

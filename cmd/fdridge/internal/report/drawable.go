@@ -55,7 +55,7 @@ func OfSummary(name string, sum *ridge.Summary) (*Drawable, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.path, err = pathIn(name, &fitRecord{Choice: describe(choice)})
+	d.path, err = pathIn(name, &fitRecord{Choice: describe(choice, wording{})})
 	return d, err
 }
 

@@ -69,7 +69,7 @@ func (p *pen) draw(panel captioned, classes ...string) (picture, error) {
 // A pathSection shows what γ was chosen from, or the several that were asked for.
 type pathSection struct {
 	Choice   string
-	AtEnd    string // that the γ chosen is the least or the largest tried, else ""
+	Warnings []string // of the γ chosen
 	Pictures []picture
 	Points   []pathRow
 }
@@ -84,8 +84,8 @@ func (f *Fit) path(rec *fitRecord, p *pen) (pathSection, error) {
 	out := pathSection{Choice: fmt.Sprintf("γ = %s was asked for; --gamma auto would choose one.", chart.Digits(f.Found.Solutions[0].Gamma, 4))}
 	if rec.Choice != nil {
 		out.Choice = rec.Choice.sentence() + " GCV is generalised cross-validation, n·RSS/(n − df)², an estimate of the squared error on new rows."
-		if rec.Choice.AtEnd {
-			out.AtEnd = fmt.Sprintf("γ = %s is %s.", chart.Digits(float64(rec.Choice.Gamma), 4), beyond)
+		for _, w := range rec.Choice.warnings(typeset) {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("γ = %s %s.", chart.Digits(float64(rec.Choice.Gamma), 4), w))
 		}
 	} else if n := len(rec.Fits); n > 1 {
 		out.Choice = fmt.Sprintf("The %d γ were asked for; --gamma auto would choose one.", n)

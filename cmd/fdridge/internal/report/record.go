@@ -90,8 +90,7 @@ func (f *Fit) record() *fitRecord {
 		out.Unsolved = append(out.Unsolved, number(g))
 	}
 	if found.Choice != nil {
-		out.Choice = describe(found.Choice)
-		out.Choice.narrower = f.narrower()
+		out.Choice = describe(found.Choice, wording{narrower: f.narrower(), far: f.far()})
 	}
 	return out
 }

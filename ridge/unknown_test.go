@@ -1,0 +1,101 @@
+package ridge_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// TestChoiceSaysWhatIsUnknown: of monomials in columns that are not small the small γ that leave-one-out
+// and cross-validated errors are not known at are left out, and the choice says which, though it be
+// certain among the others: GCV, which is known there, has its least far below. Where γ are given, and
+// where columns are of like size, nothing is left out.
+func TestChoiceSaysWhatIsUnknown(t *testing.T) {
+	for name, c := range map[string]struct {
+		unit   float64
+		degree int
+		opts   ridge.Options
+		left   bool
+	}{
+		"loo":              {10, 12, ridge.Options{Select: ridge.ByLOO}, true},
+		"loo of a sketch":  {10, 12, ridge.Options{Select: ridge.ByLOO, Method: "cg", Size: 16}, true},
+		"cross-validation": {30, 5, ridge.Options{Folds: 5}, true},
+		"larger sketches":  {30, 5, ridge.Options{Folds: 5, Size: 6}, true},
+		"a sketch's gcv":   {10, 12, ridge.Options{Method: "cg", GammaTol: 1e-9}, true},
+		"gcv":              {30, 5, ridge.Options{}, false},
+		"like size":        {1, 2, ridge.Options{Folds: 5}, false},
+		"given":            {30, 5, ridge.Options{Folds: 5, Candidates: []float64{1e9, 1e10}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			src := monomials(t, c.unit, c.degree)
+			c.opts.Intercept = true
+			r := must(ridge.Fit(t.Context(), src, c.opts))(t)
+			choice := r.Choice
+			if got := len(choice.Unknown) > 0; got != c.left {
+				t.Fatalf("γ = %g of %d: %d are unknown", choice.Gamma(), len(choice.Path), len(choice.Unknown))
+			}
+			if !c.left {
+				return
+			}
+			if !slices.IsSorted(choice.Unknown) || !(choice.Unknown[len(choice.Unknown)-1] < choice.Path[0].Gamma) || !(choice.Unknown[0] > 0) {
+				t.Errorf("unknown are %g, tried are those from %g on", choice.Unknown, choice.Path[0].Gamma)
+			}
+			gcv := must(ridge.Fit(t.Context(), src, ridge.Options{Intercept: true}))(t)
+			if !(gcv.Best().Targets[0].R2().Lo > r.Best().Targets[0].R2().Hi+0.3) {
+				t.Errorf("R² of %v by GCV, of %v here: nothing worth a word is left out", gcv.Best().Targets[0].R2(), r.Best().Targets[0].R2())
+			}
+			if !(r.ColumnSpread > 1e4) {
+				t.Errorf("columns are %g apart", r.ColumnSpread)
+			}
+		})
+	}
+}
+
+// monomials are rows of the powers, up to a degree, of four numbers within ±unit, without the
+// constant, and a target that oscillates.
+func monomials(t *testing.T, unit float64, degree int) dataset.Source {
+	t.Helper()
+	const n, k = 280, 4
+	rng := rand.New(rand.NewPCG(33, 5))
+	d := k * degree
+	x, y := make([]float64, 0, n*d), make([]float64, n)
+	for i := range n {
+		var v [k]float64
+		for j := range v {
+			v[j] = 2*rng.Float64() - 1
+			y[i] += math.Sin(5 * v[j])
+		}
+		y[i] += 0.1 * rng.NormFloat64()
+		for p := 1; p <= degree; p++ {
+			for _, v := range v {
+				x = append(x, math.Pow(unit*v, float64(p)))
+			}
+		}
+	}
+	return must(dataset.FromDense(n, d, 1, x, y))(t)
+}
+
+// TestLittleKnown: a choice that may miss half of the score is little more than a guess, unless all
+// squares are fitted.
+func TestLittleKnown(t *testing.T) {
+	fit := func(rss float64) *ridge.Solution {
+		return &ridge.Solution{Targets: []ridge.Target{{Certificate: ridge.Certificate{RSS: ridge.Interval{Lo: 0, Hi: rss}, TSS: ridge.Interval{Lo: 1, Hi: 1}}}}}
+	}
+	for _, c := range []struct {
+		lo, hi, rss float64
+		want        bool
+	}{{0.4, 1, 0.1, true}, {0.6, 1, 0.1, false}, {0, 1, 1e-13, false}, {0, math.Inf(1), math.Inf(1), true}} {
+		scores := []ridge.Interval{{Lo: c.hi, Hi: c.hi}, {Lo: c.lo, Hi: math.Inf(1)}}
+		choice := ridge.GammaChoice{Choice: ridge.Choose(scores), Path: []*ridge.Solution{fit(c.rss), fit(1)}}
+		if got := choice.LittleKnown(); got != c.want {
+			t.Errorf("the other is %g of %g at least: %v", c.lo, c.hi, got)
+		}
+	}
+	if (*ridge.GammaChoice)(nil).LittleKnown() {
+		t.Error("of no choice")
+	}
+}
