@@ -9,9 +9,9 @@ import (
 
 // A Band is a group of columns that have a penalty in common.
 type Band struct {
-	Name    string  // for people
-	Columns []int   // counted from 0, in any order
-	Penalty float64 // p: γ·p·Σ xⱼ² over the columns, > 0; 0: to be chosen, see [Options].Bands
+	Name    string  `json:"name"`    // for people
+	Columns []int   `json:"columns"` // counted from 0, in any order
+	Penalty float64 `json:"penalty"` // p: γ·p·Σ xⱼ² over the columns, > 0; 0: to be chosen, see [Options].Bands
 }
 
 // Penalties are those of d columns: that of their band, 1 for columns that are in none and for

@@ -38,3 +38,20 @@ func ParseCriterion(name string) (Criterion, error) {
 	}
 	return 0, badinput.Errorf("ridge: %q is no criterion; there are gcv, loo and cv", name)
 }
+
+// MarshalText writes the name, "gcv", "loo" or "cv". A criterion without one is [ErrInput].
+func (c Criterion) MarshalText() ([]byte, error) {
+	if c < 0 || int(c) >= len(criteria) {
+		return nil, badinput.Errorf("ridge: %v is no criterion", c)
+	}
+	return []byte(criteria[c]), nil
+}
+
+// UnmarshalText reads what MarshalText writes, see [ParseCriterion].
+func (c *Criterion) UnmarshalText(text []byte) error {
+	v, err := ParseCriterion(string(text))
+	if err == nil {
+		*c = v
+	}
+	return err
+}

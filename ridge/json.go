@@ -205,8 +205,9 @@ func (s *Solution) UnmarshalJSON(text []byte) error {
 
 // MarshalJSON writes method, reason, status (by its name), tried (a list of method and error),
 // sized_for, passes and the list solutions, of one γ too, each as [Solution.MarshalJSON] says.
-// How γ and the penalties of bands were chosen is not written, nor is the summary, which has
-// formats of its own ([Summary.WriteTo]).
+// How γ and the penalties of bands were chosen is not written, Choice and Bands are JSON of their
+// own ([GammaChoice.MarshalJSON], [BandChoice.MarshalJSON]); nor is the summary, which has formats of
+// its own ([Summary.WriteTo]).
 func (r Result) MarshalJSON() ([]byte, error) {
 	out := resultJSON{Method: r.Method, Reason: r.Reason, Status: r.Status, SizedFor: r.SizedFor, Passes: r.Passes, Solutions: r.Solutions}
 	for _, a := range r.Tried {
