@@ -23,6 +23,14 @@ func (r *Result) direct(ctx context.Context, src dataset.Source, opts *Options, 
 // one of them, or none that is certified to the tolerance, QR reads the rows once more for these.
 // What has no solution then is left out, as long as there is one at another γ; Tried tells it.
 func (r *Result) take(ctx context.Context, src dataset.Source, opts *Options, factor Factor, gammas []float64, fits []*Solution) error {
+	for _, f := range fits {
+		if opts.Tol == 0 && f.directStatus(1) == RoundOff { // nothing is proved of it
+			f.Status = RoundOff
+			if opts.Once {
+				f.Status = onceStatus(RoundOff)
+			}
+		}
+	}
 	if again := r.forQR(opts, factor, gammas, fits); len(again) > 0 {
 		var err error
 		if fits, err = r.byQR(ctx, src, opts, gammas, fits, again); err != nil {
@@ -95,7 +103,11 @@ func (r *Result) byQR(ctx context.Context, src dataset.Source, opts *Options, ga
 		before = fmt.Sprintf("to %s the system is numerically singular", r.Tried[0].Method)
 	}
 	r.because(fmt.Sprintf("%s at gamma = %v, so QR has read the rows once more", before, again[0]))
-	found, err := r.solvable(ctx, src, opts, QR, again)
+	certified := *opts
+	if certified.Tol == 0 {
+		certified.Tol = defaultTol
+	}
+	found, err := r.solvable(ctx, src, &certified, QR, again)
 	if large, ok := errors.AsType[*SizeError](err); ok && len(fits) > 0 {
 		r.Tried = append(r.Tried, Attempt{QR.String(), large})
 	} else if err != nil {

@@ -51,6 +51,19 @@ func TestDirectGoesOnByQR(t *testing.T) {
 	}
 }
 
+// TestDirectProvesNothing: without a tolerance a direct solution of which nothing is proved falls short,
+// where nothing that may run in its place does better.
+func TestDirectProvesNothing(t *testing.T) {
+	s := nearly(200, 5, 1e-7)
+	if r := must(ridge.Fit(t.Context(), s, ridge.Options{Method: "exact", Gammas: []float64{1e-12}}))(t); r.Solutions[0].Method != "qr" || !r.Solutions[0].Targets[0].Proves() {
+		t.Errorf("%s certifies %g", r.Solutions[0].Method, r.Solutions[0].Targets[0].RelativeErrorBound)
+	}
+	r, err := ridge.Fit(t.Context(), s, ridge.Options{Method: "tridiagonal", Gammas: []float64{1e-12, 1}})
+	if !errors.Is(err, ridge.ErrRoundOff) || r.Solutions[0].Status != ridge.RoundOff || r.Solutions[1].Status != ridge.Factorized {
+		t.Errorf("%v: %v and %v", err, r.Solutions[0].Targets[0].RelativeErrorBound, r.Solutions[1].Status)
+	}
+}
+
 // TestUnsolved: a γ without a solution does not take the others with it; the only one is an error.
 func TestUnsolved(t *testing.T) {
 	s := nearly(60, 3, 0)

@@ -104,7 +104,7 @@ func ExampleResult() {
 	fmt.Println(res.Best().Method, res.Passes, told, res.Err())
 	// Output:
 	// tried: cholesky true
-	// qr 2 map[reading:true] <nil>
+	// qr 3 map[reading:true] <nil>
 }
 
 // Where a sketch is kept, a plan tells what each method would take, marks what Fit runs by

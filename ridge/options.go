@@ -51,7 +51,7 @@ type Options struct {
 	// where that is sooner. Default: what [ChooseMethod] chooses.
 	Method    string
 	Intercept bool    // fit an intercept for each target, unpenalised
-	Tol       float64 // relative error to certify, for every γ and target; default 1e-8, of a direct method what one pass certifies
+	Tol       float64 // relative error to certify, for every γ and target; default 1e-8, of a direct method what one pass certifies, if that is anything
 	MaxPasses int     // bounds the passes that refine; default 500
 	PlainFD   bool    // Ĥ, and the one-shot solution, of FD in place of RFD
 

@@ -154,7 +154,10 @@ func TestFitReduces(t *testing.T) {
 	for _, x := range s.x {
 		x[3] = x[2]
 	}
-	r := must(ridge.Fit(t.Context(), s, ridge.Options{Method: "exact", Gammas: []float64{1e-40, 2, 3, 4}}))(t)
+	r, err := ridge.Fit(t.Context(), s, ridge.Options{Method: "exact", Gammas: []float64{1e-40, 2, 3, 4}})
+	if proved := r.Solutions[0].Targets[0].Proves(); errors.Is(err, ridge.ErrRoundOff) == proved || proved != (err == nil) {
+		t.Errorf("something is proved: %v, %v", proved, err)
+	}
 	if got := r.Solutions[0].Method; len(r.Tried) == 1 && (r.Tried[0].Method != "tridiagonal" || got != "qr") || len(r.Tried) == 0 && got != "cholesky" {
 		t.Errorf("%s after %v", got, r.Tried)
 	}

@@ -23,7 +23,7 @@ func (f *Fit) FindRemedies() error {
 func (f *Fit) flag(r ridge.Remedy) string {
 	switch r.Kind {
 	case ridge.FactorDirectly:
-		if strings.HasPrefix(f.Asked.Command, "fdridge solve") {
+		if f.solves() {
 			return "fdridge fit --method exact"
 		}
 		return "--method exact"
@@ -35,6 +35,9 @@ func (f *Fit) flag(r ridge.Remedy) string {
 	case ridge.AllowPasses:
 		return fmt.Sprintf("--max-passes %.0f", r.Value)
 	case ridge.EnlargeSketch:
+		if f.solves() {
+			return fmt.Sprintf("a sketch of %.0f rows, fdridge sketch --size %.0f", r.Value, r.Value)
+		}
 		return fmt.Sprintf("--size %.0f", r.Value)
 	case ridge.ChangeToCG:
 		return "--method cg"
@@ -50,3 +53,6 @@ func (f *Fit) flag(r ridge.Remedy) string {
 func (f *Fit) far() bool {
 	return f.Data.Preparation.Scaling == nil && f.Found.ColumnSpread > 10
 }
+
+// solves says that the command was given a sketch, and has no flags for another.
+func (f *Fit) solves() bool { return strings.HasPrefix(f.Asked.Command, "fdridge solve") }
