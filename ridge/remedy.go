@@ -3,6 +3,9 @@ package ridge
 import (
 	"fmt"
 	"math"
+
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // A Remedy is something that brings a fit which was not certified to its tolerance further, see
@@ -35,8 +38,7 @@ const (
 	// RaiseGamma is a γ of Value, from which on round-off, in proportion to 1/γ, is expected to
 	// allow the tolerance. The problem is another one then.
 	RaiseGamma
-	// RaiseTol is Options.Tol = Value, twice what is certified: a run that is asked for it goes
-	// another way, and may end a little above.
+	// RaiseTol is Options.Tol = Value, which is certified, or twice that where another run ends elsewhere.
 	RaiseTol
 )
 
@@ -104,7 +106,7 @@ func (r *Result) Remedies() ([]Remedy, error) {
 	}
 	switch r.Status {
 	case RoundOff:
-		if r.ColumnSpread > farApart && inReach {
+		if inReach && r.scales() {
 			out = append(out, Remedy{ScaleColumns, r.ColumnSpread})
 		}
 		if gamma > 0 && worst < 1 && inReach {
@@ -123,8 +125,8 @@ func (r *Result) Remedies() ([]Remedy, error) {
 		}
 		out = append(out, more...)
 	}
-	if 2*worst < 1 {
-		out = append(out, Remedy{RaiseTol, roundUp(2 * worst)})
+	if tol := roundUp(worst * r.margin()); tol < 1 {
+		out = append(out, Remedy{RaiseTol, tol})
 	}
 	return out, nil
 }
@@ -140,6 +142,39 @@ func (r *Result) missed() (worst, gamma float64) {
 		}
 	}
 	return worst, gamma
+}
+
+// scales says that columns of like size may bring what was missed into reach. They improve the
+// condition of K by no more than the square of how far apart they are: where more than that is missing,
+// it is not the units of the columns that the problem is close to singular by. A sketch that has lost
+// something says that they are so far apart at least.
+func (r *Result) scales() bool {
+	if r.ColumnSpread <= farApart || r.Summary != nil && !r.Summary.lostNothing() {
+		return r.ColumnSpread > farApart
+	}
+	missing := 0.0
+	for _, s := range r.Solutions {
+		for i := range s.Targets {
+			if o := &s.Targets[i]; s.Status.Err() != nil {
+				x := o.Coef
+				if o.Scaled != nil {
+					x = o.Scaled
+				}
+				missing = math.Max(missing, math.Min(o.RelativeErrorBound, o.ErrorBound/vec.Norm(x)))
+			}
+		}
+	}
+	return missing <= r.ColumnSpread*r.ColumnSpread*r.asked.tol()
+}
+
+// margin is by how much more than is certified another run may be asked for. Systems that are solved
+// together share what they learn until the first is done, which another tolerance makes another time,
+// and where round-off ends it hangs on each rounding; the run of one system is the same up to there.
+func (r *Result) margin() float64 {
+	if r.Status == PassLimit && len(r.Solutions)*r.asked.t == 1 {
+		return 1
+	}
+	return 2
 }
 
 // canFactor says that a direct solution can be made of these rows.
@@ -163,11 +198,18 @@ func (r *Result) morePasses(gamma float64) ([]Remedy, error) {
 		return nil, nil
 	}
 	cfg := r.Summary.Config()
-	plan := PlanConfig{Gammas: []float64{gamma}, Tol: r.asked.tol(), MaxBytes: r.asked.opts.maxBytes()}
-	for m := cfg.Size; m < cfg.Dim; m *= 2 {
-		plan.Sizes = append(plan.Sizes, m)
+	if out, err := r.Summary.outlook(); err != nil || out.lost(gamma) > r.asked.tol() {
+		return nil, err
 	}
-	plan.Sizes = append(plan.Sizes, cfg.Dim)
+	plan := PlanConfig{Gammas: []float64{gamma}, Tol: r.asked.tol(), MaxBytes: r.asked.opts.maxBytes()}
+	if r.Summary.lostNothing() { // no sketch is larger than that
+		plan.Sizes = []int{cfg.Size}
+	} else {
+		for m := cfg.Size; m < cfg.Dim; m *= 2 {
+			plan.Sizes = append(plan.Sizes, m)
+		}
+		plan.Sizes = append(plan.Sizes, cfg.Dim)
+	}
 	p, err := r.Summary.Plan(plan)
 	if err != nil {
 		return nil, err
@@ -192,6 +234,20 @@ func (r *Result) morePasses(gamma float64) ([]Remedy, error) {
 		}
 	}
 	return out, nil
+}
+
+// lost is what round-off is expected to leave of the relative error of iterations at γ: that of
+// products with K, of ‖K‖, over the least eigenvalue of H.
+func (o *outlook) lost(gamma float64) float64 {
+	least := gamma
+	if o.known.Rank() >= o.d {
+		least += o.eta.floor
+	}
+	largest := o.known.Bound().FD()
+	if len(o.known.Sketch.Sigma2) > 0 {
+		largest += o.known.Sketch.Sigma2[0]
+	}
+	return roundoff.Eps * math.Min(largest, o.known.Bound().Frobenius2) / least
 }
 
 func (a *asked) tol() float64 {

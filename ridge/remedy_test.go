@@ -2,6 +2,7 @@ package ridge_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -53,6 +54,70 @@ func TestRemediesHelp(t *testing.T) {
 			t.Errorf("nothing was advised %v", ridge.Remedy{Kind: kind})
 		}
 	}
+}
+
+// TestRemediesOfNoHelp: what can't bring a run nearer to its tolerance isn't advised: columns of like size
+// where two that are all but the same leave more open than their size does; a larger sketch where AᵀA
+// itself is kept; more passes, or fewer with a larger sketch, where round-off ends them before.
+func TestRemediesOfNoHelp(t *testing.T) {
+	alike, apart := make([]float64, 0, 600), make([]float64, 0, 12*40)
+	var y, z []float64
+	rng := rand.New(rand.NewPCG(9, 10))
+	for range 200 {
+		u, v, w := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
+		alike, y = append(alike, u, 20*(u+1e-7*v), w), append(y, u-w+v)
+	}
+	for range 12 {
+		for j := range 40 {
+			apart = append(apart, math.Ldexp(rng.NormFloat64(), j))
+		}
+		z = append(z, rng.NormFloat64())
+	}
+	for name, c := range map[string]struct {
+		src  dataset.Source
+		opts ridge.Options
+		not  []ridge.RemedyKind
+		want ridge.Status
+	}{
+		"collinear":     {must(dataset.FromDense(200, 3, 1, alike, y))(t), ridge.Options{Method: "tridiagonal", Gammas: []float64{1e-12}, Tol: 1e-13}, []ridge.RemedyKind{ridge.ScaleColumns}, ridge.RoundOff},
+		"AᵀA is kept":   {housingStandardised(t), ridge.Options{Method: "cg", Gammas: []float64{1}, Size: 4, MaxPasses: 1, Tol: 2e-16}, []ridge.RemedyKind{ridge.EnlargeSketch}, ridge.PassLimit},
+		"below γ's end": {must(dataset.FromDense(12, 40, 1, apart, z))(t), ridge.Options{Method: "galerkin", Gammas: []float64{1}, Size: 4, MaxPasses: 2}, []ridge.RemedyKind{ridge.AllowPasses, ridge.EnlargeSketch}, ridge.PassLimit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.opts.Intercept = true
+			r, _ := ridge.Fit(t.Context(), c.src, c.opts)
+			if r == nil || r.Status != c.want {
+				t.Fatalf("%+v", r)
+			}
+			for _, a := range must(r.Remedies())(t) {
+				if slices.Contains(c.not, a.Kind) {
+					t.Errorf("certified to %g, columns %.3g apart: advised to %v", r.Solutions[0].Targets[0].RelativeErrorBound, r.ColumnSpread, a)
+				}
+			}
+		})
+	}
+}
+
+// TestRemedyOfTolerance: a tolerance that is advised where round-off ended a run of several systems is
+// reached by another one, and is no more than two and a bit of what was certified.
+func TestRemedyOfTolerance(t *testing.T) {
+	src := columnsApart(t, 300, 14, 1)
+	opts := ridge.Options{Method: "galerkin", Gammas: []float64{1e-12, 0.03}, Size: 4, Tol: 1e-15, Intercept: true}
+	short, _ := ridge.Fit(t.Context(), src, opts)
+	if short == nil || short.Status != ridge.RoundOff {
+		t.Fatalf("%+v", short)
+	}
+	worst := short.Solutions[0].Targets[0].RelativeErrorBound
+	for _, r := range must(short.Remedies())(t) {
+		if r.Kind == ridge.RaiseTol {
+			if !(r.Value >= 2*worst && r.Value <= 2.3*worst) {
+				t.Errorf("%g is certified, %g advised", worst, r.Value)
+			}
+			followRemedy(t, src, opts, short, r)
+			return
+		}
+	}
+	t.Error("no tolerance was advised")
 }
 
 // followRemedy runs again as is advised.
