@@ -24,12 +24,12 @@ func (s *Sketch) AppendRow(row []float64) error {
 // AppendRows appends n rows stored row-major in x with leading dimension
 // ldx >= Dim: row i is x[i·ldx : i·ldx+Dim].
 func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
 	d := s.cfg.Dim
 	if n < 0 || ldx < d || (n > 0 && len(x) < d) || (n > 1 && (len(x)-d)/ldx < n-1) {
 		return fmt.Errorf("%w: %d rows of leading dimension %d in a slice of %d, sketch of dimension %d", errShape, n, ldx, len(x), d)
-	}
-	if s.bad != nil {
-		return s.bad
 	}
 	s.reserve()
 	// Rows for which there is room are copied behind the live ones, where nobody
@@ -69,14 +69,14 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 // Rows can be checked only once they are made. Where one of them is bad the error is that of any
 // Append, and what write made in that call is dropped; what it made before stays appended.
 func (s *Sketch) AppendFunc(n int, write func(first int, rows engine.Matrix)) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
 	if n < 0 {
 		return fmt.Errorf("%w: %d rows", errShape, n)
 	}
 	d, most := s.cfg.Dim, madeRows(s.cfg.Dim)
 	for done := 0; done < n; {
-		if s.bad != nil {
-			return s.bad
-		}
 		k, err := s.room()
 		if err != nil {
 			return err
@@ -107,6 +107,9 @@ func madeRows(d int) int {
 // Append appends the rows of x, an n×Dim matrix whose rows are samples. A
 // *mat.Dense is read in place.
 func (s *Sketch) Append(x mat.Matrix) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
 	if dense, ok := x.(*mat.Dense); x == nil || (ok && dense == nil) {
 		return fmt.Errorf("%w: no matrix", errShape)
 	}
@@ -117,9 +120,6 @@ func (s *Sketch) Append(x mat.Matrix) error {
 	if raw, ok := x.(mat.RawMatrixer); ok {
 		r := raw.RawMatrix()
 		return s.AppendRows(n, r.Data, r.Stride)
-	}
-	if s.bad != nil {
-		return s.bad
 	}
 	s.reserve()
 	total, row := s.frob, s.ws.row
@@ -151,9 +151,6 @@ func (s *Sketch) AppendSparse(x *engine.CSR) error {
 	if err := s.fits(x); err != nil {
 		return err
 	}
-	if s.bad != nil {
-		return s.bad
-	}
 	total := s.frob
 	for i := range x.Rows {
 		if err := admitSparse(i, x, &total); err != nil {
@@ -170,8 +167,11 @@ func (s *Sketch) AppendSparse(x *engine.CSR) error {
 	return nil
 }
 
-// fits refuses what is no sparse block of Dim columns.
+// fits refuses what is no sparse block of Dim columns, and all where s is not ready.
 func (s *Sketch) fits(x *engine.CSR) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
 	d := s.cfg.Dim
 	if x == nil {
 		return fmt.Errorf("%w: no sparse block", errShape)

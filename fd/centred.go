@@ -71,9 +71,6 @@ func (s *Sketch) AppendCentred(x *engine.CSR, times, centre []float64) error {
 	if d := s.cfg.Dim; len(centre) != d || times != nil && len(times) != x.Rows {
 		return fmt.Errorf("%w: a centre of length %d and %d times for %d rows, sketch of dimension %d", errShape, len(centre), len(times), x.Rows, d)
 	}
-	if s.bad != nil {
-		return s.bad
-	}
 	c := newCentre(centre)
 	if err := admit(0, centre, c.norm2, new(neumaier.Sum)); err != nil {
 		return err

@@ -38,7 +38,12 @@ func (s *Sketch) header() sketchHeader {
 // the sketch as it stands: 124 + 8·d·rows, and 8 more for each row that a shrink left or
 // 8·d·(d+1) for AᵀA; where there are sparse rows 32, 8 for each of them and 12 for each entry, and
 // where any has a centre 16 more for each.
-func (s *Sketch) BinarySize() int64 { return wire.Frame + s.content() }
+func (s *Sketch) BinarySize() int64 {
+	if s.cfg.Dim == 0 {
+		return 0 // it cannot be written
+	}
+	return wire.Frame + s.content()
+}
 
 func (s *Sketch) content() int64 {
 	size := headerSize + 8*int64(s.kept) + 16*int64(len(s.sums)) + 8*int64(s.cfg.Dim)*int64(s.rows)
@@ -137,11 +142,8 @@ func (s *Sketch) MarshalBinary() ([]byte, error) {
 // WriteTo writes what [Sketch.MarshalBinary] returns, piece by piece, without a
 // second copy of the sketch in memory.
 func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
-	if s.bad != nil {
-		return 0, s.bad
-	}
-	if s.cfg.Dim == 0 {
-		return 0, fmt.Errorf("%w: a sketch without dimension, made by neither New nor ReadSketch", errShape)
+	if err := s.ready(); err != nil {
+		return 0, err
 	}
 	m := wire.NewVersionWriter(w, wire.Sketch, s.version(), s.content())
 	m.Struct(s.header())

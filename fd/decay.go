@@ -14,8 +14,8 @@ func (s *Sketch) Decay(beta float64) error {
 	if !(beta > 0 && beta <= 1) {
 		return badinput.Errorf("fd: decay by %v, must be in (0, 1]", beta)
 	}
-	if s.bad != nil {
-		return s.bad
+	if err := s.ready(); err != nil {
+		return err
 	}
 	if s.fades(beta) {
 		s.reserve()

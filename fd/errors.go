@@ -34,6 +34,9 @@ var ErrNoConvergence = engine.ErrNoConvergence
 // errNoConvergence is ErrNoConvergence in this package's words.
 var errNoConvergence = fmt.Errorf("fd: %w", engine.ErrNoConvergence)
 
+// errUnmade reports the zero value of a sketch.
+var errUnmade = fmt.Errorf("%w: a sketch without dimension, made by neither New nor ReadSketch", errShape)
+
 // A NonFiniteError reports a NaN or an infinity among the appended rows. Row
 // and Col are 0-based within the call; the message counts from 1. Nothing was changed.
 type NonFiniteError struct {

@@ -31,8 +31,8 @@ func (s *Sketch) Merge(o *Sketch) error {
 			errShape, o.cfg.Dim, o.cfg.Size, s.cfg.Dim, s.cfg.Size)
 	case s.count > maxRows-o.count || s.shrinks > maxRows-o.shrinks:
 		return badinput.Errorf("fd: merging sketches of %d and %d rows, of which there can be %d at most", s.count, o.count, int64(maxRows))
-	case s.bad != nil:
-		return s.bad
+	case s.ready() != nil:
+		return s.ready()
 	case o.bad != nil:
 		return o.bad
 	}

@@ -21,12 +21,12 @@ import (
 // R⁻¹DR⁻¹ may have of trace, and [Bound.TailSlack] is how much less it may be. Frobenius2 is the most
 // that ‖AR⁻¹‖²_F may be, round-off of D included. (docs/math.md §3, §14)
 //
-// It takes O(r²·Dim) time, for r rows of V, and leaves p as it is. A scale that is not positive
-// and finite is an error, another length [ErrShape]; one that takes the sum of squares out of range
-// is a *[RangeError].
+// It takes O(r²·Dim) time, for r rows of V, and leaves p as it is; a nil be is engine.Default(). A scale
+// that is not positive and finite is an error, another length, or a Dim of 0, [ErrShape]; one that takes
+// the sum of squares out of range is a *[RangeError].
 func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error) {
 	d, r := p.Dim, len(p.Sigma2)
-	if len(scale) != d {
+	if d <= 0 || len(scale) != d {
 		return nil, fmt.Errorf("%w: %d scales for %d columns", errShape, len(scale), d)
 	}
 	for j, v := range scale {
@@ -44,6 +44,12 @@ func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error)
 	}
 	if !(all <= MaxSquares && out.Bound.FD() <= MaxSquares && out.Bound.Tail <= MaxSquares) {
 		return nil, &RangeError{}
+	}
+	if be == nil {
+		var err error
+		if be, err = engine.Default(); err != nil {
+			return nil, err
+		}
 	}
 	pad, err := out.decompose(r, b, be)
 	if err != nil {

@@ -87,6 +87,9 @@ type Config struct {
 // nothing. The first sparse row takes O((m+r)²), and there are up to p·d/3 entries as they come; of the
 // (m+p)·d, no more than m·d is then touched unless other rows come, too. One
 // goroutine may write at a time; any number may read while none writes.
+//
+// The zero value has no dimension: appending to it and reading it are [ErrShape], until
+// [Sketch.ReadFrom] or [Sketch.UnmarshalBinary] has made it one.
 type Sketch struct {
 	cfg  Config
 	m, p int // rows kept (at most Dim) and rows taken
@@ -168,6 +171,14 @@ func New(cfg Config) (*Sketch, error) {
 		cfg: cfg, m: m, p: p,
 		matrix: matrix{ld: stride(cfg.Dim)}, sparse: newSparseRows(cfg), scatter: scatter{keeps: keeps},
 	}, nil
+}
+
+// ready is why nothing can be appended to s or read from it: it was not made, or is lost.
+func (s *Sketch) ready() error {
+	if s.cfg.Dim == 0 {
+		return errUnmade
+	}
+	return s.bad
 }
 
 // Buffer returns m and p: the rows that a sketch keeps, at most Dim, as with these it is

@@ -42,8 +42,8 @@ func (p *Spectrum) Matrix() *mat.Dense {
 // they are those of that, at most d. The
 // sketch is unchanged and the stream may go on. O(m²d) time, O(md) memory, m = d for AᵀA.
 func (s *Sketch) Spectrum() (*Spectrum, error) {
-	if s.bad != nil {
-		return nil, s.bad
+	if err := s.ready(); err != nil {
+		return nil, err
 	}
 	if s.sums != nil || s.keeps && s.rows >= s.cfg.Dim {
 		return s.readScatter()
