@@ -35,8 +35,9 @@ type PlanOption struct {
 	Method string `json:"method"` // "exact", "one-shot", "cg", "galerkin", "chebyshev" or "newton"
 	Size   int    `json:"size"`   // m; 0 for exact
 	// ShrinkageBound is proved for the rows that the summary has seen, η is at most
-	// that for any sketch of them of this size; times n over their number for n rows,
-	// it is as good as they are a sample.
+	// that for any sketch of them of this size, with the summary's Shrink and Store: 0 where such
+	// a one keeps AᵀA itself, which one that is made to keep rows does not; times n over their
+	// number for n rows, it is as good as they are a sample.
 	ShrinkageBound float64   `json:"shrinkage_bound"`
 	Shrinkage      float64   `json:"shrinkage"`   // η as it is expected: an estimate
 	Contraction    []float64 `json:"contraction"` // ρ/(γ+ρ) with that, for each γ: the relative error of the one-shot fit at most
@@ -61,7 +62,8 @@ type Plan struct {
 // sizes.
 //
 // What is proved and what is not: with σ the sketch's singular values, the rows seen
-// have ‖A − A_k‖²_F ≤ ‖A‖²_F − Σ_{i≤k}σᵢ², so that a sketch of them of any size m has
+// have ‖A − A_k‖²_F ≤ ‖A‖²_F − Σ_{i≤k}σᵢ², so that a sketch of them of any size m, other than
+// one that keeps AᵀA itself and has η = 0, has
 //
 //	η ≤ min_{k≤m} (‖A‖²_F − Σ_{i≤k}σᵢ²)/(m+1−k).
 //
