@@ -198,7 +198,7 @@ func (r *Result) morePasses(gamma float64) ([]Remedy, error) {
 		return nil, nil
 	}
 	cfg := r.Summary.Config()
-	if out, err := r.Summary.outlook(); err != nil || out.lost(gamma) > r.asked.tol() {
+	if out, err := r.Summary.outlook(); err != nil || !r.Summary.lostNothing() && out.lost(gamma) > r.asked.tol() {
 		return nil, err
 	}
 	plan := PlanConfig{Gammas: []float64{gamma}, Tol: r.asked.tol(), MaxBytes: r.asked.opts.maxBytes()}
