@@ -33,6 +33,7 @@ type reserve struct {
 	Warnings []string `json:"warnings,omitempty"` // all of these, in words
 
 	little bool // the choice is little more than a guess
+	flat   bool // next to an end the score is hardly more
 }
 
 // leftOut are so many γ, from the least to the largest.
@@ -69,6 +70,7 @@ func describe(p *ridge.GammaChoice, words wording) *choice {
 	}
 	c.whole = p.Whole
 	c.AtEnd, c.little = p.Index == 0 || p.Index == len(p.Path)-1, p.LittleKnown()
+	c.flat = c.AtEnd && flatAt(p)
 	if n := len(p.Unknown); n > 0 {
 		c.LeftOut = &leftOut{n, [2]number{number(p.Unknown[0]), number(p.Unknown[n-1])}}
 	}
@@ -91,6 +93,24 @@ func describe(p *ridge.GammaChoice, words wording) *choice {
 		c.Path = append(c.Path, point)
 	}
 	return c
+}
+
+// flatAt says that next to the γ chosen, at an end, the score is about as little: what lies beyond has
+// hardly more to give.
+func flatAt(p *ridge.GammaChoice) bool {
+	const worth = 1e-3
+	next := p.Index + 1
+	if p.Index > 0 {
+		next = p.Index - 1
+	}
+	if next == len(p.Path) {
+		return false
+	}
+	best, neighbour := 0.0, 0.0
+	for j := range p.Scores[p.Index] {
+		best, neighbour = best+p.Scores[p.Index][j].Hi, neighbour+p.Scores[next][j].Hi
+	}
+	return neighbour <= (1+worth)*best
 }
 
 // score is what was least, in words.
@@ -164,7 +184,7 @@ func (c *choice) open(what string) string {
 // warnings are what the choice is to be taken with, said of the γ chosen.
 func (c *choice) warnings(s look) []string {
 	var out []string
-	if c.AtEnd {
+	if c.AtEnd && !c.flat {
 		out = append(out, "is at the end of those tried, and the best may lie beyond: say --gamma auto:G,G,…")
 	}
 	if l := c.LeftOut; l != nil {
