@@ -233,18 +233,20 @@ func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.
 	for i, gamma := range gammas {
 		f := s.newSolution(gamma, opts.Method.String(), found.Known)
 		f.Contraction = opts.contraction(found.Known, gamma)
+		stopped := make([]Status, t) // each target
 		for j, sys := range found.Systems[i*t : (i+1)*t] {
 			x, measured := sys.Best()
 			target := newTarget(slices.Clone(x), found.Known.TSS[j], sys.Weights())
 			target.GradientNorm = measured.Gradient.Norm
 			f.Targets = append(f.Targets, target)
 			f.Passes = max(f.Passes, 1+sys.Passes())
-			f.Status = f.Status.worse(statusOf[sys.Status])
+			stopped[j] = statusOf[sys.Status]
 		}
-		if f.Status.Err() != nil {
-			if err := s.improve(f, opts.PlainFD); err != nil {
-				return nil, err
-			}
+		if err := s.improve(f, stopped, opts); err != nil {
+			return nil, err
+		}
+		for _, status := range stopped {
+			f.Status = f.Status.worse(status)
 		}
 		failed = failed.worse(f.Status)
 		f.Iterations = f.Passes - 1
@@ -256,15 +258,25 @@ func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.
 	return out, nil
 }
 
-// improve puts the one-shot solution in the place of targets of which less is certified.
-func (s *Summary) improve(f *Solution, plain bool) error {
-	begun, err := s.fit(f.Gamma, !plain)
+// improve puts the one-shot solution in the place of targets that were not certified to the tolerance
+// and of which less is certified than of that; one that is to the tolerance has what was asked for.
+func (s *Summary) improve(f *Solution, stopped []Status, opts *SolveOptions) error {
+	if !slices.ContainsFunc(stopped, func(v Status) bool { return v.Err() != nil }) {
+		return nil
+	}
+	begun, err := s.fit(f.Gamma, !opts.PlainFD)
 	if err != nil {
 		return err
 	}
 	for j := range f.Targets {
+		if stopped[j].Err() == nil {
+			continue
+		}
 		if begun.Targets[j].RelativeErrorBound < f.Targets[j].RelativeErrorBound {
 			f.Targets[j] = begun.Targets[j]
+		}
+		if f.Targets[j].RelativeErrorBound <= opts.Tol {
+			stopped[j] = Converged
 		}
 	}
 	return nil

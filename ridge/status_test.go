@@ -141,3 +141,23 @@ func TestWrongIsNotZero(t *testing.T) {
 		}
 	}
 }
+
+// TestCertifiedBefore: a target that one pass has certified to the tolerance, and the passes that there
+// were have not, has what was asked for; here one that is constant, beside another.
+func TestCertifiedBefore(t *testing.T) {
+	src := must(dataset.FromDense(6, 1, 2, []float64{1, 2, 4, 7, 11, 13}, []float64{3, 1, 3, 2, 3, 2, 3, 5, 3, 1, 3, 9}))(t)
+	for _, m := range methods {
+		opts := ridge.Options{Method: m.String(), Intercept: true, MaxPasses: 1, Gammas: []float64{1}}
+		res, err := ridge.Fit(t.Context(), src, opts)
+		if res == nil {
+			t.Fatalf("%v: %v", m, err)
+		}
+		worst := 0.0
+		for _, o := range res.Solutions[0].Targets {
+			worst = max(worst, o.RelativeErrorBound)
+		}
+		if (res.Status == ridge.Converged) != (worst <= 1e-8) || (err == nil) != (worst <= 1e-8) {
+			t.Errorf("%v: %v at a certified %g: %v", m, res.Status, worst, err)
+		}
+	}
+}

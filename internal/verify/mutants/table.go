@@ -532,6 +532,8 @@ var mutants = []mutant{
 		"t.Err() != nil || s.Err() == nil && (s", "t.Err() != nil || (s", "ridge", "^TestShortOfSeveral$"},
 	{"status: a direct solution is always what was asked for", "ridge/direct.go",
 		"status = status.worse(RoundOff)", "status = status.worse(Factorized)", "ridge", "^TestShortOfSeveral$"},
+	{"status: a target that one pass certifies to the tolerance fell short", "ridge/solve.go",
+		"stopped[j] = Converged", "stopped[j] = stopped[j].worse(Converged)", "ridge", "^TestCertifiedBefore$"},
 	{"status: weights that explain nothing are taken for a solution that is zero", "ridge/direct.go",
 		"t.TSS.Hi-2*t.Objective.Lo <= unexplained*t.TSS.Hi", "t.R2().Hi <= unexplained", "ridge", "^TestWrongIsNotZero$"},
 	{"encoding: a row that is left out has to have levels that are known", "dataset/encode.go",
