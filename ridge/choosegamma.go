@@ -15,7 +15,7 @@ type GammaChoice struct {
 	Scores [][]Interval // of each of them for each target
 	CV     *CVResult    // the cross-validation that these scores are of, if they are
 	Passes int          // that [Fit] has made for it, after the summary's
-	Whole  bool         // these have computed AᵀA itself: what the scores leave open is round-off
+	Whole  bool         // these have computed AᵀA itself, or solutions are exact: what the scores leave open is round-off
 	Spent  string       // what on and why, or why there was none, in words; "" where the sketch's pass was enough
 	// Unknown are the γ of a grid, ascending and below those of Path, that were left out: their
 	// scores are not known to one per cent, or the system is singular there to working precision.

@@ -72,6 +72,10 @@ func (r *Result) Err() error {
 //     even so, and opts has no method, direct solutions are chosen of, which may take five times
 //     as long. Leave-one-out errors take a pass of their
 //     own (see [LeaveOneOut]), and one more for each time that the grid goes on;
+//     Of sparse rows, fewer than features, where neither n² nor d² numbers fit, and no method is
+//     named, solutions are found on the rows in memory ("dual-cg"), and γ is chosen by
+//     cross-validation of these, whatever opts.Select says: of degrees of freedom and leverages
+//     too little is known;
 //  6. the solutions are read off ([Summary.Path]) or found by further passes
 //     ([SolvePath]), with the sketch, or what was made in its place.
 //
@@ -114,6 +118,11 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 	}
 	if factors(r.Method) {
 		return r.factor(ctx, src, n, &opts)
+	}
+	if done, err := r.bySparseRows(ctx, src, &opts); err != nil {
+		return nil, err
+	} else if done {
+		return r, r.Err()
 	}
 	cv, err := r.summarize(ctx, src, &opts)
 	if err != nil {

@@ -524,6 +524,8 @@ var mutants = []mutant{
 		"next.Unknown = c.Unknown", "next.Unknown = nil", "ridge", "^TestChooseAgain$"},
 	{"remedies: columns of like size for what they can't mend", "ridge/remedy.go",
 		"return missing <= r.ColumnSpread", "return 0 <= r.ColumnSpread", "ridge", "^TestRemediesOfNoHelp$"},
+	{"sparse cross-validation: solutions without a fold are taken to be exact", "ridge/sparsecv.go",
+		"norm*t.ErrorBound + t.InterceptBound +", "0*norm +", "ridge", "^TestSparseCV$"},
 	{"remedies: passes that round-off ends", "ridge/remedy.go",
 		"out.lost(gamma) > r.asked.tol()", "false", "ridge", "^TestRemediesOfNoHelp$"},
 	{"choose: the grid does not go on", "ridge/choosegamma.go",
