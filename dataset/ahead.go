@@ -66,7 +66,8 @@ func (b *Buffer) extend(n int) []float64 {
 }
 
 // AppendRow appends row i of a block of d features and t targets, which must be
-// sparse and weighted where the buffer is.
+// sparse and weighted where the buffer is. A row that the block does not have is a panic, as an index
+// out of range.
 func (b *Buffer) AppendRow(from Block, i, d, t int) {
 	b.Y = append(b.Y, from.Y[i*t:(i+1)*t]...)
 	if from.W != nil {

@@ -34,10 +34,13 @@ func ByColumns(src Source) (features Source, ok bool) {
 	return nil, false
 }
 
+// errNoColumns reports a source that cannot be read by columns.
+var errNoColumns = &SourceError{"the source has no columns"}
+
 // Samples is that of a [Columnar] source.
 func Samples(ctx context.Context, src Source) (y, w []float64, err error) {
 	if _, ok := ByColumns(src); !ok {
-		return nil, nil, unfit("the source has no columns")
+		return nil, nil, errNoColumns
 	}
 	return src.(Columnar).Samples(ctx)
 }
@@ -53,12 +56,21 @@ func (s *Stream) ByColumns() Columns {
 // Samples is that of [Columnar].
 func (s *Stream) Samples(ctx context.Context) (y, w []float64, err error) {
 	n, _, t := s.Dims()
+	if s.Columns == nil {
+		return nil, nil, errNoColumns
+	}
+	if n < 0 && t > 0 {
+		return nil, nil, unfit("targets by columns of a stream that does not know how many rows it has")
+	}
 	if s.Columns.Targets == nil {
 		return make([]float64, int(n)*t), nil, nil
 	}
 	columns, err := numbers(ctx, s.Columns.Targets, int64(t))
 	if err != nil {
 		return nil, nil, err
+	}
+	if int64(len(columns)) != n*int64(t) {
+		return nil, nil, mismatched("targets by columns have %d rows, the features %d", len(columns)/max(t, 1), n)
 	}
 	y = make([]float64, len(columns))
 	for j := range t {

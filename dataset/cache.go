@@ -38,6 +38,8 @@ type CacheOptions struct {
 // from the source, as if there were no Cache; [Cache.Err] tells why. Where that can be read once, a
 // pass that cannot write them, or another one that needs them, ends in an *[OnceError]. Several passes may run at
 // the same time, of several processes as well: a file appears under its name when it is complete.
+//
+// The zero value has no source: a pass over it is a *[SourceError].
 type Cache struct {
 	src  Source
 	opts CacheOptions
@@ -97,6 +99,9 @@ func (c *Cache) find() {
 
 // Dims is that of the source; rows that it has not counted are those of the file.
 func (c *Cache) Dims() (n int64, d, t int) {
+	if c.src == nil {
+		return 0, 0, 0
+	}
 	n, d, t = c.src.Dims()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,6 +168,10 @@ func (c *Cache) Blocks(ctx context.Context) iter.Seq2[Block, error] { return c.B
 // BlocksFrom is that of [Seeker].
 func (c *Cache) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
+		if c.src == nil {
+			yield(Block{}, unfit("a cache of no source, which Cached has not made"))
+			return
+		}
 		switch name, write := c.begin(first); {
 		case name != "":
 			c.replay(ctx, name, first, yield)

@@ -213,6 +213,7 @@ func TestEncodingFaults(t *testing.T) {
 		want        string
 	}{
 		{"a column without a value", dataset.MissingMean, nil, []float64{1, nan, 2, nan}, "column x2 has no value"},
+		{"no row", dataset.MissingDrop, nil, nil, "there are no rows to learn columns from"},
 		{"no whole row", dataset.MissingDrop, nil, []float64{1, nan, nan, 2}, "all 2 rows have missing values"},
 		{"a place that is none", dataset.RefuseMissing, []int{2}, []float64{1, 2}, "categorical column 3 of 2"},
 		{"a place twice", dataset.RefuseMissing, []int{1, 1}, []float64{1, 2}, "categorical column 2"},

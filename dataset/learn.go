@@ -94,6 +94,7 @@ type learner struct {
 	*Encoding
 	category []int // of each column, -1: numbers
 	counts   Learnt
+	trained  int64     // rows that means are taken of
 	weight   []float64 // of the values of each column
 	mean     []float64
 	lexicons []*Lexicon         // nil: columns have numbers
@@ -139,6 +140,9 @@ func (l *learner) add(b Block, held func(int64) bool) error {
 		w := b.Weight(i)
 		if held != nil && held(l.counts.Rows+int64(i)) {
 			w = 0
+		}
+		if w > 0 {
+			l.trained++
 		}
 		for j, x := range row {
 			if x != x {
@@ -188,12 +192,13 @@ const UnnamedRows = "rows"
 // seen is what a share has seen, as it is sent to the others.
 type seen struct {
 	Counts       Learnt
+	Trained      int64 // rows that means are taken of
 	Weight, Mean []float64
 	Levels       [][]string // of each category, in any order; "" is a missing value
 }
 
 func (l *learner) seen() (*seen, error) {
-	out := &seen{Counts: l.counts, Weight: l.weight, Mean: l.mean, Levels: make([][]string, len(l.Categories))}
+	out := &seen{Counts: l.counts, Trained: l.trained, Weight: l.weight, Mean: l.mean, Levels: make([][]string, len(l.Categories))}
 	for c := range l.Categories {
 		var levels []string
 		for x := range l.numbers[c] {
@@ -243,6 +248,7 @@ func (s *seen) pool(ctx context.Context, share Share, link Link) (*seen, error) 
 		}
 		all.Counts.Rows += of.Counts.Rows
 		all.Counts.Dropped += of.Counts.Dropped
+		all.Trained += of.Trained
 		for j := range d {
 			all.Counts.Missing[j] += of.Counts.Missing[j]
 			if of.Weight[j] > 0 {
@@ -259,8 +265,13 @@ func (s *seen) pool(ctx context.Context, share Share, link Link) (*seen, error) 
 
 // take completes the encoding by what was seen.
 func (e *Encoding) take(s *seen) (*Learnt, error) {
-	if s.Counts.Rows == s.Counts.Dropped {
-		return nil, unfit("all %d rows have missing values, none is left to learn columns from", s.Counts.Rows)
+	switch rows := s.Counts.Rows; {
+	case rows == 0:
+		return nil, unfit("there are no rows to learn columns from")
+	case rows == s.Counts.Dropped:
+		return nil, unfit("all %d rows have missing values, none is left to learn columns from", rows)
+	case s.Trained == 0 && e.Missing == MissingMean:
+		return nil, unfit("none of %d rows is left to take means of: all are held out, or have no weight", rows)
 	}
 	for c := range e.Categories {
 		e.Categories[c].Levels = ordered(s.Levels[c])

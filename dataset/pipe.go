@@ -13,7 +13,8 @@ import (
 //
 // A goroutine reads ahead of whoever reads the Pipe, no more than three buffers of 512 KiB. Where
 // the context it was made with is done, a read ends with the context's error, whatever the other
-// end does; the goroutine then ends when the read that it waits in returns.
+// end does; the goroutine then ends when the read that it waits in returns. The zero value is of
+// nothing: reading it is a *[SourceError].
 type Pipe struct {
 	// Prompt says that rows are wanted as soon as they are there: a block ends where no more have
 	// come. Else blocks are as large as those of a file, and do not tell how the data came. It is
@@ -52,6 +53,9 @@ const (
 // NewPipe returns what r yields; name is what errors call it. r is not closed.
 func NewPipe(ctx context.Context, name string, r io.Reader) *Pipe {
 	return newPipe(ctx, name, func() (io.ReadCloser, error) {
+		if r == nil {
+			return nil, errNoPipe
+		}
 		if f, ok := r.(*os.File); ok {
 			widen(f)
 		}
@@ -104,6 +108,9 @@ func (p *Pipe) Take() (*Taken, error) {
 func (p *Pipe) Stop() { p.ahead.stop() }
 
 func (p *pump) stop() {
+	if p.open == nil {
+		return // there is nothing to wait for
+	}
 	p.end.Do(func() {
 		close(p.stopped)
 		p.mu.Lock()
@@ -180,6 +187,9 @@ func (p *Pipe) more(wait bool) error {
 
 // next is the next buffer that was read.
 func (p *pump) next(wait bool) (b []byte, err error) {
+	if p.open == nil {
+		return nil, errNoPipe
+	}
 	p.begin.Do(func() { go p.run() })
 	if p.ctx.Err() != nil { // before what has come by now
 		return nil, p.ctx.Err()
@@ -212,6 +222,9 @@ func (p *pump) next(wait bool) (b []byte, err error) {
 // errNotYet says that nothing has come yet.
 var errNotYet = &SourceError{"no more has come yet"}
 
+// errNoPipe reports the zero value of a Pipe, or of what is taken of one.
+var errNoPipe = &SourceError{"a pipe of nothing, made by neither NewPipe nor OpenPipe"}
+
 // A Taken is a [Pipe] for its one pass.
 type Taken struct{ pipeReader }
 
@@ -219,6 +232,9 @@ type Taken struct{ pipeReader }
 // known: 0 says that it may wait.
 func (t *Taken) Available() int {
 	p := t.p
+	if p == nil {
+		return 0
+	}
 	n := len(p.head) - t.at + len(p.rest)
 	if n == 0 && p.more(false) == nil {
 		n = len(p.rest)
@@ -227,10 +243,14 @@ func (t *Taken) Available() int {
 }
 
 // Prompt is that of the Pipe.
-func (t *Taken) Prompt() bool { return t.p.Prompt }
+func (t *Taken) Prompt() bool { return t.p != nil && t.p.Prompt }
 
 // Stop is that of the Pipe.
-func (t *Taken) Stop() { t.p.Stop() }
+func (t *Taken) Stop() {
+	if t.p != nil {
+		t.p.Stop()
+	}
+}
 
 // A pipeReader reads from the beginning of a Pipe: what was looked at, and what comes then.
 type pipeReader struct {
@@ -242,6 +262,9 @@ type pipeReader struct {
 // Read is that of [io.Reader]. It returns what has come, and waits only where that is nothing.
 func (r *pipeReader) Read(to []byte) (int, error) {
 	p := r.p
+	if p == nil {
+		return 0, errNoPipe
+	}
 	if r.at < len(p.head) {
 		n := copy(to, p.head[r.at:])
 		r.at += n

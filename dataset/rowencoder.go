@@ -14,7 +14,7 @@ import (
 // nor a goroutine: what a service has to do with a row that came in. Rows are dense. It keeps
 // workspace: one goroutine at a time may use it.
 type RowEncoder struct {
-	*encoder
+	by   *encoder
 	out  Buffer
 	cell []byte
 }
@@ -29,7 +29,7 @@ func (e *Encoding) RowEncoder(o EncodeOptions) (*RowEncoder, error) {
 		o.Tally = new(Tally)
 	}
 	o.KeepIncomplete, o.Incomplete = true, nil
-	return &RowEncoder{encoder: newEncoder(e, nil, o, false)}, nil
+	return &RowEncoder{by: newEncoder(e, nil, o, false)}, nil
 }
 
 // Numbers overwrites dst (length Width) with what is made of the row x (length Inputs), in which NaN
@@ -46,11 +46,11 @@ func (r *RowEncoder) Numbers(dst, x []float64) (complete bool, err error) {
 		}
 	}
 	r.out.Reset()
-	if _, err := r.apply(Block{N: 1, X: x}, &r.out); err != nil {
+	if _, err := r.by.apply(Block{N: 1, X: x}, &r.out); err != nil {
 		return false, err
 	}
 	copy(dst, r.out.X)
-	return r.Missing != MissingDrop || !hasNaN(x), nil
+	return r.by.Missing != MissingDrop || !hasNaN(x), nil
 }
 
 // Texts is Numbers for a row of cells as package csv reads them: numbers, True and False, marks of
@@ -64,7 +64,7 @@ func (r *RowEncoder) Texts(dst []float64, cells []string) (complete bool, err er
 	var unknown error
 	for j, text := range cells {
 		r.cell = append(r.cell[:0], text...)
-		known, err := r.text(dst[r.to[j]:], j, cell.Trimmed(r.cell))
+		known, err := r.text(dst[r.by.to[j]:], j, cell.Trimmed(r.cell))
 		switch {
 		case errors.Is(err, ErrUnknownLevel):
 			unknown = cmp.Or(unknown, err)
@@ -83,33 +83,33 @@ func (r *RowEncoder) Texts(dst []float64, cells []string) (complete bool, err er
 // where it is missing and its row is to be left out.
 func (r *RowEncoder) text(dst []float64, j int, s []byte) (known bool, err error) {
 	missing := cell.Missing(s)
-	if k := r.of[j]; k >= 0 {
+	if k := r.by.of[j]; k >= 0 {
 		if missing {
 			s = nil
 		}
-		level, learnt := r.levels[k][string(s)]
+		level, learnt := r.by.levels[k][string(s)]
 		switch {
 		case learnt:
 			dst[level] = 1
-		case missing && r.Missing == MissingDrop:
+		case missing && r.by.Missing == MissingDrop:
 			return false, nil
 		default:
-			if r.o.Tally.Unknown.Add(1); !r.o.IgnoreUnknown {
+			if r.by.o.Tally.Unknown.Add(1); !r.by.o.IgnoreUnknown {
 				return true, r.unlearnt(k, s)
 			}
 		}
 		return true, nil
 	}
 	switch {
-	case missing && r.Missing == MissingMean:
-		r.o.Tally.Filled.Add(1)
-		dst[0] = r.Means[j]
-	case missing && r.Missing == MissingDrop:
+	case missing && r.by.Missing == MissingMean:
+		r.by.o.Tally.Filled.Add(1)
+		dst[0] = r.by.Means[j]
+	case missing && r.by.Missing == MissingDrop:
 		return false, nil
 	default:
 		v, ok := cell.Number(s)
 		if !ok {
-			msg := fmt.Sprintf("column %s: %q is not a finite number", excerpt.Of(r.name(j)), excerpt.Of(string(s)))
+			msg := fmt.Sprintf("column %s: %q is not a finite number", excerpt.Of(r.by.name(j)), excerpt.Of(string(s)))
 			return false, &InputError{File: "x", Line: 1, Column: j + 1, Msg: msg}
 		}
 		dst[0] = v
@@ -119,17 +119,17 @@ func (r *RowEncoder) text(dst []float64, j int, s []byte) (known bool, err error
 
 // unlearnt reports the text of a level of category k that was not learnt.
 func (r *RowEncoder) unlearnt(k int, s []byte) error {
-	err := r.fail(k, "it is %q, which is none of the %d levels that were learnt", excerpt.Of(string(s)), len(r.Categories[k].Levels))
+	err := r.by.fail(k, "it is %q, which is none of the %d levels that were learnt", excerpt.Of(string(s)), len(r.by.Categories[k].Levels))
 	err.unknownLevel = true
 	return err
 }
 
 func (r *RowEncoder) lengths(dst, x int) error {
-	if r.encoder == nil { // the zero value
+	if r.by == nil { // the zero value
 		return unfit("a row encoder that Encoding.RowEncoder has not made")
 	}
-	if x != r.Inputs || dst != r.width() {
-		return mismatched("a row of %d columns, of which %d are to be made, for an encoding of %d to %d", x, dst, r.Inputs, r.width())
+	if x != r.by.Inputs || dst != r.by.width() {
+		return mismatched("a row of %d columns, of which %d are to be made, for an encoding of %d to %d", x, dst, r.by.Inputs, r.by.width())
 	}
 	return nil
 }

@@ -70,7 +70,8 @@ func (r *rows) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, err
 }
 
 // Cut returns rows lo to hi, excluded, of a block of d features and t targets. It shares the
-// memory of the block; where rows are sparse their header is written to view.
+// memory of the block; where rows are sparse their header is written to view. Rows that the block does not
+// have are a panic, as in cutting a slice.
 func (b Block) Cut(lo, hi, d, t int, view *engine.CSR) Block {
 	out := Block{First: b.First + int64(lo), N: hi - lo, Y: b.Y[lo*t : hi*t]}
 	if b.W != nil {

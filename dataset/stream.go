@@ -27,7 +27,8 @@ type Stopper interface {
 
 // A Stream is a Source that opens a [Reader] for each pass and reads ahead. A file that
 // changes under it, between passes or in one, ends the pass with a *[ChangedError]
-// where the Reader is a [Witness], as those of files are.
+// where the Reader is a [Witness], as those of files are. A pass of the zero value, which has no
+// Reader, is a *[SourceError].
 type Stream struct {
 	// BlockRows is the most rows of a block; 0 lets the machine decide: as
 	// engine.Tuning.GradientRows has it, or SparseRows for sparse rows. It is set
@@ -91,6 +92,9 @@ func (s *Stream) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, e
 func (s *Stream) pass(ctx context.Context, first int64, yield func(Block, error) bool) (ended bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
+	}
+	if s.open == nil {
+		return false, unfit("a stream without a reader, which NewStream has not made")
 	}
 	rows, err := s.blockRows()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/verify/zeros"
+	"github.com/fdridge/fdridge/internal/verify/zerovalues"
 )
 
 // TestZeroValues: no method of a zero value panics, and a sketch that was not made refuses all but to be
@@ -20,13 +20,13 @@ func TestZeroValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	zeros.Check(t, zeros.Package{
+	zerovalues.Check(t, zerovalues.Package{
 		Types: []any{new(fd.Sketch), new(fd.Config), new(fd.Driver), new(fd.Bound), new(fd.Spectrum), new(fd.NonFiniteError), new(fd.RangeError), new(fd.FormatError)},
 		Arguments: func() []any {
 			return []any{
 				1, 0.5, []float64{1, 2}, []byte{1}, made, &engine.CSR{Rows: 1, Cols: 2, RowPtr: []int{0, 1}, ColIdx: []int32{1}, Val: []float64{3}},
-				func(int, engine.Matrix) {}, zeros.Interface[mat.Matrix](mat.NewDense(1, 2, []float64{1, 2})), zeros.Interface[io.Reader](bytes.NewReader([]byte{1})),
-				zeros.Interface[io.Writer](io.Discard), zeros.Interface(io.EOF), zeros.Interface(made.Config().Backend),
+				func(int, engine.Matrix) {}, zerovalues.Interface[mat.Matrix](mat.NewDense(1, 2, []float64{1, 2})), zerovalues.Interface[io.Reader](bytes.NewReader([]byte{1})),
+				zerovalues.Interface[io.Writer](io.Discard), zerovalues.Interface(io.EOF), zerovalues.Interface(made.Config().Backend),
 			}
 		},
 		Refuse: []any{new(fd.Sketch)}, Input: fd.ErrInput,

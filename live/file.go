@@ -24,6 +24,9 @@ type File struct {
 // Names are those of all its files.
 func Names(name string) []string { return checkpoint.Names(name) }
 
+// Kept are those of its files that there are and that [File.Load] reads: to begin anew all of them have to go.
+func Kept(name string) []string { return checkpoint.Kept(atomicfile.Destination(name)) }
+
 // Open locks the file of a live sketch, which need not exist. Where another process writes it the error is
 // *[checkpoint.LockedError].
 func Open(name string) (*File, error) {

@@ -33,10 +33,18 @@ var (
 	ErrMeans = badinput.Errorf("model: it has an intercept, for which an interval needs the means of the rows too; give a summary of them")
 )
 
+// because says what happened, and why where that is known.
+func because(what string, err error) string {
+	if err == nil {
+		return what
+	}
+	return what + ": " + err.Error()
+}
+
 // A FormatError reports a text that is no model, or whose parts contradict each other.
 type FormatError struct{ Err error }
 
-func (e *FormatError) Error() string { return "model: this is not a model: " + e.Err.Error() }
+func (e *FormatError) Error() string { return because("model: this is not a model", e.Err) }
 func (e *FormatError) Unwrap() error { return e.Err }
 
 // Is tells that it is [ErrInput].
@@ -80,7 +88,7 @@ func (e *GammaError) Is(target error) bool { return target == ErrInput }
 type PreparationError struct{ Err error }
 
 func (e *PreparationError) Error() string {
-	return "model: the rows cannot be prepared: " + e.Err.Error()
+	return because("model: the rows cannot be prepared", e.Err)
 }
 func (e *PreparationError) Unwrap() error { return e.Err }
 
@@ -92,7 +100,7 @@ func (e *PreparationError) Is(target error) bool { return target == ErrInput }
 type CertificateError struct{ Err error }
 
 func (e *CertificateError) Error() string {
-	return "model: its certificate cannot be read: " + e.Err.Error()
+	return because("model: its certificate cannot be read", e.Err)
 }
 func (e *CertificateError) Unwrap() error { return e.Err }
 
@@ -105,7 +113,7 @@ func (e *CertificateError) Is(target error) bool { return target == ErrInput }
 type SummaryError struct{ Err error }
 
 func (e *SummaryError) Error() string {
-	return "model: the summary is not one of the fit: " + e.Err.Error()
+	return because("model: the summary is not one of the fit", e.Err)
 }
 func (e *SummaryError) Unwrap() error { return e.Err }
 

@@ -155,8 +155,12 @@ func (p *Preparation) Unscale(coef []float64, intercept float64) ([]float64, flo
 
 // InterceptBound bounds the error of the intercept that Unscale returns. Where the weights
 // are off by Δx and the intercept by Δb, that of Unscale is off by Δb − Σⱼ Δxⱼ·meanⱼ/scaleⱼ
-// and by its rounding.
+// and by its rounding. Of no target, or one of other weights than there are columns, nothing is known: it is
+// +Inf.
 func (p *Preparation) InterceptBound(o *ridge.Target) float64 {
+	if o == nil || p.unscales() && len(o.Coef) != len(p.Scaling.Mean) {
+		return math.Inf(1)
+	}
 	bound := o.InterceptBound
 	if !p.unscales() {
 		return bound

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/verify/zeros"
+	"github.com/fdridge/fdridge/internal/verify/zerovalues"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -19,7 +19,7 @@ import (
 func TestZeroValues(t *testing.T) {
 	src := table{x: [][]float64{{1, 2}, {3, 5}, {4, 4}}, y: [][]float64{{1}, {2}, {3}}}
 	sum := summarize(t, src, ridge.SummaryConfig{Size: 2})
-	zeros.Check(t, zeros.Package{
+	zerovalues.Check(t, zerovalues.Package{
 		Types: []any{
 			new(ridge.Summary), new(ridge.Solution), new(ridge.Target), new(ridge.Result), new(ridge.Predictor), new(ridge.CVResult), new(ridge.GammaChoice),
 			new(ridge.Choice), new(ridge.BandChoice), new(ridge.BandTrial), new(ridge.Criterion), new(ridge.Window), new(ridge.Fading), new(ridge.Certificate),
@@ -31,8 +31,8 @@ func TestZeroValues(t *testing.T) {
 			return []any{
 				1.0, 3, int64(3), []float64{1, 2}, []byte{1}, []ridge.Band{{Name: "1", Columns: []int{0}}}, ridge.CG, ridge.PlanConfig{}, sum, sum.Config(),
 				dataset.Block{N: 1, X: []float64{1, 2}, Y: []float64{3}}, must(sum.Fit(1))(t), []ridge.Interval{{}}, func(int64) {}, true, ridge.Options{}, []int32{0}, time.Unix(1, 0), []time.Time{time.Unix(1, 0)},
-				zeros.Interface[context.Context](t.Context()), zeros.Interface[dataset.Source](src), zeros.Interface[mat.Matrix](mat.NewDense(1, 2, []float64{1, 2})),
-				zeros.Interface(io.EOF), zeros.Interface[io.Writer](io.Discard), zeros.Interface[io.Reader](bytes.NewReader([]byte{1})),
+				zerovalues.Interface[context.Context](t.Context()), zerovalues.Interface[dataset.Source](src), zerovalues.Interface[mat.Matrix](mat.NewDense(1, 2, []float64{1, 2})),
+				zerovalues.Interface(io.EOF), zerovalues.Interface[io.Writer](io.Discard), zerovalues.Interface[io.Reader](bytes.NewReader([]byte{1})),
 			}
 		},
 		Refuse: []any{new(ridge.Summary), new(ridge.Window), new(ridge.Fading)}, Input: ridge.ErrInput,

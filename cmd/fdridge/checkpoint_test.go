@@ -141,7 +141,7 @@ func TestCheckpointOtherRun(t *testing.T) {
 			t.Fatalf("%v: the checkpoint was overwritten", args)
 		}
 	}
-	refused(append(args, "--size", "3"), usage, "ck is of another run", `--size was "2", is "3"`)
+	refused(append(args, "--size", "3"), usage, "ck is of another run", `--size was "2", is "3"; remove ck and ck.previous to begin anew`)
 	refused(append(args, "--features", "poly:2", "--intercept=false"), usage, `--features was "", is "poly:2"`, `--intercept was "true", is "false"`)
 	if err := os.WriteFile("weights.csv", []byte("1\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -166,6 +166,26 @@ func TestCheckpointOtherRun(t *testing.T) {
 	}
 }
 
+// TestCheckpointAnew: what is said to be removed for a run to begin anew is all that has to go.
+func TestCheckpointAnew(t *testing.T) {
+	_, args := unfinished(t)
+	if code, _, errs := call(append(args, "--max-passes", "3")...); code != short { // a second state: the first is the one before
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	other := append(args, "--size", "3")
+	if err := os.Remove("ck"); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errs := call(other...)
+	if code != usage || !strings.Contains(errs, `ck.previous is of another run: --size was "2", is "3"; remove ck.previous to begin anew`) {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	if err := os.Remove("ck.previous"); err != nil {
+		t.Fatal(err)
+	}
+	must(t, other...)
+}
+
 // TestCheckpointDamaged: one that can't be read is never begun anew in silence.
 func TestCheckpointDamaged(t *testing.T) {
 	_, args := unfinished(t)
@@ -176,7 +196,7 @@ func TestCheckpointDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, errs := call(args...)
-	if code != usage || out != "" || !strings.Contains(errs, "ck: byte 1000: the message ends early") || !strings.Contains(errs, "ck.previous: ") {
+	if code != usage || out != "" || !strings.Contains(errs, "ck: byte 1000: the message ends early") || !strings.Contains(errs, "ck.previous: ") || !strings.Contains(errs, "remove ck and ck.previous to begin anew") {
 		t.Errorf("exit %d, %q, %q", code, out, errs)
 	}
 	if contents(t, "ck.previous") != "not one" {

@@ -273,6 +273,8 @@ func TestEncodedRefusals(t *testing.T) {
 		{append(fit, empty), "empty.csv:2:3: column b is empty"},
 		{append(fit, empty, "--missing", "mean"), "empty.csv: column b has no value in any training row"},
 		{append(fit, empty, "--missing", "drop"), "empty.csv"},
+		{append(fit, write(t, "header.csv", "a,b,y\n"), "--missing", "mean"), "there are no rows to learn columns from"},
+		{append(fit, data, "--onehot", "b", "--missing", "mean", "--holdout", "0.999999"), "none of 4 rows is left to take means of: all are held out, or have no weight"},
 		{append(fit, data, "--missing", "median"), "--missing: \"median\" must be one of refuse, mean, drop"},
 		{append(fit, latin, "--onehot", "b"), "is no UTF-8"},
 		{append(fit, data, "--onehot", "b", "--cache", ".", "--cache-keep"), "--cache-keep: the levels of --onehot"},

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -202,7 +203,7 @@ func (o *liveRun) goOn(s *live.Sketch, cfg live.Config, meta []byte) (skip int64
 		err = s.CanGoOn(cfg)
 	}
 	if err != nil {
-		return 0, badInput("--out: a live sketch goes on from %s, and cannot: %w; to begin anew say another --out, or remove the file", o.out, err)
+		return 0, badInput("--out: a live sketch goes on from %s, and cannot: %w; to begin anew say another --out, or remove %s", o.out, err, strings.Join(live.Kept(o.out), " and "))
 	}
 	n := s.Rows()
 	if o.replay || !o.in.piped() {

@@ -36,6 +36,33 @@ func linesOf(text string, lo, hi int) string {
 	return strings.Join(lines[lo:hi+1], "")
 }
 
+// TestLiveAnew: a live sketch that cannot go on says all that has to be removed: the one before is gone on from,
+// too.
+func TestLiveAnew(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sketch := func(size string) (code int, errs string) {
+		code, _, errs = piped(t.Context(), strings.NewReader(rowsCSV(90)), "sketch", "--target", "y", "--every", "1h", "--data", "-", "-o", "live.fds", "--size", size)
+		return code, errs
+	}
+	for range 2 {
+		if code, errs := sketch("1"); code != done {
+			t.Fatalf("exit %d: %s", code, errs)
+		}
+	}
+	for _, left := range []string{"live.fds and live.fds.previous", "live.fds.previous"} {
+		if code, errs := sketch("2"); code != usage || !strings.Contains(errs, "to begin anew say another --out, or remove "+left+"\n") {
+			t.Fatalf("exit %d: %s", code, errs)
+		}
+		name, _, _ := strings.Cut(left, " ")
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, errs := sketch("2"); code != done {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
 // TestLiveCommands: what solves, predicts from, draws and merges sketches takes those of live sketches, whatever they
 // forget, and finds in each the rows that count; a run goes on from the file, with a file that has grown too.
 func TestLiveCommands(t *testing.T) {

@@ -38,6 +38,18 @@ func Names(name string) []string {
 	return []string{name, name + ".previous", name + ".new", name + ".lock"}
 }
 
+// Kept are those files of a checkpoint that there are and that a state is loaded from: all of them have
+// to go where there is to be none.
+func Kept(name string) []string {
+	var there []string
+	for _, name := range Names(name)[:2] {
+		if _, err := os.Lstat(name); err == nil {
+			there = append(there, name)
+		}
+	}
+	return there
+}
+
 // Open locks a checkpoint, which need not exist. Where another process has it the
 // error is *[LockedError]. The lock ends with Close, or with the process.
 func Open(name string) (*File, error) { return open(name, atomicfile.Disk) }
@@ -100,6 +112,9 @@ type State struct {
 	Damage error // what is wrong with the state that was saved after it, nil for nothing
 	file   *os.File
 }
+
+// Name is that of the file of the state.
+func (s *State) Name() string { return s.file.Name() }
 
 // Close closes the file of the state.
 func (s *State) Close() error { return s.file.Close() }

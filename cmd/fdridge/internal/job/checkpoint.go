@@ -59,7 +59,7 @@ func openCheckpoint(o Config, mute bool) (*Checkpoint, error) {
 func (c *Checkpoint) begin(run []Setting, be engine.Backend) error {
 	last, err := c.file.Load()
 	if err != nil {
-		return badinput.Errorf("%w; there is nothing to go on from, remove it to begin anew", err)
+		return badinput.Errorf("%w; there is nothing to go on from, %s", err, anew(c.name))
 	}
 	if last != nil {
 		c.last = last
@@ -67,7 +67,7 @@ func (c *Checkpoint) begin(run []Setting, be engine.Backend) error {
 			c.tell(slog.LevelWarn, fmt.Sprintf("the last checkpoint is damaged and the one before is taken: %v", last.Damage))
 		}
 		if err := c.read(be); err != nil {
-			return badinput.Errorf("%s: %w", c.name, err)
+			return badinput.Errorf("%s: %w", last.Name(), err)
 		}
 	}
 	if c.header.empty() {
@@ -79,12 +79,18 @@ func (c *Checkpoint) begin(run []Setting, be engine.Backend) error {
 		same = slices.DeleteFunc(slices.Clone(run), func(s Setting) bool { return strings.HasSuffix(s.Name, digested) })
 	}
 	if d := differences(c.header.Run, same); len(d) > 0 {
-		return badinput.Errorf("%s is of another run: %s; remove it to begin anew", c.name, strings.Join(d, "; "))
+		return badinput.Errorf("%s is of another run: %s; %s", last.Name(), strings.Join(d, "; "), anew(c.name))
 	}
 	c.header.Version, c.header.Run, c.saved = version, run, c.header.At
 	c.postpone(0)
 	c.tell(slog.LevelInfo, fmt.Sprintf("going on from checkpoint %s, %v", c.name, c.saved))
 	return nil
+}
+
+// anew says what has to be removed for a run to begin anew: the state before the last, too, which is taken
+// where that is gone.
+func anew(name string) string {
+	return fmt.Sprintf("remove %s to begin anew", strings.Join(checkpoint.Kept(name), " and "))
 }
 
 // attach notes the rows that the state is of, which go on to be counted from where it was.

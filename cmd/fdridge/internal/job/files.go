@@ -35,10 +35,11 @@ func refuseOthers(name string, ranks int) error {
 			continue
 		}
 		if ranks > 0 && (rest == "" || rest == ".previous") {
-			return badinput.Errorf("--checkpoint: %s is of one process alone, this is a run of %d ranks; remove it to begin anew", filepath.Join(dir, e.Name()), ranks)
+			return badinput.Errorf("--checkpoint: %s is of one process alone, this is a run of %d ranks; %s", filepath.Join(dir, e.Name()), ranks, anew(filepath.Join(dir, base)))
 		}
 		if m := rankSuffix.FindStringSubmatch(rest); m != nil && m[1] != own {
-			return badinput.Errorf("--checkpoint: %s is of a run of %s ranks, this one has %d; take as many, or remove it to begin anew", filepath.Join(dir, e.Name()), m[1], max(ranks, 1))
+			return badinput.Errorf("--checkpoint: %s is of a run of %s ranks, this one has %d; take as many, or remove all that are, %s.rank*-of-%s*, to begin anew",
+				filepath.Join(dir, e.Name()), m[1], max(ranks, 1), filepath.Join(dir, base), m[1])
 		}
 	}
 	return nil

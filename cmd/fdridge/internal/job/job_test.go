@@ -113,8 +113,8 @@ func TestRefuseOthers(t *testing.T) {
 		want  string // "" for none
 	}{
 		{"ck", 0, ""}, {"ck.previous", 0, ""}, {"ck.rank1-of-3", 3, ""}, {"ck.rank1-of-3.previous", 3, ""}, {"ck2", 3, ""}, {"ck.rank1-of-x", 2, ""},
-		{"ck", 3, "ck is of one process alone, this is a run of 3 ranks"}, {"ck.previous", 2, "of one process alone"},
-		{"ck.rank1-of-3", 2, "is of a run of 3 ranks, this one has 2"}, {"ck.rank0-of-3.previous", 0, "is of a run of 3 ranks, this one has 1"},
+		{"ck", 3, "ck is of one process alone, this is a run of 3 ranks; remove ck to begin anew"}, {"ck.previous", 2, "of one process alone"},
+		{"ck.rank1-of-3", 2, "is of a run of 3 ranks, this one has 2; take as many, or remove all that are, ck.rank*-of-3*, to begin anew"}, {"ck.rank0-of-3.previous", 0, "is of a run of 3 ranks, this one has 1"},
 	} {
 		if err := os.WriteFile(c.left, nil, 0o600); err != nil {
 			t.Fatal(err)

@@ -222,4 +222,11 @@ func TestChoiceHolds(t *testing.T) {
 	if got := f.missed(); !strings.Contains(got, "prove 0.124:") {
 		t.Error(got)
 	}
+	// Next to nothing is no error to be had, nor is nothing.
+	for bound, want := range map[float64]string{0.99981: "prove 0.99981, next to nothing: ask for a lower error", 1: "prove nothing, no error below 1:", math.Inf(1): "prove nothing", math.NaN(): "prove nothing"} {
+		f.Found.Solutions[0].Targets[1].RelativeErrorBound = bound
+		if got := f.missed(); !strings.Contains(got, want) {
+			t.Errorf("%v: %q, want %q", bound, got, want)
+		}
+	}
 }

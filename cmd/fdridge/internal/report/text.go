@@ -114,7 +114,14 @@ func (f *Fit) missed() string {
 	if worst <= f.Found.SizedFor {
 		return ""
 	}
-	return fmt.Sprintf("; it was chosen for an error of %g by every tenth row, and all of them prove %s: ask for less, or for more rows", f.Found.SizedFor, AtMost(worst, 3))
+	proved := AtMost(worst, 3)
+	switch {
+	case !(worst < 1):
+		proved = "nothing, no error below 1"
+	case worst >= 0.5:
+		proved = AtMost(worst, 6) + ", next to nothing"
+	}
+	return fmt.Sprintf("; it was chosen for an error of %g by every tenth row, and all rows prove %s: ask for a lower error, or say --size in rows", f.Found.SizedFor, proved)
 }
 
 func megabytes(b int64) string { return fmt.Sprintf("%.3g MB", float64(b)/1e6) }

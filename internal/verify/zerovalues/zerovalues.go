@@ -1,5 +1,5 @@
-// Package zeros is for tests: it calls all that can be called of zero values.
-package zeros
+// Package zerovalues is for tests: it calls all that can be called of zero values.
+package zerovalues
 
 import (
 	"context"

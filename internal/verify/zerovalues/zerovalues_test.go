@@ -1,4 +1,4 @@
-package zeros
+package zerovalues
 
 import (
 	"errors"
