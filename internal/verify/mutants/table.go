@@ -526,6 +526,8 @@ var mutants = []mutant{
 		"return missing <= r.ColumnSpread", "return 0 <= r.ColumnSpread", "ridge", "^TestRemediesOfNoHelp$"},
 	{"remedies: passes that round-off ends", "ridge/remedy.go",
 		"out.lost(gamma) > r.asked.tol()", "false", "ridge", "^TestRemediesOfNoHelp$"},
+	{"plan: the last eigenvalues of noise are all the same", "ridge/outlook.go",
+		"floor *= 1 - math.Sqrt(", "floor *= 1 - 0*math.Sqrt(", "ridge", "^TestPlanWide$"},
 	{"choose: the grid does not go on", "ridge/choosegamma.go",
 		"goOn := gammas == nil", "goOn := gammas != nil", "ridge", "^TestGridGoesOn$"},
 	{"status: that of the last target for that of one that fell short", "ridge/status.go",
