@@ -525,7 +525,7 @@ var mutants = []mutant{
 	{"remedies: columns of like size for what they can't mend", "ridge/remedy.go",
 		"return missing <= r.ColumnSpread", "return 0 <= r.ColumnSpread", "ridge", "^TestRemediesOfNoHelp$"},
 	{"remedies: passes that round-off ends", "ridge/remedy.go",
-		"out.lost(gamma) > r.asked.tol()", "false", "ridge", "^TestRemediesOfNoHelp$"},
+		"out.lost(gamma) > r.asked.tol()", "out == nil", "ridge", "^TestRemediesOfNoHelp$"},
 	{"plan: the last eigenvalues of noise are all the same", "ridge/outlook.go",
 		"floor *= 1 - math.Sqrt(", "floor *= 1 - 0*math.Sqrt(", "ridge", "^TestPlanWide$"},
 	{"choose: the grid does not go on", "ridge/choosegamma.go",
