@@ -64,6 +64,7 @@ type etaForecast struct {
 	likely []float64        // λ₁ + … + λ_k as expected, for k = 0 … d
 	share  float64          // η of the sketch at hand relative to what likely makes of its bound
 	floor  float64          // the least eigenvalue that isn't zero, as expected
+	noisy  bool             // that is not seen: at best it is what noise makes of so many rows, see floorOf
 }
 
 func (s *Summary) outlook() (*outlook, error) {
@@ -99,6 +100,7 @@ func newEtaForecast(k *certify.Known, m int) etaForecast {
 		}
 	}
 	if r > 0 {
+		s.noisy = k.Rank() > r
 		s.floor = fallen(sigma2[r-1]+b.Shrinkage, s.total-s.likely[r], r, k.Rank())
 	}
 	if likely := s.least(s.likely, min(m, s.d)); likely > 0 && b.Shrinkage > 0 {
@@ -130,6 +132,19 @@ func fallen(last, rest float64, r, rank int) float64 {
 		}
 	}
 	return math.Sqrt(last * math.Pow(float64(rank)/float64(r), -high) * rest / float64(rank-r))
+}
+
+// floorOf is the least eigenvalue that isn't zero of n such rows. The last eigenvalues of noise, n×d of
+// variance v, are not all the same: with q = min(n,d)/max(n,d) they go down to (1 − √q)² of
+// v·max(n,d) (V. Marchenko, L. Pastur, Math. USSR-Sbornik 1, 1967), which is next to nothing where
+// there are about as many rows as features. What fallen has the mean of is taken as such.
+func (o *outlook) floorOf(n int64) float64 {
+	floor := o.eta.floor * float64(n) / float64(o.rows)
+	if o.eta.noisy {
+		rows, d := float64(n), float64(o.d)
+		floor *= 1 - math.Sqrt(math.Min(rows, d)/math.Max(rows, d))
+	}
+	return floor
 }
 
 // least is min_{k≤m} (‖A‖²_F − Σ_{i≤k}λᵢ)/(m+1−k), given the sums of the largest λᵢ.

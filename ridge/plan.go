@@ -73,7 +73,8 @@ type Plan struct {
 // and n rows to have n over the number seen times the spectrum, which the first rows
 // of a sorted file do not have. Passes are those that η allows at worst, see
 // [Summary.PredictedPasses], with the least eigenvalue of K that isn't zero as the
-// spectrum and its trace let it be expected: of CG no more than d+2, of Galerkin two thirds of CG's, of Chebyshev those that are proved. Times count matrix products, the bytes read and
+// spectrum and its trace let it be expected, by a power law and by noise: of CG no more than d+2, of Galerkin two thirds of CG's, of Chebyshev those that are proved. They
+// are good to a factor of about two, up to three times too many where all eigenvalues are much the same and the sketch at hand is small. Times count matrix products, the bytes read and
 // the memory that is taken, at FlopRate, ReadRate and FreshRate, after BaseSeconds; they are good to a factor of about two where these are
 // those of the machine and of the reader.
 //
@@ -286,7 +287,7 @@ func (o *outlook) refined(cfg PlanConfig, m int, sketch cost, it *iteration) Pla
 	for i, gamma := range cfg.Gammas {
 		least := gamma // the least eigenvalue of H
 		if !it.fixed {
-			least += o.eta.floor * o.grown(cfg)
+			least += o.floorOf(cfg.Rows)
 		}
 		passes := passesWithin((least-round)/(gamma+rho), 1+p.Contraction[i], cfg.Tol, it.rate)
 		if it.ends {

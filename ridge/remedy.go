@@ -241,7 +241,7 @@ func (r *Result) morePasses(gamma float64) ([]Remedy, error) {
 func (o *outlook) lost(gamma float64) float64 {
 	least := gamma
 	if o.known.Rank() >= o.d {
-		least += o.eta.floor
+		least += o.floorOf(o.rows)
 	}
 	largest := o.known.Bound().FD()
 	if len(o.known.Sketch.Sigma2) > 0 {

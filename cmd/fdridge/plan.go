@@ -46,7 +46,9 @@ predicts η, the passes, the memory and the time of each method for several size
 The bound on η is proved for the rows seen; the rest is an estimate. Times are from
 the speed of matrix products, of new memory and of reading these files, measured first
 (these once they have been read, from memory if that holds them), and
-good to a factor of about two, as are the passes. It marks
+good to a factor of about two, as are the passes; of these up to three times too many
+are expected where no direction of the rows is much larger than others and the sketch
+is small. It marks
 what fit --method auto runs, which guesses spectrum and machine, and names what would
 be sooner. Memory includes the program with its reader as it stands then.`,
 		Args: noArguments,
