@@ -243,6 +243,16 @@ func TestEncodingFaults(t *testing.T) {
 	if x, _ := encoded(t, out); !slices.Equal(x, []float64{0, 1, 0, 1, 0, 0, 0, 0, 7}) || tally.Unknown.Load() != 1 {
 		t.Errorf("unknown levels ignored: %v, %d counted", x, tally.Unknown.Load())
 	}
+	encoded(t, out)
+	if tally.Unknown.Load() != 2 || tally.UnknownLevels() != 1 {
+		t.Errorf("in two passes %d unknown values of %d levels", tally.Unknown.Load(), tally.UnknownLevels())
+	}
+	if out, err = e.Apply(gappy(t, 2, []float64{3, 0, 4, 0, 3, 7, 1, 1, nan, 2, 4, 2, nan, 1}, nil), dataset.EncodeOptions{IgnoreUnknown: true, Tally: &tally}); err != nil {
+		t.Fatal(err)
+	}
+	if encoded(t, out); tally.Unknown.Load() != 8 || tally.UnknownLevels() != 3 {
+		t.Errorf("with a missing one %d unknown values of %d levels", tally.Unknown.Load(), tally.UnknownLevels())
+	}
 	for _, bad := range []dataset.Encoding{
 		{Inputs: 0}, {Inputs: 2, Names: []string{"a"}}, {Inputs: 2, Missing: "mode"}, {Inputs: 2, Missing: dataset.MissingMean, Means: []float64{1}},
 		{Inputs: 2, Missing: dataset.MissingMean, Means: []float64{1, nan}}, {Inputs: 2, Categories: []dataset.Category{{Column: 0}}},

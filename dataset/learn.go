@@ -272,7 +272,7 @@ func (e *Encoding) take(s *seen) (*Learnt, error) {
 		category := e.categoryOf()
 		for j, w := range s.Weight {
 			if category[j] < 0 && !(w > 0) {
-				return nil, &InputError{File: UnnamedRows, Omittable: true, Msg: fmt.Sprintf("column %s has no value in any training row, to take the mean of; leave the column out", excerpt.Of(e.name(j)))}
+				return nil, &InputError{File: UnnamedRows, Omittable: true, Hint: "leave the column out", Msg: fmt.Sprintf("column %s has no value in any training row, to take the mean of", excerpt.Of(e.name(j)))}
 			}
 			if !isFinite(s.Mean[j]) {
 				return nil, &InputError{File: UnnamedRows, NonFinite: true, Msg: fmt.Sprintf("the mean of column %s exceeds the range of float64", excerpt.Of(e.name(j)))}

@@ -285,7 +285,7 @@ func TestEncodedRefusals(t *testing.T) {
 		{append(fit, data, "--onehot", "b", "--holdout", "-0.5"), "--holdout: -0.5"},
 		{append(fit, data, "--onehot", "b", "--holdout", "0.2", "--part", "1/2"), "--holdout: rows are held out by their numbers"},
 		{append(fit, data, "--onehot", "b", "--transposed"), "--transposed: the features are rows"},
-		{[]string{"predict", "--model", "m.json", "--data", foreign}, "foreign.csv: column b: row 2 has the level \"né, w\", which is none of the 3"},
+		{[]string{"predict", "--model", "m.json", "--data", foreign}, "foreign.csv: column b: row 2 has the level \"né, w\", which is none of the 3 levels that were learnt; --unknown ignore makes the columns of such a level zero"},
 		{[]string{"predict", "--model", "m.json", "--data", foreign, "--unknown", "zero"}, "--unknown"},
 		{[]string{"merge", "m.fds", "first.fds", "--out", "all.fds"}, "their categorical columns have other levels"},
 	} {
@@ -294,8 +294,14 @@ func TestEncodedRefusals(t *testing.T) {
 		}
 	}
 	code, out, errs := call("predict", "--model", "m.json", "--data", foreign, "--unknown", "ignore")
-	if code != done || len(strings.Fields(out)) != 2 || !strings.Contains(errs, "1 levels are none that the model knows") {
+	if code != done || len(strings.Fields(out)) != 2 || errs != "1 value of 1 level that the model does not know: the columns of these are zero\n" {
 		t.Errorf("unknown levels ignored: exit %d, %q, %q", code, out, errs)
+	}
+	more := write(t, "more.csv", "a,b\n"+strings.Repeat("1,x\n2,y\n3,u\n", 7))
+	for _, rows := range []struct{ some, want string }{{"1:21", "14 values of 2 levels"}, {"1:1", "1 value of 1 level"}, {"4:9", "4 values of 2 levels"}} {
+		if _, _, errs := call("predict", "--model", "m.json", "--data", more, "--unknown", "ignore", "--rows", rows.some); errs != rows.want+" that the model does not know: the columns of these are zero\n" {
+			t.Errorf("rows %s: %q, want %s", rows.some, errs, rows.want)
+		}
 	}
 	one := write(t, "one.csv", "a,b,y\n1,u,1\n")
 	if out := must(t, append(fit, one, "--onehot", "b", "--holdout", "0.2", "--missing", "mean")...); !strings.Contains(out, "no row is held out") || !strings.Contains(out, "undefined") {
