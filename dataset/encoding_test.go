@@ -264,6 +264,21 @@ func TestEncodingFaults(t *testing.T) {
 	}
 }
 
+// TestDoubtful: of many levels those of as many rows are doubted, and a thousand never are.
+func TestDoubtful(t *testing.T) {
+	for _, c := range []struct {
+		levels int
+		rows   int64
+		want   bool
+	}{{1000, 1000, false}, {1001, 1001, true}, {1001, 2001, true}, {1001, 2002, false}, {9000, 12000, true}} {
+		levels := make([]string, c.levels)
+		e := dataset.Encoding{Inputs: 3, Categories: []dataset.Category{{Column: 0, Levels: levels[:2]}, {Column: 2, Levels: levels}}}
+		if got := slices.Equal(e.Doubtful(&dataset.Learnt{Rows: c.rows + 50, Dropped: 50}), []int{1}); got != c.want {
+			t.Errorf("%d levels of %d rows: %v", c.levels, c.rows, got)
+		}
+	}
+}
+
 // broadcast is a link of shares within a process.
 type broadcast struct {
 	rank    int

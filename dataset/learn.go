@@ -286,6 +286,23 @@ func (e *Encoding) take(s *seen) (*Learnt, error) {
 	return &s.Counts, nil
 }
 
+// fewLevels are levels that no column is doubted for.
+const fewLevels = 1000
+
+// Doubtful are the places, among the categories, of those that are hardly categories of the rows that
+// were learnt from: they have more than 1000 levels, and more than one for every two rows, as numbers
+// and names of rows do. Nothing is learnt of a level that one row has, and its column costs as much as
+// any.
+func (e *Encoding) Doubtful(l *Learnt) []int {
+	var out []int
+	for c := range e.Categories {
+		if n := int64(len(e.Categories[c].Levels)); n > fewLevels && 2*n > l.Rows-l.Dropped {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 // ordered sorts levels, each of which it keeps once: by their numbers where all are numbers, else by
 // their bytes, and a missing value last.
 func ordered(levels []string) []string {

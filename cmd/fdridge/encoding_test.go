@@ -252,6 +252,40 @@ func TestEncodedDrop(t *testing.T) {
 	}
 }
 
+// TestEncodedDoubt: a column that tells rows apart is said to be no category, once and before the fit,
+// which goes on.
+func TestEncodedDoubt(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var named, bare strings.Builder
+	named.WriteString("order_id,b,y\n")
+	for i := range 1500 {
+		row := fmt.Sprintf("A%d,%c,%d\n", i, 'u'+i%3, i%7)
+		named.WriteString(row)
+		bare.WriteString(row)
+	}
+	rows, unnamed := write(t, "rows.csv", named.String()), write(t, "bare.csv", bare.String())
+	fit := []string{"fit", "--gamma", "1", "--target", "3", "--method", "one-shot", "--size", "4", "--data"}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{append(fit, rows, "--onehot", "order_id,b", "--out", "m.json"), "warning: --onehot: column order_id has 1500 levels in 1500 rows, a column for each, and is hardly a category: leave it out (--columns=-order_id) or,"},
+		{append(fit, unnamed, "--onehot", "1,2", "--out", "n.json"), "warning: --onehot: feature 1 has 1500 levels in 1500 rows, a column for each, and is hardly a category: leave it out (--columns) or,"},
+		{append(fit, rows, "--onehot", "order_id,b", "--log-format", "json"), "--onehot: column order_id has 1500 levels"},
+		{[]string{"sketch", "--target", "y", "--size", "4", "--data", rows, "--onehot", "order_id,b", "--out", "s.fds"}, "warning: --onehot: column order_id has 1500 levels"},
+	} {
+		if code, _, errs := call(c.args...); code != done && code != short || strings.Count(errs, c.want) != 1 || strings.Contains(errs, "column b has") {
+			t.Errorf("%v: exit %d, %q", c.args, code, errs)
+		}
+	}
+	if !strings.Contains(contents(t, "m.json"), "order_id=A1499") {
+		t.Error("the columns are not there")
+	}
+	if code, _, errs := call(append(fit, rows, "--onehot", "b", "--columns=-order_id")...); code != done && code != short || strings.Contains(errs, "--onehot") {
+		t.Errorf("without it: exit %d, %q", code, errs)
+	}
+}
+
 // TestEncodedRefusals: what cannot be had is refused, in one line that says why.
 func TestEncodedRefusals(t *testing.T) {
 	t.Chdir(t.TempDir())

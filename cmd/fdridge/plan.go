@@ -200,6 +200,7 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	if err != nil {
 		return nil, err
 	}
+	d.doubtCategories(bar, stderr)
 	p := &pilot{}
 	took := time.Since(begin).Seconds()
 	if p.reading, err = timeReading(ctx, d.source, 1); err != nil {
