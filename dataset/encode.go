@@ -28,13 +28,6 @@ type EncodeOptions struct {
 	Tally *Tally
 }
 
-// A Tally counts over all passes what was done to rows that were read.
-type Tally struct {
-	Filled  atomic.Int64 // values that were missing, and had the mean put in their place
-	Dropped atomic.Int64 // rows that were left out
-	Unknown atomic.Int64 // levels that were not learnt
-}
-
 // sparseFrom is how many columns, for each that comes, make sparse rows pay: of 200,000 rows with one
 // categorical column and three of numbers, cg and exact took longer by sparse rows with 32 columns,
 // about as long with 64, and less with 128 and more.
@@ -88,9 +81,15 @@ type encoder struct {
 	to       []int            // where the columns begin that are made of each column
 	of       []int            // category of each column, -1: numbers
 	levels   []map[string]int // of each category
-	byCode   [][]int          // levels of its codes, -1: none
+	byCode   [][]int          // levels of its codes; of those that were not learnt unmet or met
 	byNum    []map[float64]int
 }
+
+// What stands for a level that was not learnt: whether the tally has it.
+const (
+	unmet = -1
+	met   = -2
+)
 
 func newEncoder(e *Encoding, lexicons []*Lexicon, o EncodeOptions, sparse bool) *encoder {
 	c := &encoder{Encoding: e, lexicons: lexicons, o: o, sparse: sparse, of: e.categoryOf(), byCode: make([][]int, len(e.Categories))}
@@ -161,6 +160,7 @@ func (c *encoder) row(row, to []float64, out *Buffer, number int64, did *tally) 
 				if did.unknown++; !c.o.IgnoreUnknown {
 					return c.unknown(k, x, number)
 				}
+				c.note(k, x)
 				continue
 			}
 			at, x = at+level, 1
@@ -188,19 +188,21 @@ func (c *encoder) width() int {
 	return c.to[last] + 1
 }
 
-// level is the level of value x of category k, -1 for one that was not learnt.
+// level is the level of value x of category k, below 0 for one that was not learnt.
 func (c *encoder) level(k int, x float64) int {
 	if x != x {
 		if level, ok := c.levels[k][""]; ok {
 			return level
 		}
-		return -1
+		return unmet
 	}
 	if c.lexicons == nil {
 		level, ok := c.byNum[k][x]
 		if !ok {
 			level = c.find(k, numberText(x))
-			c.byNum[k][x] = level
+			if level >= 0 || len(c.byNum[k]) < mostLevels { // numbers that were not learnt have no end
+				c.byNum[k][x] = level
+			}
 		}
 		return level
 	}
@@ -217,7 +219,29 @@ func (c *encoder) find(k int, text string) int {
 	if level, ok := c.levels[k][text]; ok {
 		return level
 	}
-	return -1
+	return unmet
+}
+
+// note tells the tally, once, that value x of category k is a level that was not learnt.
+func (c *encoder) note(k int, x float64) {
+	if x != x {
+		c.o.Tally.meet(k, "")
+		return
+	}
+	if c.lexicons == nil {
+		level, kept := c.byNum[k][x]
+		if level != met {
+			c.o.Tally.meet(k, numberText(x))
+		}
+		if kept {
+			c.byNum[k][x] = met
+		}
+		return
+	}
+	if level := &c.byCode[k][int(x)]; *level != met {
+		c.o.Tally.meet(k, c.lexicons[k].textsFrom(int(x))[0])
+		*level = met
+	}
 }
 
 // unknown reports a level that was not learnt, in a row from 0.

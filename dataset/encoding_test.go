@@ -244,6 +244,16 @@ func TestEncodingFaults(t *testing.T) {
 	if x, _ := encoded(t, out); !slices.Equal(x, []float64{0, 1, 0, 1, 0, 0, 0, 0, 7}) || tally.Unknown.Load() != 1 {
 		t.Errorf("unknown levels ignored: %v, %d counted", x, tally.Unknown.Load())
 	}
+	encoded(t, out)
+	if tally.Unknown.Load() != 2 || tally.UnknownLevels() != 1 {
+		t.Errorf("in two passes %d unknown values of %d levels", tally.Unknown.Load(), tally.UnknownLevels())
+	}
+	if out, err = e.Apply(gappy(t, 2, []float64{3, 0, 4, 0, 3, 7, 1, 1, nan, 2, 4, 2, nan, 1}, nil), dataset.EncodeOptions{IgnoreUnknown: true, Tally: &tally}); err != nil {
+		t.Fatal(err)
+	}
+	if encoded(t, out); tally.Unknown.Load() != 8 || tally.UnknownLevels() != 3 {
+		t.Errorf("with a missing one %d unknown values of %d levels", tally.Unknown.Load(), tally.UnknownLevels())
+	}
 	for _, bad := range []dataset.Encoding{
 		{Inputs: 0}, {Inputs: 2, Names: []string{"a"}}, {Inputs: 2, Missing: "mode"}, {Inputs: 2, Missing: dataset.MissingMean, Means: []float64{1}},
 		{Inputs: 2, Missing: dataset.MissingMean, Means: []float64{1, nan}}, {Inputs: 2, Categories: []dataset.Category{{Column: 0}}},
@@ -251,6 +261,21 @@ func TestEncodingFaults(t *testing.T) {
 	} {
 		if bad.Valid() == nil {
 			t.Errorf("%+v is taken", bad)
+		}
+	}
+}
+
+// TestDoubtful: of many levels those of as many rows are doubted, and a thousand never are.
+func TestDoubtful(t *testing.T) {
+	for _, c := range []struct {
+		levels int
+		rows   int64
+		want   bool
+	}{{1000, 1000, false}, {1001, 1001, true}, {1001, 2001, true}, {1001, 2002, false}, {9000, 12000, true}} {
+		levels := make([]string, c.levels)
+		e := dataset.Encoding{Inputs: 3, Categories: []dataset.Category{{Column: 0, Levels: levels[:2]}, {Column: 2, Levels: levels}}}
+		if got := slices.Equal(e.Doubtful(&dataset.Learnt{Rows: c.rows + 50, Dropped: 50}), []int{1}); got != c.want {
+			t.Errorf("%d levels of %d rows: %v", c.levels, c.rows, got)
 		}
 	}
 }

@@ -51,15 +51,18 @@ func mismatched(format string, args ...any) error {
 // file:line:column: message. Line and Column are 1-based; 0 says that there is
 // none to name. In text they are the line and the byte in it; in arrays (.npy
 // files, data in memory, transformed rows) the row and the number of the column.
-// NonFinite is set where a number is NaN, infinite or beyond the range of float64, Omittable
-// where the rows can be read if the column is left out.
+// NonFinite is set where a number is NaN, infinite or beyond the range of float64, Missing where
+// there is no value, and Omittable where the rows can be read if the column, which is that of a
+// feature, is left out, and the hint says so.
 type InputError struct {
 	File         string
 	Line, Column int
 	Msg          string
 	NonFinite    bool
+	Missing      bool
 	Omittable    bool
-	Err          error // the cause, if another error
+	Err          error  // the cause, if another error
+	Hint         string // what would help, printed last; "": nothing is said
 
 	unknownLevel bool // it is ErrUnknownLevel
 }
@@ -75,6 +78,9 @@ func (e *InputError) Error() string {
 	s += ": " + e.Msg
 	if e.Err != nil {
 		s += ": " + excerpt.Message(e.Err.Error())
+	}
+	if e.Hint != "" {
+		s += "; " + e.Hint
 	}
 	return s
 }

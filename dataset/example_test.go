@@ -177,7 +177,7 @@ func ExampleInputError() {
 	pass := func(src dataset.Source) {
 		for _, err := range src.Blocks(context.Background()) {
 			if wrong, ok := errors.AsType[*dataset.InputError](err); ok {
-				fmt.Printf("line %d, byte %d: %s\n", wrong.Line, wrong.Column, wrong.Msg)
+				fmt.Printf("line %d, byte %d: %s; %s\n", wrong.Line, wrong.Column, wrong.Msg, wrong.Hint)
 			}
 			if changed, ok := errors.AsType[*dataset.ChangedError](err); ok {
 				var was, is dataset.Stamp = changed.Was, changed.Is

@@ -283,7 +283,7 @@ func (e *Encoding) take(s *seen) (*Learnt, error) {
 		category := e.categoryOf()
 		for j, w := range s.Weight {
 			if category[j] < 0 && !(w > 0) {
-				return nil, &InputError{File: UnnamedRows, Omittable: true, Msg: fmt.Sprintf("column %s has no value in any training row, to take the mean of; leave the column out", excerpt.Of(e.name(j)))}
+				return nil, &InputError{File: UnnamedRows, Omittable: true, Hint: "leave the column out", Msg: fmt.Sprintf("column %s has no value in any training row, to take the mean of", excerpt.Of(e.name(j)))}
 			}
 			if !isFinite(s.Mean[j]) {
 				return nil, &InputError{File: UnnamedRows, NonFinite: true, Msg: fmt.Sprintf("the mean of column %s exceeds the range of float64", excerpt.Of(e.name(j)))}
@@ -295,6 +295,23 @@ func (e *Encoding) take(s *seen) (*Learnt, error) {
 		return nil, unfit("%d columns", e.Width())
 	}
 	return &s.Counts, nil
+}
+
+// fewLevels are levels that no column is doubted for.
+const fewLevels = 1000
+
+// Doubtful are the places, among the categories, of those that are hardly categories of the rows that
+// were learnt from: they have more than 1000 levels, and more than one for every two rows, as numbers
+// and names of rows do. Nothing is learnt of a level that one row has, and its column costs as much as
+// any.
+func (e *Encoding) Doubtful(l *Learnt) []int {
+	var out []int
+	for c := range e.Categories {
+		if n := int64(len(e.Categories[c].Levels)); n > fewLevels && 2*n > l.Rows-l.Dropped {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // ordered sorts levels, each of which it keeps once: by their numbers where all are numbers, else by

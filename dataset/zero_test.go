@@ -29,12 +29,12 @@ func TestZeroValues(t *testing.T) {
 			new(dataset.Block), new(dataset.Buffer), new(dataset.Cache), new(dataset.Cells), new(dataset.ChangedError), new(dataset.Encoding), new(dataset.Fourier),
 			new(dataset.Holdout), new(dataset.InputError), new(dataset.Lexicon), new(dataset.Missing), new(dataset.OnceError), new(dataset.Pipe), new(dataset.Polynomial),
 			new(dataset.Range), new(dataset.RowEncoder), new(dataset.RowMap), new(dataset.Scaling), new(dataset.Share), new(dataset.SourceError), new(dataset.Stamp),
-			new(dataset.Stream), new(dataset.Taken), new(dataset.Waits),
+			new(dataset.Stream), new(dataset.Taken), new(dataset.Tally), new(dataset.Waits),
 		},
 		Arguments: func() []any {
 			return []any{
 				0, int64(1), 1.0, []float64{1}, []byte("a"), "a", []string{"a"}, true, func() {}, dataset.Block{N: 1, X: []float64{1, 2}, Y: []float64{3}},
-				dataset.EncodeOptions{}, dataset.LearnOptions{}, dataset.Stamp{Size: 1, ModTime: time.Unix(1, 0)}, new(engine.CSR), new(dataset.Tally),
+				dataset.EncodeOptions{}, dataset.LearnOptions{}, dataset.Stamp{Size: 1, ModTime: time.Unix(1, 0)}, new(engine.CSR), new(dataset.Learnt), new(dataset.Tally),
 				zerovalues.Interface[context.Context](t.Context()), zerovalues.Interface[dataset.Source](src), zerovalues.Interface(be), zerovalues.Interface(io.EOF),
 				zerovalues.Interface[mat.Matrix](mat.NewDense(1, 2, []float64{1, 2})),
 			}

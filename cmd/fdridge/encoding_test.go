@@ -252,6 +252,40 @@ func TestEncodedDrop(t *testing.T) {
 	}
 }
 
+// TestEncodedDoubt: a column that tells rows apart is said to be no category, once and before the fit,
+// which goes on.
+func TestEncodedDoubt(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var named, bare strings.Builder
+	named.WriteString("order_id,b,y\n")
+	for i := range 1500 {
+		row := fmt.Sprintf("A%d,%c,%d\n", i, 'u'+i%3, i%7)
+		named.WriteString(row)
+		bare.WriteString(row)
+	}
+	rows, unnamed := write(t, "rows.csv", named.String()), write(t, "bare.csv", bare.String())
+	fit := []string{"fit", "--gamma", "1", "--target", "3", "--method", "one-shot", "--size", "4", "--data"}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{append(fit, rows, "--onehot", "order_id,b", "--out", "m.json"), "warning: --onehot: column order_id has 1500 levels in 1500 rows, a column for each, and is hardly a category: leave it out (--columns=-order_id) or,"},
+		{append(fit, unnamed, "--onehot", "1,2", "--out", "n.json"), "warning: --onehot: feature 1 has 1500 levels in 1500 rows, a column for each, and is hardly a category: leave it out (--columns) or,"},
+		{append(fit, rows, "--onehot", "order_id,b", "--log-format", "json"), "--onehot: column order_id has 1500 levels"},
+		{[]string{"sketch", "--target", "y", "--size", "4", "--data", rows, "--onehot", "order_id,b", "--out", "s.fds"}, "warning: --onehot: column order_id has 1500 levels"},
+	} {
+		if code, _, errs := call(c.args...); code != done && code != short || strings.Count(errs, c.want) != 1 || strings.Contains(errs, "column b has") {
+			t.Errorf("%v: exit %d, %q", c.args, code, errs)
+		}
+	}
+	if !strings.Contains(contents(t, "m.json"), "order_id=A1499") {
+		t.Error("the columns are not there")
+	}
+	if code, _, errs := call(append(fit, rows, "--onehot", "b", "--columns=-order_id")...); code != done && code != short || strings.Contains(errs, "--onehot") {
+		t.Errorf("without it: exit %d, %q", code, errs)
+	}
+}
+
 // TestEncodedRefusals: what cannot be had is refused, in one line that says why.
 func TestEncodedRefusals(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -287,7 +321,7 @@ func TestEncodedRefusals(t *testing.T) {
 		{append(fit, data, "--onehot", "b", "--holdout", "-0.5"), "--holdout: -0.5"},
 		{append(fit, data, "--onehot", "b", "--holdout", "0.2", "--part", "1/2"), "--holdout: rows are held out by their numbers"},
 		{append(fit, data, "--onehot", "b", "--transposed"), "--transposed: the features are rows"},
-		{[]string{"predict", "--model", "m.json", "--data", foreign}, "foreign.csv: column b: row 2 has the level \"né, w\", which is none of the 3"},
+		{[]string{"predict", "--model", "m.json", "--data", foreign}, "foreign.csv: column b: row 2 has the level \"né, w\", which is none of the 3 levels that were learnt; --unknown ignore makes the columns of such a level zero"},
 		{[]string{"predict", "--model", "m.json", "--data", foreign, "--unknown", "zero"}, "--unknown"},
 		{[]string{"merge", "m.fds", "first.fds", "--out", "all.fds"}, "their categorical columns have other levels"},
 	} {
@@ -296,8 +330,14 @@ func TestEncodedRefusals(t *testing.T) {
 		}
 	}
 	code, out, errs := call("predict", "--model", "m.json", "--data", foreign, "--unknown", "ignore")
-	if code != done || len(strings.Fields(out)) != 2 || !strings.Contains(errs, "1 levels are none that the model knows") {
+	if code != done || len(strings.Fields(out)) != 2 || errs != "1 value of 1 level that the model does not know: the columns of these are zero\n" {
 		t.Errorf("unknown levels ignored: exit %d, %q, %q", code, out, errs)
+	}
+	more := write(t, "more.csv", "a,b\n"+strings.Repeat("1,x\n2,y\n3,u\n", 7))
+	for _, rows := range []struct{ some, want string }{{"1:21", "14 values of 2 levels"}, {"1:1", "1 value of 1 level"}, {"4:9", "4 values of 2 levels"}} {
+		if _, _, errs := call("predict", "--model", "m.json", "--data", more, "--unknown", "ignore", "--rows", rows.some); errs != rows.want+" that the model does not know: the columns of these are zero\n" {
+			t.Errorf("rows %s: %q, want %s", rows.some, errs, rows.want)
+		}
 	}
 	one := write(t, "one.csv", "a,b,y\n1,u,1\n")
 	if out := must(t, append(fit, one, "--onehot", "b", "--holdout", "0.2", "--missing", "mean")...); !strings.Contains(out, "no row is held out") || !strings.Contains(out, "undefined") {

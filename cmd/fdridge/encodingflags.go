@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // encodingFlags say what becomes of cells that are no numbers.
@@ -56,6 +60,25 @@ func (o *encodingFlags) checkKept(rows *cacheFlags) error {
 		return badInput("--cache-keep: the levels of --onehot are those of a run, of which a later one does not know; leave it out")
 	}
 	return nil
+}
+
+// doubtCategories says, before passes are spent on them, which categorical columns are hardly any.
+func (d *data) doubtCategories(bar *progress, stderr io.Writer) {
+	if d.encoded == nil || d.encoded.Learnt == nil {
+		return
+	}
+	e, learnt := d.encoded.Encoding, d.encoded.Learnt
+	for _, c := range e.Doubtful(learnt) {
+		column, omit := fmt.Sprint("feature ", e.Categories[c].Column+1), "--columns"
+		if e.Names != nil {
+			name := excerpt.Of(e.Names[e.Categories[c].Column])
+			column = "column " + name
+			if !strings.ContainsAny(name, " ,'\"\\$…") {
+				omit += "=-" + name
+			}
+		}
+		bar.warn(stderr, fmt.Sprintf("--onehot: %s has %d levels in %d rows, a column for each, and is hardly a category: leave it out (%s) or, where it is a number, take it out of --onehot", column, len(e.Categories[c].Levels), learnt.Rows-learnt.Dropped, omit))
+	}
 }
 
 // encode learns what is made of the columns of rows as they were read, and holds rows out. It leaves

@@ -183,6 +183,7 @@ func (o *fitOptions) fit(ctx context.Context, j *job.Job, run session, be engine
 	}
 	j.Attach(d.counted, d.prep.Scaling)
 	if run.ranks.Leads() {
+		d.doubtCategories(bar, stderr)
 		o.doubt(bar, stderr)
 	}
 	f, err := o.fitRows(ctx, j, d, be, bar)

@@ -176,14 +176,6 @@ func nameRows(data string, err error) error {
 	return &named
 }
 
-// nameColumns adds the flag to an error that says to leave a column out.
-func nameColumns(err error) error {
-	if e, ok := errors.AsType[*dataset.InputError](err); ok && e.Omittable {
-		return fmt.Errorf("%w (--columns; or see --missing and --onehot)", err)
-	}
-	return err
-}
-
 // exitCode is that of a command that ended in an error.
 func exitCode(err error) int {
 	if errors.Is(err, engine.ErrInput) {

@@ -466,7 +466,7 @@ func TestSeveralGammas(t *testing.T) {
 		t.Errorf("%d lines, %v", bytes.Count(b, []byte("\n")), err)
 	}
 	narrow := write(t, "narrow.csv", "1\n2\n")
-	if code, _, errs := call("predict", "--model", model, "--gamma", "1", "--data", narrow); code != usage || !strings.Contains(errs, "has 1 features, the model 2") {
+	if code, _, errs := call("predict", "--model", model, "--gamma", "1", "--data", narrow); code != usage || !strings.HasSuffix(errs, "has 1 features, the model 2; there is no header to find those of the model by: x1, x2\n") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 }

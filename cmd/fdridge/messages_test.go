@@ -65,9 +65,38 @@ func TestNameColumns(t *testing.T) {
 		"sketch":  {"sketch", "--target", "y", "-o", filepath.Join(dir, "s")},
 		"predict": {"predict", "--model", model},
 	} {
+		want := "or leave it out (--columns; or see --missing and --onehot)\n"
+		if name == "predict" {
+			want = "column x2: \"red\" is not a number; the model has a number of this column\n"
+		}
 		code, _, errs := call(append(args, "--data", text)...)
-		if flag := strings.HasSuffix(errs, "or leave it out (--columns; or see --missing and --onehot)\n"); code != usage || flag != (name != "predict") || !strings.Contains(errs, "or leave it out") {
+		if code != usage || !strings.HasSuffix(errs, want) {
 			t.Errorf("%s: exit %d, %q", name, code, errs)
+		}
+	}
+}
+
+// TestNameMissing: of a missing value is said what helps there: of a feature that is fitted other
+// than of a target, or of a row for which a model is to predict.
+func TestNameMissing(t *testing.T) {
+	dir, rows := t.TempDir(), write(t, "rows.csv", rowsCSV(30))
+	model, sketch := filepath.Join(dir, "model.json"), filepath.Join(dir, "rows.fds")
+	must(t, "fit", "--data", rows, "--target", "y", "--gamma", "1", "--out", model, "--save-sketch", sketch, "--method", "cg")
+	feature, target := write(t, "feature.csv", "x1,x2,y\n1,2,3\n1,NA,3\n"), write(t, "target.csv", "x1,x2,y\n1,2,3\n1,5,NA\n")
+	fit := []string{"fit", "--gamma", "1", "--target", "y", "--data"}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{append(fit, feature), "column x2: NA is a missing value; fill in what is missing, or leave the column out (--columns; or --missing mean or drop)"},
+		{append(fit, target), "column y: NA is a missing value; fill in what is missing, or leave the row out (--missing drop leaves such rows out)"},
+		{append(fit, target, "--missing", "mean"), "leave the row out (--missing drop leaves such rows out)"},
+		{[]string{"predict", "--model", model, "--data", feature}, "column x2: NA is a missing value; fill it in, or fit a model with --missing mean or drop, which says what becomes of it"},
+		{[]string{"predict", "--model", model, "--data", target, "--target", "y"}, "column y: NA is a missing value; fill it in, or leave --target out: rows are predicted for without it"},
+		{[]string{"solve", sketch, "--gamma", "1", "--data", feature}, "column x2: NA is a missing value; these are not the rows that the sketch is of"},
+	} {
+		if code, _, errs := call(c.args...); code != usage || !strings.HasSuffix(errs, c.want+"\n") {
+			t.Errorf("%v: exit %d, %q, want %q", c.args, code, errs, c.want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,6 +99,9 @@ func (o *planOptions) check() (cfg ridge.PlanConfig, err error) {
 		return cfg, err
 	}
 	cfg = ridge.PlanConfig{Rows: o.n, Tol: o.tol, MaxBytes: uint64(o.memory) << 20, Lanes: o.pilot.lanes}
+	if text, _, _ := strings.Cut(o.gamma.value, ":"); text == "auto" {
+		return cfg, badInput("--gamma: %s: it is fit that chooses; say numbers to plan for, or leave it out for the mean eigenvalue of AᵀA", excerpt.Of(o.gamma.value))
+	}
 	if o.gamma.set {
 		if cfg.Gammas, err = parseGammas(o.gamma.value, false); err != nil {
 			return cfg, err
@@ -202,6 +206,7 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	if err != nil {
 		return nil, err
 	}
+	d.doubtCategories(bar, stderr)
 	p := &pilot{}
 	took := time.Since(begin).Seconds()
 	if p.reading, err = timeReading(ctx, d.source, 1); err != nil {

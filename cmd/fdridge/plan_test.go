@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestPlanReads: the times are from what these files give, not from what memory does,
 // and the passes that opening takes are in all of them, as is the program's memory.
@@ -30,5 +33,14 @@ func TestPlanReads(t *testing.T) {
 	must(t, "sketch", "--data", housing, "--target", "last", "--size", "4", "-o", sketch)
 	if s := reported(t, "plan", "--sketch", sketch); s["open_seconds"] != 0.0 || !(rate(s) > 3*rate(v)) {
 		t.Errorf("a sketch is read by no reader: opened in %v s, %v GB/s; text has %v", s["open_seconds"], rate(s), rate(v))
+	}
+}
+
+// TestPlanOfAuto: that fit chooses γ, and plan does not, is said before any data are read.
+func TestPlanOfAuto(t *testing.T) {
+	for _, gamma := range []string{"auto", "auto:1,10"} {
+		if code, _, errs := call("plan", "--data", "none.csv", "--gamma", gamma); code != usage || !strings.Contains(errs, "--gamma: "+gamma+": it is fit that chooses; say numbers to plan for, or leave it out") {
+			t.Errorf("exit %d, %q", code, errs)
+		}
 	}
 }

@@ -37,7 +37,7 @@ func predictCommand() *cobra.Command {
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.in.listen(cmd, true)
-			return nameData(o.in.data.value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return nameModel(nameData(o.in.data.value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())))
 		},
 	}
 	f := c.Flags()
@@ -239,12 +239,22 @@ func (p *predictionRun) tell(stderr io.Writer) {
 	}{
 		{p.of.Encode.Tally.Filled.Load(), "missing values had the means of the training rows put in their place"},
 		{p.left, "rows have a missing value and are not predicted for: NaN stands in their place, as the model left such rows out"},
-		{p.of.Encode.Tally.Unknown.Load(), "levels are none that the model knows: the columns of these are zero"},
 	} {
 		if said.n > 0 {
 			fmt.Fprintf(stderr, "%d %s\n", said.n, said.what)
 		}
 	}
+	if n := p.of.Encode.Tally.Unknown.Load(); n > 0 {
+		fmt.Fprintf(stderr, "%s of %s that the model does not know: the columns of these are zero\n", counted(n, "value"), counted(int64(p.of.Encode.Tally.UnknownLevels()), "level"))
+	}
+}
+
+// counted is a number of things.
+func counted(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprint(n, " ", thing)
 }
 
 // predictionError is what ends predictions, in the words of the command.

@@ -168,3 +168,22 @@ func TestProgressHolds(t *testing.T) {
 		t.Error(w.String())
 	}
 }
+
+// TestSolved: the page says what the solution is of that its bounds are about: columns that were
+// scaled or features that were computed, as they were rounded, or the data as they came.
+func TestSolved(t *testing.T) {
+	rows := write(t, "rows.csv", rowsCSV(40))
+	for flags, want := range map[string][2]string{
+		"":                                {"of the exact ridge solution of these data.", "of the data as they were read, round-off included"},
+		"--standardize":                   {"of the exact ridge solution of these data in scaled columns.", "of these data in scaled columns as float64 has them, rounded where that was computed, round-off included"},
+		"--standardize --features poly:2": {"of the exact ridge solution of the features of these data.", "of the features of these data as float64 has them, rounded"},
+	} {
+		page := filepath.Join(t.TempDir(), "page.html")
+		must(t, append([]string{"fit", "--data", rows, "--target", "y", "--gamma", "1", "--report", page}, strings.Fields(flags)...)...)
+		for _, sentence := range want {
+			if !strings.Contains(contents(t, page), sentence) {
+				t.Errorf("%q: the page does not say %q", flags, sentence)
+			}
+		}
+	}
+}

@@ -225,7 +225,19 @@ func (o *rowFlags) openLike(prep *model.Preparation, what string, targets int, o
 		if targets > 0 && !o.target.set && d == inputs+targets {
 			hint = "; is the target among them? say --target"
 		}
+		if len(names) > 0 && opened.Names == nil && opened.Format == "csv" && !o.transposed {
+			hint += "; there is no header to find those of the " + what + " by: " + nameSome(names)
+		}
 		return nil, nil, badInput("%s has %d features, the %s %d%s", dataName(o.data.value), d, what, inputs, hint)
 	}
 	return opened, src, nil
+}
+
+// nameSome are names, or the first of them.
+func nameSome(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(excerpt.All(names), ", ")
+	}
+	return strings.Join(excerpt.All(names[:most]), ", ") + ", …"
 }

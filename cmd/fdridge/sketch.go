@@ -79,6 +79,7 @@ func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, runs *run
 	if err != nil {
 		return err
 	}
+	d.doubtCategories(bar, stderr)
 	_, dim, t := d.source.Dims()
 	if err := size.checkMemory(size.size, dim, t); err != nil {
 		return err

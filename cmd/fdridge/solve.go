@@ -39,7 +39,7 @@ func solveCommand() *cobra.Command {
 				return err
 			}
 			o.command = invocation(cmd, args)
-			return nameData(args[0], o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return nameSketch(nameData(args[0], o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())))
 		},
 	}
 	o.in.unpiped = "the rows refine a solution pass by pass: write them to a file, or leave --data out for the one-shot solution"

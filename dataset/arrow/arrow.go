@@ -243,7 +243,7 @@ func (t *layout) refuse(f *rawfile.File, j int, categorical bool) error {
 		return nil
 	}
 	fail := func(holds, hint string) error {
-		return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("column %s holds %s; %s, or leave it out", excerpt.Of(t.names[j]), holds, hint), Omittable: true}
+		return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("column %s holds %s", excerpt.Of(t.names[j]), holds), Omittable: true, Hint: hint + ", or leave it out"}
 	}
 	switch dt.ID() {
 	case arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64, arrow.BOOL,

@@ -350,10 +350,10 @@ func (r *reader) missing(n int) error {
 
 // null is the error of a missing value in column j, in a row of the batch at hand.
 func (r *reader) null(at, j int) error {
-	return &dataset.InputError{
-		File: r.file.Name, Line: int(r.row) + at - r.at + 1, Column: j + 1, Omittable: true,
-		Msg: "column " + excerpt.Of(r.names[j]) + " has no value (null); fill in what is missing, or leave the column out",
-	}
+	return r.Gap(j, &dataset.InputError{
+		File: r.file.Name, Line: int(r.row) + at - r.at + 1, Column: j + 1,
+		Msg: "column " + excerpt.Of(r.names[j]) + " has no value (null)",
+	})
 }
 
 // notFinite is the error of a number of column j, in a row from 0.
@@ -364,8 +364,8 @@ func (r *reader) notFinite(row int64, j int, v float64) error {
 		dt = items.Elem()
 	}
 	if r.To[j] < r.Features && r.Lexicon(j) != nil && isText(dt) {
-		out.NonFinite, out.Omittable = false, true
-		out.Msg = "column " + excerpt.Of(r.names[j]) + " has an empty text, a missing value; fill in what is missing, or leave the column out"
+		out.NonFinite, out.Msg = false, "column "+excerpt.Of(r.names[j])+" has an empty text, a missing value"
+		return r.Gap(j, out)
 	}
 	if arrow.IsInteger(dt.ID()) {
 		out.NonFinite, out.Msg = false, fmt.Sprintf("column %s: an integer beyond 2⁵³, which float64 does not hold", excerpt.Of(r.names[j]))

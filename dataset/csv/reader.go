@@ -1,6 +1,7 @@
 package csv
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -55,15 +56,32 @@ func (r *reader) number(i int) (float64, error) {
 	case why == cell.TooLarge:
 		return 0, r.notFinite(i, "column %s: %s exceeds the range of float64", name, excerpt.Of(s))
 	case len(s) == 0:
-		return 0, r.noNumber(i, "column %s is empty; fill in what is missing, or leave the column out", name)
+		return 0, r.Gap(i, r.errorAt(i, "column %s is empty", name))
 	case why == cell.Gap:
-		return 0, r.noNumber(i, "column %s: %s is a missing value; fill it in, or leave the column out", name, s)
+		return 0, r.Gap(i, r.errorAt(i, "column %s: %s is a missing value", name, s))
 	}
 	if string(s) == r.names[i] {
 		return 0, r.errorAt(i, "column %s: this is the header again, as where files were joined; leave it out, or name the files one by one", name)
 	}
-	return 0, r.noNumber(i, "column %s: %q is not a number; encode the column as numbers, or leave it out", name, excerpt.Of(s))
+	err := r.errorAt(i, "column %s: %q is not a number", name, excerpt.Of(s))
+	if hint := commas(s); hint != "" {
+		err.Hint = hint
+		return 0, err
+	}
+	return 0, r.NoNumber(i, err)
 }
+
+// commas says how a number with a decimal comma, or with separators of thousands, is to be written;
+// "" where s is none.
+func commas(s []byte) string {
+	digits := bytes.TrimLeft(s, "+-")
+	if bytes.IndexByte(s, ',') < 0 || len(bytes.Trim(digits, "0123456789,.")) > 0 || !digit(digits[0]) || !digit(s[len(s)-1]) {
+		return ""
+	}
+	return "numbers are written with a decimal point, and with nothing between thousands"
+}
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 func (r *reader) errorAt(field int, format string, args ...any) *dataset.InputError {
 	line, column := r.position(field)
@@ -74,12 +92,5 @@ func (r *reader) errorAt(field int, format string, args ...any) *dataset.InputEr
 func (r *reader) notFinite(field int, format string, args ...any) error {
 	err := r.errorAt(field, format, args...)
 	err.NonFinite = true
-	return err
-}
-
-// noNumber is the error of a field that is no number.
-func (r *reader) noNumber(field int, format string, args ...any) error {
-	err := r.errorAt(field, format, args...)
-	err.Omittable = true
 	return err
 }

@@ -121,7 +121,7 @@ func TestRead(t *testing.T) {
 		"NaN":                {"1,2\n3,NaN\n", last, 1, "!:2:3: column 2: NaN is not finite"},
 		"infinite":           {"1,2\n-inf,4\n", last, 1, "!:2:1: column 1: -inf is not finite"},
 		"overflow":           {"1,2\n3,1e999\n", last, 1, "!:2:3: column 2: 1e999 exceeds"},
-		"text":               {"a,b\n1,2\n3,red\n", last, 1, "!:3:3: column b: \"red\" is not a number; encode the column as numbers, or leave it out"},
+		"text":               {"a,b\n1,2\n3,red\n", last, 1, "!:3:3: column b: \"red\" is not a number; encode the column as numbers"},
 		"missing":            {"a,b\n1,\n", last, 1, "!:2:3: column b is empty"},
 		"bad quote":          {"1,2\n\"3,4\n", last, 1, "!:2:"},
 		"no such column":     {"a,b\n1,2\n", []string{"price"}, 1, "!:1: there is no column \"price\"; the 2 columns are a, b"},

@@ -36,8 +36,7 @@ func (f *opened) column(j int, choice *columns.Choice) (column, error) {
 	leaf := f.MetaData().Schema.Column(f.leaf[j])
 	c := column{index: j, name: excerpt.Of(f.names[j]), leaf: f.leaf[j], optional: leaf.MaxDefinitionLevel() > 0, convert: signed, missing: choice.Allows(j), lexicon: choice.Lexicon(j)}
 	refuse := func(holds, hint string) (column, error) {
-		msg := fmt.Sprintf("column %s holds %s; %s, or leave it out", c.name, holds, hint)
-		return c, &dataset.InputError{File: f.name, Msg: msg, Omittable: true}
+		return c, &dataset.InputError{File: f.name, Msg: fmt.Sprintf("column %s holds %s", c.name, holds), Omittable: true, Hint: hint + ", or leave it out"}
 	}
 	if root := f.MetaData().Schema.ColumnRoot(f.leaf[j]); root.Type() == schema.Group || leaf.MaxRepetitionLevel() > 0 {
 		return refuse("nested values", "make columns of its fields")
@@ -215,7 +214,7 @@ func spread(dst []float64, levels []int16, values int) {
 var errLevels = errors.New(columns.TooManyLevels)
 
 // errEmpty says that a text is empty where values may not be missing.
-var errEmpty = errors.New("has an empty text, a missing value; fill in what is missing, or leave the column out")
+var errEmpty = errors.New("has an empty text, a missing value")
 
 // texts reads a page of texts and puts their codes into dst, one page behind the other: the texts
 // are gone with their page. An empty one is a missing value.

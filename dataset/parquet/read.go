@@ -178,14 +178,14 @@ func (r *reader) fill(values []float64, c *column) error {
 		return &dataset.InputError{File: r.name, Line: int(r.row) + got + 1, Column: c.index + 1, Msg: "column " + c.name + " " + msg, Err: cause}
 	}
 	switch {
-	case err == errLevels, err == errEmpty:
+	case err == errLevels:
 		return at(err.Error(), nil)
+	case err == errEmpty:
+		return r.Gap(c.index, at(err.Error(), nil))
 	case err != nil:
 		return at("cannot be read", err)
 	case null:
-		missing := at("has no value (null); fill in what is missing, or leave the column out", nil)
-		missing.Omittable = true
-		return missing
+		return r.Gap(c.index, at("has no value (null)", nil))
 	case got < len(values):
 		return at("ends before its row group", nil)
 	}

@@ -139,6 +139,24 @@ func (c *Choice) Encode(x []float64) (column int) {
 	return -1
 }
 
+// Gap completes the error of a missing value in column j of the file, which is read.
+func (c *Choice) Gap(j int, err *dataset.InputError) error {
+	err.Missing, err.Omittable = true, c.To[j] < c.Features
+	if err.Hint = "fill in what is missing, or leave the row out"; err.Omittable {
+		err.Hint = "fill in what is missing, or leave the column out"
+	}
+	return err
+}
+
+// NoNumber completes the error of a text in column j of the file, which is read and has numbers.
+func (c *Choice) NoNumber(j int, err *dataset.InputError) error {
+	err.Omittable = c.To[j] < c.Features
+	if err.Hint = "encode the column as numbers"; err.Omittable {
+		err.Hint += ", or leave it out"
+	}
+	return err
+}
+
 // TooManyLevels is what is wrong with a column for which a lexicon has no code.
 const TooManyLevels = "has too many levels to be categorical (2²⁰, or 64 MiB of them): is it a name, or a number?"
 
@@ -278,9 +296,21 @@ func (t *table) find(spec string) (int, error) {
 	case spec == "last":
 		n = len(t.names)
 	case err != nil || n < 1 || n > len(t.names):
-		return 0, fmt.Errorf("there is no column %q; the %d columns %s", excerpt.Of(spec), len(t.names), t)
+		return 0, fmt.Errorf("there is no column %q; %sthe %d columns %s", excerpt.Of(spec), t.meant(spec), len(t.names), t)
 	}
 	return n - 1, nil
+}
+
+// meant asks for the name that a specification is written almost like, "" where there is none.
+func (t *table) meant(spec string) string {
+	if !t.named {
+		return ""
+	}
+	name := near(t.names, spec)
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %q? ", excerpt.Of(name))
 }
 
 func (t *table) String() string {

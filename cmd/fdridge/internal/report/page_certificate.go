@@ -50,16 +50,27 @@ func (f *Fit) verdict() verdict {
 	case f.Found.Err() != nil:
 		v.Text = fmt.Sprintf("Not converged: %s is certified, relative, where %s was asked for; %s.", f.certified(worst), chart.Digits(f.Asked.Tol, 3), f.Short())
 	case worst == 0:
-		v.Text = "The weights are proved to be the exact ridge solution of these data."
+		v.Text = "The weights are proved to be the exact ridge solution of " + f.solved() + "."
 	case worst < useless:
-		v.Text = fmt.Sprintf("The weights are proved to be within %s, relative, of the exact ridge solution of these data.", atMost(worst, 2, typeset))
+		v.Text = fmt.Sprintf("The weights are proved to be within %s, relative, of the exact ridge solution of %s.", atMost(worst, 2, typeset), f.solved())
 		if f.several() {
 			v.Text = strings.Replace(v.Text, "The weights", "All weights", 1)
 		}
 	default:
-		v.Text = "The weights are not proved to be near the exact ridge solution of these data."
+		v.Text = "The weights are not proved to be near the exact ridge solution of " + f.solved() + "."
 	}
 	return v
+}
+
+// solved is what the solution is of: the rows that the fit had, which may be made of those of the file.
+func (f *Fit) solved() string {
+	switch prep := &f.Data.Preparation; {
+	case prep.Expansion() != nil:
+		return "the features of these data"
+	case prep.Scaling != nil:
+		return "these data in scaled columns"
+	}
+	return "these data"
 }
 
 // certified is a bound on the relative error in the middle of a sentence.
@@ -94,7 +105,11 @@ func (f *Fit) certificate() certificateSection {
 			first.Rows, f.Size(), bound(first.Shrinkage), f.share(first.Shrinkage))
 		say("η against γ is what counts: the smaller their ratio, the nearer is the solution of one pass and the fewer passes refine it.")
 	}
-	say("Every bound holds for the exact solution x* of the data as they were read, round-off included. It says how well the ridge problem was solved, not how well the model predicts.")
+	data := "the data as they were read"
+	if prep := &f.Data.Preparation; prep.Scaling != nil || prep.Expansion() != nil {
+		data = f.solved() + " as float64 has them, rounded where that was computed"
+	}
+	say("Every bound holds for the exact solution x* of %s, round-off included. It says how well the ridge problem was solved, not how well the model predicts.", data)
 	for _, s := range f.Found.Solutions {
 		for j := range s.Targets {
 			v := &s.Targets[j]

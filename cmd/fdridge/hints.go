@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fdridge/fdridge/dataset"
+)
+
+// nameColumns adds the flags to an error of rows to be fitted that says what would help.
+func nameColumns(err error) error {
+	e, ok := errors.AsType[*dataset.InputError](err)
+	switch {
+	case !ok:
+	case e.Missing && e.Omittable:
+		return fmt.Errorf("%w (--columns; or --missing mean or drop)", err)
+	case e.Missing:
+		return fmt.Errorf("%w (--missing drop leaves such rows out)", err)
+	case e.Omittable:
+		return fmt.Errorf("%w (--columns; or see --missing and --onehot)", err)
+	}
+	return err
+}
+
+// nameModel says what would help where a model cannot predict for rows: none of its columns can be
+// left out of them.
+func nameModel(err error) error {
+	if errors.Is(err, dataset.ErrUnknownLevel) {
+		return fmt.Errorf("%w; --unknown ignore makes the columns of such a level zero", err)
+	}
+	e, ok := errors.AsType[*dataset.InputError](err)
+	if !ok {
+		return err
+	}
+	switch {
+	case e.Missing && e.Omittable:
+		return hinted(e, "fill it in, or fit a model with --missing mean or drop, which says what becomes of it")
+	case e.Missing:
+		return hinted(e, "fill it in, or leave --target out: rows are predicted for without it")
+	case e.Omittable:
+		return hinted(e, "the model has a number of this column")
+	}
+	return err
+}
+
+// nameSketch is nameModel for rows that a sketch is to be of.
+func nameSketch(err error) error {
+	if e, ok := errors.AsType[*dataset.InputError](err); ok && (e.Missing || e.Omittable) {
+		return hinted(e, "these are not the rows that the sketch is of")
+	}
+	return err
+}
+
+// hinted is an error with another hint.
+func hinted(e *dataset.InputError, hint string) error {
+	other := *e
+	other.Hint = hint
+	return &other
+}
