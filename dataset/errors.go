@@ -52,7 +52,7 @@ func mismatched(format string, args ...any) error {
 // none to name. In text they are the line and the byte in it; in arrays (.npy
 // files, data in memory, transformed rows) the row and the number of the column.
 // NonFinite is set where a number is NaN, infinite or beyond the range of float64, Missing where
-// there is no value, and Omittable where the rows can be read if the column, which is that of a
+// there is no value, or NaN in an array, and Omittable where the rows can be read if the column, which is that of a
 // feature, is left out, and the hint says so.
 type InputError struct {
 	File         string

@@ -12,6 +12,8 @@ func nameColumns(err error) error {
 	e, ok := errors.AsType[*dataset.InputError](err)
 	switch {
 	case !ok:
+	case e.Missing && e.NonFinite:
+		return fmt.Errorf("%w (where NaN is a missing value, see --missing)", err)
 	case e.Missing && e.Omittable:
 		return fmt.Errorf("%w (--columns; or --missing mean or drop)", err)
 	case e.Missing:
@@ -33,6 +35,8 @@ func nameModel(err error) error {
 		return err
 	}
 	switch {
+	case e.Missing && e.NonFinite:
+		return hinted(e, "where NaN is a missing value fit a model with --missing mean or drop, which says what becomes of it")
 	case e.Missing && e.Omittable:
 		return hinted(e, "fill it in, or fit a model with --missing mean or drop, which says what becomes of it")
 	case e.Missing:

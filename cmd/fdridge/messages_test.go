@@ -83,11 +83,17 @@ func TestNameMissing(t *testing.T) {
 	model, sketch := filepath.Join(dir, "model.json"), filepath.Join(dir, "rows.fds")
 	must(t, "fit", "--data", rows, "--target", "y", "--gamma", "1", "--out", model, "--save-sketch", sketch, "--method", "cg")
 	feature, target := write(t, "feature.csv", "x1,x2,y\n1,2,3\n1,NA,3\n"), write(t, "target.csv", "x1,x2,y\n1,2,3\n1,5,NA\n")
+	nan := write(t, "nan.csv", "x1,x2,y\n1,2,3\n1,NaN,3\n")
+	array, infinite := write(t, "nan.npy", npyFile("<f8", "False", "(2, 3)", 1, 2, 3, 4, math.NaN(), 6)), write(t, "inf.csv", "x1,x2,y\n1,2,3\n1,inf,3\n")
 	fit := []string{"fit", "--gamma", "1", "--target", "y", "--data"}
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
+		{append(fit, nan), "column x2: NaN is not finite (where NaN is a missing value, see --missing)"},
+		{[]string{"fit", "--gamma", "1", "--target", "3", "--data", array}, "column 2 is NaN, which is not finite (where NaN is a missing value, see --missing)"},
+		{append(fit, infinite), "column x2: inf is not finite"},
+		{[]string{"predict", "--model", model, "--data", nan}, "column x2: NaN is not finite; where NaN is a missing value fit a model with --missing mean or drop, which says what becomes of it"},
 		{append(fit, feature), "column x2: NA is a missing value; fill in what is missing, or leave the column out (--columns; or --missing mean or drop)"},
 		{append(fit, target), "column y: NA is a missing value; fill in what is missing, or leave the row out (--missing drop leaves such rows out)"},
 		{append(fit, target, "--missing", "mean"), "leave the row out (--missing drop leaves such rows out)"},

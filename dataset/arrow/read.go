@@ -358,7 +358,7 @@ func (r *reader) null(at, j int) error {
 
 // notFinite is the error of a number of column j, in a row from 0.
 func (r *reader) notFinite(row int64, j int, v float64) error {
-	out := &dataset.InputError{File: r.file.Name, Line: int(row) + 1, Column: j + 1, Msg: fmt.Sprintf("column %s: %v is not finite", excerpt.Of(r.names[j]), v), NonFinite: true}
+	out := &dataset.InputError{File: r.file.Name, Line: int(row) + 1, Column: j + 1, Msg: fmt.Sprintf("column %s: %v is not finite", excerpt.Of(r.names[j]), v), NonFinite: true, Missing: v != v}
 	dt := r.schema.Field(r.fields[j].field).Type
 	if items, ok := dt.(*arrow.FixedSizeListType); ok {
 		dt = items.Elem()
@@ -368,7 +368,7 @@ func (r *reader) notFinite(row int64, j int, v float64) error {
 		return r.Gap(j, out)
 	}
 	if arrow.IsInteger(dt.ID()) {
-		out.NonFinite, out.Msg = false, fmt.Sprintf("column %s: an integer beyond 2⁵³, which float64 does not hold", excerpt.Of(r.names[j]))
+		out.NonFinite, out.Missing, out.Msg = false, false, fmt.Sprintf("column %s: an integer beyond 2⁵³, which float64 does not hold", excerpt.Of(r.names[j]))
 	}
 	return out
 }

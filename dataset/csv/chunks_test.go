@@ -68,7 +68,7 @@ func blocks(t interface {
 		if err != nil {
 			fmt.Fprintln(&out, err, errors.Is(err, dataset.ErrInput))
 			if e, ok := errors.AsType[*dataset.InputError](err); ok {
-				fmt.Fprintln(&out, e.NonFinite, e.Omittable)
+				fmt.Fprintln(&out, e.NonFinite, e.Omittable, e.Missing)
 			}
 			if err := r.Close(); err != nil {
 				t.Fatal(err)

@@ -91,6 +91,6 @@ func (r *reader) errorAt(field int, format string, args ...any) *dataset.InputEr
 // notFinite is the error of a field that is NaN, infinite or beyond float64.
 func (r *reader) notFinite(field int, format string, args ...any) error {
 	err := r.errorAt(field, format, args...)
-	err.NonFinite = true
+	err.NonFinite, err.Missing = true, cell.Missing(cell.Trimmed(r.fields[field]))
 	return err
 }

@@ -171,7 +171,7 @@ func (in *input) notFinite(row int64, j int, v float64) error {
 	if in.integers {
 		msg = fmt.Sprintf("row %d, column %d is an integer beyond 2⁵³, which float64 does not hold", row+1, j+1)
 	}
-	return &dataset.InputError{File: in.name, Line: int(row) + 1, Column: j + 1, Msg: msg, NonFinite: !in.integers}
+	return &dataset.InputError{File: in.name, Line: int(row) + 1, Column: j + 1, Msg: msg, NonFinite: !in.integers, Missing: v != v && !in.integers}
 }
 
 // A columnReader reads an array in Fortran order.

@@ -205,10 +205,10 @@ func (r *reader) fill(values []float64, c *column) error {
 
 // notFinite reports a number of column j, of a row from 0.
 func (r *reader) notFinite(row int64, j int, v float64) error {
-	out := &dataset.InputError{File: r.name, Line: int(row) + 1, Column: j + 1, Msg: fmt.Sprintf("column %s: %v is not finite", excerpt.Of(r.names[j]), v), NonFinite: true}
+	out := &dataset.InputError{File: r.name, Line: int(row) + 1, Column: j + 1, Msg: fmt.Sprintf("column %s: %v is not finite", excerpt.Of(r.names[j]), v), NonFinite: true, Missing: v != v}
 	for _, c := range r.used {
 		if c.index == j && c.integers {
-			out.NonFinite, out.Msg = false, fmt.Sprintf("column %s: an integer beyond 2⁵³, which float64 does not hold", c.name)
+			out.NonFinite, out.Missing, out.Msg = false, false, fmt.Sprintf("column %s: an integer beyond 2⁵³, which float64 does not hold", c.name)
 		}
 	}
 	return out
