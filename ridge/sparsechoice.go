@@ -29,7 +29,7 @@ func (r *Result) bySparseRows(ctx context.Context, src dataset.Source, opts *Opt
 		return false, err
 	}
 	r.Passes++
-	if n := rows.x.Rows; n >= a.d || opts.chooses() && exactFits(n) {
+	if opts.chooses() && exactFits(rows.x.Rows) {
 		return false, nil // of n² numbers more follows
 	}
 	by := &sparseFit{rows: rows, opts: opts}
@@ -66,7 +66,8 @@ type sparseRows struct {
 	targets int
 }
 
-// keepSparse reads the rows: nil where one is dense, or they take more than so many bytes.
+// keepSparse reads the rows: nil where one is dense, there are as many as features, or they take more
+// than so many bytes.
 func keepSparse(ctx context.Context, src dataset.Source, tell func(rows int64), most float64) (*sparseRows, error) {
 	_, d, t := src.Dims()
 	k := &sparseRows{x: engine.CSR{Cols: d, RowPtr: []int{0}}, targets: t}
@@ -83,7 +84,7 @@ func keepSparse(ctx context.Context, src dataset.Source, tell func(rows int64), 
 		if tell != nil {
 			tell(int64(k.x.Rows))
 		}
-		if float64(k.bytes()) > most {
+		if k.x.Rows >= d || float64(k.bytes()) > most {
 			return nil, nil
 		}
 	}
