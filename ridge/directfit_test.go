@@ -103,8 +103,8 @@ func TestUnsolved(t *testing.T) {
 func TestChebyshevWithoutRange(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(21, 2)), "gaussian", 300, 20, 1, 0.1)
 	sum := summarize(t, s, ridge.SummaryConfig{Size: 8})
-	r, err := ridge.FitSummary(t.Context(), s, sum, ridge.Options{Method: "chebyshev", Gammas: []float64{1e-13, 1e3}, Tol: 1e-8})
-	if !errors.Is(err, ridge.ErrDiverged) || len(r.Solutions) != 2 {
+	r, err := ridge.FitSummary(t.Context(), s, sum, ridge.Options{Method: "chebyshev", Gammas: []float64{1e-13, 1e3, 1e3}, Tol: 1e-8})
+	if !errors.Is(err, ridge.ErrDiverged) || len(r.Solutions) != 3 || r.Solutions[2].Status != ridge.Converged {
 		t.Fatalf("%v", err)
 	}
 	if a, b := r.Solutions[0], r.Solutions[1]; a.Status != ridge.Diverged || a.Method != "one-shot" || a.Gamma != 1e-13 || b.Status != ridge.Converged || b.Gamma != 1e3 {

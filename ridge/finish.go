@@ -157,11 +157,11 @@ func (s *Summary) orBegun(found []*Solution, gammas []float64, plain bool) ([]*S
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range begun {
+	for i, f := range begun {
 		f.Status = Diverged // which it would, for all that is proved
-	}
-	for _, f := range found {
-		begun[slices.Index(gammas, f.Gamma)] = f
+		if len(found) > 0 && found[0].Gamma == f.Gamma {
+			begun[i], found = found[0], found[1:] // which are in the same order
+		}
 	}
 	return begun, nil
 }
