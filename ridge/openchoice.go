@@ -1,19 +1,14 @@
 package ridge
 
-import "math"
-
-// farOpen is from where on a choice of γ is no more than a guess: another one may be better by twice.
-const farOpen = 1
-
-// patience is how many times as long as for any other choice is taken for one that is a guess.
+// patience is how many times as long as for any other choice is taken for one that is little known.
 const patience = 5
 
-// directly says that γ is to be chosen of direct solutions instead, where a choice is a guess, they
+// directly says that γ is to be chosen of direct solutions instead, where a choice is little known, they
 // would leave less open, and take no more memory, and only so much longer, than ChooseMethod takes
 // them for.
 func (c *chooser) directly(choice *GammaChoice) bool {
 	o := c.opts
-	if c.settled(choice) || choice.RelativeExcess() < farOpen || c.src == nil {
+	if c.settled(choice) || !choice.LittleKnown() || c.src == nil {
 		return false
 	}
 	direct := *o
@@ -31,5 +26,5 @@ func (c *chooser) directly(choice *GammaChoice) bool {
 		bytes = dualBytes(n, d, t, Dual, dualPlan{gammas: gridGCV, leverage: o.Select == ByLOO})
 	}
 	return exactFits(order) && bytes <= float64(o.maxBytes()) &&
-		readFlops+exactFlops(other, order, gridGCV) <= patience*math.Max(c.mostFlops(), readFlops)
+		readFlops+exactFlops(other, order, gridGCV) <= patience*c.mostFlops()
 }

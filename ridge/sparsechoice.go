@@ -33,14 +33,15 @@ func (r *Result) bySparseRows(ctx context.Context, src dataset.Source, opts *Opt
 		return false, nil // of n² numbers more follows
 	}
 	by := &sparseFit{rows: rows, opts: opts}
+	gammas, fits := opts.Gammas, []*Solution(nil)
+	var choice *GammaChoice
 	if opts.chooses() {
-		r.Choice, err = by.choose(ctx)
+		choice, err = by.choose(ctx)
 	} else {
-		r.Solutions, err = by.solve(ctx, rows, opts.Gammas, opts.Tol)
+		fits, err = by.solve(ctx, rows, gammas, opts.Tol)
 	}
 	_, singular := errors.AsType[*SingularError](err)
 	if _, large := errors.AsType[*SizeError](err); large || singular { // where too many steps were needed
-		r.Choice, r.Solutions = nil, nil
 		r.because(fmt.Sprintf("conjugate gradients on the sparse rows in memory were given up: %v", err))
 		return false, nil
 	}
@@ -49,14 +50,11 @@ func (r *Result) bySparseRows(ctx context.Context, src dataset.Source, opts *Opt
 	}
 	r.Method = DualCG.String()
 	r.Reason = "rows are sparse, and conjugate gradients on them take no more memory than their entries, where neither n² nor d² numbers fit"
-	if r.Choice != nil {
-		r.Solutions = []*Solution{r.Choice.Path[r.Choice.Index]}
+	if choice != nil {
+		r.Choice, gammas, fits = choice, []float64{choice.Gamma()}, []*Solution{choice.Path[choice.Index]}
 		r.because("without these little is known of degrees of freedom and leverages, so that gamma is chosen by cross-validation of exact solutions")
 	}
-	for _, f := range r.Solutions {
-		r.Status = r.Status.worse(f.Status)
-	}
-	return true, nil
+	return true, r.take(ctx, src, opts, DualCG, gammas, fits)
 }
 
 // sparseRows are sparse rows in memory.
