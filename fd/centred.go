@@ -322,18 +322,16 @@ func (s *Sketch) centreSquares() (sum, times float64) {
 	return sum, times
 }
 
-// padOfCentres bounds what round-off in the products of centres does to BᵀB beyond padOfSparse, and
-// what that in sums of sparse rows and centres does, where dense, sparse and centres are ‖B‖²_F,
-// Σ‖s‖² and Σκ²‖μ‖² as computed, dot is the factor that the backend promises for products along
-// rows, n the order of the eigenproblem and times Σ|κ|.
+// errorOfCentres bounds, in norm, the round-off of the products of centres beyond errorOfSparse, and
+// of sums of products of sparse rows and centres. dense, sparse and centres are ‖B‖²_F, Σ‖s‖² and
+// Σκ²‖μ‖² as computed, n is the order of G and times Σ|κ|.
 //
 // With ν = ‖s‖ + κ‖μ‖, an entry of G meets up to six roundings as it is put together, 3·eps·νν′ or
-// 3·eps·ν‖b‖; its products with a centre are off by (z/2 + Roundings)·eps·κ‖μ‖‖s′‖, and those
-// of dense rows by (dot + Roundings)·eps times their norms. In Frobenius norm, and counted three
-// times as in padOfSparse, that is the first line. The second is the shrink's own pad, which is
-// relative to ‖R‖²_F, for rows made of longer ones. The last is for products that underflow before
-// they are multiplied by κ (docs/math.md §14).
-func (s *Sketch) padOfCentres(z int, dense, sparse, centres, times float64, n int) float64 {
+// 3·eps·ν‖b‖. Its products with a centre are off by (z/2 + Roundings)·eps·κ‖μ‖‖s′‖, and products of
+// dense rows by (dot + Roundings)·eps times their norms. The first line is the Frobenius norm of all
+// this. The last term is for products that underflow before they are multiplied by κ
+// (docs/math.md §14).
+func (s *Sketch) errorOfCentres(z int, dense, sparse, centres, times float64, n int) float64 {
 	if centres == 0 {
 		return 0
 	}
@@ -341,6 +339,5 @@ func (s *Sketch) padOfCentres(z int, dense, sparse, centres, times float64, n in
 	long := s.cfg.Backend.Accuracy().Dot(s.cfg.Dim) + engine.Roundings + 4
 	a, b := math.Sqrt(sparse), math.Sqrt(centres)
 	products := 3*a*math.Sqrt(2*dense+sparse) + 2*short*a*b + long*b*math.Sqrt(2*dense+centres)
-	return 3*eps*products + perEigenproblem(n)*eps*(sparse+centres) +
-		6*(times*0x1p-537)*((float64(n)+times)*0x1p-537)*float64(s.cfg.Dim)
+	return eps*products + 2*(times*0x1p-537)*((float64(n)+times)*0x1p-537)*float64(s.cfg.Dim)
 }

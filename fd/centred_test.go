@@ -313,7 +313,7 @@ func TestCentredBooks(t *testing.T) {
 	x := &engine.CSR{Rows: n, Cols: d, RowPtr: make([]int, n+1)}
 	check(t, s.AppendCentred(x, nil, centre))
 	dot := s.Config().Backend.Accuracy().Dot(d) + engine.Roundings
-	if got, want := must(s.Spectrum())(t).Bound.RoundOff, (3*dot+16)*eps*n*9*d; !(got >= want) {
+	if got, want := must(s.Spectrum())(t).Bound.RoundOff, dot*eps*n*9*d; !(got >= want) {
 		t.Errorf("the pad is %g, want %g or more", got, want)
 	}
 }

@@ -45,7 +45,11 @@ func (s *Sketch) Decay(beta float64) error {
 	// Two roundings for each entry, four for its square: 2·eps. An entry of K, and its
 	// correction, are rounded once. What becomes denormal, of
 	// entries, η or this pad, loses less than a unit 2⁻¹⁰⁷⁴ each time, see underflow.
-	s.roundOff = beta * (s.roundOff + padDecay*eps*norm2)
+	pad := padDecay * eps * norm2
+	if s.kept > 0 {
+		pad *= renewal // once for each shrink that relies on the products of the kept rows
+	}
+	s.roundOff = beta * (s.roundOff + pad)
 	s.eta *= beta
 	s.frob.Scale(beta)
 	return nil

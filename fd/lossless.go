@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
 // A sketch that keeps d rows loses nothing: δ = 0, and a shrink replaces rows R by at
@@ -21,28 +22,50 @@ import (
 // long as there are rows, has 4d.
 const losslessBytes = 256 << 10
 
-// crossRows is how many rows are summed at a time in RᵀR, and how many sums are added up
-// where there are more than 64² rows. Of a long sum of equal terms the roundings all go one
-// way, and whatever is added to a large row that a shrink has left is rounded coarsely.
+// crossRows is the number of rows whose products are summed at a time in RᵀR, and the number of
+// such sums where there are more than 64² rows.
 const crossRows = 64
 
-// cross writes the lower triangle of RᵀR (d×d, leading dimension d) to c or, where
-// more is set, adds it; R has k rows of leading dimension ld. The first d rows, which
-// may be what a shrink left, come last.
-func cross(be engine.Backend, k, d int, r []float64, ld int, more bool, c []float64) {
+// cross adds RᵀR (lower triangle) to the compensated sums, and returns a bound on the norm of its
+// round-off. The first d rows, which may be what a shrink left, come last. part is d×d and
+// overwritten.
+func cross(be engine.Backend, r engine.Matrix, sums []neumaier.Sum, part engine.Matrix) (pad float64) {
+	d := r.Cols
 	add := func(lo, hi int) {
 		step := max(crossRows, (hi-lo)/crossRows)
 		for ; lo < hi; lo += step {
-			beta := 0.0
-			if more {
-				beta = 1
+			rows := r.Slice(lo, lo+min(step, hi-lo), 0, d)
+			be.Syrk(true, 1, rows, 0, part)
+			for i := range d {
+				neumaier.AddTo(sums[i*(i+1)/2:], part.Row(i)[:i+1])
 			}
-			be.Syrk(true, 1, engine.Strided(min(step, hi-lo), d, r[lo*ld:], ld), beta, engine.View(d, d, c))
-			more = true
+			pad += padOfProduct(be, rows.Rows, traceOf(part))
 		}
 	}
-	add(min(d, k), k)
-	add(0, min(d, k))
+	add(min(d, r.Rows), r.Rows)
+	add(0, min(d, r.Rows))
+	return pad
+}
+
+// crossed writes the sums to the lower triangle of c, and returns their trace and a bound on the
+// norm of what rounding them did.
+func crossed(sums []neumaier.Sum, c engine.Matrix) (trace, pad float64) {
+	for i := range c.Rows {
+		row := c.Row(i)[:i+1]
+		for j := range row {
+			row[j] = sums[i*(i+1)/2+j].Value()
+		}
+	}
+	trace = traceOf(c)
+	return trace, 2 * eps * trace // the last rounding, and terms of second order
+}
+
+// traceOf returns the sum of the diagonal of a.
+func traceOf(a engine.Matrix) (sum float64) {
+	for i := range a.Rows {
+		sum += a.Row(i)[i]
+	}
+	return sum
 }
 
 // lossless reports whether the sketch keeps as many rows as there are features.
@@ -68,29 +91,34 @@ func (s *Sketch) spared(rest float64) int {
 // shrinkCross is the shrink of a lossless sketch by the Gram driver.
 func (s *Sketch) shrinkCross() error {
 	d, ld, be, ws := s.cfg.Dim, s.ld, s.cfg.Backend, &s.ws
-	c, tail := ws.gram, s.buf[s.kept*ld:]
-	cross(be, s.rows-s.kept, d, tail, ld, false, c)
-	var rest float64
-	for i := range d {
-		rest += c[i*d+i]
+	c, first, part := engine.View(d, d, ws.gram), engine.View(d, d, ws.first[:d*d]), engine.View(d, d, ws.first[d*d:])
+	clear(ws.sums)
+	pad := cross(be, engine.Strided(s.rows-s.kept, d, s.buf[s.kept*ld:], ld), ws.sums, part)
+	rest, more := crossed(ws.sums, c)
+	spared := s.spared(rest)
+	if spared == 0 && s.kept > 0 {
+		pad += cross(be, engine.Strided(s.kept, d, s.buf, ld), ws.sums, part)
+		_, more = crossed(ws.sums, c)
 	}
-	first := s.spared(rest)
-	if first == 0 && s.kept > 0 {
-		cross(be, s.kept, d, s.buf, ld, true, c)
-	}
-	v := s.buf[first*ld:]
-	if !be.SymEig(engine.View(d, d, c), ws.w[:d], engine.Strided(d, d, v, ld), ws.work) {
+	copyLower(first, c)
+	before := frobenius(first)
+	v := s.buf[spared*ld:]
+	if !be.SymEig(c, ws.w[:d], engine.Strided(d, d, v, ld), ws.work) {
 		return errNoConvergence
 	}
 	live := 0
 	for ; live < d && ws.w[live] > 0; live++ {
-		s.norm2[first+live] = ws.w[live]
+		s.norm2[spared+live] = ws.w[live]
 		row := v[live*ld : live*ld+d]
 		f := math.Sqrt(ws.w[live] / squares(row))
 		for j := range row {
 			row[j] *= f
 		}
 	}
-	s.finish(first, live, 0, padOfShrink(min(d, largestOrder), ws.w[:d]))
+	pad += more + residual(be, first, engine.Strided(live, d, v, ld), part, before)
+	if math.IsNaN(pad) || math.IsInf(pad, 0) {
+		return errNoConvergence
+	}
+	s.finish(spared, live, 0, pad)
 	return nil
 }

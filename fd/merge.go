@@ -70,6 +70,9 @@ func (s *Sketch) Merge(o *Sketch) error {
 			return err
 		}
 	}
+	if o.shrinks > 0 && !s.lossless() {
+		s.kept = 0 // the next shrink computes all products: its place in the count of renewal moves
+	}
 	s.eta += o.eta
 	s.roundOff += pad
 	s.frob, s.count, s.shrinks = total, s.count+o.count, s.shrinks+o.shrinks

@@ -59,7 +59,6 @@ func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error)
 	for _, v := range out.Sigma2 {
 		norm2.Add(v)
 	}
-	pad += float64(min(d, longSum)) * eps * norm2.Value()
 	out.Bound.RoundOff += pad
 	out.Bound.Frobenius2 += norm2.Value() + float64(d)*pad
 	return out, nil
@@ -74,22 +73,32 @@ func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64
 	}
 	g, u, w := engine.View(r, r, make([]float64, r*r)), engine.View(r, r, make([]float64, r*r)), make([]float64, r)
 	be.Syrk(false, 1, engine.View(r, d, b), 0, g)
+	x := reduction{gram: engine.View(r, r, make([]float64, r*r)), lengths: make([]float64, r), chain: be.Accuracy().Sum(r) + engine.Roundings}
+	copyLower(x.gram, g)
+	norm2 := traceOf(g)
+	x.gramError = (be.Accuracy().Dot(d) + engine.Roundings + 1) * eps * norm2 * inflate
+	for i := range r {
+		x.lengths[i] = math.Sqrt(g.Row(i)[i] + x.gramError)
+	}
 	if !be.SymEig(g, w, u, make([]float64, be.SymEigWork(r, r))) {
 		return 0, errNoConvergence
 	}
-	live := 0
-	for ; live < r && w[live] > 0; live++ {
-		p.Sigma2 = append(p.Sigma2, w[live])
+	x.kept, x.scale = x.cut(w, make([]float64, r), make([]float64, r))
+	live := len(x.kept)
+	x.u = u.Slice(0, live, 0, r)
+	if pad, _ = x.measure(be, g, make([]float64, measureWork(live, r))); math.IsInf(pad, 1) {
+		return 0, errNoConvergence
+	}
+	for range live {
+		p.Sigma2 = append(p.Sigma2, 1)
 	}
 	p.V = make([]float64, live*d)
-	be.Gemm(false, false, 1, u.Slice(0, live, 0, r), engine.View(r, d, b), 0, engine.View(live, d, p.V))
-	p.sort()
-	p.orthonormalise(be)
-	var norm2 float64
-	for _, v := range w {
-		norm2 += math.Abs(v)
+	be.Gemm(false, false, 1, x.u, engine.View(r, d, b), 0, engine.View(live, d, p.V))
+	more, err := p.ofRows(be)
+	if err != nil {
+		return 0, err
 	}
-	return padOfShrink(r, w) + padDecay*eps*norm2 + float64(r)*float64(d)*0x1p-1022, nil
+	return pad + more + padDecay*eps*norm2 + float64(r)*float64(d)*0x1p-1022, nil
 }
 
 // scaled is the bound on A·R⁻¹ without what the arithmetic of making the new rows adds, and in

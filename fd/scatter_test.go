@@ -99,7 +99,7 @@ func TestScatterLosesNothing(t *testing.T) {
 			if b := s.Bound(); b.Shrinkage != 0 || p.Bound.Shrinkage != 0 || !(b.Tail <= b.RoundOff) || !(p.Bound.Tail <= p.Bound.RoundOff) {
 				t.Errorf("%+v, read %+v", b, p.Bound)
 			}
-			if b := s.Bound(); !(p.Bound.RoundOff >= b.RoundOff+15*eps*b.Frobenius2) { // an eigenproblem counts 16
+			if b := s.Bound(); !(p.Bound.RoundOff >= b.RoundOff+2*eps*b.Frobenius2) { // of the product that measures the eigenproblem
 				t.Errorf("reading adds to the round-off of %+v, and makes it %+v", b, p.Bound)
 			}
 			c.add(gap(a, p.Matrix()), p.Bound, "a stream")

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
 // workspace is all the memory of a shrink beside the sketch itself.
@@ -15,6 +16,18 @@ type workspace struct {
 	u    []float64 // Gram, m < d: leading eigenvectors as rows, m×(m+p)
 	// With sparse rows, w, gram and u are of order m+max(p, r).
 	copy []float64 // SVD: B, destroyed by the factorisation, (m+p)×d
+	vt   []float64 // SVD: right singular vectors, min(m+p, d)×d
+	measuring
+}
+
+// measuring is the memory that a shrink needs to measure its eigenvectors.
+type measuring struct {
+	first   []float64      // Gram: BBᵀ again, (m+p)×(m+p); for m = d: BᵀB again, and a part of it, 2·d×d
+	sums    []neumaier.Sum // for m = d: BᵀB as it is summed, lower triangle
+	lengths []float64      // Gram, m < d: m+p
+	kept    []float64      // Gram, m < d: m
+	scale   []float64      // Gram, m < d: m
+	check   []float64      // Gram, m < d: see measureWork; SVD: see measureSVDWork
 }
 
 func newWorkspace(cfg Config, m, rows int) workspace {
@@ -26,11 +39,15 @@ func newWorkspace(cfg Config, m, rows int) workspace {
 	ws.w = make([]float64, rows)
 	if cfg.Shrink == SVD {
 		ws.copy = make([]float64, rows*cfg.Dim)
+		ws.vt = make([]float64, min(rows, cfg.Dim)*cfg.Dim)
+		ws.check = make([]float64, measureSVDWork(rows, cfg.Dim))
 		ws.work = make([]float64, cfg.Backend.SVDWork(rows, cfg.Dim))
 		return ws
 	}
 	if m == cfg.Dim {
 		ws.gram = make([]float64, m*m)
+		ws.first = make([]float64, 2*m*m)
+		ws.sums = make([]neumaier.Sum, m*(m+1)/2)
 		ws.work = make([]float64, cfg.Backend.SymEigWork(m, m))
 		return ws
 	}
@@ -44,6 +61,9 @@ func (ws *workspace) ofOrder(cfg Config, m, order int) {
 	ws.gram = make([]float64, order*order)
 	ws.u = make([]float64, m*order)
 	ws.work = make([]float64, max(cfg.Backend.SymEigWork(order, m), cfg.Backend.LeftMulWork(m, cfg.Dim, order)))
+	ws.first = make([]float64, order*order)
+	ws.lengths, ws.kept, ws.scale = make([]float64, order), make([]float64, m), make([]float64, m)
+	ws.check = make([]float64, measureWork(m, order))
 }
 
 // shrink reduces the live rows to at most m orthogonal ones (docs/math.md, §2 and §16: Algorithm A1
@@ -66,32 +86,104 @@ func (s *Sketch) shrink() error {
 	return s.shrinkGram()
 }
 
+// renewal is the number of shrinks after which the products of the kept rows with each other are
+// computed again. In between they are taken to be diagonal, and what is wrong with that counts
+// once for each shrink that uses it.
+const renewal = 4
+
 func (s *Sketch) shrinkGram() error {
+	if s.shrinks%renewal == 0 {
+		s.kept = 0
+	}
 	n, be, ws := s.live(), s.cfg.Backend, &s.ws
 	r, g := min(s.m, n-s.countCentres()), engine.View(n, n, ws.gram)
-	s.gram(g)
-	pad := s.gramSparse(g, &s.sparse.work)
+	x := s.reduction(g, ws.lengths[:n], &s.sparse.work)
+	x.gram = engine.View(n, n, ws.first)
+	copyLower(x.gram, g)
 	if !be.SymEig(g, ws.w, engine.View(r, n, ws.u), ws.work) {
 		return errNoConvergence
 	}
-	delta := s.cut(ws.w[:n])
+	x.delta = s.cut(ws.w[:n])
 	if r < min(s.m, n) { // centres are rows of zeros: of the eigenvalues past the others only rounding is left
-		delta = max(ws.w[r], 0)
+		x.delta = max(ws.w[r], 0)
 	}
-	live := 0
-	for ; live < r && ws.w[live] > delta; live++ {
-		lambda := ws.w[live]
-		s.norm2[live] = lambda - delta
-		f := math.Sqrt(1 - delta/lambda)
-		u := ws.u[live*n : (live+1)*n]
-		for j := range u {
-			u[j] *= f
+	x.kept, x.scale = x.cut(ws.w[:r], ws.kept, ws.scale)
+	live := len(x.kept)
+	x.u = engine.View(live, n, ws.u)
+	pad, drift := x.measure(be, g, ws.check)
+	if math.IsInf(pad, 1) {
+		return errNoConvergence
+	}
+	x.scaleRows()
+	copy(s.norm2, x.kept)
+	s.combine(x.u)
+	s.sparse.empty()
+	later := renewal - 1 - s.shrinks%renewal
+	s.finish(0, live, x.delta, pad+float64(later)*drift)
+	return nil
+}
+
+// reduction computes G of the live rows into g, and returns what is known of it before its
+// eigenproblem: its round-off, and the lengths of the rows (overwritten, one for each).
+func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.SparseWork) reduction {
+	be, k, n := s.cfg.Backend, s.rows, g.Rows
+	x := reduction{lengths: lengths, chain: be.Accuracy().Sum(n) + engine.Roundings + 1}
+	s.gram(g)
+	old, added := 0.0, 0.0
+	for i := range k {
+		if i < s.kept {
+			old += s.norm2[i]
+		} else {
+			added += g.Row(i)[i]
 		}
 	}
-	s.combine(engine.View(live, n, ws.u))
-	s.sparse.empty()
-	s.finish(0, live, delta, pad+padOfShrink(n, ws.w[:n]))
-	return nil
+	// The kept rows are as long as norm2 says but for what RoundOff has in store for that.
+	old += float64(s.kept) * s.roundOff
+	dot := be.Accuracy().Dot(s.cfg.Dim) + engine.Roundings + 1
+	x.gramError = dot * eps * (math.Sqrt(old)*math.Sqrt(added) + added) * inflate
+	x.gramError += s.gramSparse(g, work) * inflate
+	for i := range n {
+		lengths[i] = math.Sqrt(math.Abs(g.Row(i)[i]) + x.gramError + s.roundOff)
+	}
+	if s.sparse.centred() {
+		x.chain *= 2 // coefficients of centres are sums, too
+		var c centre
+		for i, f := range s.sparse.times {
+			if s.centreOf(i, &c) != nil {
+				_, val := s.sparse.Row(i)
+				lengths[k+i] = math.Sqrt(squares(val)) + c.length(f)
+			}
+		}
+	}
+	return x
+}
+
+// cut computes the squared norms λᵢ − δ that a shrink leaves and the factors √(1 − δ/λᵢ), for
+// the leading eigenvalues w, in the memory of kept and scale.
+func (x *reduction) cut(w, kept, scale []float64) (norm2, factors []float64) {
+	live := 0
+	for ; live < len(w) && w[live] > x.delta; live++ {
+		kept[live] = w[live] - x.delta
+		scale[live] = math.Sqrt(1 - x.delta/w[live])
+	}
+	return kept[:live], scale[:live]
+}
+
+// scaleRows overwrites U with diag(scale)·U.
+func (x *reduction) scaleRows() {
+	for i, f := range x.scale {
+		row := x.u.Row(i)
+		for j := range row {
+			row[j] *= f
+		}
+	}
+}
+
+// copyLower copies the lower triangle of a to b.
+func copyLower(b, a engine.Matrix) {
+	for i := range a.Rows {
+		copy(b.Row(i)[:i+1], a.Row(i)[:i+1])
+	}
 }
 
 func (s *Sketch) shrinkSVD() error {
@@ -105,30 +197,20 @@ func (s *Sketch) shrinkSVD() error {
 	}
 	k, d, ws := s.rows-first, s.cfg.Dim, &s.ws
 	q := min(k, d)
-	for i := range k {
-		copy(ws.copy[i*d:(i+1)*d], s.row(first+i))
+	x := singular{rows: engine.Strided(k, d, s.buf[first*s.ld:], s.ld), sigma: ws.w[:q], vt: engine.View(q, d, ws.vt)}
+	pad, err := x.factor(s.cfg.Backend, s.m, engine.View(k, d, ws.copy), ws.work, ws.check)
+	if err != nil {
+		return err
 	}
-	if !s.cfg.Backend.SVD(engine.View(k, d, ws.copy), ws.w[:q], engine.Strided(q, d, s.buf[first*s.ld:], s.ld), ws.work) {
-		return errNoConvergence
-	}
-	tau := 0.0
-	if q > s.m {
-		tau = ws.w[s.m]
-	}
-	live := 0
-	for ; live < min(s.m, q) && ws.w[live] > tau; live++ {
-		sigma := ws.w[live]
-		row := s.row(first + live)
-		f := math.Sqrt(sigma-tau) * math.Sqrt(sigma+tau)
-		for j := range row {
-			row[j] *= f
+	for i := range x.live {
+		row := s.row(first + i)
+		f := math.Sqrt(x.sigma[i]-x.tau) * math.Sqrt(x.sigma[i]+x.tau)
+		for j, v := range x.vt.Row(i) {
+			row[j] = f * v
 		}
-		s.norm2[first+live] = squares(row)
+		s.norm2[first+i] = squares(row)
 	}
-	for i := range q {
-		ws.w[i] *= ws.w[i]
-	}
-	s.finish(first, live, tau*tau, padOfShrink(orderSVD(k, d), ws.w[:q]))
+	s.finish(first, x.live, x.tau*x.tau, pad)
 	return nil
 }
 

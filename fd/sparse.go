@@ -170,8 +170,8 @@ func (w *sparseRows) empty() {
 }
 
 // gramSparse writes what the sparse rows, the last ones, add to the lower triangle of G (n×n), and
-// returns a bound on what their round-off does to BᵀB. The other entries of G are known.
-func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (pad float64) {
+// returns a bound on the norm of their round-off. The other entries of G are known.
+func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float64) {
 	k, n, w := s.rows, g.Rows, &s.sparse
 	if w.Rows == 0 {
 		return 0
@@ -187,13 +187,13 @@ func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (pad float
 		}
 	}
 	z := w.longest()
-	pad = padOfSparse(z, dense, sparse)
+	off = errorOfSparse(z, dense, sparse)
 	if w.centred() {
 		s.lessCentres(g)
 		centres, times := s.centreSquares()
-		pad += s.padOfCentres(z, dense, sparse, centres, times, n)
+		off += s.errorOfCentres(z, dense, sparse, centres, times, n)
 	}
-	return pad
+	return off
 }
 
 // longest is the number of entries of the longest row.
@@ -238,16 +238,14 @@ func (w *sparseRows) decay(f float64) {
 	}
 }
 
-// padOfSparse bounds what round-off in the products of sparse rows S with each other and with rows
-// B does to BᵀB, where dense and sparse are ‖B‖²_F and ‖S‖²_F as computed and no row of S has more
-// than z entries.
+// errorOfSparse bounds, in norm, the round-off of the products of sparse rows S with each other and
+// with rows B. dense and sparse are ‖B‖²_F and ‖S‖²_F as computed, and no row of S has more than z
+// entries.
 //
-// No product meets more than z roundings on its way into a sum, its own included. So an entry of G
-// is off by at most (z/2 + Roundings)·eps·‖s‖‖x‖, s being a row of S and x any row, and the matrix of
-// these products of norms has the Frobenius norm √(2‖B‖²‖S‖² + ‖S‖⁴). One eps more is for norms that
-// are computed. This counts three times: once for the eigenpairs, which are those of a matrix
-// so far from G, and twice for the rows that are left, whose lengths are taken to be what the
-// eigenvalues say, and which are taken to be orthogonal (docs/math.md §14).
-func padOfSparse(z int, dense, sparse float64) float64 {
-	return 3 * (float64(z)/2 + engine.Roundings + 1) * eps * math.Sqrt(sparse) * math.Sqrt(2*dense+sparse)
+// A product meets at most z roundings on its way into a sum, its own included. So an entry of G is
+// off by at most (z/2 + Roundings)·eps·‖s‖‖x‖, for a row s of S and any row x. The matrix of these
+// products of norms has the Frobenius norm √(2‖B‖²‖S‖² + ‖S‖⁴). One eps more is for the computed
+// norms.
+func errorOfSparse(z int, dense, sparse float64) float64 {
+	return (float64(z)/2 + engine.Roundings + 1) * eps * math.Sqrt(sparse) * math.Sqrt(2*dense+sparse)
 }

@@ -14,13 +14,12 @@ import (
 type Spectrum struct {
 	Dim    int
 	Sigma2 []float64 // σᵢ², descending, all positive, r ≤ m of them, or ≤ d where AᵀA is kept
-	V      []float64 // r×Dim, row-major, orthonormal but for [SkewV]
-	Bound  Bound     // what BᵀB guarantees about AᵀA
+	V      []float64 // r×Dim, row-major, orthonormal but for Skew
+	// Skew bounds ‖VVᵀ − I‖_F, as measured. Matrices with exactly orthonormal rows in place of
+	// V, no further from V than this, satisfy Bound too.
+	Skew  float64
+	Bound Bound // what BᵀB guarantees about AᵀA
 }
-
-// SkewV times 2⁻⁵² bounds how far the rows of V are from orthonormal. It is calibrated:
-// docs/math.md §14.
-const SkewV = 32
 
 // Matrix returns B = diag(σ)·V, r×Dim; nil where the sketch is empty.
 func (p *Spectrum) Matrix() *mat.Dense {
@@ -37,10 +36,9 @@ func (p *Spectrum) Matrix() *mat.Dense {
 	return b
 }
 
-// Spectrum reads the sketch: it makes the last shrink, whose δ counts too, on a
-// copy and returns at most m singular values and right singular vectors. Where AᵀA is kept
-// they are those of that, at most d. The
-// sketch is unchanged and the stream may go on. O(m²d) time, O(md) memory, m = d for AᵀA.
+// Spectrum reads the sketch: it makes the last shrink, whose δ counts too, on a copy and returns
+// at most m singular values and right singular vectors. If AᵀA is kept they are those of AᵀA, at
+// most d. The sketch is unchanged and the stream may go on. O(m²d) time, O(md) memory, m = d for AᵀA.
 func (s *Sketch) Spectrum() (*Spectrum, error) {
 	if err := s.ready(); err != nil {
 		return nil, err
@@ -53,8 +51,12 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	var err error
 	switch {
 	case s.live() == s.kept:
-		p.Sigma2 = append(p.Sigma2, s.norm2[:s.kept]...)
+		p.Sigma2 = append(p.Sigma2, make([]float64, s.kept)...)
 		p.V = s.appendRows(p.V, s.kept)
+		for i := range p.Sigma2 {
+			p.Sigma2[i] = 1
+		}
+		pad, err = p.ofRows(s.cfg.Backend)
 	case s.cfg.Shrink == SVD:
 		delta, pad, err = s.readSVD(p)
 	case s.lossless() && s.rows > s.m:
@@ -65,8 +67,6 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.sort()
-	p.orthonormalise(s.cfg.Backend)
 	var norm2 neumaier.Sum
 	for _, v := range p.Sigma2 {
 		norm2.Add(v)
@@ -75,53 +75,56 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	return p, nil
 }
 
-// readGram is shrinkGram into fresh memory, with the rows of V not yet of
-// length one.
+// readGram is shrinkGram into fresh memory.
 func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	k, n, d, be := s.rows, s.live(), s.cfg.Dim, s.cfg.Backend
 	r, w := min(s.m, n), make([]float64, n)
 	g, u := engine.View(n, n, make([]float64, n*n)), engine.View(r, n, make([]float64, r*n))
 	work := new(engine.SparseWork) // that of the sketch is for those who write
-	s.gram(g)
-	pad = s.gramSparse(g, work)
+	whole := *s
+	whole.kept = 0 // all products are computed
+	x := whole.reduction(g, make([]float64, n), work)
+	x.gram = engine.View(n, n, make([]float64, n*n))
+	copyLower(x.gram, g)
 	if !be.SymEig(g, w, u, make([]float64, be.SymEigWork(n, r))) {
 		return 0, 0, errNoConvergence
 	}
-	delta = s.cut(w)
-	live := 0
-	for ; live < r && w[live] > delta; live++ {
-		p.Sigma2 = append(p.Sigma2, w[live]-delta)
+	x.delta = s.cut(w)
+	x.kept, x.scale = x.cut(w[:r], make([]float64, r), make([]float64, r))
+	live := len(x.kept)
+	x.u = u.Slice(0, live, 0, n)
+	if pad, _ = x.measure(be, g, make([]float64, measureWork(live, n))); math.IsInf(pad, 1) {
+		return 0, 0, errNoConvergence
 	}
 	p.V = make([]float64, live*d)
 	v := engine.View(live, d, p.V)
-	s.timesCentres(u.Slice(0, live, 0, n))
-	be.Gemm(false, false, 1, u.Slice(0, live, 0, k), engine.Strided(k, d, s.buf, s.ld), 0, v)
+	s.timesCentres(x.u)
+	be.Gemm(false, false, 1, x.u.Slice(0, live, 0, k), engine.Strided(k, d, s.buf, s.ld), 0, v)
 	if s.sparse.Rows > 0 {
-		s.sparse.AddLeftMul(u.Slice(0, live, k, n), v, work)
+		s.sparse.AddLeftMul(x.u.Slice(0, live, k, n), v, work)
 	}
-	return delta, pad + padOfShrink(n, w), nil
+	for _, f := range x.scale {
+		p.Sigma2 = append(p.Sigma2, f*f)
+	}
+	more, err := p.ofRows(be)
+	return x.delta, pad + more, err
 }
 
-// readCross is shrinkCross of all rows into fresh memory; the rows of V have length
-// one.
+// readCross is shrinkCross of all rows into fresh memory.
 func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
 	d, be := s.cfg.Dim, s.cfg.Backend
-	c, w := make([]float64, d*d), make([]float64, d)
-	cross(be, s.rows-s.kept, d, s.buf[s.kept*s.ld:], s.ld, false, c)
-	if s.kept > 0 {
-		cross(be, s.kept, d, s.buf, s.ld, true, c)
-	}
+	c, w, sums := engine.View(d, d, make([]float64, d*d)), make([]float64, d), make([]neumaier.Sum, d*(d+1)/2)
+	first := engine.View(d, d, make([]float64, d*d))
+	pad = cross(be, engine.Strided(s.rows, d, s.buf, s.ld), sums, first)
+	_, more := crossed(sums, c)
+	pad += more
+	copyLower(first, c)
 	p.V = make([]float64, d*d)
-	if !be.SymEig(engine.View(d, d, c), w, engine.View(d, d, p.V), make([]float64, be.SymEigWork(d, d))) {
+	if !be.SymEig(c, w, engine.View(d, d, p.V), make([]float64, be.SymEigWork(d, d))) {
 		return 0, errNoConvergence
 	}
-	for _, v := range w {
-		if v > 0 {
-			p.Sigma2 = append(p.Sigma2, v)
-		}
-	}
-	p.V = p.V[:len(p.Sigma2)*d]
-	return padOfShrink(min(d, largestOrder), w), nil
+	more, err = p.ofMatrix(w, first, c, be)
+	return pad + more, err
 }
 
 // appendRows appends the first k rows of B to x.
@@ -135,24 +138,48 @@ func (s *Sketch) appendRows(x []float64, k int) []float64 {
 func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 	k, d, be := s.rows, s.cfg.Dim, s.cfg.Backend
 	q := min(k, d)
-	b := s.appendRows(nil, k)
-	sigma, vt := make([]float64, q), make([]float64, q*d)
-	if !be.SVD(engine.View(k, d, b), sigma, engine.View(q, d, vt), make([]float64, be.SVDWork(k, d))) {
-		return 0, 0, errNoConvergence
+	x := singular{rows: engine.Strided(k, d, s.buf, s.ld), sigma: make([]float64, q), vt: engine.View(q, d, make([]float64, q*d))}
+	scratch := engine.View(k, d, make([]float64, k*d))
+	pad, err = x.factor(be, s.m, scratch, make([]float64, be.SVDWork(k, d)), make([]float64, measureSVDWork(k, d)))
+	if err != nil {
+		return 0, 0, err
 	}
-	tau := 0.0
-	if q > s.m {
-		tau = sigma[s.m]
+	for _, sigma := range x.sigma[:x.live] {
+		p.Sigma2 = append(p.Sigma2, (sigma-x.tau)*(sigma+x.tau))
 	}
-	for i := 0; i < min(s.m, q) && sigma[i] > tau; i++ {
-		// The rows of vt are as long as the norms that divided them are off.
-		p.Sigma2 = append(p.Sigma2, (sigma[i]-tau)*(sigma[i]+tau)*squares(vt[i*d:(i+1)*d]))
+	p.V = x.vt.Data[:x.live*d]
+	more, err := p.ofRows(be)
+	return x.tau * x.tau, pad + more, err
+}
+
+// ofRows makes p the spectrum of Σ Sigma2ᵢ·vᵢᵀvᵢ for the rows v of p.V, whatever their lengths. It
+// returns a bound on the norm of what p is off by.
+func (p *Spectrum) ofRows(be engine.Backend) (pad float64, err error) {
+	d, all := p.Dim, 0.0
+	for i := range p.Sigma2 {
+		p.Sigma2[i] *= squares(p.V[i*d : (i+1)*d])
+		all += p.Sigma2[i]
 	}
-	p.V = vt[:len(p.Sigma2)*d]
-	for i := range sigma {
-		sigma[i] *= sigma[i]
+	// Of σ² and the entries of v, divided by ‖v‖, this is the relative error of σ²vᵀv.
+	pad = 24 * eps * all
+	p.sort()
+	pad += p.orthonormalise(be)
+	more, err := p.measureSkew(be)
+	return pad + more, err
+}
+
+// measureSkew measures Skew. It returns a bound on ‖VᵀΣ²V − V̄ᵀΣ²V̄‖ for the matrix V̄ with exactly
+// orthonormal rows that is nearest to V.
+func (p *Spectrum) measureSkew(be engine.Backend) (pad float64, err error) {
+	d, r := p.Dim, len(p.Sigma2)
+	if r == 0 {
+		return 0, nil
 	}
-	return tau * tau, padOfShrink(orderSVD(k, d), sigma), nil
+	p.Skew = lossOfOrthogonality(be, engine.View(r, d, p.V), engine.Matrix{}, make([]float64, orthogonalityWork(r, d)))
+	if !(p.Skew <= 0x1p-10) {
+		return 0, errNoConvergence
+	}
+	return p.Skew * (1 + 2*p.Skew) * p.Sigma2[0] * inflate, nil
 }
 
 // sort puts the rows into descending order of Sigma2, which but for round-off they are in
@@ -178,39 +205,49 @@ func (p *Spectrum) sort() {
 // orthonormalise makes the rows of V orthonormal. They come as uᵢᵀB, whose inner
 // products are off by eps·λ₁, so that rows of norm² below √eps·λ₁ can be far
 // from orthogonal once they have length one. Taken in descending order, each bad
-// row is orthogonalised twice against those before it; this moves BᵀB by no more
-// than that same eps·λ₁. A row that vanishes was round-off and is dropped.
-func (p *Spectrum) orthonormalise(be engine.Backend) {
+// row is orthogonalised twice against the rows before it. A row that vanishes was round-off and is
+// dropped. It returns a bound on what this moves BᵀB by: with Z the changes of the rows B' that
+// change, ‖B'ᵀZ + ZᵀB' + ZᵀZ‖, and the squares of the rows that are dropped.
+func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 	d, r := p.Dim, len(p.Sigma2)
 	if r == 0 {
-		return
+		return 0
 	}
 	for i := range r {
 		normalise(p.V[i*d : (i+1)*d])
 	}
 	g := make([]float64, r*r)
 	be.Syrk(false, 1, engine.View(r, d, p.V), 0, engine.View(r, r, g))
-	h := make([]float64, r)
+	h, old := make([]float64, r), make([]float64, d)
 	live := firstSkew(g, r)
+	var changed, change, dropped float64 // squares
 	for i := live; i < r; i++ {
-		v := p.V[live*d : (live+1)*d]
-		copy(v, p.V[i*d:(i+1)*d])
+		v, s2 := p.V[live*d:(live+1)*d], p.Sigma2[i]
+		copy(old, p.V[i*d:(i+1)*d])
+		copy(v, old)
 		if !orthogonalise(be, live, d, p.V, v, h) {
+			dropped += s2
 			continue
 		}
-		p.Sigma2[live] = p.Sigma2[i]
+		for j, x := range v {
+			old[j] -= x
+		}
+		off := math.Sqrt(squares(old)) + 2*eps
+		changed += s2
+		change += s2 * off * off
+		p.Sigma2[live] = s2
 		live++
 	}
 	p.Sigma2, p.V = p.Sigma2[:live], p.V[:live*d]
+	return (2*math.Sqrt(changed)*math.Sqrt(change) + change + dropped) * inflate
 }
 
-// firstSkew returns the first row of VVᵀ (lower triangle, r×r) that has an entry beyond
-// round-off beside the diagonal, or on it no one because the row of V vanished; r if there
-// is none.
+// firstSkew returns the first row of VVᵀ (lower triangle, r×r) that is to be orthogonalised: it has
+// an entry beyond round-off beside the diagonal, or its row of V vanished. It is r if there is none.
 func firstSkew(g []float64, r int) int {
 	for i := range r {
 		for _, v := range g[i*r : i*r+i] {
-			if !(math.Abs(v) <= SkewV*eps) {
+			if !(math.Abs(v) <= 32*eps) {
 				return i
 			}
 		}

@@ -24,7 +24,7 @@ func repeated(t *testing.T, n int, a []float64) *Known {
 	v := make([]float64, len(a))
 	vec.Axpy(1/size, a, v)
 	values := []float64{float64(n) * size * size}
-	spec := &fd.Spectrum{Dim: len(a), Sigma2: values, V: v}
+	spec := &fd.Spectrum{Dim: len(a), Sigma2: values, V: v, Skew: 32 * eps}
 	spec.Bound.RoundOff = 64 * eps * values[0]
 	k := &Known{
 		Evidence: Evidence{Sketch: spec, Backend: be, Rows: int64(n), Sums: Sums{TSS: []float64{0}, NonZero: []bool{true, false}}},

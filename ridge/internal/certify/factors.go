@@ -1,7 +1,6 @@
 package certify
 
 import (
-	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
@@ -15,6 +14,7 @@ type factors struct {
 	dense   float64 // that of a dense row
 	onto    float64 // a projection onto V, made twice, relative to the vector's norm
 	along   float64 // a sum over the rows of V
+	skew    float64 // how far V is from orthonormal rows
 }
 
 // newFactors derives them. The sum of W workers' numbers, in whatever order, is off by
@@ -29,10 +29,11 @@ func newFactors(e *Evidence) factors {
 	f := factors{
 		sum:     roundoff.Sum + long + 4*float64(e.Decays),
 		workers: float64(max(e.Workers, 1) - 1),
-		onto:    2*roundoff.DenseDot(accuracy.Dot(d)) + fd.SkewV,
+		skew:    e.Sketch.Skew / eps,
 		dense:   roundoff.DenseDot(accuracy.Dot(d)),
 		along:   float64(len(e.Sketch.Sigma2))/2 + few,
 	}
+	f.onto = 2*f.dense + f.skew
 	f.pass, f.dot = roundoff.Pass(accuracy.Gradient, e.Sparse)+long+f.workers, f.dense
 	if e.Sparse {
 		f.dot = roundoff.SparseDot(d)

@@ -3,7 +3,6 @@ package certify
 import (
 	"math"
 
-	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/resolvent"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
@@ -55,7 +54,7 @@ func (k *Known) Judge(gamma float64) *Judge {
 	}
 	out := &Judge{At: a}
 	for j, c := range k.norm.columns {
-		off := math.Max(0, 1-along[j]) + (k.factor.along+2*fd.SkewV)*eps
+		off := math.Max(0, 1-along[j]) + (k.factor.along+2*k.factor.skew)*eps
 		out.perEnergy += c * math.Sqrt(inverse[j]+off*a.above(rest))
 		out.perWeights += c * math.Sqrt(solved[j]+off/(shifted+rest)/(shifted+rest))
 	}

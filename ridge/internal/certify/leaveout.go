@@ -3,7 +3,6 @@ package certify
 import (
 	"math"
 
-	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
@@ -29,7 +28,7 @@ type LeftOut struct {
 // LeftOut prepares the bounds at each γ.
 func (k *Known) LeftOut(gammas []float64) *LeftOut {
 	r := len(k.eigen.Values)
-	l := &LeftOut{Known: k, skew: fd.SkewV + few, round: (roundoff.DenseDot(k.Backend.Accuracy().Dot(r)) + 2*fd.SkewV + few) * eps}
+	l := &LeftOut{Known: k, skew: k.factor.skew + few, round: (roundoff.DenseDot(k.Backend.Accuracy().Dot(r)) + 2*k.factor.skew + few) * eps}
 	for _, gamma := range gammas {
 		l.at = append(l.at, k.At(gamma))
 	}

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
@@ -16,6 +15,7 @@ type Prediction struct {
 	gap, inverse       []float64 // eigenvalues of D, and of a bound on H⁻¹, along V
 	gapOff, inverseOff float64   // and orthogonal to V
 	dot                float64   // the factor for the product of a dense row with weights
+	skew               float64   // that of how far V is from orthonormal rows
 	lost               float64   // what such a product, and the bounds, lose to underflow
 }
 
@@ -38,7 +38,7 @@ type Anchor struct {
 
 // Prediction is the one at γ.
 func (a At) Prediction() *Prediction {
-	p := &Prediction{gapOff: a.gap(a.eigen.Rest), inverseOff: a.above(a.eigen.Rest), dot: a.factor.dense, lost: lostProduct(a.eigen.Dim)}
+	p := &Prediction{gapOff: a.gap(a.eigen.Rest), inverseOff: a.above(a.eigen.Rest), dot: a.factor.dense, skew: a.factor.skew, lost: lostProduct(a.eigen.Dim)}
 	for _, s2 := range a.eigen.Values {
 		p.gap, p.inverse = append(p.gap, a.gap(s2)), append(p.inverse, a.above(s2))
 	}
@@ -128,7 +128,7 @@ func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms 
 		gap += v * p.gap[l]
 		inverse += v * p.inverse[l]
 	}
-	off := math.Max(0, norm2-inV) + (4*chain+2*fd.SkewV)*eps*size*size
+	off := math.Max(0, norm2-inV) + (4*chain+2*p.skew)*eps*size*size
 	gap += off * p.gapOff
 	inverse += off * p.inverseOff
 	out.gap, out.inverse = math.Sqrt(gap)*(1+16*eps), math.Sqrt(inverse)*(1+16*eps)

@@ -23,7 +23,7 @@ func exactly(t *testing.T, d int, s2 float64, v []float64, gamma float64) At {
 	for range r {
 		e.Values = append(e.Values, s2)
 	}
-	spec := &fd.Spectrum{Dim: d, Sigma2: e.Values, V: v}
+	spec := &fd.Spectrum{Dim: d, Sigma2: e.Values, V: v, Skew: 32 * eps}
 	k := &Known{Evidence: Evidence{Sketch: spec, Backend: be}, eigen: e, norm: norms{largest2: s2}}
 	k.factor = newFactors(&k.Evidence)
 	return k.At(gamma)
