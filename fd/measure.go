@@ -162,16 +162,17 @@ func (x *reduction) rounding(above, skew, size float64) roundedProduct {
 // grid added to and taken off a number of at most 1.5 rounds it to a multiple of 2⁻²⁶.
 const grid = 0x1.8p26
 
-// orthogonalityRows is the number of rows whose products lossOfOrthogonality makes at a time.
-const orthogonalityRows = 256
+// orthogonalityRows and orthogonalityColumns are the sizes of the blocks of V that
+// lossOfOrthogonality multiplies at a time.
+const (
+	orthogonalityRows    = 256
+	orthogonalityColumns = 512
+)
 
 // orthogonalityWork is the length of the workspace that lossOfOrthogonality needs for r×k vectors.
 func orthogonalityWork(r, k int) int {
-	nb := min(r, orthogonalityRows)
-	if r <= nb {
-		return 2*nb*k + 2*nb*nb
-	}
-	return 4*nb*k + 2*nb*nb
+	nb, kb := min(r, orthogonalityRows), min(k, orthogonalityColumns)
+	return 4*nb*kb + 2*nb*nb
 }
 
 // lossOfOrthogonality returns a bound on ‖Ω‖_F, Ω = VVᵀ − I, that includes its own round-off. It is
@@ -182,65 +183,88 @@ func orthogonalityWork(r, k int) int {
 // partial sums are multiples of 2⁻⁵² and less than 2 (K. Ozaki, T. Ogita, S. Oishi, S. Rump,
 // Numer. Algorithms 59, 2012). The rest, (V − L/2)Lᵀ + L(V − L/2)ᵀ, is smaller by 2⁻²⁷√k.
 func lossOfOrthogonality(be engine.Backend, v, omega engine.Matrix, work []float64) float64 {
-	r, k := v.Rows, v.Cols
-	nb := min(r, orthogonalityRows)
-	take := func(rows, cols int) engine.Matrix {
-		m := engine.View(rows, cols, work[:rows*cols])
-		work = work[rows*cols:]
-		return m
-	}
-	product, cross := take(nb, nb), take(nb, nb)
-	left := twoSlices{take(nb, k), take(nb, k)}
-	right := left
-	if r > nb {
-		right = twoSlices{take(nb, k), take(nb, k)}
-	}
-	var norm2, lows float64
-	for i0 := 0; i0 < r; i0 += nb {
-		i1 := min(i0+nb, r)
-		for j0 := 0; j0 <= i0; j0 += nb {
-			j1 := min(j0+nb, r)
-			a := left.split(v.Slice(i0, i1, 0, k))
-			b, p, c := a, product.Slice(0, i1-i0, 0, j1-j0), cross.Slice(0, i1-i0, 0, j1-j0)
-			if j0 == i0 {
-				be.Syrk(false, 1, a.high, 0, p)
-				lows += a.soften()
-				be.Gemm(false, true, 1, a.high, a.low, 0, c)
-			} else {
-				b = right.split(v.Slice(j0, j1, 0, k))
-				be.Gemm(false, true, 1, a.high, b.high, 0, p)
-				a.soften()
-				b.soften()
-				be.Gemm(false, true, 1, a.high, b.low, 0, c)
-				be.Gemm(false, true, 1, a.low, b.high, 1, c)
-			}
-			for i := range i1 - i0 {
-				row, last := p.Row(i), j1-j0
-				if j0 == i0 {
-					last = i + 1
-					if !(row[i] <= 1.5) {
-						return math.Inf(1)
-					}
-					row[i]--
-				}
-				for j := range last {
-					row[j] += c.Row(i)[j]
-					if j0 == i0 {
-						row[j] += c.Row(j)[i]
-					}
+	r := v.Rows
+	o := newOrthogonality(be, min(r, orthogonalityRows), min(v.Cols, orthogonalityColumns), work)
+	var norm2 float64
+	for lo := 0; lo < r; lo += orthogonalityRows {
+		hi := min(lo+orthogonalityRows, r)
+		rows := v.Slice(lo, hi, 0, v.Cols)
+		for first := 0; first < lo; first += orthogonalityRows {
+			o.multiply(rows, v.Slice(first, first+orthogonalityRows, 0, v.Cols))
+			for i := range hi - lo {
+				row := o.exact.Row(i)
+				for j, c := range o.rest.Row(i) {
+					row[j] += c
 					norm2 += 2 * row[j] * row[j]
 				}
-				if j0 == i0 {
-					norm2 -= row[i] * row[i]
-				}
 				if omega.Data != nil {
-					copy(omega.Row(i0 + i)[j0:], row[:last])
+					copy(omega.Row(lo + i)[first:], row)
 				}
 			}
 		}
+		o.square(rows)
+		for i := range hi - lo {
+			row := o.exact.Row(i)[:i+1]
+			if !(row[i] <= 1.5) {
+				return math.Inf(1)
+			}
+			row[i]--
+			for j := range row {
+				row[j] += o.rest.Row(i)[j] + o.rest.Row(j)[i]
+				norm2 += 2 * row[j] * row[j]
+			}
+			norm2 -= row[i] * row[i]
+			if omega.Data != nil {
+				copy(omega.Row(lo + i)[lo:], row)
+			}
+		}
 	}
-	off := 2 * (be.Accuracy().Dot(k) + engine.Roundings + 4) * eps * math.Sqrt(1.5*float64(r)*lows)
+	off := 2 * (be.Accuracy().Dot(v.Cols) + engine.Roundings + 4) * eps * math.Sqrt(1.5*float64(r)*o.lows)
 	return (math.Sqrt(math.Max(norm2, 0))*(1+float64(r)*float64(r)*eps) + off) * inflate
+}
+
+// An orthogonality multiplies blocks of rows with each other.
+type orthogonality struct {
+	be            engine.Backend
+	left, right   twoSlices
+	product, part engine.Matrix
+	exact, rest   engine.Matrix // HHᵀ and what is added to it
+	lows          float64       // ‖L‖²_F of the rows that were squared
+}
+
+// newOrthogonality divides work among blocks of nb rows and kb columns.
+func newOrthogonality(be engine.Backend, nb, kb int, work []float64) orthogonality {
+	squares, blocks := work[:2*nb*nb], work[2*nb*nb:]
+	block := func(i int) engine.Matrix { return engine.View(nb, kb, blocks[i*nb*kb:(i+1)*nb*kb]) }
+	return orthogonality{
+		be: be, product: engine.View(nb, nb, squares[:nb*nb]), part: engine.View(nb, nb, squares[nb*nb:]),
+		left: twoSlices{block(0), block(1)}, right: twoSlices{block(2), block(3)},
+	}
+}
+
+// multiply makes exact + rest = ABᵀ.
+func (o *orthogonality) multiply(a, b engine.Matrix) {
+	o.exact, o.rest = o.product.Slice(0, a.Rows, 0, b.Rows), o.part.Slice(0, a.Rows, 0, b.Rows)
+	for k, beta := 0, 0.0; k < a.Cols; k, beta = k+orthogonalityColumns, 1 {
+		end := min(k+orthogonalityColumns, a.Cols)
+		x, y := o.left.split(a.Slice(0, a.Rows, k, end)), o.right.split(b.Slice(0, b.Rows, k, end))
+		o.be.Gemm(false, true, 1, x.high, y.high, beta, o.exact)
+		x.soften()
+		y.soften()
+		o.be.Gemm(false, true, 1, x.high, y.low, beta, o.rest)
+		o.be.Gemm(false, true, 1, x.low, y.high, 1, o.rest)
+	}
+}
+
+// square makes exact + rest + restᵀ = AAᵀ, of exact the lower triangle.
+func (o *orthogonality) square(a engine.Matrix) {
+	o.exact, o.rest = o.product.Slice(0, a.Rows, 0, a.Rows), o.part.Slice(0, a.Rows, 0, a.Rows)
+	for k, beta := 0, 0.0; k < a.Cols; k, beta = k+orthogonalityColumns, 1 {
+		x := o.left.split(a.Slice(0, a.Rows, k, min(k+orthogonalityColumns, a.Cols)))
+		o.be.Syrk(false, 1, x.high, beta, o.exact)
+		o.lows += x.soften()
+		o.be.Gemm(false, true, 1, x.high, x.low, beta, o.rest)
+	}
 }
 
 // twoSlices are rows V = H + L.

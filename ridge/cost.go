@@ -155,13 +155,15 @@ func (o *outlook) sketchCost(n int64, size, lanes int) (cost, error) {
 	if r := o.keepsSparse(live - kept); r > taken {
 		products, shrink = o.sparseSketchFlops(m, float64(r)), 0
 	}
-	work := m*float64(live) + float64(live)*float64(live) - k*k + float64(max(be.SymEigWork(live, kept), be.LeftMulWork(kept, o.d, live)))
+	// G twice, U, and what measures U.
+	measured := float64(live)*float64(live) + 4*math.Min(m, 256)*math.Min(float64(live), 512) + 3*m*m + m*float64(live)
+	work := measured + m*float64(live) + float64(live)*float64(live) - k*k + float64(max(be.SymEigWork(live, kept), be.LeftMulWork(kept, o.d, live)))
 	switch {
 	case store == fd.StoreScatter:
 		return cost{
 			flops:  (handledFlops+d)*d + sumFlops*d*d/2/p + 2*t*d,
 			read:   o.rowBytes(),
-			memory: 8 * sketches * (p*d + 5*d*d + float64(be.SymEigWork(o.d, o.d)) + 3*t*d + o.staged()),
+			memory: 8 * sketches * (p*d + 7*d*d + float64(be.SymEigWork(o.d, o.d)) + 3*t*d + o.staged()),
 		}, nil
 	case kept == o.d:
 		products, order, work = k*d*d/p, d, float64(be.SymEigWork(kept, kept))
