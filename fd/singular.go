@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/orthogonal"
 )
 
 // A singular is a singular value decomposition of rows R (k×d), of which V and σ are used: the
@@ -19,7 +20,7 @@ type singular struct {
 // measureSVDWork is the length of the workspace that factor needs for k×d rows.
 func measureSVDWork(k, d int) int {
 	q := min(k, d)
-	return k*q + q*q + orthogonalityWork(q, d)
+	return k*q + q*q + orthogonal.Work(q, d)
 }
 
 // factor decomposes R and returns pad with
@@ -49,7 +50,7 @@ func (x *singular) factor(be engine.Backend, m int, scratch engine.Matrix, work,
 		copy(scratch.Row(i), row)
 	}
 	c, z := engine.View(k, q, check[:k*q]), engine.View(q, q, check[k*q:k*q+q*q])
-	skew := lossOfOrthogonality(be, x.vt, engine.Matrix{}, check[k*q+q*q:])
+	skew := orthogonal.Loss(be, x.vt, engine.Matrix{}, check[k*q+q*q:])
 	if !(skew <= 0x1p-10) {
 		return 0, errNoConvergence
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/orthogonal"
 )
 
 // A Spectrum is a sketch as it is used: BᵀB = Vᵀ·diag(Sigma2)·V with orthonormal
@@ -175,7 +176,7 @@ func (p *Spectrum) measureSkew(be engine.Backend) (pad float64, err error) {
 	if r == 0 {
 		return 0, nil
 	}
-	p.Skew = lossOfOrthogonality(be, engine.View(r, d, p.V), engine.Matrix{}, make([]float64, orthogonalityWork(r, d)))
+	p.Skew = orthogonal.Loss(be, engine.View(r, d, p.V), engine.Matrix{}, make([]float64, orthogonal.Work(r, d)))
 	if !(p.Skew <= 0x1p-10) {
 		return 0, errNoConvergence
 	}

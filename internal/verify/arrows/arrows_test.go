@@ -33,6 +33,7 @@ func library(packages ...string) []string {
 var arrows = map[string][]string{
 	"internal/...":                {"internal/..."},
 	"internal/resolvent":          above(),
+	"internal/orthogonal":         above(),
 	"internal/verify/...":         library("internal/verify/..."),
 	"engine/internal/...":         {"engine/internal/...", "internal/..."},
 	"engine/purego/...":           {"engine/purego/...", "engine/internal/...", "internal/..."},

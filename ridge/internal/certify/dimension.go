@@ -15,7 +15,8 @@ import (
 func (a At) EffectiveDimension() interval.Interval {
 	rank, most := float64(a.Rank()), a.inverse()
 	slope := a.Gamma * most * most // the steepest of φ
-	pad := float64(a.eigen.Dim) * (a.bound.RoundOff*slope + few*eps)
+	tail := (24*eps + a.factor.skew*eps) * a.bound.Frobenius2 // of ‖A‖²_F and of the lengths of V's rows
+	pad := float64(a.eigen.Dim)*(a.bound.RoundOff*slope+few*eps) + tail*slope
 	return interval.Interval{
 		Lo: math.Min(rank, math.Max(0, a.leastDimension()-pad)),
 		Hi: math.Min(rank, a.mostDimension()+pad),

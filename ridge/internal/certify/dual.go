@@ -157,7 +157,7 @@ func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 	if !(omega < 0.5) {
 		return interval.Nonnegative()
 	}
-	skew := 2 * roundoff.Tridiagonal(n) * eps * 2 / sigma2
+	skew := 2 * f.T.Skew / sigma2 * inflate
 	var sum interval.Interval
 	for i, v := range l.Diagonal {
 		round := 2*n*eps + few*eps

@@ -99,7 +99,8 @@ func TestDualLeftOut(t *testing.T) {
 			norms = append(norms, a[j])
 		}
 		g := []float64{a[0]*a[0] + sign*streamed, a[1]*a[1] + sign*streamed}
-		tri := NewTridiagonal(g, []float64{0}, norms, streamed, 1e-14*size2)
+		tri := NewTridiagonal(g, []float64{0}, norms, streamed)
+		tri.Reduced = 1e-14 * size2
 		e := &Dual{Rows: 2, Dim: 2, Size: math.Sqrt(size2), Off: []float64{0, 0}}
 		v := e.LeftOut(&Factored{Gamma: gamma, T: tri}, &DualLeft{Diagonal: diagonal, Norms: []float64{math.Inf(1), math.Inf(1)}, Missed: missed, Energy: energy})
 		if !(v.Lo <= want*(1+1e-12) && want <= v.Hi*(1+1e-12)) || !(v.Hi <= 1.1*v.Lo+20*energy*(1+want)+1e-9) && energy == 0 {
@@ -111,7 +112,7 @@ func TestDualLeftOut(t *testing.T) {
 // TestDualLeftOutTiny: at a γ whose reciprocal overflows nothing is said.
 func TestDualLeftOutTiny(t *testing.T) {
 	const gamma = 1e-310 // as are the eigenvalues of G, so that 1 − h = ½
-	tri := NewTridiagonal([]float64{gamma, gamma}, []float64{0}, []float64{1e-155, 1e-155}, 0, 0)
+	tri := NewTridiagonal([]float64{gamma, gamma}, []float64{0}, []float64{1e-155, 1e-155}, 0)
 	e := &Dual{Rows: 2, Dim: 2, Off: []float64{0, 0}}
 	one := 1.0
 	v := e.LeftOut(&Factored{Gamma: gamma, T: tri}, &DualLeft{Diagonal: []float64{one / gamma, one / gamma}, Norms: []float64{1e-155, 1e-155}, Missed: []float64{1e-150, 1e-150}})
@@ -160,7 +161,7 @@ func TestDualBeyondRange(t *testing.T) {
 // it.
 func TestDualLargest(t *testing.T) {
 	const gamma, a = 0x1.8p1023, 0x1p990
-	tri := NewTridiagonal([]float64{a, a}, []float64{0}, []float64{0x1p495, 0x1p495}, 0, 0)
+	tri := NewTridiagonal([]float64{a, a}, []float64{0}, []float64{0x1p495, 0x1p495}, 0)
 	e := &Dual{Rows: 2, Dim: 2, Size: 0x1p496, Off: []float64{0, 0}}
 	f := &Factored{Gamma: gamma, T: tri}
 	if v := e.Dimension(f); !(v.Lo <= 2*(a/gamma) && v.Hi >= 2*(a/gamma) && v.Lo < v.Hi) {

@@ -16,14 +16,15 @@ type Tridiagonal struct {
 	Beside   []float64 // one less
 	Columns  []float64 // norms of the columns of A
 	Streamed float64   // bounds ‖K̃ − K‖, of which K̃ is what was summed
-	Reduced  float64   // bounds ‖K̃ − QTQᵀ‖: calibrated
+	Reduced  float64   // bounds ‖K̃ − QTQᵀ‖ for an orthogonal Q
+	Skew     float64   // bounds how far the Q that was computed is from this Q
 	norm     float64   // bounds ‖T‖
 	least    float64   // at most λ_min(T)
 }
 
-// NewTridiagonal keeps the slices, see [Tridiagonal].
-func NewTridiagonal(diagonal, beside, columns []float64, streamed, reduced float64) *Tridiagonal {
-	t := &Tridiagonal{Diagonal: diagonal, Beside: beside, Columns: columns, Streamed: streamed, Reduced: reduced}
+// NewTridiagonal keeps the slices, see [Tridiagonal]. Reduced and Skew are for the caller to set.
+func NewTridiagonal(diagonal, beside, columns []float64, streamed float64) *Tridiagonal {
+	t := &Tridiagonal{Diagonal: diagonal, Beside: beside, Columns: columns, Streamed: streamed}
 	for i, a := range diagonal {
 		row := math.Abs(a)
 		if i > 0 {

@@ -30,14 +30,14 @@ func matrices(rng *rand.Rand) map[string]*Tridiagonal {
 			for i := range d {
 				a[i], b[i] = entry(i)
 			}
-			out[fmt.Sprintf("%s, d = %d", name, d)] = NewTridiagonal(a, b[:d-1], make([]float64, d), 0, 0)
+			out[fmt.Sprintf("%s, d = %d", name, d)] = NewTridiagonal(a, b[:d-1], make([]float64, d), 0)
 		}
 		a, b := make([]float64, d), make([]float64, d-1) // rows add up to nothing, so that T is singular
 		for i := range b {
 			b[i] = -float64(1 + rng.IntN(100))
 			a[i], a[i+1] = a[i]-b[i], a[i+1]-b[i]
 		}
-		out[fmt.Sprintf("singular, d = %d", d)] = NewTridiagonal(a, b, make([]float64, d), 0, 0)
+		out[fmt.Sprintf("singular, d = %d", d)] = NewTridiagonal(a, b, make([]float64, d), 0)
 	}
 	return out
 }
@@ -111,7 +111,7 @@ func TestTridiagonal(t *testing.T) {
 // TestTridiagonalIndefinite: where round-off may be all that there is of an eigenvalue, nothing is
 // said.
 func TestTridiagonalIndefinite(t *testing.T) {
-	m := NewTridiagonal([]float64{1, 0, 1}, []float64{1, 0}, make([]float64, 3), 0, 0) // (1 ± √5)/2 and 1
+	m := NewTridiagonal([]float64{1, 0, 1}, []float64{1, 0}, make([]float64, 3), 0) // (1 ± √5)/2 and 1
 	if !(m.least <= -0.6180339) || !(m.least >= -0.6180341) {
 		t.Errorf("least eigenvalue %v", m.least)
 	}
@@ -126,7 +126,8 @@ func TestTridiagonalIndefinite(t *testing.T) {
 // one is what is known of a problem of one feature, K = 1, of which K̃ = 1.01 was summed, at γ.
 func one(gamma float64) (*Streamed, *Factored) {
 	e := &Streamed{Rows: 3, Dim: 1, TSS: []float64{1}, Size: 1, Columns: Columns{Displaced: make([]float64, 2)}}
-	t := NewTridiagonal([]float64{1.01}, nil, []float64{1}, 0.01, 0.02)
+	t := NewTridiagonal([]float64{1.01}, nil, []float64{1}, 0.01)
+	t.Reduced = 0.02
 	return e, &Factored{Gamma: gamma, Data: make([]float64, 2), T: t}
 }
 

@@ -43,16 +43,22 @@ type Turned struct {
 	work []float64
 }
 
-// NewTurned reduces the d×d matrix a, of which the lower triangle is read and all is overwritten.
-// columns are the norms of those of A, of which a is the Gram matrix but for streamed in norm; size2
-// bounds the trace. It is nil where T is beyond range.
-func NewTurned(be engine.Backend, d int, a, columns []float64, streamed, size2 float64) *Turned {
+// NewTurned reduces the matrix k (d×d, lower triangle) in a, of d² elements. columns are the norms
+// of the columns of A, whose Gram matrix k is but for streamed in norm. It is nil if T is beyond
+// range.
+func NewTurned(be engine.Backend, k engine.Matrix, a, columns []float64, streamed float64) *Turned {
+	d := k.Rows
+	for i := range d {
+		copy(a[i*d:i*d+i+1], k.Row(i))
+	}
 	r := &Turned{be: be, d: d, a: a, tau: make([]float64, d), ldl: make([]float64, 2*d)}
 	diagonal, beside := make([]float64, d), make([]float64, d-1)
 	if !be.Tridiagonal(engine.View(d, d, a), diagonal, beside, r.tau, make([]float64, be.TridiagonalWork(d))) {
 		return nil
 	}
-	r.T = certify.NewTridiagonal(diagonal, beside, columns, streamed, roundoff.Eps*roundoff.Tridiagonal(float64(d))*size2)
+	r.T = certify.NewTridiagonal(diagonal, beside, columns, streamed)
+	off := r.defect(k)
+	r.T.Reduced, r.T.Skew = off.reduced, off.skew
 	return r
 }
 
@@ -88,13 +94,9 @@ func (s *System) Reduce() *Reduction {
 	}
 	e, d := f.normalEquations, f.d
 	q := d + e.t
-	a := make([]float64, d*d)
-	for i := range d {
-		copy(a[i*d:i*d+i+1], e.sum[i*q:])
-	}
 	size := vec.Norm(e.col[:d])
 	streamed := roundoff.Unit*roundoff.GramSum(e.chain)*size*size + float64(d)*roundoff.LostSquares
-	turned := NewTurned(e.be, d, a, e.col[:d], streamed, size*size)
+	turned := NewTurned(e.be, engine.Strided(d, d, e.sum, q), make([]float64, d*d), e.col[:d], streamed)
 	if turned == nil {
 		return nil
 	}

@@ -32,13 +32,9 @@ func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certi
 // Reduce makes G = QTQᵀ, T tridiagonal, in a, of n² elements: for many γ. It is nil where T is beyond
 // range.
 func (g *Gram) Reduce(be engine.Backend, a []float64) *direct.Turned {
-	n := g.N
-	for i := range n {
-		copy(a[i*n:i*n+i+1], g.G[i*n:i*n+i+1])
-	}
 	size := vec.Norm(g.Norms)
 	streamed := roundoff.Unit*g.Units*size*size + g.Lost
-	return direct.NewTurned(be, n, a, g.Norms, streamed*roundoff.Inflate, size*size)
+	return direct.NewTurned(be, engine.View(g.N, g.N, g.G), a, g.Norms, streamed*roundoff.Inflate)
 }
 
 // Columns are those of the Q of a reduction, one after the other (n×n).

@@ -1,7 +1,7 @@
 // Package roundoff has the constants that the round-off terms of certificates are made of and
 // that are more than a few operations, each with what it follows from. Those of a backend are
-// in engine.Accuracy: it promises them. Those of a sketch's own arithmetic are in package fd
-// (bound.go, SkewV).
+// in engine.Accuracy: it promises them. Eigenvectors, and reductions to tridiagonal form, are
+// measured when they are made (fd/measure.go, ridge/internal/direct/defect.go).
 //
 // A sum of n products, in whatever order, is off by at most n·eps/2 of the sum of their
 // magnitudes, and rows that are repeated come close to that: all their roundings go the
@@ -102,13 +102,6 @@ func Pass(gradient int, sparse bool) float64 {
 // GramSum bounds the error of Kᵢⱼ as it is summed, in units of Unit·‖aᵢ‖‖aⱼ‖: the chain, and one
 // for what is of second order.
 func GramSum(chain float64) float64 { return chain + 1 }
-
-// Tridiagonal bounds how far the eigenvalues of T = QᵀKQ are from those of K, as it is summed, for
-// d features, in units of Eps·‖A‖²_F. It is calibrated, by TestReduction of package direct, as what
-// can be proved is many times what is ever seen: 0.05·d, of entries that are all equal, where the
-// norms of the reflections' vectors are sums of d/4 terms that round the same way. Other data stay
-// below 4.
-func Tridiagonal(d float64) float64 { return 32 + d/4 }
 
 // LostSquares is what an entry of K, a sum over fewer than 2³⁴ rows, loses to underflow:
 // [Underflow] for each row.

@@ -1,0 +1,149 @@
+// Package orthogonal measures how far the rows of a matrix are from orthonormal.
+package orthogonal
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+)
+
+const (
+	eps     = 0x1p-52
+	inflate = 1.01 // covers the round-off of evaluating bounds, which are sums of numbers that are not negative
+)
+
+// grid added to and taken off a number of at most 1.5 rounds it to a multiple of 2⁻²⁶.
+const grid = 0x1.8p26
+
+// blockRows and blockColumns are the sizes of the blocks of V that
+// Loss multiplies at a time.
+const (
+	blockRows    = 256
+	blockColumns = 512
+)
+
+// Work is the length of the workspace that Loss needs for r×k vectors.
+func Work(r, k int) int {
+	nb, kb := min(r, blockRows), min(k, blockColumns)
+	return 4*nb*kb + 2*nb*nb
+}
+
+// Loss returns a bound on ‖Ω‖_F, Ω = VVᵀ − I, that includes its own round-off. It is
+// +Inf if a row is much longer than 1. V is r×k. Where omega (r×r) has data, its lower triangle is
+// overwritten with Ω.
+//
+// With V = H + L, where entries of H are multiples of 2⁻²⁶, the product HHᵀ is without error: its
+// partial sums are multiples of 2⁻⁵² and less than 2 (K. Ozaki, T. Ogita, S. Oishi, S. Rump,
+// Numer. Algorithms 59, 2012). The rest, (V − L/2)Lᵀ + L(V − L/2)ᵀ, is smaller by 2⁻²⁷√k.
+func Loss(be engine.Backend, v, omega engine.Matrix, work []float64) float64 {
+	r := v.Rows
+	o := newMultiplier(be, min(r, blockRows), min(v.Cols, blockColumns), work)
+	var norm2 float64
+	for lo := 0; lo < r; lo += blockRows {
+		hi := min(lo+blockRows, r)
+		rows := v.Slice(lo, hi, 0, v.Cols)
+		for first := 0; first < lo; first += blockRows {
+			o.multiply(rows, v.Slice(first, first+blockRows, 0, v.Cols))
+			for i := range hi - lo {
+				row := o.exact.Row(i)
+				for j, c := range o.rest.Row(i) {
+					row[j] += c
+					norm2 += 2 * row[j] * row[j]
+				}
+				if omega.Data != nil {
+					copy(omega.Row(lo + i)[first:], row)
+				}
+			}
+		}
+		o.square(rows)
+		for i := range hi - lo {
+			row := o.exact.Row(i)[:i+1]
+			if !(row[i] <= 1.5) {
+				return math.Inf(1)
+			}
+			row[i]--
+			for j := range row {
+				row[j] += o.rest.Row(i)[j] + o.rest.Row(j)[i]
+				norm2 += 2 * row[j] * row[j]
+			}
+			norm2 -= row[i] * row[i]
+			if omega.Data != nil {
+				copy(omega.Row(lo + i)[lo:], row)
+			}
+		}
+	}
+	off := 2 * (be.Accuracy().Dot(v.Cols) + engine.Roundings + 4) * eps * math.Sqrt(1.5*float64(r)*o.lows)
+	return (math.Sqrt(math.Max(norm2, 0))*(1+float64(r)*float64(r)*eps) + off) * inflate
+}
+
+// A multiplier multiplies blocks of rows with each other.
+type multiplier struct {
+	be            engine.Backend
+	left, right   twoSlices
+	product, part engine.Matrix
+	exact, rest   engine.Matrix // HHᵀ and what is added to it
+	lows          float64       // ‖L‖²_F of the rows that were squared
+}
+
+// newMultiplier divides work among blocks of nb rows and kb columns.
+func newMultiplier(be engine.Backend, nb, kb int, work []float64) multiplier {
+	squares, blocks := work[:2*nb*nb], work[2*nb*nb:]
+	block := func(i int) engine.Matrix { return engine.View(nb, kb, blocks[i*nb*kb:(i+1)*nb*kb]) }
+	return multiplier{
+		be: be, product: engine.View(nb, nb, squares[:nb*nb]), part: engine.View(nb, nb, squares[nb*nb:]),
+		left: twoSlices{block(0), block(1)}, right: twoSlices{block(2), block(3)},
+	}
+}
+
+// multiply makes exact + rest = ABᵀ.
+func (o *multiplier) multiply(a, b engine.Matrix) {
+	o.exact, o.rest = o.product.Slice(0, a.Rows, 0, b.Rows), o.part.Slice(0, a.Rows, 0, b.Rows)
+	for k, beta := 0, 0.0; k < a.Cols; k, beta = k+blockColumns, 1 {
+		end := min(k+blockColumns, a.Cols)
+		x, y := o.left.split(a.Slice(0, a.Rows, k, end)), o.right.split(b.Slice(0, b.Rows, k, end))
+		o.be.Gemm(false, true, 1, x.high, y.high, beta, o.exact)
+		x.soften()
+		y.soften()
+		o.be.Gemm(false, true, 1, x.high, y.low, beta, o.rest)
+		o.be.Gemm(false, true, 1, x.low, y.high, 1, o.rest)
+	}
+}
+
+// square makes exact + rest + restᵀ = AAᵀ, of exact the lower triangle.
+func (o *multiplier) square(a engine.Matrix) {
+	o.exact, o.rest = o.product.Slice(0, a.Rows, 0, a.Rows), o.part.Slice(0, a.Rows, 0, a.Rows)
+	for k, beta := 0, 0.0; k < a.Cols; k, beta = k+blockColumns, 1 {
+		x := o.left.split(a.Slice(0, a.Rows, k, min(k+blockColumns, a.Cols)))
+		o.be.Syrk(false, 1, x.high, beta, o.exact)
+		o.lows += x.soften()
+		o.be.Gemm(false, true, 1, x.high, x.low, beta, o.rest)
+	}
+}
+
+// twoSlices are rows V = H + L.
+type twoSlices struct{ high, low engine.Matrix }
+
+// split returns the slices of v, in the memory of s.
+func (s twoSlices) split(v engine.Matrix) twoSlices {
+	s.high, s.low = s.high.Slice(0, v.Rows, 0, v.Cols), s.low.Slice(0, v.Rows, 0, v.Cols)
+	for i := range v.Rows {
+		h, l := s.high.Row(i), s.low.Row(i)
+		for j, x := range v.Row(i) {
+			t := x + grid - grid
+			h[j], l[j] = t, x-t
+		}
+	}
+	return s
+}
+
+// soften overwrites H with H + L/2 and returns ‖L‖²_F.
+func (s twoSlices) soften() (norm2 float64) {
+	for i := range s.low.Rows {
+		h := s.high.Row(i)
+		for j, l := range s.low.Row(i) {
+			h[j] += l / 2
+			norm2 += l * l
+		}
+	}
+	return norm2
+}

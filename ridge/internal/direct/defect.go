@@ -1,0 +1,90 @@
+package direct
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/orthogonal"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// A defect is what a reduction K = QTQᵀ is off by, as measured. An orthogonal Q̄ exists with
+//
+//	‖K − Q̄TQ̄ᵀ‖ ≤ reduced,   ‖Q − Q̄‖ ≤ skew.
+//
+// So the eigenvalues of T are those of K but for reduced (docs/math.md §14).
+type defect struct{ reduced, skew float64 }
+
+// defectRows is the number of rows of P = Qᵀ, and of K, that are multiplied at a time.
+const defectRows = 256
+
+// defect measures the reduction of the matrix k (d×d, lower triangle). It takes some 2d³
+// multiply-adds and the making of Q, and d² numbers of memory.
+func (r *Turned) defect(k engine.Matrix) defect {
+	d, be := r.d, r.be
+	p := make([]float64, d*d)
+	for i := range d {
+		p[i*d+i] = 1
+	}
+	r.Turn(false, p) // row i is column i of Q
+	nb := min(d, defectRows)
+	x, part, rest := make([]float64, nb*d), make([]float64, nb*d), make([]float64, nb*d)
+	var off, kSize float64 // Frobenius norms
+	for lo := 0; lo < d; lo += nb {
+		hi := min(lo+nb, d)
+		rows, width := hi-lo, hi
+		left, product := engine.Strided(rows, width, rest, d), engine.Strided(rows, width, part, d)
+		for i := range rows {
+			copy(left.Row(i)[:lo+i+1], k.Row(lo + i)[:lo+i+1])
+		}
+		kSize = math.Hypot(kSize, triangleNorm(left, lo))
+		for first := 0; first < d; first += nb {
+			last := min(first+nb, d)
+			r.timesT(p, first, last, x)
+			be.Gemm(true, false, 1, engine.Strided(last-first, rows, p[first*d+lo:], d), engine.Strided(last-first, width, x, d), 0, product)
+			for i := range rows {
+				vec.Axpy(-1, product.Row(i)[:lo+i+1], left.Row(i)[:lo+i+1])
+			}
+		}
+		off = math.Hypot(off, triangleNorm(left, lo))
+	}
+	skew := orthogonal.Loss(be, engine.View(d, d, p), engine.Matrix{}, make([]float64, orthogonal.Work(d, d)))
+	if !(skew <= 0x1p-10) {
+		return defect{math.Inf(1), math.Inf(1)}
+	}
+	// ‖|P|ᵀ|X|‖_F ≤ ‖P‖_F‖X‖_F for X = TP, and ‖|T||P|‖_F ≤ √3·‖T‖_F, as rows of T have three elements.
+	n, size := float64(d), math.Hypot(vec.Norm(r.T.Diagonal), math.Sqrt2*vec.Norm(r.T.Beside))
+	products := (be.Accuracy().Sum(nb) + engine.Roundings + 3) * math.Sqrt(n) * size
+	sums := math.Ceil(n/float64(nb)) * (kSize + size)
+	off += (products+sums)*roundoff.Eps*roundoff.Inflate + n*roundoff.LostSquares
+	return defect{reduced: (off + skew*(1+skew)*size) * roundoff.Inflate, skew: skew}
+}
+
+// timesT overwrites the rows of x with rows first to last of TP.
+func (r *Turned) timesT(p []float64, first, last int, x []float64) {
+	d := r.d
+	for i := first; i < last; i++ {
+		row, own := x[(i-first)*d:(i-first+1)*d], p[i*d:(i+1)*d]
+		for j, v := range own {
+			row[j] = r.T.Diagonal[i] * v
+		}
+		if i > 0 {
+			vec.Axpy(r.T.Beside[i-1], p[(i-1)*d:i*d], row)
+		}
+		if i+1 < d {
+			vec.Axpy(r.T.Beside[i], p[(i+1)*d:(i+2)*d], row)
+		}
+	}
+}
+
+// triangleNorm is the Frobenius norm of rows of a symmetric matrix, of which a has the lower
+// triangle: row i ends at column first+i, and other elements count twice.
+func triangleNorm(a engine.Matrix, first int) (norm float64) {
+	for i := range a.Rows {
+		row := a.Row(i)[:first+i+1]
+		norm = math.Hypot(norm, math.Sqrt2*vec.Norm(row[:first+i]))
+		norm = math.Hypot(norm, row[first+i])
+	}
+	return norm
+}
