@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/excerpt"
@@ -54,6 +56,10 @@ func mismatched(format string, args ...any) error {
 // NonFinite is set where a number is NaN, infinite or beyond the range of float64, Missing where
 // there is no value, or NaN in an array, and Omittable where the rows can be read if the column, which is that of a
 // feature, is left out, and the hint says so.
+//
+// Texts are the features that hold texts, and could be categorical (see [Cells]), as far as the file
+// was read. Others are the features of other types that no number is made of. The message is about
+// the first of all these. A column without a name is given by its number.
 type InputError struct {
 	File         string
 	Line, Column int
@@ -61,6 +67,8 @@ type InputError struct {
 	NonFinite    bool
 	Missing      bool
 	Omittable    bool
+	Texts        []string
+	Others       []string
 	Err          error  // the cause, if another error
 	Hint         string // what would help, printed last; "": nothing is said
 
@@ -79,10 +87,23 @@ func (e *InputError) Error() string {
 	if e.Err != nil {
 		s += ": " + excerpt.Message(e.Err.Error())
 	}
+	if n := len(e.Texts) + len(e.Others); n > 1 {
+		s += fmt.Sprintf("; %d columns hold no numbers: %s", n, listed(slices.Concat(e.Texts, e.Others)))
+	}
 	if e.Hint != "" {
 		s += "; " + e.Hint
 	}
 	return s
+}
+
+// listed are names, of many the first.
+func listed(names []string) string {
+	const most = 40
+	more := ""
+	if len(names) > most {
+		names, more = names[:most], ", …"
+	}
+	return strings.Join(excerpt.All(names), ", ") + more
 }
 
 func (e *InputError) Unwrap() error { return e.Err }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
@@ -45,8 +44,8 @@ type Learnt struct {
 // the others: of a column without its missing values, Σwx/Σw over the training rows that have it, of
 // weight w. Every share makes this call, and all come to the same bits.
 //
-// A column that has to have a mean and no value to take it of, more than 2²⁰ levels, and a level
-// that is no UTF-8 are an *[InputError]; sparse rows are [ErrShape].
+// A column that has to have a mean and no value to take it of, and more than 2²⁰ levels, are an
+// *[InputError]; sparse rows are [ErrShape].
 func (e *Encoding) Learn(ctx context.Context, src Source, o LearnOptions) (*Learnt, error) {
 	if err := e.fits(src); err != nil {
 		return nil, err
@@ -214,11 +213,6 @@ func (l *learner) seen() (*seen, error) {
 		}
 		if l.gaps[c] {
 			levels = append(levels, "")
-		}
-		for _, level := range levels {
-			if !utf8.ValidString(level) {
-				return nil, l.fail(c, "the level %q is no UTF-8; convert the file", excerpt.Of(level))
-			}
 		}
 		out.Levels[c] = levels
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 )
 
 // A Lexicon numbers the texts of a categorical column: each text has a code, a whole number from
@@ -30,8 +31,9 @@ const (
 	mostText   = 64 << 20
 )
 
-// Code is the code of a text, without the blanks around it. ok is false where there would be more
-// than 2²⁰ texts, or more than 64 MiB of them: a column of names or of numbers is no category.
+// Code is the code of a text, without the blanks around it. ok is false if there would be more
+// than 2²⁰ texts, or more than 64 MiB of them: a column of names or of numbers is no category. It is
+// false too if the text is not UTF-8.
 func (l *Lexicon) Code(text []byte) (code float64, ok bool) {
 	if m := l.known.Load(); m != nil {
 		if c, ok := (*m)[string(text)]; ok {
@@ -57,7 +59,7 @@ func (l *Lexicon) ask(text string) (code float64, ok bool) {
 	defer l.mu.Unlock()
 	c, ok := l.codes[text]
 	if !ok {
-		if len(l.texts) == mostLevels || l.size+len(text) > mostText {
+		if len(l.texts) == mostLevels || l.size+len(text) > mostText || !utf8.ValidString(text) {
 			return 0, false
 		}
 		if l.codes == nil {

@@ -598,7 +598,7 @@ func TestCommandsRefuse(t *testing.T) {
 		"merge targets":         {[]string{"merge", in("a"), in("target"), "-o", out}, "the target is"},
 		"merge scalings":        {[]string{"merge", in("a"), in("scaled"), "-o", out}, "were standardised by different means"},
 		"merge features":        {[]string{"merge", in("a"), in("poly"), "-o", out}, "their columns or features differ"},
-		"merge a model":         {[]string{"merge", in("a"), in("model"), "-o", out}, in("model") + ": "},
+		"merge a model":         {[]string{"merge", in("a"), in("model"), "-o", out}, in("model") + " is a model, not a sketch; "},
 		"merge what is cut":     {[]string{"merge", in("a"), cut, "-o", out}, cut + ": "},
 		"merge what is damaged": {[]string{"merge", in("a"), damaged, "-o", out}, damaged + ": "},
 		"merge what is missing": {[]string{"merge", in("a"), in("none"), "-o", out}, "no such file"},

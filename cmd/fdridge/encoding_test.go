@@ -310,7 +310,7 @@ func TestEncodedRefusals(t *testing.T) {
 		{append(fit, write(t, "header.csv", "a,b,y\n"), "--missing", "mean"), "there are no rows to learn columns from"},
 		{append(fit, data, "--onehot", "b", "--missing", "mean", "--holdout", "0.999999"), "none of 4 rows is left to take means of: all are held out, or have no weight"},
 		{append(fit, data, "--missing", "median"), "--missing: \"median\" must be one of refuse, mean, drop"},
-		{append(fit, latin, "--onehot", "b"), "is no UTF-8"},
+		{append(fit, latin, "--onehot", "b"), ":2:3: column b has a text that is not UTF-8"},
 		{append(fit, data, "--onehot", "b", "--cache", ".", "--cache-keep"), "--cache-keep: the levels of --onehot"},
 		{append(fit, "-", "--onehot", "b"), "--onehot: it takes a pass over the rows of its own, and standard input"},
 		{append(fit, "-", "--missing", "mean"), "--missing mean: it takes a pass"},

@@ -169,7 +169,7 @@ func (o *fitOptions) run(ctx context.Context, ranks *job.Ranks, stdout, stderr i
 		return err
 	}
 	cache := &rowCache{cacheFlags: &o.rows}
-	err = j.End(nameColumns(o.fit(ctx, j, session{ranks: ranks, seen: seen, cache: cache, alone: true, holdout: o.held.holdout()}, be, bar, stdout, stderr)))
+	err = j.End(o.nameColumns(o.fit(ctx, j, session{ranks: ranks, seen: seen, cache: cache, alone: true, holdout: o.held.holdout()}, be, bar, stdout, stderr)))
 	cache.end(bar, stderr)
 	return err
 }

@@ -3,12 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
 )
 
 // nameColumns adds the flags to an error of rows to be fitted that says what would help.
-func nameColumns(err error) error {
+func (o *inputFlags) nameColumns(err error) error {
 	e, ok := errors.AsType[*dataset.InputError](err)
 	switch {
 	case !ok:
@@ -18,10 +21,50 @@ func nameColumns(err error) error {
 		return fmt.Errorf("%w (--columns; or --missing mean or drop)", err)
 	case e.Missing:
 		return fmt.Errorf("%w (--missing drop leaves such rows out)", err)
+	case e.Omittable && len(e.Texts)+len(e.Others) > 0:
+		return fmt.Errorf("%w (%s)", err, o.withoutTexts(e))
 	case e.Omittable:
 		return fmt.Errorf("%w (--columns; or see --missing and --onehot)", err)
 	}
 	return err
+}
+
+// withoutTexts says by which flags the rows of an error can be read.
+func (o *inputFlags) withoutTexts(e *dataset.InputError) string {
+	const most = 40
+	all := slices.Concat(e.Texts, e.Others)
+	if len(all) > most || slices.ContainsFunc(all, func(name string) bool { return !plainName.MatchString(name) }) {
+		return "--columns; or see --onehot"
+	}
+	oneHot := ""
+	if len(e.Texts) > 0 {
+		oneHot = "--onehot " + strings.Join(append(splitList(o.oneHot), e.Texts...), ",")
+	}
+	omit := func(names []string) string {
+		if listed := splitList(o.columns); len(listed) > 0 && !strings.HasPrefix(listed[0], "-") {
+			return "--columns without " + strings.Join(names, ",")
+		}
+		return "--columns=" + strings.Join(append(splitList(o.columns), minus(names)...), ",")
+	}
+	switch {
+	case len(e.Texts) == 0:
+		return omit(all)
+	case len(e.Others) == 0:
+		return oneHot + "; or " + omit(all)
+	}
+	return oneHot + " and " + omit(e.Others) + "; or " + omit(all)
+}
+
+// plainName matches names that a list of a flag takes as they are.
+var plainName = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.:/%+-]*$`)
+
+// minus puts a - before each name.
+func minus(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = "-" + name
+	}
+	return out
 }
 
 // nameModel says what would help where a model cannot predict for rows: none of its columns can be

@@ -139,6 +139,9 @@ func runLive(cmd *cobra.Command, o *liveRun, runs *runFlags) error {
 
 // run keeps the sketch until the rows end or the command is told to.
 func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *progress) (err error) {
+	if err := wantSketch.check(o.out); err != nil {
+		return badInput("--out: %w", err)
+	}
 	file, err := live.Open(o.out)
 	if err != nil {
 		return fmt.Errorf("--out: %w", err)

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +23,7 @@ import (
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -120,18 +120,7 @@ func message(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}
-	return printable(excerpt.Message(strings.ReplaceAll(err.Error(), "\n", "; ")))
-}
-
-// printable replaces characters that a terminal might take for commands: a message may quote
-// the name of a column, and a file may have anything there.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
+	return printable.Text(excerpt.Message(strings.ReplaceAll(err.Error(), "\n", "; ")))
 }
 
 // noArguments refuses words that belong to no flag.

@@ -13,6 +13,9 @@ import (
 
 // readModel reads and validates a model file.
 func readModel(name string) (*model.Model, error) {
+	if err := wantModel.check(name); err != nil {
+		return nil, badInput("--model: %w", err)
+	}
 	text, err := readText(name)
 	if err != nil {
 		return nil, badInput("--model: %w", err)

@@ -58,7 +58,7 @@ be sooner. Memory includes the program with its reader as it stands then.`,
 			if err != nil {
 				return err
 			}
-			return nameData(o.in.data.value+o.sketch, nameColumns(o.run(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())))
+			return nameData(o.in.data.value+o.sketch, o.in.nameColumns(o.run(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())))
 		},
 	}
 	o.in.unpiped = "plan reads rows more than once, to time it: make a sketch of them (sketch --data -), and plan from that (--sketch)"

@@ -92,6 +92,9 @@ func (o *plotOptions) run(names []string, stdout io.Writer) error {
 
 // readDrawable reads a report or a model, or a sketch.
 func readDrawable(name string) (*report.Drawable, error) {
+	if err := wantChart.check(name); err != nil {
+		return nil, err
+	}
 	text, err := readText(name)
 	if err != nil {
 		return nil, badInput("%w", err)

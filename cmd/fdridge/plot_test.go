@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"image/png"
 	"math"
@@ -122,7 +123,7 @@ func TestPlotBadInput(t *testing.T) {
 		"itself":        {[]string{svg, "-o", svg}, "would be overwritten"},
 		"no folder":     {[]string{housing, "-o", filepath.Join(dir, "none", "c.svg")}, "there is no folder"},
 		"missing":       {[]string{filepath.Join(dir, "none"), "-o", svg}, "no such file"},
-		"no sketch":     {[]string{housing, "-o", svg}, "neither JSON nor a sketch"},
+		"no sketch":     {[]string{housing, "-o", svg}, "is a csv table, not a report, a model or a sketch"},
 		"no report":     {[]string{write(t, "r", `{"a": 1}`), "-o", svg}, "is no report"},
 		"damaged":       {[]string{write(t, "r", `{"fits": [`), "-o", svg}, "is no report"},
 		"other type":    {[]string{write(t, "r", `{"fits": 7}`), "-o", svg}, "is no report"},
@@ -189,5 +190,48 @@ func TestTraceTargets(t *testing.T) {
 	}
 	if len(seen) != 4 || len(v.Trace) != 4 || unbounded == 0 {
 		t.Errorf("%d traces of %v, %d points without a bound", len(v.Trace), seen, unbounded)
+	}
+}
+
+// TestPlotExtremes: fits at any γ above zero have a page and can be drawn, and so can a sketch whose
+// numbers were changed, unless it is refused.
+func TestPlotExtremes(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	data := write(t, "data.csv", rowsCSV(30))
+	for _, gammas := range []string{"1e-200,1e200", "1,1e307", "5e-324,1", "5e-324,1.7976931348623157e308", "1,1.0000000000000002"} {
+		code, text, errs := call("fit", "--data", data, "--target", "y", "--gamma", gammas, "--json", "--report", in("page.html"))
+		if code != done && code != short {
+			t.Errorf("gamma %s: exit %d, %s", gammas, code, errs)
+			continue
+		}
+		parsePage(t, in("page.html"))
+		must(t, "plot", write(t, "report.json", text), "--kind", "path", "-o", in("path.svg"))
+	}
+	must(t, "sketch", "--data", data, "--target", "y", "--size", "2", "-o", in("s"))
+	text, err := os.ReadFile(in("s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := int(binary.LittleEndian.Uint64(text[88:]))
+	drawn := 0
+	for offset := 80; offset+8 < inner; offset += 8 {
+		for i, v := range []float64{5e-324, 1e-200, 1e150, math.MaxFloat64, math.Inf(1), math.NaN(), -1} {
+			if os.Getenv("FDRIDGE_THOROUGH") == "" && (offset/8+i)%19 > 0 {
+				continue
+			}
+			forged := sealed(t, in("s"), map[int]uint64{offset: math.Float64bits(v)})
+			for _, kind := range []string{"spectrum", "path"} {
+				switch code, _, errs := call("plot", forged, "--kind", kind, "-o", in("forged.svg")); {
+				case code == done:
+					drawn++
+				case errs == "" || strings.Count(errs, "\n") != 1:
+					t.Errorf("byte %d, %v, %s: exit %d, %q", offset, v, kind, code, errs)
+				}
+			}
+		}
+	}
+	if drawn == 0 {
+		t.Error("no sketch was drawn")
 	}
 }

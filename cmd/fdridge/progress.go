@@ -15,6 +15,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -204,6 +205,7 @@ func (l checkpointLog) Tell(level slog.Level, message string, at job.Position) {
 // warn tells what the user should know: in the log, or as a line on stderr. With --log-format none
 // there is no log.
 func (p *progress) warn(stderr io.Writer, message string) {
+	message = printable.Text(message)
 	if p.log != nil {
 		p.log.Warn(message)
 		return

@@ -114,6 +114,9 @@ func (o *rowFlags) open(ctx context.Context, run session, like expected) (*file.
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := o.checkWidth(opts); err != nil {
+		return nil, nil, err
+	}
 	share := run.share()
 	if err := o.checkPart(run.part, opts); err != nil {
 		return nil, nil, err
@@ -164,6 +167,22 @@ func (o *rowFlags) open(ctx context.Context, run session, like expected) (*file.
 		src, err = dataset.Part(src, share)
 	}
 	return opened, src, err
+}
+
+// checkWidth refuses --n-features for rows that tell how many features they have.
+func (o *rowFlags) checkWidth(opts file.Options) error {
+	if o.width == 0 {
+		return nil
+	}
+	if o.transposed {
+		return badInput("--n-features: with --transposed the features are the rows of the file")
+	}
+	path := o.dataFiles()[0]
+	format, err := file.Format(path, opts)
+	if err != nil || file.Labelled(format) {
+		return err
+	}
+	return badInput("--n-features: %s is %s, whose columns are counted; only svmlight takes a number of features", dataName(path), format)
 }
 
 // cutRows applies --rows; empty text keeps all.

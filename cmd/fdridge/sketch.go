@@ -48,10 +48,10 @@ func sketchCommand() *cobra.Command {
 			in.listen(cmd, keep.every > 0)
 			if keep.every > 0 {
 				err := runLive(cmd, &liveRun{liveFlags: &keep, in: &in, size: &size, out: out}, &runs)
-				return nameOnce(nameData(in.data.value, nameColumns(err)), in.data.value, waysOfLive)
+				return nameOnce(nameData(in.data.value, in.nameColumns(err)), in.data.value, waysOfLive)
 			}
 			cache := &rowCache{cacheFlags: &rows}
-			err := nameData(in.data.value, nameColumns(runSketch(cmd.Context(), &in, &size, &runs, cache, out, cmd.OutOrStdout(), cmd.ErrOrStderr())))
+			err := nameData(in.data.value, in.nameColumns(runSketch(cmd.Context(), &in, &size, &runs, cache, out, cmd.OutOrStdout(), cmd.ErrOrStderr())))
 			return nameOnce(err, in.data.value, waysOfSketch)
 		},
 	}

@@ -52,6 +52,9 @@ func (d *description) save(name string, sum *ridge.Summary) error {
 
 // load reads a file that save, or a live sketch, wrote: of one that forgets the rows that count now.
 func load(name string, be engine.Backend) (*ridge.Summary, *description, error) {
+	if err := wantSketch.check(name); err != nil {
+		return nil, nil, err
+	}
 	f, err := open(name)
 	if err != nil {
 		return nil, nil, badInput("%w", err)

@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -39,8 +40,8 @@ type Options struct {
 	// number. The name of a list stands for all its places.
 	Targets []string
 	// Columns are the features, named in the same way, in the order wanted; or, where each begins
-	// with "-", the columns that are left out. Empty takes all. A target among them is a target and
-	// no feature.
+	// with "-", the columns that are left out. Empty takes all. A target among them is an
+	// error.
 	Columns []string
 	// Cells, if not nil, says which columns are categorical, of text, dictionary-encoded or of numbers,
 	// and whether a null or NaN is a missing value; an empty text is one.
@@ -66,12 +67,17 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	var refused *dataset.InputError
 	for j, k := range choice.To {
-		if k >= 0 {
-			if err := t.refuse(f, j, choice.Lexicon(j) != nil); err != nil {
-				return nil, err
-			}
+		if k < 0 {
+			continue
 		}
+		if err := t.refuse(f, j, choice.Lexicon(j) != nil); err != nil {
+			refused = choice.Refuse(refused, err, j, t.names[j], isText(t.schema.Field(t.fields[j].field).Type))
+		}
+	}
+	if refused != nil {
+		return nil, refused
 	}
 	n := int64(-1)
 	if t.index != nil {
@@ -178,6 +184,9 @@ func read(f *rawfile.File) (t *layout, err error) {
 // wrap makes an *[dataset.InputError] of what the library says, and leaves others as they are; io.EOF
 // is that of data that end where there should be more.
 func wrap(f *rawfile.File, msg string, err error) error {
+	if _, panicked := errors.AsType[runtime.Error](err); panicked || strings.HasPrefix(err.Error(), "arrow/ipc: unknown error") {
+		err = rawfile.ErrDamaged // the library recovered from a panic
+	}
 	if known, ok := errors.AsType[*dataset.InputError](err); ok {
 		return known
 	}
@@ -231,7 +240,7 @@ func (t *layout) expand(specs []string) []string {
 }
 
 // refuse tells why column j cannot be read, nil where it can.
-func (t *layout) refuse(f *rawfile.File, j int, categorical bool) error {
+func (t *layout) refuse(f *rawfile.File, j int, categorical bool) *dataset.InputError {
 	dt := t.schema.Field(t.fields[j].field).Type
 	if items, ok := dt.(*arrow.FixedSizeListType); ok {
 		dt = items.Elem()
@@ -242,7 +251,7 @@ func (t *layout) refuse(f *rawfile.File, j int, categorical bool) error {
 	if categorical && isText(dt) {
 		return nil
 	}
-	fail := func(holds, hint string) error {
+	fail := func(holds, hint string) *dataset.InputError {
 		return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("column %s holds %s", excerpt.Of(t.names[j]), holds), Omittable: true, Hint: hint + ", or leave it out"}
 	}
 	switch dt.ID() {

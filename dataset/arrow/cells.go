@@ -6,6 +6,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/fdridge/fdridge/dataset/internal/columns"
 )
 
 // putCodes is put for a categorical column: the codes of its texts, or of its numbers, and NaN for an
@@ -19,7 +21,7 @@ func (r *reader) putCodes(p *part, x []float64, n int) bool {
 	}
 	finite := true
 	for i := range n {
-		code, ok := math.NaN(), true
+		code, ok, why := math.NaN(), true, columns.TooManyLevels
 		switch {
 		case a.IsNull(r.at + i):
 		case text == nil:
@@ -28,11 +30,13 @@ func (r *reader) putCodes(p *part, x []float64, n int) bool {
 			}
 		default:
 			if s := strings.TrimSpace(text(r.at + i)); s != "" {
-				code, ok = p.lexicon.CodeOf(s)
+				if code, ok = p.lexicon.CodeOf(s); !ok {
+					why = columns.NoCode(s)
+				}
 			}
 		}
 		if !ok {
-			r.full = at
+			r.full, r.why = at, why
 			return false
 		}
 		x[i*r.Features+r.To[at]] = code

@@ -103,8 +103,8 @@ func (t table) tables(i int, visit func(table) error) error {
 // readable runs what reads metadata, and makes an error of a panic: of an offset that is beyond them.
 func readable(read func() error) (err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the metadata are damaged: %v", p)
+		if recover() != nil {
+			err = errors.New("the metadata are damaged: an offset lies outside of them")
 		}
 	}()
 	return read()

@@ -29,7 +29,8 @@ type reader struct {
 	at    int               // its next row
 	row   int64             // rows read of the file
 	late  int               // rows of the next batch that are left out
-	full  int               // a column that has too many levels, -1: none
+	full  int               // a column with a text that has no code, -1: none
+	why   string            // there is no code
 }
 
 // A part is what is put into rows together: a column of lists, or up to columns.Tile others.
@@ -161,8 +162,8 @@ func (r *reader) Skip(rows int64) (bool, error) {
 // data were written; where rows are wanted as they come, from one.
 func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 	defer func() {
-		if p := recover(); p != nil { // the library does on batches that contradict themselves
-			err = r.from.fail("cannot be read: %s", excerpt.Of(fmt.Sprint(p)))
+		if recover() != nil { // the library does on batches that contradict themselves
+			err = r.from.fail("%v", rawfile.ErrDamaged)
 		}
 	}()
 	for b.N < rows {
@@ -249,7 +250,7 @@ func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 		finite = r.put(&parts[i], x, y, n) && finite
 	}
 	if r.full >= 0 {
-		return &dataset.InputError{File: r.file.Name, Column: r.full + 1, Msg: "column " + excerpt.Of(r.names[r.full]) + " " + columns.TooManyLevels}
+		return &dataset.InputError{File: r.file.Name, Column: r.full + 1, Msg: "column " + excerpt.Of(r.names[r.full]) + " " + r.why}
 	}
 	if r.Cells != nil {
 		finite = r.gaps(x, y, n) && finite

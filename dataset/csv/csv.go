@@ -9,6 +9,9 @@
 // second line has text in the same columns as the first, the file is one of categories and
 // numbers without a header. [Options] can say both, delimiter and header.
 //
+// Text is UTF-8, or UTF-16 that begins with a byte order mark. In other encodings a header and the
+// texts of categorical columns are errors, with their place, unless they are ASCII.
+//
 // Quoted fields, CRLF, a byte order mark, blanks around numbers, empty lines and a
 // missing final newline are understood. Every cell of a column that is read must be a
 // finite decimal number, which is rounded to the nearest float64, or True or False (also TRUE,
@@ -32,12 +35,14 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/internal/cell"
+	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
 // Options says how to read.
@@ -47,7 +52,7 @@ type Options struct {
 	Targets []string
 	// Columns are the features, named in the same way, in the order wanted; or,
 	// where each begins with "-", the columns that are left out. Empty takes all.
-	// A target among them is a target and no feature.
+	// A target among them is an error.
 	Columns []string
 	// Delimiter separates fields, an ASCII character; 0 takes it from the first
 	// line.
@@ -154,6 +159,9 @@ func inspect(name string, opts Options) (*layout, error) {
 	case c < 0 || c > '~' || c == '"' || c == '\r' || c == '\n':
 		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("%q cannot be a delimiter", c)}
 	}
+	if err := refuseCR(f); err != nil {
+		return nil, err
+	}
 	r := newRecords(f, l.delimiter)
 	switch err := r.next(); {
 	case err == io.EOF:
@@ -162,13 +170,43 @@ func inspect(name string, opts Options) (*layout, error) {
 		return nil, err
 	}
 	l.names = r.trimmed()
+	misnamed := r.misnamed()
 	if opts.Header == Auto {
 		l.header = r.headed(l.names, opts.Cells.Policy() != dataset.RefuseMissing)
 	}
 	if !l.header {
 		l.names = columns.Numbers(len(l.names))
+		return l, nil
 	}
-	return l, nil
+	return l, misnamed
+}
+
+// misnamed returns an error if the record at hand is no header for the bytes in it.
+func (r *records) misnamed() error {
+	for i, s := range r.fields {
+		if utf8.Valid(s) && bytes.IndexByte(s, 0) < 0 {
+			continue
+		}
+		line, column := r.position(i)
+		err := &dataset.InputError{File: r.Name(), Line: line, Column: column, Msg: fmt.Sprintf("the name of column %d is not UTF-8: %q", i+1, excerpt.Of(s))}
+		if bytes.IndexByte(s, 0) >= 0 {
+			err.Msg = fmt.Sprintf("the name of column %d has a zero byte, as UTF-16 has without a byte order mark: %q", i+1, excerpt.Of(s))
+		}
+		return rawfile.NotUTF8(err)
+	}
+	return nil
+}
+
+// refuseCR refuses text whose first line ends with CR alone: all of the file would be one line.
+func refuseCR(f *rawfile.File) error {
+	line, _ := unquotedLine(f.Head(func(head []byte) bool {
+		_, rest := unquotedLine(head)
+		return rest != nil
+	}))
+	if bytes.IndexByte(bytes.TrimRight(line, "\r"), '\r') < 0 {
+		return nil
+	}
+	return &dataset.InputError{File: f.Name, Line: 1, Msg: "the line ends with CR alone, as on old Macs; lines end with LF or CRLF", Hint: "convert the file, as by tr '\\r' '\\n'"}
 }
 
 // trimmed returns the fields of the record at hand without the blanks around them. There

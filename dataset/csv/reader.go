@@ -2,10 +2,14 @@ package csv
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/internal/cell"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
@@ -30,6 +34,9 @@ func (r *reader) read(b *dataset.Buffer) error {
 			continue
 		}
 		v, err := r.number(i)
+		if e, ok := errors.AsType[*dataset.InputError](err); ok && e.Omittable && !e.Missing && b.N == 0 {
+			e.Texts = r.texts(i)
+		}
 		if err != nil {
 			return err
 		}
@@ -41,6 +48,37 @@ func (r *reader) read(b *dataset.Buffer) error {
 	return nil
 }
 
+// texts returns the features that hold no numbers in the next hundred records, from the one at hand
+// on. It returns none if feature i does.
+func (r *reader) texts(i int) []string {
+	const most = 100
+	text, number := make([]bool, len(r.To)), make([]bool, len(r.To))
+	for range most {
+		for j, s := range r.fields {
+			s = cell.Trimmed(s)
+			switch _, ok := cell.Number(s); {
+			case ok:
+				number[j] = true
+			case cell.Why(s) == cell.NoNumber:
+				text[j] = true
+			}
+		}
+		if r.next() != nil || len(r.fields) != len(r.names) { // which is no matter here
+			break
+		}
+	}
+	var out []string
+	for j, k := range r.To {
+		if text[j] && !number[j] && 0 <= k && k < r.Features && r.Lexicon(j) == nil {
+			out = append(out, r.names[j])
+		}
+	}
+	if !slices.Contains(out, r.names[i]) {
+		return nil
+	}
+	return out
+}
+
 // number reads field i of the record.
 func (r *reader) number(i int) (float64, error) {
 	s := cell.Trimmed(r.fields[i])
@@ -50,7 +88,11 @@ func (r *reader) number(i int) (float64, error) {
 	name := excerpt.Of(r.names[i])
 	switch why := cell.Why(s); {
 	case r.Lexicon(i) != nil && !cell.Missing(s):
-		return 0, r.errorAt(i, "column %s %s", name, columns.TooManyLevels)
+		err := r.errorAt(i, "column %s %s", name, columns.NoCode(s))
+		if !utf8.Valid(s) {
+			return 0, rawfile.NotUTF8(err)
+		}
+		return 0, err
 	case why == cell.NotFinite:
 		return 0, r.notFinite(i, "column %s: %s is not finite", name, excerpt.Of(s))
 	case why == cell.TooLarge:

@@ -14,6 +14,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/filekind"
 )
 
 // targetIsFile decides whether the target is a file of its own.
@@ -152,9 +153,16 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 			return known.name, nil
 		}
 	}
+	if f.Begins(filekind.Magic) {
+		head, _ := f.Peek(filekind.Head) // an error comes again when it is read
+		return "", noTable(f.Name, filekind.Of(head))
+	}
 	head := f.Head(func(head []byte) bool { // whose last line may go on
 		return len(head) >= mostDetected || ofLines(head[:bytes.LastIndexByte(head, '\n')+1]) != ""
 	})
+	if kind := filekind.Of(head); kind != filekind.Unknown {
+		return "", noTable(f.Name, kind)
+	}
 	if format := ofLines(head[:min(len(head), mostDetected)]); format != "" {
 		return format, nil
 	}
@@ -162,6 +170,11 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 		return format, nil
 	}
 	return "csv", nil
+}
+
+// noTable is the error of a file that holds something else.
+func noTable(name string, kind filekind.Kind) error {
+	return &dataset.InputError{File: name, Msg: "is " + kind.String() + ", not a table of rows", Hint: kind.Use()}
 }
 
 // mostDetected is how many bytes of text are looked at to tell its format.

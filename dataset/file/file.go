@@ -30,7 +30,7 @@ type Options struct {
 	Targets int
 	// Columns are the features, named as the target columns are, in the order
 	// wanted; or, where each begins with "-", the columns that are left out. Empty
-	// takes all. A target among them is a target and no feature. Svmlight files
+	// takes all. A target among them is an error. Svmlight files
 	// have none to choose.
 	Columns []string
 	// Delimiter separates the fields of csv files; 0 takes it from their first line.

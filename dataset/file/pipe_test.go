@@ -3,6 +3,7 @@ package file_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -59,6 +60,7 @@ func pipable(t *testing.T) map[string]piped {
 		all[name+".gz"] = piped{zipped(t, c.text), c.opts}
 		all[name+".zst"] = piped{zstandard(t, c.text), c.opts}
 	}
+	all["csv in UTF-16"] = piped{utf16Of(all["csv"].text, binary.LittleEndian), all["csv"].opts}
 	return all
 }
 

@@ -268,7 +268,7 @@ func TestDamagedGzip(t *testing.T) {
 	whole := zipped(t, strings.Repeat("1,2\n", 5000))
 	for name, c := range map[string]struct{ text, want string }{
 		"within the header": {whole[:5], "truncated"},
-		"garbage after":     {whole + "garbage after the end", "damaged"},
+		"garbage after":     {whole + "garbage after the end", "bytes that are not gzip follow the gzip stream: remove them"},
 		"bit flipped":       {whole[:30] + string(whole[30]^0x55) + whole[31:], "damaged"},
 	} {
 		_, err := open(named(t, "data", c.text), file.Options{Target: []string{"last"}, Targets: 1})

@@ -33,7 +33,7 @@ func TestByColumns(t *testing.T) {
 		}
 	}
 	write()
-	s, err := Open(path, Options{Targets: []string{"40", "3"}, Columns: []string{"7", "1", "2", "3", "4", "5", "200"}})
+	s, err := Open(path, Options{Targets: []string{"40", "3"}, Columns: []string{"7", "1", "2", "4", "5", "200"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ type kind struct {
 // function for one entry, decoding takes three times as long.
 var kinds = map[string]kind{
 	"f8": {8, little.Floats, false, true},
+	"f2": {2, float16s, false, false},
 	"f4": {4, float32s, false, false},
 	"i8": {8, int64s, true, false},
 	"u8": {8, uint64s, true, false},
@@ -75,6 +76,30 @@ func swap(raw []byte, size int) {
 			le.PutUint64(b, bits.ReverseBytes64(le.Uint64(b)))
 		}
 	}
+}
+
+func float16s(dst []float64, raw []byte) {
+	for i := range dst {
+		dst[i] = float16(binary.LittleEndian.Uint16(raw[2*i : 2*i+2]))
+	}
+}
+
+// float16 is a half-precision number: a sign, 5 bits of exponent and 10 of mantissa.
+func float16(bits uint16) float64 {
+	exponent, mantissa := int(bits>>10&0x1f), float64(bits&0x3ff)
+	v := math.Ldexp(mantissa, -24) // a denormal one
+	switch {
+	case exponent == 0x1f && mantissa != 0:
+		return math.NaN()
+	case exponent == 0x1f:
+		v = math.Inf(1)
+	case exponent > 0:
+		v = math.Ldexp(mantissa+0x400, exponent-25)
+	}
+	if bits>>15 != 0 {
+		return -v
+	}
+	return v
 }
 
 func float32s(dst []float64, raw []byte) {

@@ -96,8 +96,8 @@ const maxColumns = 1 << 24
 // parse leaves the dictionary to npyio, which panics on some malformed ones.
 func parse(text []byte) (h npy.Header, err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("has a malformed header: %s", excerpt.Of(fmt.Sprint(p)))
+		if recover() != nil {
+			err = errors.New("has a malformed header: it is no dictionary of descr, fortran_order and shape")
 		}
 	}()
 	r, err := npy.NewReader(bytes.NewReader(text))
@@ -112,7 +112,7 @@ func describe(h npy.Header) (header, error) {
 	out := header{cols: 1}
 	var ok bool
 	if out.kind, ok = kindOf(d.Type); !ok {
-		return out, fmt.Errorf("holds entries of type %q; float64, float32, integers and booleans can be read", excerpt.Of(d.Type))
+		return out, fmt.Errorf("holds entries of type %q; floats of 16, 32 and 64 bits, integers and booleans can be read", excerpt.Of(d.Type))
 	}
 	if len(d.Shape) != 1 && len(d.Shape) != 2 {
 		return out, fmt.Errorf("has %d dimensions, must have 1 or 2", len(d.Shape))

@@ -1,6 +1,6 @@
 // Package npy reads NumPy's arrays in blocks of rows: .npy files, plain, gzip or
 // zstd, and the members of .npz archives, stored or deflated. They have one or two
-// dimensions of float64, float32, integers or booleans, little- or big-endian.
+// dimensions of floats (64, 32 and 16 bits), integers or booleans, little- or big-endian.
 // Integers beyond ±2⁵³, which float64 does not hold, are refused, and so is what
 // follows an array, which may be another: NumPy reads the first and says nothing.
 //
@@ -31,7 +31,7 @@ type Options struct {
 	Targets []string
 	// Columns are the features, named in the same way, in the order wanted; or,
 	// where each begins with "-", the columns that are left out. Empty takes all.
-	// A target among them is a target and no feature.
+	// A target among them is an error.
 	Columns []string
 	// Cells, if not nil, says which columns are categorical, of which each number is a level, and
 	// whether NaN is a missing value.

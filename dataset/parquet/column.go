@@ -32,10 +32,10 @@ type column struct {
 }
 
 // column describes column j of the file, which is chosen, or tells why it cannot be read.
-func (f *opened) column(j int, choice *columns.Choice) (column, error) {
+func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputError) {
 	leaf := f.MetaData().Schema.Column(f.leaf[j])
 	c := column{index: j, name: excerpt.Of(f.names[j]), leaf: f.leaf[j], optional: leaf.MaxDefinitionLevel() > 0, convert: signed, missing: choice.Allows(j), lexicon: choice.Lexicon(j)}
-	refuse := func(holds, hint string) (column, error) {
+	refuse := func(holds, hint string) (column, *dataset.InputError) {
 		return c, &dataset.InputError{File: f.name, Msg: fmt.Sprintf("column %s holds %s", c.name, holds), Omittable: true, Hint: hint + ", or leave it out"}
 	}
 	if root := f.MetaData().Schema.ColumnRoot(f.leaf[j]); root.Type() == schema.Group || leaf.MaxRepetitionLevel() > 0 {
@@ -71,7 +71,7 @@ func (f *opened) column(j int, choice *columns.Choice) (column, error) {
 		if t, ok := logical.(schema.DecimalLogicalType); ok {
 			return refuse("values of type "+t.String()+" as bytes", "cast it to double")
 		}
-		if c.text = c.lexicon != nil; c.text {
+		if c.text = true; c.lexicon != nil {
 			return c, nil
 		}
 		return refuse("text or categories", encode)
@@ -210,8 +210,10 @@ func spread(dst []float64, levels []int16, values int) {
 	}
 }
 
-// errLevels says that a column has too many levels.
-var errLevels = errors.New(columns.TooManyLevels)
+// A levelError says why a column is not categorical.
+type levelError string
+
+func (e levelError) Error() string { return string(e) }
 
 // errEmpty says that a text is empty where values may not be missing.
 var errEmpty = errors.New("has an empty text, a missing value")
@@ -231,7 +233,7 @@ func (c *column) texts(r *file.ByteArrayColumnChunkReader, dst []float64) func(i
 				return total, got, errEmpty
 			}
 			if !ok {
-				return total, got, errLevels
+				return total, got, levelError(columns.NoCode(text))
 			}
 			dst[done] = code
 			done++

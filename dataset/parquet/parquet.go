@@ -36,7 +36,7 @@ type Options struct {
 	Targets []string
 	// Columns are the features, named in the same way, in the order wanted; or,
 	// where each begins with "-", the columns that are left out. Empty takes all.
-	// A target among them is a target and no feature.
+	// A target among them is an error.
 	Columns []string
 	// Cells, if not nil, says which columns are categorical, of text or of numbers, and whether a null
 	// or NaN is a missing value; an empty text is one.
@@ -56,13 +56,17 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	var refused *dataset.InputError
 	for j, k := range choice.To {
 		if k < 0 {
 			continue
 		}
-		if _, err := f.column(j, &choice); err != nil {
-			return nil, err
+		if c, err := f.column(j, &choice); err != nil {
+			refused = choice.Refuse(refused, err, j, f.names[j], c.text)
 		}
+	}
+	if refused != nil {
+		return nil, refused
 	}
 	n := f.rows()
 	if n == 0 {
@@ -130,8 +134,8 @@ func open(name string, was dataset.Stamp) (out *opened, err error) {
 	}
 	f := &opened{name: name, raw: raw, props: pq.NewReaderProperties(pooled{})}
 	defer func() {
-		if p := recover(); p != nil {
-			err = f.damaged(fmt.Errorf("%v", p))
+		if recover() != nil {
+			err = f.damaged(rawfile.ErrDamaged)
 		}
 		if err != nil {
 			raw.Close() // the error at hand says more

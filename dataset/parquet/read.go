@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -68,8 +69,8 @@ func (r *reader) Close() error { return errors.Join(r.endGroup(), r.opened.Close
 // where the rows begin pages are.
 func (r *reader) Skip(rows int64) (ok bool, err error) {
 	defer func() {
-		if p := recover(); p != nil { // as in Read
-			err = r.damaged(fmt.Errorf("%v", p))
+		if recover() != nil { // as in Read
+			err = r.damaged(rawfile.ErrDamaged)
 		}
 	}()
 	for rows > 0 && r.group < r.NumRowGroups() {
@@ -96,8 +97,8 @@ func (r *reader) Skip(rows int64) (ok bool, err error) {
 // tell how the file was written.
 func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 	defer func() {
-		if p := recover(); p != nil { // the library does on some damaged files
-			err = r.damaged(fmt.Errorf("%v", p))
+		if recover() != nil { // the library does on some damaged files
+			err = r.damaged(rawfile.ErrDamaged)
 		}
 	}()
 	for b.N < rows {
@@ -177,9 +178,10 @@ func (r *reader) fill(values []float64, c *column) error {
 	at := func(msg string, cause error) *dataset.InputError {
 		return &dataset.InputError{File: r.name, Line: int(r.row) + got + 1, Column: c.index + 1, Msg: "column " + c.name + " " + msg, Err: cause}
 	}
+	level, noLevel := errors.AsType[levelError](err)
 	switch {
-	case err == errLevels:
-		return at(err.Error(), nil)
+	case noLevel:
+		return at(string(level), nil)
 	case err == errEmpty:
 		return r.Gap(c.index, at(err.Error(), nil))
 	case err != nil:

@@ -2,11 +2,11 @@ package parquet
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
 // byColumns are the columns of a file of n rows, in the order of features and targets.
@@ -56,8 +56,8 @@ func (t *turnedReader) Skip(rows int64) (bool, error) {
 // Read fills a block with columns.
 func (t *turnedReader) Read(b *dataset.Buffer, rows int) (err error) {
 	defer func() {
-		if p := recover(); p != nil { // as in reader.Read
-			err = t.damaged(fmt.Errorf("%v", p))
+		if recover() != nil { // as in reader.Read
+			err = t.damaged(rawfile.ErrDamaged)
 		}
 	}()
 	if t.next == len(t.order) {

@@ -16,7 +16,7 @@ type logTicks struct{ base float64 }
 
 // Ticks implements [plot.Ticker].
 func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
-	e := func(x float64) float64 { return math.Log(x) / math.Log(t.base) }
+	e := func(x float64) float64 { return math.Log2(x) / math.Log2(t.base) }
 	first, last := int(math.Ceil(e(lo)-1e-9)), int(math.Floor(e(hi)+1e-9))
 	if last <= first {
 		return t.narrow(lo, hi)
@@ -47,7 +47,7 @@ func (t logTicks) narrow(lo, hi float64) []plot.Tick {
 		}
 	}
 	if ticks = within(lo, hi, ticks); len(ticks) < 2 {
-		return linearTicks{}.Ticks(lo, hi)
+		return within(lo, hi, linearTicks{}.Ticks(lo, hi))
 	}
 	return ticks
 }
@@ -57,11 +57,20 @@ type linearTicks struct{}
 
 // Ticks implements [plot.Ticker].
 func (linearTicks) Ticks(lo, hi float64) []plot.Tick {
-	ticks := plot.DefaultTicks{}.Ticks(lo, hi)
-	for i := range ticks {
-		if ticks[i].Label != "" {
-			ticks[i].Label = Digits(ticks[i].Value, 6)
+	// plot squares the range, and takes one below 1e-14 for none.
+	unit := 1.0
+	if k := math.Floor(math.Log10(hi/2 - lo/2)); k < -13 || k > 100 {
+		unit = math.Pow10(int(max(k, -300)))
+	}
+	var ticks []plot.Tick
+	for _, t := range (plot.DefaultTicks{}).Ticks(lo/unit, hi/unit) {
+		if t.Value *= unit; t.Value-t.Value != 0 { // it overflows
+			continue
 		}
+		if t.Label != "" {
+			t.Label = Digits(t.Value, 6)
+		}
+		ticks = append(ticks, t)
 	}
 	return ticks
 }
@@ -71,6 +80,9 @@ type wholeTicks struct{}
 
 // Ticks implements [plot.Ticker].
 func (wholeTicks) Ticks(lo, hi float64) []plot.Tick {
+	if !(hi-lo < 1e15) { // whole numbers of this size are no count
+		return linearTicks{}.Ticks(lo, hi)
+	}
 	step := 1.0
 	for power := 1.0; (hi-lo)/step > 7; power *= 10 {
 		for _, i := range []float64{1, 2, 5, 10} {
@@ -91,10 +103,11 @@ func (wholeTicks) Ticks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
+// within returns the ticks of a logarithmic axis that lie in its range.
 func within(lo, hi float64, ticks []plot.Tick) []plot.Tick {
 	var out []plot.Tick
 	for _, t := range ticks {
-		if lo*(1-1e-9) <= t.Value && t.Value <= hi*(1+1e-9) {
+		if lo*(1-1e-9) <= t.Value && t.Value <= hi*(1+1e-9) && t.Value <= math.MaxFloat64 && t.Value > 0 {
 			out = append(out, t)
 		}
 	}

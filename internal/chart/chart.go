@@ -28,7 +28,7 @@ type Panel struct {
 	Title, X, Y string
 	LogX        int // 0 linear, otherwise the base of its ticks, 2 or 10
 	LogY        bool
-	WholeX      bool    // x counts something: its ticks are whole numbers
+	WholeX      bool    // x counts something: the ticks of a linear axis are whole numbers
 	YMin, YMax  float64 // 0, 0: automatic
 	Lines       []Line
 	Marks       []Mark

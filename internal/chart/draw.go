@@ -94,8 +94,13 @@ func (d *drawing) captionHeight() vg.Length {
 
 // panel makes the plot of a panel and adds its lines to the legend.
 func (d *drawing) panel(panel *Panel) (*plot.Plot, error) {
-	if panel.LogY && (panel.YMin != 0 || panel.YMax != 0) && !(0 < panel.YMin && panel.YMin < panel.YMax) {
-		return nil, fmt.Errorf("range %v to %v on a logarithmic axis", panel.YMin, panel.YMax)
+	if panel.YMin != 0 || panel.YMax != 0 {
+		if panel.LogY && !(0 < panel.YMin) {
+			return nil, fmt.Errorf("range %v to %v on a logarithmic axis", panel.YMin, panel.YMax)
+		}
+		if _, _, flat := spread(panel.YMin, panel.YMax, panel.LogY); flat {
+			return nil, fmt.Errorf("range %v to %v is not one of an axis", panel.YMin, panel.YMax)
+		}
 	}
 	p := plot.New()
 	p.TextHandler = handler
@@ -111,7 +116,7 @@ func (d *drawing) panel(panel *Panel) (*plot.Plot, error) {
 		}
 	}
 	axis(&p.X, float64(panel.LogX), 0, 0)
-	if panel.WholeX {
+	if panel.WholeX && panel.LogX == 0 {
 		p.X.Tick.Marker = wholeTicks{}
 	}
 	base := 0.0
@@ -273,29 +278,62 @@ func areas(panel *Panel, line *Line) []plotter.XYs {
 func axis(a *plot.Axis, base, lo, hi float64) {
 	a.Tick.Label.Font, a.Tick.Label.Handler = typeface(8.5), handler
 	a.Tick.Length, a.Padding, a.LineStyle.Width = 4, 0, 0.6
-	a.Tick.Marker = linearTicks{}
+	a.Scale, a.Tick.Marker = linearScale{}, linearTicks{}
 	if base != 0 {
-		a.Scale, a.Tick.Marker = plot.LogScale{}, logTicks{base}
+		a.Scale, a.Tick.Marker = logScale{}, logTicks{base}
 	}
-	const room = 0.03
 	switch {
 	case lo != 0 || hi != 0:
 		a.Min, a.Max = lo, hi
 	case !(a.Min <= a.Max): // no data
 		a.Min, a.Max = 1, 10
-	case base == 0:
-		more := room * (a.Max - a.Min)
-		if more == 0 {
-			more = 1
-		}
-		a.Min, a.Max = a.Min-more, a.Max+more
 	default:
-		factor := math.Pow(a.Max/a.Min, room)
-		if factor == 1 {
+		a.Min, a.Max, _ = spread(a.Min, a.Max, base != 0)
+	}
+}
+
+// leastSpread is the range of an axis relative to its larger end, below which its data are drawn
+// as equal. The arithmetic of ticks and places needs some ten digits.
+const leastSpread = 1e-9
+
+// spread returns the range of an axis for finite data from lo to hi, positive if the axis is
+// logarithmic: three per cent more at each end, as far as float64 goes. flat reports that lo and
+// hi are too close to be told apart, or are not the ends of a finite range.
+func spread(lo, hi float64, log bool) (from, to float64, flat bool) {
+	const room = 0.03
+	if log {
+		size := math.Log2(hi) - math.Log2(lo)
+		factor := math.Exp2(room * size)
+		if flat = !(size > leastSpread) || math.IsInf(size, 0); flat {
 			factor = 2
 		}
-		a.Min, a.Max = a.Min/factor, a.Max*factor
+		return max(lo/factor, math.SmallestNonzeroFloat64), min(hi*factor, math.MaxFloat64), flat
 	}
+	size := hi/2 - lo/2 // half of it, which does not overflow
+	largest := max(math.Abs(lo), math.Abs(hi))
+	more := 2 * room * size
+	if flat = !(size > leastSpread*largest && size > leastRange) || math.IsInf(size, 0); flat {
+		more = max(1, leastSpread*1e3*largest)
+	}
+	return max(lo-more, -math.MaxFloat64), min(hi+more, math.MaxFloat64), flat
+}
+
+// leastRange is the least range of a linear axis: below it numbers lose digits.
+const leastRange = 1e-290
+
+// A linearScale is [plot.LinearScale] without its overflow.
+type linearScale struct{}
+
+// Normalize implements [plot.Normalizer].
+func (linearScale) Normalize(lo, hi, x float64) float64 { return (x/2 - lo/2) / (hi/2 - lo/2) }
+
+// A logScale is [plot.LogScale] for all positive numbers: [math.Log] of a denormal one is wrong on
+// amd64, and Log2 is not.
+type logScale struct{}
+
+// Normalize implements [plot.Normalizer].
+func (logScale) Normalize(lo, hi, x float64) float64 {
+	return (math.Log2(x) - math.Log2(lo)) / (math.Log2(hi) - math.Log2(lo))
 }
 
 // grid draws light lines at labelled ticks.

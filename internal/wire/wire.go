@@ -75,6 +75,9 @@ type preamble struct {
 
 var magic = [8]byte{0x89, 'F', 'D', 'R', '\r', '\n', 0x1a, '\n'}
 
+// Magic is how every message begins.
+func Magic() string { return string(magic[:]) }
+
 // Start is where the content of a message begins, and Frame what a message has beside
 // it, in bytes.
 const (

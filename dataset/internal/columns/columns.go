@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/excerpt"
@@ -30,22 +31,32 @@ type Choice struct {
 // Choose resolves the columns of a file. A specification is a name, "first",
 // "last" or a 1-based number; names go before numbers. An empty list of features
 // takes every column that is no target; otherwise the features are those listed,
-// in that order, or, where each begins with "-", all but those listed. A target
-// among the features stays a target. named tells that the names are the file's own,
+// in that order, or, where each begins with "-", all but those listed. A target that
+// is listed as a feature is an error. named tells that the names are the file's own,
 // not just numbers.
 func Choose(names []string, named bool, targets, features []string) (Choice, error) {
 	c := Choice{To: make([]int, len(names))}
 	if len(names) == 0 {
 		return c, errors.New("there are no columns")
 	}
+	for i, name := range names {
+		if !utf8.ValidString(name) {
+			return c, fmt.Errorf("the name of column %d is not UTF-8: %q", i+1, excerpt.Of(name))
+		}
+	}
 	t := &table{names: names, named: named}
 	target, err := t.list(targets)
 	if err != nil {
 		return c, err
 	}
-	feature, err := t.features(features)
+	feature, listed, err := t.features(features)
 	if err != nil {
 		return c, err
+	}
+	for _, i := range target {
+		if listed && slices.Contains(feature, i) {
+			return c, fmt.Errorf("column %q is named as a feature and as a target or weight", excerpt.Of(names[i]))
+		}
 	}
 	feature = without(feature, target, len(names))
 	if len(feature) == 0 {
@@ -157,7 +168,31 @@ func (c *Choice) NoNumber(j int, err *dataset.InputError) error {
 	return err
 }
 
-// TooManyLevels is what is wrong with a column for which a lexicon has no code.
+// Refuse adds the refusal of column j to those before it, of which first is the first one, nil for
+// none. It returns the first of all. text reports whether the column could be categorical.
+func (c *Choice) Refuse(first, err *dataset.InputError, j int, name string, text bool) *dataset.InputError {
+	if first == nil {
+		first = err
+	}
+	switch {
+	case c.To[j] >= c.Features:
+	case text:
+		first.Texts = append(first.Texts, name)
+	default:
+		first.Others = append(first.Others, name)
+	}
+	return first
+}
+
+// NoCode says what is wrong with a column, for a text that its lexicon has no code for.
+func NoCode[T ~string | ~[]byte](text T) string {
+	if s := string(text); !utf8.ValidString(s) {
+		return fmt.Sprintf("has a text that is not UTF-8: %q", excerpt.Of(s))
+	}
+	return TooManyLevels
+}
+
+// TooManyLevels is what is wrong with a column if a lexicon has no code for a text of it.
 const TooManyLevels = "has too many levels to be categorical (2²⁰, or 64 MiB of them): is it a name, or a number?"
 
 // without deletes those of n columns that are in out.
@@ -231,14 +266,15 @@ func (t *table) place(name string) (i int, ok bool) {
 	return i, true
 }
 
-// features resolves the list of features, or of the columns that are no features.
-func (t *table) features(specs []string) ([]int, error) {
+// features resolves the list of features, or of the columns that are no features. listed reports
+// that it was a list of features.
+func (t *table) features(specs []string) (out []int, listed bool, err error) {
 	all := make([]int, len(t.names))
 	for i := range all {
 		all[i] = i
 	}
 	if len(specs) == 0 {
-		return all, nil
+		return all, false, nil
 	}
 	t.index(len(specs))
 	var left []string
@@ -252,16 +288,16 @@ func (t *table) features(specs []string) ([]int, error) {
 		}
 	}
 	if len(left) == 0 {
-		return t.list(specs)
+		out, err = t.list(specs)
+		return out, true, err
 	}
 	if len(left) < len(specs) {
-		return nil, fmt.Errorf("the columns are either listed or, each after \"-\", left out: not both, as in %q", excerpt.Of(strings.Join(specs, ",")))
+		return nil, false, fmt.Errorf("the columns are either listed or, each after \"-\", left out: not both, as in %q", excerpt.Of(strings.Join(specs, ",")))
 	}
-	out, err := t.list(left)
-	if err != nil {
-		return nil, err
+	if out, err = t.list(left); err != nil {
+		return nil, false, err
 	}
-	return without(all, out, len(t.names)), nil
+	return without(all, out, len(t.names)), false, nil
 }
 
 // list resolves specifications, each of which must be another column.

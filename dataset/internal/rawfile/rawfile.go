@@ -1,11 +1,13 @@
 // Package rawfile opens the files that formats are read from: plain, gzip or
-// zstd, told apart by their first bytes.
+// zstd, told apart by their first bytes. Text in UTF-16 is read as UTF-8.
 package rawfile
 
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -46,9 +48,9 @@ type File struct {
 	status  status
 }
 
-// A decoder uncompresses a file.
+// A decoder uncompresses a file, or reads UTF-16 as UTF-8.
 type decoder struct {
-	name  string    // "gzip" or "zstd", "" for a file that is not compressed
+	name  string    // "gzip", "zstd" or "UTF-16", "" for a file that is read as it is
 	text  io.Reader // what comes out: what the Reader of the File reads
 	close func()
 }
@@ -134,11 +136,13 @@ func open(name string, check func(dataset.Stamp) error) (*File, error) {
 
 const bufferSize = 1 << 18
 
-// unpack puts a decoder before a compressed file.
+// gzipMagic is how a gzip stream begins.
+const gzipMagic = "\x1f\x8b"
+
+// unpack puts a decoder before a compressed file, and before text in UTF-16.
 func (f *File) unpack() error {
-	var text io.Reader
 	switch {
-	case f.Begins("\x1f\x8b"):
+	case f.Begins(gzipMagic):
 		f.decoder.name = "gzip"
 		z, err := gzip.NewReader(f.Reader)
 		if err == io.EOF { // amid the header
@@ -147,24 +151,63 @@ func (f *File) unpack() error {
 		if err != nil {
 			return err
 		}
-		text = z
-	case f.Begins("\x28\xb5\x2f\xfd"):
+		f.decode(&gzipReader{f.Reader, z})
+	case f.Begins("\x28\xb5\x2f\xfd") || f.beginsSkippable():
 		f.decoder.name = "zstd"
 		z, err := zstd.NewReader(f.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return err
 		}
-		text, f.decoder.close = z, z.Close
+		f.decoder.close = z.Close
+		f.decode(z)
 	default:
 		for _, other := range foreign {
 			if f.Begins(other.magic) {
 				return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("is compressed by %s, which is not read: unpack it, or let %s -dc write into a pipe", other.name, other.name)}
 			}
 		}
-		return nil
 	}
-	f.Reader, f.decoder.text, f.Plain = bufio.NewReaderSize(text, bufferSize), text, -1
+	switch {
+	case f.Begins("\xff\xfe\x00\x00") || f.Begins("\x00\x00\xfe\xff"):
+		return &dataset.InputError{File: f.Name, Msg: "is UTF-32, which is not read", Hint: convert("UTF-32")}
+	case f.Begins("\xff\xfe"):
+		f.recode(binary.LittleEndian)
+	case f.Begins("\xfe\xff"):
+		f.recode(binary.BigEndian)
+	}
 	return nil
+}
+
+// recode puts a decoder before UTF-16.
+func (f *File) recode(order binary.ByteOrder) {
+	f.decoder.name = cmp.Or(f.decoder.name, "UTF-16")
+	f.decode(newUTF16Reader(f.Reader, order))
+}
+
+// decode reads the text of a decoder in place of what it decodes.
+func (f *File) decode(text io.Reader) {
+	f.Reader, f.decoder.text, f.Plain = bufio.NewReaderSize(text, bufferSize), text, -1
+}
+
+// beginsSkippable reports whether the file begins with a skippable frame of zstd, as pzstd writes.
+func (f *File) beginsSkippable() bool {
+	const least, most, magic = 0x50, 0x5f, "\x2a\x4d\x18"
+	head, err := f.Peek(1)
+	return err == nil && least <= head[0] && head[0] <= most && f.Begins(string(head)+magic)
+}
+
+// convert says how text of another encoding is made UTF-8.
+func convert(from string) string {
+	return "UTF-8 is read, and UTF-16 with a byte order mark: convert it, as by iconv -f " + from + " -t UTF-8"
+}
+
+// ErrDamaged is the cause of an error of a file that made its reader panic.
+var ErrDamaged = errors.New("the file is damaged, its parts contradict each other")
+
+// NotUTF8 completes the error of text that is not UTF-8.
+func NotUTF8(err *dataset.InputError) error {
+	err.Hint = convert("LATIN1")
+	return err
 }
 
 // foreign are the first bytes of what other programs compress: no text begins so.
@@ -258,7 +301,7 @@ func (f *File) At() *os.File {
 	return f.file
 }
 
-// Packed is the name of the compression, "" for none.
+// Packed is the name of the compression or "UTF-16", "" for a file that is read as it is.
 func (f *File) Packed() string { return f.decoder.name }
 
 // SkipBOM drops a byte order mark, as text may begin with.
@@ -322,6 +365,10 @@ func (f *File) Wrap(err error, line int) error {
 		return err // nothing is wrong with the data
 	case f.decoder.name == "" || errors.As(err, &system):
 		return fail("cannot be read", err)
+	case err == errBehind:
+		return fail("bytes that are not gzip follow the gzip stream: remove them", nil)
+	case err == errSurrogate || err == errHalf:
+		return fail("the UTF-16 text is damaged", err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fail("the "+f.decoder.name+" stream is truncated", nil)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):

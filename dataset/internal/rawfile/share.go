@@ -38,6 +38,9 @@ func (f *File) Limit(r dataset.Range) error {
 	if f.file == nil {
 		return &dataset.InputError{File: f.Name, Msg: "is a pipe, of which no part can be read alone"}
 	}
+	if f.decoder.name == "UTF-16" {
+		return &dataset.InputError{File: f.Name, Msg: "is UTF-16 text, of which no part can be read alone; convert it to UTF-8"}
+	}
 	if f.decoder.name != "" {
 		return &dataset.InputError{File: f.Name, Msg: "is a " + f.decoder.name + " stream, of which no part can be read alone; unpack it"}
 	}

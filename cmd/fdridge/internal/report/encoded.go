@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // Encoded is what was made of the columns of the rows as they came.
@@ -85,7 +86,7 @@ func (r *encodingRecord) missing() string {
 		const most = 6
 		var words []string
 		for _, name := range names[:min(len(names), most)] {
-			words = append(words, fmt.Sprintf("%s %d", excerpt.Of(name), r.Filled[name]))
+			words = append(words, fmt.Sprintf("%s %d", printable.Text(excerpt.Of(name)), r.Filled[name]))
 		}
 		if len(names) > most {
 			words = append(words, fmt.Sprintf("%d more columns", len(names)-most))
@@ -103,7 +104,7 @@ func (r *encodingRecord) categorical() string {
 	const most = 6
 	var words []string
 	for _, c := range r.Categories[:min(len(r.Categories), most)] {
-		words = append(words, fmt.Sprintf("%s (%d levels)", excerpt.Of(c.Column), c.Levels))
+		words = append(words, fmt.Sprintf("%s (%d levels)", printable.Text(excerpt.Of(c.Column)), c.Levels))
 	}
 	if n := len(r.Categories) - most; n > 0 {
 		words = append(words, fmt.Sprintf("%d more", n))

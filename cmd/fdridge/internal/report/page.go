@@ -9,6 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -61,7 +62,7 @@ func (f *Fit) WritePage(w io.Writer) error {
 	if p.Convergence, err = f.convergence(draws); err != nil {
 		return err
 	}
-	return pageTemplate.Execute(w, p)
+	return pageTemplate.Execute(printable.Writer(w), p)
 }
 
 // ran says what ran.

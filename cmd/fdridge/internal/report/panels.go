@@ -89,7 +89,7 @@ func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 func window(values []ridge.Interval) (lo, hi float64) {
 	leastLo, mostLo, leastHi, mostHi := math.Inf(1), 0.0, math.Inf(1), 0.0
 	for _, v := range values {
-		if v.Lo > leastShown {
+		if v.Lo > leastShown && !math.IsInf(v.Lo, 1) {
 			leastLo, mostLo = min(leastLo, v.Lo), max(mostLo, v.Lo)
 		}
 		if v.Hi > leastShown && !math.IsInf(v.Hi, 1) {
@@ -105,7 +105,7 @@ func window(values []ridge.Interval) (lo, hi float64) {
 	case mostHi == 0:
 		leastHi, mostHi = leastLo, mostLo*beyond
 	}
-	return max(leastLo, leastHi/beyond) / room, max(leastHi, min(mostHi, mostLo*beyond)) * room
+	return max(leastLo, leastHi/beyond) / room, min(max(leastHi, min(mostHi, mostLo*beyond))*room, math.MaxFloat64)
 }
 
 // leastShown is what a logarithmic axis shows at least: what is not more is the underflow that
@@ -120,7 +120,7 @@ func cut(v float64, p *chart.Panel) float64 {
 	if p.YMin == 0 && p.YMax == 0 {
 		return v
 	}
-	return min(max(v, p.YMin/2), p.YMax*2)
+	return min(max(v, p.YMin/2), p.YMax*2, math.MaxFloat64)
 }
 
 // spectrumPanel has the squared singular values of a sketch, its bound η, and the γ

@@ -6,10 +6,13 @@ import (
 	"math"
 	"text/tabwriter"
 	"time"
+
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // WriteText writes the report for a person.
 func (f *Fit) WriteText(w io.Writer) error {
+	w = printable.Writer(w)
 	rec := f.record()
 	fmt.Fprintf(w, "%d rows × %d features, %d target(s), read %d time(s) in %.2f s on %s (%s), %d MiB at most\n",
 		rec.N, rec.D, rec.Targets, rec.Reads, float64(rec.TotalTime), rec.Backend, rec.Kernel, (rec.PeakRSS+1<<20-1)>>20)

@@ -1,0 +1,46 @@
+package rawfile
+
+import (
+	"bufio"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// errBehind reports bytes behind a gzip stream.
+var errBehind = errors.New("bytes behind the stream")
+
+// A gzipReader reads gzip streams, one behind the other. It tells a stream that is cut short from one
+// with other bytes behind it, which [gzip.Reader] does not.
+type gzipReader struct {
+	from   *bufio.Reader
+	stream *gzip.Reader
+}
+
+// Read implements [io.Reader].
+func (g *gzipReader) Read(p []byte) (int, error) {
+	for {
+		g.stream.Multistream(false)
+		n, err := g.stream.Read(p)
+		if err != io.EOF || n > 0 {
+			if err == io.EOF { // which comes again
+				err = nil
+			}
+			return n, err
+		}
+		head, err := g.from.Peek(2)
+		switch {
+		case len(head) == 0:
+			return 0, err
+		case len(head) == 1 || string(head) != gzipMagic:
+			return 0, errBehind
+		}
+		if err := g.stream.Reset(g.from); err != nil {
+			if err == io.EOF { // amid the header
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, err
+		}
+	}
+}

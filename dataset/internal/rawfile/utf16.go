@@ -1,0 +1,90 @@
+package rawfile
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// What is no UTF-16.
+var (
+	errSurrogate = errors.New("half of a surrogate pair stands alone")
+	errHalf      = errors.New("it ends within a character")
+)
+
+// A utf16Reader reads UTF-16 as UTF-8.
+type utf16Reader struct {
+	from  *bufio.Reader
+	order binary.ByteOrder
+	buf   []byte
+	text  []byte // the part of buf that was not returned yet
+	err   error  // behind text
+}
+
+// newUTF16Reader reads the text behind the byte order mark, which it drops.
+func newUTF16Reader(from *bufio.Reader, order binary.ByteOrder) *utf16Reader {
+	_, err := from.Discard(2)
+	return &utf16Reader{from: from, order: order, err: err}
+}
+
+// Read implements [io.Reader].
+func (u *utf16Reader) Read(p []byte) (int, error) {
+	if len(u.text) == 0 && u.err == nil {
+		u.fill()
+	}
+	n := copy(p, u.text)
+	if u.text = u.text[n:]; n > 0 {
+		return n, nil
+	}
+	return 0, u.err
+}
+
+// fill decodes what is buffered, or waits for one character.
+func (u *utf16Reader) fill() {
+	const most = 1 << 15
+	u.buf = u.buf[:0]
+	for len(u.buf) < most && (len(u.buf) == 0 || u.from.Buffered() >= 4) {
+		var r rune
+		if r, u.err = u.next(); u.err != nil {
+			break
+		}
+		u.buf = utf8.AppendRune(u.buf, r)
+	}
+	u.text = u.buf
+}
+
+// next decodes a character.
+func (u *utf16Reader) next() (rune, error) {
+	r, err := u.unit()
+	if err != nil || !utf16.IsSurrogate(r) {
+		return r, err
+	}
+	low, err := u.unit()
+	if err == io.EOF {
+		err = errHalf
+	}
+	if err != nil {
+		return 0, err
+	}
+	if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+		return 0, errSurrogate
+	}
+	return r, nil
+}
+
+// unit reads 16 bits.
+func (u *utf16Reader) unit() (rune, error) {
+	b, err := u.from.Peek(2)
+	if len(b) < 2 {
+		if err == io.EOF && len(b) == 1 {
+			err = errHalf
+		}
+		return 0, err
+	}
+	r := rune(u.order.Uint16(b))
+	_, err = u.from.Discard(2)
+	return r, err
+}

@@ -1,0 +1,57 @@
+// Package printable escapes the characters of a text that are not seen, or that a terminal takes for
+// commands. The name of a column may have any of them.
+package printable
+
+import (
+	"io"
+	"strings"
+	"unicode"
+)
+
+// Text returns a text with all characters but visible ones and blanks escaped, as \x1b or \u202e.
+func Text(text string) string { return escape(text, unicode.IsGraphic) }
+
+// escape escapes the characters that are not plain.
+func escape(text string, plain func(rune) bool) string {
+	if strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
+		return text
+	}
+	var out strings.Builder
+	for _, r := range text {
+		if plain(r) {
+			out.WriteRune(r)
+			continue
+		}
+		const hex = "0123456789abcdef"
+		out.WriteByte('\\')
+		digits := 4
+		switch {
+		case r < 0x100:
+			digits = 2
+			out.WriteByte('x')
+		case r < 0x10000:
+			out.WriteByte('u')
+		default:
+			digits = 8
+			out.WriteByte('U')
+		}
+		for shift := 4 * (digits - 1); shift >= 0; shift -= 4 {
+			out.WriteByte(hex[r>>shift&0xf])
+		}
+	}
+	return out.String()
+}
+
+// Writer escapes what is written as [Text] does, but for line ends and tabs. No character may be
+// divided between two calls of Write.
+func Writer(w io.Writer) io.Writer { return writer{w} }
+
+type writer struct{ to io.Writer }
+
+// Write implements [io.Writer].
+func (w writer) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(w.to, escape(string(p), func(r rune) bool { return r == '\n' || r == '\t' || unicode.IsGraphic(r) })); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
