@@ -1,0 +1,109 @@
+package fd_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/fd"
+)
+
+// A sloppy backend returns eigenvectors, singular vectors and eigenvalues that are off by a relative
+// error of up to off.
+type sloppy struct {
+	engine.Backend
+	rng *rand.Rand
+	off float64
+}
+
+func (s *sloppy) spoil(w []float64, v engine.Matrix) {
+	for i := range w {
+		w[i] *= 1 + s.off*(2*s.rng.Float64()-1)
+	}
+	for i := range v.Rows {
+		row := v.Row(i)
+		for j := range row {
+			row[j] += s.off * (2*s.rng.Float64() - 1)
+		}
+	}
+}
+
+func (s *sloppy) SymEig(a engine.Matrix, w []float64, v engine.Matrix, work []float64) bool {
+	ok := s.Backend.SymEig(a, w, v, work)
+	s.spoil(w, v)
+	return ok
+}
+
+func (s *sloppy) SVD(a engine.Matrix, w []float64, vt engine.Matrix, work []float64) bool {
+	ok := s.Backend.SVD(a, w, vt, work)
+	s.spoil(w, vt)
+	return ok
+}
+
+// TestMeasured: bounds hold, and stay near the error, however bad the eigenvectors are: they rest on
+// measurements and not on the factorisation.
+func TestMeasured(t *testing.T) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		worst := 0.0
+		for _, c := range []fd.Config{
+			{Dim: 12, Size: 5, ShrinkRows: 3}, {Dim: 12, Size: 5, ShrinkRows: 1}, {Dim: 30, Size: 8, ShrinkRows: 10},
+			{Dim: 12, Size: 5, ShrinkRows: 3, Shrink: fd.SVD}, {Dim: 9, Size: 9, ShrinkRows: 4}, {Dim: 9, Size: 9, ShrinkRows: 40},
+			{Dim: 9, Size: 9, ShrinkRows: 40, Shrink: fd.SVD}, {Dim: 9, Size: 4, Store: fd.StoreScatter},
+		} {
+			for _, off := range []float64{1e-13, 1e-10, 1e-7, 1e-5} {
+				for k, name := range spectrumNames {
+					rng := rand.New(rand.NewPCG(uint64(k), uint64(c.Dim)))
+					a := stream(rng, 60, c.Dim, name)
+					c.Backend = &sloppy{be, rng, off}
+					s := newSketch(t, c)
+					check(t, s.Append(a))
+					p := must(s.Spectrum())(t)
+					what := fmt.Sprintf("%s, off by %g, %+v", name, off, c)
+					e := gap(a, p.Matrix())
+					lo, hi := extremes(e)
+					if !(lo >= -p.Bound.RoundOff) || !(hi <= p.Bound.FD()) {
+						t.Errorf("%s: AᵀA − BᵀB is from %g to %g, bounded by %g and %g", what, lo, hi, -p.Bound.RoundOff, p.Bound.FD())
+					}
+					if skew := skewOf(p); !(skew <= p.Skew) {
+						t.Errorf("%s: ‖VVᵀ − I‖_F is %g, bounded by %g", what, skew, p.Skew)
+					}
+					if r := math.Max(-lo, hi-p.Bound.Shrinkage) / p.Bound.RoundOff; r > worst {
+						worst = r
+					}
+					if most := (1e5*off + 1e-11) * p.Bound.Frobenius2; !(p.Bound.RoundOff <= most) {
+						t.Errorf("%s: RoundOff is %g, more than %g", what, p.Bound.RoundOff, most)
+					}
+				}
+			}
+		}
+		t.Logf("worst error is %.3f of its bound", worst)
+	})
+}
+
+// skewOf is ‖VVᵀ − I‖_F.
+func skewOf(p *fd.Spectrum) float64 {
+	sum := 0.0
+	for i := range p.Sigma2 {
+		for j := range p.Sigma2 {
+			x := 0.0
+			c := 0.0
+			for k := range p.Dim {
+				v, w := p.V[i*p.Dim+k], p.V[j*p.Dim+k]
+				q := v * w
+				c += math.FMA(v, w, -q)
+				t := x + q
+				z := t - x
+				c += (x - (t - z)) + (q - z)
+				x = t
+			}
+			if i == j {
+				x--
+			}
+			sum += (x + c) * (x + c)
+		}
+	}
+	return math.Sqrt(sum)
+}
