@@ -263,3 +263,28 @@ func TestLiveAlone(t *testing.T) {
 		t.Errorf("there are %v, %v", left, err)
 	}
 }
+
+// TestLivePipedAsFile: a live sketch of a pipe has the bits of one of a file, however the rows arrive and however often the
+// file is written meanwhile.
+func TestLivePipedAsFile(t *testing.T) {
+	dir, table := t.TempDir(), rowsCSV(3000)
+	rows := write(t, "rows.csv", table)
+	for _, more := range []string{"", "--rows 5:2900", "--half-life 700 --gamma 1"} {
+		args := append(strings.Fields(more), "sketch", "--target", "y", "--size", "20", "--features", "rff:1000,gamma=0.5,seed=1", "-o")
+		file, pipe := filepath.Join(dir, "file"+more), filepath.Join(dir, "pipe"+more)
+		must(t, append(args, file, "--every", "1h", "--data", rows)...)
+		in, feed := io.Pipe()
+		go func() {
+			for lo := 0; lo < len(table); lo += 7919 {
+				io.WriteString(feed, table[lo:min(lo+7919, len(table))])
+			}
+			feed.Close()
+		}()
+		if code, _, errs := piped(t.Context(), in, append(args, pipe, "--every", "1ms", "--data", "-")...); code != done {
+			t.Fatalf("exit %d, %s", code, errs)
+		}
+		if contents(t, file) != contents(t, pipe) {
+			t.Errorf("%q: other bits", more)
+		}
+	}
+}
