@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -50,6 +51,24 @@ func TestOutputsByLinks(t *testing.T) {
 		}
 		if left, err := filepath.Glob(at("*")); err != nil || len(left) > 4 {
 			t.Errorf("%s: there are %v, %v", args, left, err)
+		}
+	}
+}
+
+// TestSlurmSolves: the job that solves gives the rows to every method but one-shot, however that is said.
+func TestSlurmSolves(t *testing.T) {
+	for solve, rows := range map[string]bool{
+		"--gamma 1 --method cg": true, "--gamma 1": true, "--gamma 1 --coef not-one-shot.npy": true,
+		"--method one-shot --gamma 1": false, "--method=one-shot --gamma 1": false, "--gamma 1 --method one-shot": false, "--gamma 1 --method=one-shot": false,
+	} {
+		c := exec.Command("bash", "../../deploy/slurm/solve.sbatch")
+		c.Env = append(os.Environ(), "FDRIDGE=echo", "DATA=rows.csv", "PARTS=1", "WORK=run", "SLURM_CPUS_PER_TASK=1", "SOLVE="+solve)
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if strings.Contains(string(out), "--data rows.csv") != rows || !strings.Contains(string(out), solve) {
+			t.Errorf("%s: %s", solve, out)
 		}
 	}
 }
