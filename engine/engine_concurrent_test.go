@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
@@ -150,7 +152,9 @@ func TestCrowdOfThreads(t *testing.T) {
 		if i == len(engine.Names()) {
 			break // purego has no such setting
 		}
-		c := exec.Command(exe, "-test.run=^TestCrowdOfThreads$")
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		c := exec.CommandContext(ctx, exe, "-test.run=^TestCrowdOfThreads$", "-test.timeout=4m") // which shows the stacks
 		c.Env = append(os.Environ(), inside+"="+threads, "GOMAXPROCS="+strconv.Itoa(enginetest.Crowd), "FDRIDGE_THREADS="+threads)
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Errorf("%s threads of OpenBLAS: %v: %s", threads, err, out)

@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/internal/checkpoint"
 )
 
@@ -25,12 +24,12 @@ type File struct {
 func Names(name string) []string { return checkpoint.Names(name) }
 
 // Kept are those of its files that there are and that [File.Load] reads: to begin anew all of them have to go.
-func Kept(name string) []string { return checkpoint.Kept(atomicfile.Destination(name)) }
+func Kept(name string) []string { return checkpoint.Kept(name) }
 
-// Open locks the file of a live sketch, which need not exist. Where another process writes it the error is
+// Open locks the file of a live sketch, which need not exist. A link is followed. Where another process writes it the error is
 // *[checkpoint.LockedError].
 func Open(name string) (*File, error) {
-	states, err := checkpoint.Open(atomicfile.Destination(name))
+	states, err := checkpoint.Open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -23,27 +24,36 @@ type Run struct {
 	// Skip is how many rows of the source are passed over at first: as many as the sketch has, where the
 	// source begins anew with these; 0 where it goes on.
 	Skip int64
-	// Tell, if not nil, is told of each interval, after the file is written.
+	// Blocks says in which blocks the rows are appended.
+	Blocks Blocks
+	// Tell, if not nil, is told of each interval, after the file is written. It is called by several
+	// goroutines, one at a time.
 	Tell func(Interval) error
-	// Clock, if not nil, tells the time in place of the machine's.
+	// Clock, if not nil, tells the time in place of the machine's. It is called as Tell is.
 	Clock func() time.Time
 }
 
-// running is a Run at work.
+// running is a Run at work. One goroutine reads rows and appends them, another writes the file at each interval.
 type running struct {
 	Run
-	skipped int64
-	view    engine.CSR
-	judge   judge
+	ctx  context.Context
+	stop context.CancelFunc // ends the reading
+	view engine.CSR
 
-	written int64     // rows of the file
-	told    int64     // rows when the interval began
-	begun   time.Time // when it did
+	mu       sync.Mutex // guards what follows, and the sketch
+	skipped  int64
+	judge    judge
+	waiting  waiting
+	written  int64     // rows of the file
+	told     int64     // rows when the interval began
+	begun    time.Time // when it did
+	finished bool      // the file was written for the last time
+	result   error     // of the run, once it is finished
 }
 
 // Do appends the rows of a source until there are no more or ctx is done; then it writes the file, and an
-// error is that of the source. So it does where the source or a row is bad: what came before is kept. Rows
-// are appended in blocks as the source has them; one of which a row is refused is left out whole.
+// error is that of the source. So it does where the source or a row is bad: what came before is kept. A block
+// of which a row is refused is left out whole, but see [FixedPrompt].
 //
 // That ctx is done is no error where all rows that were appended are in the file; where there is neither
 // row nor file it is ctx's.
@@ -57,12 +67,15 @@ func (r Run) Do(ctx context.Context, src dataset.Source) error {
 	if r.Clock == nil {
 		r.Clock = time.Now
 	}
-	s := &running{Run: r, written: r.Sketch.Rows(), told: r.Sketch.Rows(), begun: r.Clock()}
+	s := &running{Run: r, ctx: ctx, written: r.Sketch.Rows(), told: r.Sketch.Rows(), begun: r.Clock()}
+	if err := s.waiting.prepare(r); err != nil {
+		return err
+	}
 	fit, _, _, err := fitOf(r.Sketch, r.Gamma)
 	if err == nil {
 		s.judge.refit(fit)
 	} // else what is told of the first interval says why
-	return s.follow(ctx, src)
+	return s.follow(src)
 }
 
 // errUnchosen refuses to choose γ of rows that fade.
@@ -77,105 +90,144 @@ func (s *running) now() time.Time {
 	return now
 }
 
-// A handed block, or the error in its place, was read on another goroutine.
-type handed struct {
-	b   dataset.Block
-	err error
+// follow appends rows as they come, while another goroutine writes the file.
+func (s *running) follow(src dataset.Source) error {
+	reading, stop := context.WithCancel(s.ctx)
+	s.stop = stop
+	var writer sync.WaitGroup
+	writer.Go(func() { s.write(reading) })
+	defer writer.Wait()
+	defer stop()
+	for b, err := range src.Blocks(reading) {
+		if !s.take(b, err) {
+			break
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.ctx.Err() != nil:
+		s.finish(Stopped, nil)
+	case s.skipped < s.Skip:
+		s.finish(Failed, badinput.Errorf("live: there are %d rows, and the sketch has %d of them: these are other rows, or they do not begin anew", s.skipped, s.Skip))
+	default:
+		s.finish(EndOfRows, nil)
+	}
+	return s.result
 }
 
-// follow appends rows as they come and writes at each interval.
-func (s *running) follow(ctx context.Context, src dataset.Source) (err error) {
-	reading, stop := context.WithCancel(ctx)
-	blocks, next := make(chan handed), make(chan struct{})
-	go func() {
-		defer close(blocks)
-		for b, err := range src.Blocks(reading) {
-			select {
-			case blocks <- handed{b, err}:
-			case <-reading.Done():
-				return
-			}
-			select {
-			case <-next: // the block is no longer in use
-			case <-reading.Done():
-				return
-			}
-		}
-	}()
-	defer func() {
-		stop()
-		for range blocks { // until the goroutine has ended
-		}
-	}()
+// write writes the file at each interval until the reading ends, and for the last time as soon as the run is stopped.
+func (s *running) write(reading context.Context) {
 	timer := time.NewTimer(s.Every)
 	defer timer.Stop()
 	for {
 		select {
-		case h, more := <-blocks:
-			switch {
-			case ctx.Err() != nil:
-				return s.end(ctx, Stopped, nil)
-			case !more && s.skipped < s.Skip:
-				err := badinput.Errorf("live: there are %d rows, and the sketch has %d of them: these are other rows, or they do not begin anew", s.skipped, s.Skip)
-				return s.end(ctx, Failed, err)
-			case !more:
-				return s.end(ctx, EndOfRows, nil)
-			case h.err != nil:
-				return s.end(ctx, Failed, h.err)
-			}
-			if err := s.take(h.b); err != nil {
-				return s.end(ctx, Failed, err)
-			}
-			next <- struct{}{}
 		case <-timer.C:
+			s.mu.Lock()
 			begun := time.Now()
-			if err := s.interval(""); err != nil {
-				return err
+			if !s.finished {
+				s.tick()
 			}
+			s.mu.Unlock()
 			timer.Reset(max(s.Every, 10*time.Since(begun)))
-		case <-ctx.Done():
-			return s.end(ctx, Stopped, nil)
+		case <-reading.Done():
+			if s.ctx.Err() != nil {
+				s.mu.Lock()
+				s.finish(Stopped, nil)
+				s.mu.Unlock()
+			}
+			return
 		}
 	}
 }
 
-// take appends the rows of a block that are not skipped.
-func (s *running) take(b dataset.Block) error {
-	if left := s.Skip - s.skipped; left > 0 {
-		n := int(min(left, int64(b.N)))
-		s.skipped += int64(n)
-		c := s.Sketch.Config().Summary
-		b = b.Cut(n, b.N, c.Dim, c.Targets, &s.view)
+// take appends the rows of a block that are not skipped. It reports whether more are wanted.
+func (s *running) take(b dataset.Block, err error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.finished || err != nil && s.ctx.Err() != nil {
+		return false
 	}
+	if err == nil {
+		if left := s.Skip - s.skipped; left > 0 {
+			n := int(min(left, int64(b.N)))
+			s.skipped += int64(n)
+			c := s.Sketch.Config().Summary
+			b = b.Cut(n, b.N, c.Dim, c.Targets, &s.view)
+		}
+		if s.waiting.used {
+			err = s.regroup(b)
+		} else {
+			err = s.add(b)
+		}
+	}
+	if err != nil {
+		s.finish(Failed, err)
+	}
+	return err == nil && s.ctx.Err() == nil
+}
+
+// add appends a block, and judges its rows.
+func (s *running) add(b dataset.Block) error {
 	if b.N == 0 {
 		return nil
 	}
-	first := s.Sketch.Rows() + 1
-	if err := s.Sketch.Append(s.now(), b); err != nil {
-		return fmt.Errorf("rows %d to %d, which came together: %w", first, first+int64(b.N)-1, err)
+	if err := appendTo(s.Sketch, s.now(), b); err != nil {
+		return err
 	}
 	return s.judge.add(b)
 }
 
-// interval writes the file, where it is another than before, and tells of the interval.
-func (s *running) interval(end string) error {
+// appendTo is Append with an error that says which rows are refused.
+func appendTo(to *Sketch, now time.Time, b dataset.Block) error {
+	first := to.Rows() + 1
+	if err := to.Append(now, b); err != nil {
+		return fmt.Errorf("rows %d to %d, which came together: %w", first, first+int64(b.N)-1, err)
+	}
+	return nil
+}
+
+// judgeFrom judges the rows of a block from one on: those before were judged.
+func (s *running) judgeFrom(first int, b dataset.Block) error {
+	if first > 0 {
+		c := s.Sketch.Config().Summary
+		b = b.Cut(first, b.N, c.Dim, c.Targets, new(engine.CSR))
+	}
+	return s.judge.add(b)
+}
+
+// tick ends an interval.
+func (s *running) tick() {
+	sketch, err := s.current()
+	if err != nil {
+		s.finish(Failed, err)
+		return
+	}
+	if err := s.interval(sketch, ""); err != nil {
+		s.finished, s.result = true, err
+		s.stop()
+	}
+}
+
+// interval writes a sketch to the file, where it is another than before, and tells of the interval.
+func (s *running) interval(sketch *Sketch, end string) error {
 	now := s.now()
-	if err := s.Sketch.Advance(now); err != nil {
+	if err := sketch.Advance(now); err != nil {
 		return err
 	}
-	rows := s.Sketch.Rows()
+	rows := sketch.Rows()
 	i := Interval{Time: now.UTC().Truncate(time.Millisecond), Rows: rows, NewRows: rows - s.told, Seconds: now.Sub(s.begun).Seconds(), Next: s.judge.verdict(), End: end}
 	if i.Seconds > 0 {
 		i.Rate = float64(i.NewRows) / i.Seconds
 	}
-	if rows > s.written || rows > 0 && (s.Sketch.timed() || s.File.damaged) {
+	if rows > s.written || rows > 0 && (sketch.timed() || s.File.damaged) {
 		var err error
-		if i.Written, err = s.File.Write(s.Sketch); err != nil {
+		if i.Written, err = s.File.Write(sketch); err != nil {
 			return err
 		}
 		s.written = rows
 	}
-	fit, known, span, err := fitOf(s.Sketch, s.Gamma)
+	fit, known, span, err := fitOf(sketch, s.Gamma)
 	i.Fit, i.Covered = known, span.Rows
 	if err != nil {
 		i.Unfitted = err.Error()
@@ -188,16 +240,24 @@ func (s *running) interval(end string) error {
 	return s.Tell(i)
 }
 
-// end writes the file for the last time. err is why the run ended, nil where that is no error.
-func (s *running) end(ctx context.Context, why string, err error) error {
-	if s.Sketch.Rows() == 0 {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
-			err = badinput.Errorf("live: no rows came")
-		}
-		return err
+// finish writes the file for the last time, and ends the run. err is why it ends, nil where that is no error.
+func (s *running) finish(why string, err error) {
+	if s.finished {
+		return
 	}
-	return errors.Join(err, s.interval(why))
+	s.finished = true
+	s.stop()
+	if failed := s.settle(why); err == nil && failed != nil {
+		why, err = Failed, failed
+	}
+	switch {
+	case s.Sketch.Rows() > 0:
+		s.result = errors.Join(err, s.interval(s.Sketch, why))
+	case err != nil:
+		s.result = err
+	case s.ctx.Err() != nil:
+		s.result = s.ctx.Err()
+	default:
+		s.result = badinput.Errorf("live: no rows came")
+	}
 }

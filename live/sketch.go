@@ -5,6 +5,7 @@
 package live
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"time"
@@ -148,6 +149,19 @@ func (s *Sketch) Now() time.Time {
 		return s.fading.Now()
 	}
 	return time.Time{}
+}
+
+// dependsOnBlocks says that the last bits depend on the blocks that rows come in, and on no time: a window has
+// the same bits for any blocks, and where time counts, the bits depend on when rows come.
+func (s *Sketch) dependsOnBlocks() bool { return s.window == nil && !s.timed() }
+
+// clone returns a copy, which goes on to the same bits.
+func (s *Sketch) clone() (*Sketch, error) {
+	var b bytes.Buffer
+	if _, err := s.WriteTo(&b); err != nil {
+		return nil, err
+	}
+	return Read(bytes.NewReader(b.Bytes()), s.Config().Summary.Backend)
 }
 
 // Fades says that rows have other weights than they came with.

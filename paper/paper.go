@@ -6,7 +6,9 @@ package paper
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -82,6 +84,7 @@ type run struct {
 	figure  int // at hand, for tell
 	saved   []*figure
 	written []string
+	made    []string // folders that were not there, the deepest first
 }
 
 // results are the typed results of the experiments, from which the claims are
@@ -94,10 +97,17 @@ type results struct {
 
 // Run runs the experiments that cfg asks for and writes figures/figureN.png,
 // .svg, .csv and .json, and RESULTS.md, into cfg.Out. It returns the files
-// written, also with an error. Each file is whole or not there; RESULTS.md is
+// written, also with an error. If there are none, it removes the folders that it made. Each file is whole or not there; RESULTS.md is
 // written anew after each experiment and speaks of those of this run alone.
 func Run(ctx context.Context, cfg Config) ([]string, error) {
 	r := &run{Config: cfg}
+	defer func() {
+		if len(r.written) == 0 {
+			for _, folder := range r.made {
+				_ = os.Remove(folder) // it stays if another program has put a file there
+			}
+		}
+	}()
 	if err := r.start(); err != nil {
 		return nil, err
 	}
@@ -129,7 +139,14 @@ func (r *run) start() error {
 	if r.env, err = newEnvironment(r.Backend, r.Seed); err != nil {
 		return err
 	}
-	return os.MkdirAll(filepath.Join(r.Out, "figures"), 0o777)
+	figures := filepath.Join(r.Out, "figures")
+	for at := figures; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		r.made = append(r.made, at)
+	}
+	return os.MkdirAll(figures, 0o777)
 }
 
 func (r *run) check() error {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -266,10 +265,7 @@ func (o *fitOptions) keepSketch(d *data, sum *ridge.Summary) error {
 	if err != nil {
 		return err
 	}
-	if err := described.save(o.save, sum); err != nil {
-		return fmt.Errorf("--save-sketch: %w", err)
-	}
-	return nil
+	return described.save("save-sketch", o.save, sum)
 }
 
 // ranksOf are what ranks have done, as a report has it.

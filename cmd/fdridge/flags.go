@@ -23,6 +23,7 @@ type sketchFlags struct {
 	shrink       string
 	shrinks      func() bool // the flag is given
 	intercept    bool
+	copied       bool // the sketch is copied whenever it is written
 }
 
 func (o *sketchFlags) register(f *pflag.FlagSet) {

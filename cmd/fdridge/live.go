@@ -170,12 +170,16 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *progress) (er
 		return err
 	}
 	_, dim, t := d.source.Dims()
+	o.size.copied = o.in.piped() && o.window == ""
 	if err := o.size.checkMemory(o.size.size, dim, t); err != nil {
 		return err
 	}
 	cfg := live.Config{Summary: o.size.config(be), Forgetting: o.forgets}
 	cfg.Summary.Dim, cfg.Summary.Targets = dim, t
-	run := live.Run{File: file, Every: o.every, Gamma: o.at, Tell: tellJSON(o.stdout)}
+	run := live.Run{File: file, Every: o.every, Gamma: o.at, Blocks: live.Fixed, Tell: tellJSON(o.stdout)}
+	if o.in.piped() {
+		run.Blocks = live.FixedPrompt
+	}
 	if sketch == nil {
 		if sketch, err = live.New(cfg); err != nil {
 			return err

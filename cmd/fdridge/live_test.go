@@ -230,7 +230,8 @@ func TestLiveRefused(t *testing.T) {
 	}
 }
 
-// TestLiveAlone: while one run writes a file another is refused, before it has read a row; and a run whose pipe hangs lets itself be
+// TestLiveAlone: while one run writes a file another is refused, before it has read a row, and so is whatever else would
+// replace the file; and a run whose pipe hangs lets itself be
 // interrupted, with what came in the file.
 func TestLiveAlone(t *testing.T) {
 	leaktest.Check(t)
@@ -256,10 +257,44 @@ func TestLiveAlone(t *testing.T) {
 	if code, _, errs := piped(t.Context(), unread{t}, args...); code == done || !strings.Contains(errs, name+".lock is locked by process") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
+	before, table := contents(t, name), write(t, "rows.csv", rowsCSV(60))
+	other := filepath.Join(t.TempDir(), "other.fds")
+	must(t, "sketch", "--data", table, "--target", "y", "--out", other)
+	for _, args := range []string{"sketch --data " + table + " --target y --out ", "merge " + name + " " + other + " --out ", "fit --data " + table + " --target y --gamma 1 --save-sketch ", "fit --data " + table + " --target y --gamma 1 --out "} {
+		if code, _, errs := call(append(strings.Fields(args), name)...); code == done || !strings.Contains(errs, name+".lock is locked by process") || contents(t, name) != before {
+			t.Errorf("%s: exit %d, %s", args, code, errs)
+		}
+	}
 	interrupt()
 	<-ended
 	rows.Close()
+	must(t, "sketch", "--data", table, "--target", "y", "--out", name)
 	if left, err := filepath.Glob(name + "*"); err != nil || len(left) > 2 {
 		t.Errorf("there are %v, %v", left, err)
+	}
+}
+
+// TestLivePipedAsFile: a live sketch of a pipe has the bits of one of a file, however the rows arrive and however often the
+// file is written meanwhile.
+func TestLivePipedAsFile(t *testing.T) {
+	dir, table := t.TempDir(), rowsCSV(3000)
+	rows := write(t, "rows.csv", table)
+	for _, more := range []string{"", "--rows 5:2900", "--half-life 700 --gamma 1"} {
+		args := append(strings.Fields(more), "sketch", "--target", "y", "--size", "20", "--features", "rff:1000,gamma=0.5,seed=1", "-o")
+		file, pipe := filepath.Join(dir, "file"+more), filepath.Join(dir, "pipe"+more)
+		must(t, append(args, file, "--every", "1h", "--data", rows)...)
+		in, feed := io.Pipe()
+		go func() {
+			for lo := 0; lo < len(table); lo += 7919 {
+				io.WriteString(feed, table[lo:min(lo+7919, len(table))])
+			}
+			feed.Close()
+		}()
+		if code, _, errs := piped(t.Context(), in, append(args, pipe, "--every", "1ms", "--data", "-")...); code != done {
+			t.Fatalf("exit %d, %s", code, errs)
+		}
+		if contents(t, file) != contents(t, pipe) {
+			t.Errorf("%q: other bits", more)
+		}
 	}
 }

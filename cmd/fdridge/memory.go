@@ -26,11 +26,15 @@ const manyFeatures = "are there so many features?"
 // checkMemory refuses a sketch of size rows, d features and t targets that would not
 // fit into memory. It counts about m rows kept, as many and a quarter to come, m vectors, and c;
 // where AᵀA itself is kept that, with corrections, and what reading it takes. Of several lanes that
-// are asked for each takes as much, and half as many again what they are merged in.
+// are asked for each takes as much, and half as many again what they are merged in. A copy of a sketch is made by way of
+// a message, so that both take the memory of two more.
 func (o *sketchFlags) checkMemory(size, d, t int) error {
 	lanes := 1.0
 	if o.lanes > 1 {
 		lanes = 1.5 * float64(o.lanes)
+	}
+	if o.copied {
+		lanes *= 3
 	}
 	m := min(float64(size), float64(d))
 	if keeps, err := (fd.Config{Dim: d, Size: size}).Scatter(); err == nil && keeps {

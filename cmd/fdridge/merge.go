@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"slices"
 
@@ -72,8 +71,8 @@ func runMerge(ctx context.Context, names []string, out string, stdout io.Writer)
 			return badInput("%s: %w", name, err)
 		}
 	}
-	if err := first.save(out, all); err != nil {
-		return fmt.Errorf("--out: %w", err)
+	if err := first.save("out", out, all); err != nil {
+		return err
 	}
 	return firstError(printSketch(stdout, out, all), first.printParts(stdout, out, all.Rows() == 0))
 }

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/fdridge/fdridge/internal/checkpoint"
 )
 
 // An output is a file that is written, and the flag that names it.
@@ -11,18 +16,43 @@ type output struct{ flag, path string }
 // checkOut refuses an --out that could not be written once the work is done.
 func checkOut(name string) error { return checkOutput("out", name) }
 
-// checkOutput refuses a file that could not be written once the work is done: its
+// checkOutput refuses a file that could not be written once the work is done, or that a live sketch or a checkpoint
+// is kept in now.
+func checkOutput(flag, name string) error {
+	return firstError(checkWritable(flag, name), checkFree(flag, name))
+}
+
+// checkWritable refuses a file that could not be written once the work is done: its
 // folder must exist, and what has its name must be a file, for a folder cannot and a
 // device must not be replaced by one.
-func checkOutput(flag, name string) error {
+func checkWritable(flag, name string) error {
 	if name == "" {
 		return nil
 	}
 	if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
 		return badInput("--%s: there is no folder %s", flag, filepath.Dir(name))
 	}
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+	switch info, err := os.Stat(name); {
+	case errors.Is(err, fs.ErrNotExist): // it is made
+	case err != nil:
+		return badInput("--%s: %w", flag, err)
+	case !info.Mode().IsRegular():
 		return badInput("--%s: %s is not a regular file", flag, name)
+	}
+	return nil
+}
+
+// checkFree refuses a file that another process keeps a live sketch or a checkpoint in.
+func checkFree(flag, name string) error {
+	if name == "" {
+		return nil
+	}
+	err := checkpoint.Locked(name)
+	if _, locked := errors.AsType[*checkpoint.LockedError](err); locked {
+		return fmt.Errorf("--%s: %s is a live sketch or a checkpoint that is being kept, and would be replaced: %w", flag, name, err)
+	}
+	if err != nil {
+		return fmt.Errorf("--%s: %w", flag, err)
 	}
 	return nil
 }

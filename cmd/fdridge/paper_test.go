@@ -102,18 +102,25 @@ func TestPaper(t *testing.T) {
 	}
 }
 
-// TestPaperInterrupted: exit 1, "interrupted", and nothing half written.
+// TestPaperInterrupted: exit 1, "interrupted", and neither files nor folders are left but one that was there.
 func TestPaperInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	out := filepath.Join(t.TempDir(), "out")
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out", "deeper")
 	var stdout, stderr bytes.Buffer
 	code := run(ctx, []string{"paper", "--quick", "--figures", "1", "--out", out}, &stdout, &stderr)
 	if code != failed || stderr.String() != "fdridge: interrupted\n" || stdout.Len() > 0 {
 		t.Errorf("exit %d, %q, %q", code, stdout.String(), stderr.String())
 	}
-	if files, err := filepath.Glob(filepath.Join(out, "*", "*")); err != nil || files != nil {
-		t.Errorf("wrote %v, %v", files, err)
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("there are %v, %v", left, err)
+	}
+	if run(ctx, []string{"paper", "--quick", "--figures", "1", "--out", dir}, &stdout, &stderr) != failed {
+		t.Errorf("%q", stderr.String())
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("in a folder that was there are %v, %v", left, err)
 	}
 }
 
@@ -157,7 +164,11 @@ func TestPaperData(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	for fetch, want := range map[string]bool{"--fetch=false": true, "--fetch": false} {
-		code, _, errs := call("paper", "--figures", "3", "--quick", "--data", t.TempDir(), fetch)
+		out := filepath.Join(t.TempDir(), "out")
+		code, _, errs := call("paper", "--figures", "3", "--quick", "--data", t.TempDir(), "--out", out, fetch)
+		if _, err := os.Stat(out); !os.IsNotExist(err) {
+			t.Errorf("%s: the folder of the results is left: %v", fetch, err)
+		}
 		if code == done || strings.Contains(errs, "data set not found: looked in") != want {
 			t.Errorf("%s: exit %d, %s", fetch, code, errs)
 		}

@@ -23,7 +23,7 @@ func sketchCommand() *cobra.Command {
 		Short: "Make the sketch of some rows, to be merged and solved later",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := firstError(in.check(), size.check(), runs.check(), rows.check(), keep.check(), in.checkGiven("sketch"), in.checkKept(&rows), checkOutput("out", out)); err != nil {
+			if err := firstError(in.check(), size.check(), runs.check(), rows.check(), keep.check(), in.checkGiven("sketch"), in.checkKept(&rows), checkWritable("out", out)); err != nil {
 				return err
 			}
 			switch {
@@ -42,6 +42,11 @@ func sketchCommand() *cobra.Command {
 			if in.piped() {
 				data := dataName(in.data.value)
 				if err := firstError(rows.checkPipe(data, in.standardize), rows.checkAgain(data, in.learns())); err != nil {
+					return err
+				}
+			}
+			if keep.every == 0 { // a live sketch takes the lock, and waits for a killed process to let go of it
+				if err := checkFree("out", out); err != nil {
 					return err
 				}
 			}
@@ -93,8 +98,8 @@ func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, runs *run
 	if err != nil {
 		return err
 	}
-	if err := described.save(out, sum); err != nil {
-		return fmt.Errorf("--out: %w", err)
+	if err := described.save("out", out, sum); err != nil {
+		return err
 	}
 	if err := firstError(printSketch(stdout, out, sum), described.printParts(stdout, out, sum.Rows() == 0)); err != nil || !in.standardize {
 		return err

@@ -37,17 +37,23 @@ func (d *data) describe(o *rowFlags) (*description, error) {
 	return &description{Format: d.opened.Format, Target: o.target.value, Columns: columns, NNZ: d.counted.Nonzeros(), Preparation: d.prep, Penalty: d.p, Parts: d.parts, HeldOut: d.holdout.Share}, err
 }
 
-// save writes a summary to a file, whole or not at all.
-func (d *description) save(name string, sum *ridge.Summary) error {
+// save writes a summary to the file that a flag names, whole or not at all.
+func (d *description) save(flag, name string, sum *ridge.Summary) error {
+	if err := checkFree(flag, name); err != nil { // a live sketch may have begun meanwhile
+		return err
+	}
 	meta, err := json.Marshal(d)
 	if err != nil {
 		return err
 	}
 	sum.Meta = meta
-	return atomicfile.Write(name, func(w io.Writer) error {
+	if err := atomicfile.Write(name, func(w io.Writer) error {
 		_, err := sum.WriteTo(w)
 		return err
-	})
+	}); err != nil {
+		return fmt.Errorf("--%s: %w", flag, err)
+	}
+	return nil
 }
 
 // load reads a file that save, or a live sketch, wrote: of one that forgets the rows that count now.

@@ -17,52 +17,73 @@ import (
 // what it was before. A link is followed, a file that is replaced keeps its
 // permissions, and a new one has what the umask leaves.
 func Write(name string, write func(w io.Writer) error) error {
-	name = Destination(name)
-	f, err := temporary(name)
+	name, err := Destination(name)
 	if err != nil {
 		return err
 	}
-	if info, err := os.Stat(name); err == nil {
-		if err := f.Chmod(info.Mode().Perm()); err != nil {
-			return errors.Join(err, f.Close(), os.Remove(f.Name()))
-		}
-	}
-	return replace(Disk, f, f.Name(), name, nothing, write)
-}
-
-// Destination is where the links that begin at name lead, whether a file is there or not.
-func Destination(name string) string {
-	const most = 40 // as systems have it; opening what is left then says what is wrong
-	for range most {
-		link, err := os.Readlink(name)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(link) {
-			link = filepath.Join(filepath.Dir(name), link)
-		}
-		name = link
-	}
-	return name
-}
-
-// temporary makes a new file beside the one called name.
-func temporary(name string) (*os.File, error) {
 	for {
-		other := fmt.Sprintf(".%s.%08x", filepath.Base(name), rand.Uint32())
-		f, err := os.OpenFile(filepath.Join(filepath.Dir(name), other), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
+		other := filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%08x", filepath.Base(name), rand.Uint32()))
+		f, err := create(other, name)
+		if errors.Is(err, fs.ErrExist) {
+			continue
 		}
+		if err != nil {
+			return err
+		}
+		return replace(Disk, f, other, name, nothing, write)
 	}
+}
+
+// Destination is where the links that begin at name lead, whether a file is there or not. Links that lead to
+// each other in a circle are an error.
+func Destination(name string) (string, error) {
+	const most = 40 // as systems have it
+	to := name
+	for range most {
+		link, err := os.Readlink(to)
+		if err != nil { // it is no link
+			return to, nil
+		}
+		folder := ""
+		if !filepath.IsAbs(link) { // it begins in the folder that holds the link, which may be a link itself
+			if folder, err = filepath.EvalSymlinks(filepath.Dir(to)); err != nil {
+				return "", err
+			}
+		}
+		to = filepath.Join(folder, link)
+	}
+	return "", &fs.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
+}
+
+// create makes a new file, with the permissions of the first of others that there is, or else what the umask leaves.
+func create(name string, others ...string) (*os.File, error) {
+	for _, other := range others {
+		info, err := os.Stat(other)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()&0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := f.Chmod(info.Mode().Perm()); err != nil {
+			return nil, errors.Join(err, f.Close(), os.Remove(name))
+		}
+		return f, nil
+	}
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
 // Replace is Write with names of the caller's choice, all in one folder: it writes to the
 // file temporary, in place of what is there, and keeps the file that it replaces as
-// previous, where that is not "". Where a rename fails the last whole file is name or, if
+// previous, where that is not "". The permissions are those of the file that it replaces, or
+// else those of previous. Where a rename fails the last whole file is name or, if
 // that is not there, previous.
 func Replace(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
-	f, err := d.Create(temporary)
+	f, err := d.Create(temporary, name, previous)
 	if err != nil {
 		return err
 	}
@@ -77,7 +98,7 @@ func Replace(d Operations, temporary, name, previous string, write func(w io.Wri
 // Publish is Replace for a file that others read as it stands: there is a whole file called name at all
 // times, once there was one. What is kept as previous, if not "", is another name of it until it is replaced.
 func Publish(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
-	f, err := d.Create(temporary)
+	f, err := d.Create(temporary, name, previous)
 	if err != nil {
 		return err
 	}
@@ -124,7 +145,8 @@ func replace(d Operations, f File, temporary, name string, keep func() error, wr
 
 // Operations are what Replace and Publish do to files. Tests have others, which fail.
 type Operations interface {
-	Create(name string) (File, error)
+	// Create makes a file anew, with the permissions of the first of others that there is; "" is none.
+	Create(name string, others ...string) (File, error)
 	Rename(from, to string) error
 	Link(from, to string) error // the file from is to, too
 	Remove(name string) error
@@ -144,13 +166,13 @@ var Disk Operations = disk{}
 type disk struct{}
 
 // Create makes the file anew: what was there, or where a link led, is not written to.
-func (disk) Create(name string) (File, error) {
+func (disk) Create(name string, others ...string) (File, error) {
 	if info, err := os.Lstat(name); err == nil && !info.IsDir() {
 		if err := os.Remove(name); err != nil {
 			return nil, err
 		}
 	}
-	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	return create(name, others...)
 }
 
 func (disk) Rename(from, to string) error { return os.Rename(from, to) }
@@ -166,7 +188,7 @@ func (d disk) Link(from, to string) error {
 		return err
 	}
 	defer old.Close() // only read
-	f, err := d.Create(to)
+	f, err := d.Create(to, from)
 	if err != nil {
 		return err
 	}

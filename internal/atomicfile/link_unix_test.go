@@ -3,6 +3,7 @@
 package atomicfile_test
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -59,11 +60,90 @@ func TestLinks(t *testing.T) {
 			t.Errorf("%s is no link any more: %v", link, err)
 		}
 	}
-	if err := os.Symlink("round", at("round")); err != nil {
-		t.Fatal(err)
+}
+
+// TestLinksInCircles: links that lead to each other are an error, and stay.
+func TestLinksInCircles(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	links := map[string]string{"round": "round", "there": at("back"), "back": "there"}
+	for from, to := range links {
+		if err := os.Symlink(to, at(from)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := atomicfile.Write(at("round/file"), func(io.Writer) error { return nil }); err == nil {
-		t.Error("a link to itself is no error")
+	for _, name := range []string{"round", "there", "back", "round/file"} {
+		err := atomicfile.Write(at(name), func(io.Writer) error {
+			t.Errorf("%s is written", name)
+			return nil
+		})
+		if !errors.Is(err, syscall.ELOOP) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for from, to := range links {
+		if is, err := os.Readlink(at(from)); err != nil || is != to {
+			t.Errorf("%s leads to %q, %v", from, is, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != len(links) {
+		t.Errorf("there are %v, %v", left, err)
+	}
+}
+
+// TestLinkedFolder: a link in a folder that is a link itself leads on from where the folder is.
+func TestLinkedFolder(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, err := range []error{
+		os.MkdirAll(at("real/deep"), 0o755),
+		os.Symlink("real/deep", at("folder")),
+		os.Symlink("../file", at("folder/link")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, at("folder/link"))
+	check(t, at("real/file"), 0o666&^umask())
+}
+
+// TestReplaceModes: Replace and Publish keep the permissions of the file that they replace, or of the one before
+// if that alone is there. Nobody may read more of the new file while it is written.
+func TestReplaceModes(t *testing.T) {
+	for what, replace := range map[string]func(atomicfile.Operations, string, string, string, func(io.Writer) error) error{"Replace": atomicfile.Replace, "Publish": atomicfile.Publish} {
+		for _, mode := range []fs.FileMode{0o600, 0o640, 0o664, 0o400} {
+			dir := t.TempDir()
+			name := filepath.Join(dir, "file")
+			put := func() {
+				t.Helper()
+				err := replace(atomicfile.Disk, name+".new", name, name+".previous", func(w io.Writer) error {
+					if info, err := os.Stat(name + ".new"); err != nil || info.Mode()&^mode != 0 && mode == 0o600 {
+						t.Errorf("%s: while it is written: %v, %v", what, info.Mode(), err)
+					}
+					_, err := io.WriteString(w, "new")
+					return err
+				})
+				if err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+			}
+			if err := os.WriteFile(name, []byte("old"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(name, mode); err != nil {
+				t.Fatal(err)
+			}
+			put()
+			put()
+			check(t, name, mode)
+			check(t, name+".previous", mode)
+			if err := os.Remove(name); err != nil { // killed between two renames
+				t.Fatal(err)
+			}
+			put()
+			check(t, name, mode)
+		}
 	}
 }
 

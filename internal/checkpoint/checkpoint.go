@@ -33,8 +33,16 @@ type File struct {
 	damaged bool
 }
 
-// Names are those of all files of a checkpoint.
+// Names are those of all files of a checkpoint. If its name is a link, they are beside the file that it leads to.
 func Names(name string) []string {
+	to, err := atomicfile.Destination(name)
+	if err != nil {
+		to = name // Open says what is wrong
+	}
+	return names(to)
+}
+
+func names(name string) []string {
 	return []string{name, name + ".previous", name + ".new", name + ".lock"}
 }
 
@@ -50,11 +58,15 @@ func Kept(name string) []string {
 	return there
 }
 
-// Open locks a checkpoint, which need not exist. Where another process has it the
+// Open locks a checkpoint, which need not exist. A link is followed. Where another process has it the
 // error is *[LockedError]. The lock ends with Close, or with the process.
 func Open(name string) (*File, error) { return open(name, atomicfile.Disk) }
 
 func open(name string, d atomicfile.Operations) (*File, error) {
+	name, err := atomicfile.Destination(name)
+	if err != nil {
+		return nil, err
+	}
 	lock, err := acquire(name + ".lock")
 	if err != nil {
 		return nil, err
@@ -123,7 +135,7 @@ func (s *State) Close() error { return s.file.Close() }
 // alone are an error.
 func (f *File) Load() (*State, error) {
 	var damage error
-	for _, name := range Names(f.name)[:2] {
+	for _, name := range names(f.name)[:2] {
 		s, err := load(name)
 		switch {
 		case err == nil:
@@ -199,7 +211,7 @@ func (f *File) Publish(write func(w io.Writer) error) error {
 // error, the one before: damage is then what is wrong with the last. It reports false where there is
 // neither. Damaged ones alone, and one that is too new, are an error.
 func (f *File) Published(read func(*os.File) error) (found bool, damage, err error) {
-	for _, name := range Names(f.name)[:2] {
+	for _, name := range names(f.name)[:2] {
 		err := readFile(name, read)
 		switch {
 		case err == nil:
@@ -236,8 +248,8 @@ func (f *File) Close() error { return f.lock.Close() }
 // to go, and the last state goes after the one before it.
 func (f *File) Remove() error {
 	var errs []error
-	names := Names(f.name)
-	for _, name := range []string{names[1], names[2], names[0], names[3]} {
+	files := names(f.name)
+	for _, name := range []string{files[1], files[2], files[0], files[3]} {
 		if err := f.disk.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}

@@ -203,11 +203,11 @@ func (d *faulty) fault(what string) error {
 	return nil
 }
 
-func (d *faulty) Create(name string) (atomicfile.File, error) {
+func (d *faulty) Create(name string, others ...string) (atomicfile.File, error) {
 	if err := d.fault("create"); err != nil {
 		return nil, err
 	}
-	f, err := d.Operations.Create(name)
+	f, err := d.Operations.Create(name, others...)
 	return &faultyFile{f, d}, err
 }
 

@@ -5,6 +5,8 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"syscall"
@@ -40,6 +42,38 @@ func acquire(name string) (*os.File, error) {
 			return nil, err
 		}
 	}
+}
+
+// Locked returns a *[LockedError] if a process works with the checkpoint of that name. A file that other programs have
+// locked, under the name of our lock, is none.
+func Locked(name string) error {
+	name = Names(name)[3]
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close() // which ends the lock
+	for {
+		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case !errors.Is(err, syscall.EWOULDBLOCK):
+			return nil // it can be locked, or it cannot be locked by anybody
+		}
+		break
+	}
+	text := make([]byte, 512)
+	n, err := f.Read(text)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if holder := string(text[:n]); strings.HasPrefix(holder, owner) {
+		return &LockedError{name, strings.TrimSpace(holder)}
+	}
+	return nil
 }
 
 // take locks f and writes who has it. It reports false where whoever had the lock

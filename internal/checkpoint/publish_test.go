@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/fdridge/fdridge/internal/atomicfile"
@@ -146,5 +148,36 @@ func TestPublished(t *testing.T) {
 	}
 	if left, err := filepath.Glob(name + "*"); err != nil || len(left) != 2 {
 		t.Errorf("there are %v, %v", left, err)
+	}
+}
+
+// TestLinked: a checkpoint whose name is a link is beside the file that it leads to, and the link stays; links in a
+// circle are an error.
+func TestLinked(t *testing.T) {
+	dir := t.TempDir()
+	link, name := filepath.Join(dir, "link"), filepath.Join(dir, "run")
+	if err := os.Symlink("run", link); err != nil {
+		t.Fatal(err)
+	}
+	f := opened(t, link, atomicfile.Disk)
+	for g := 1; g <= 2; g++ {
+		if err := save(f, content(g, 100)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if to, err := os.Readlink(link); err != nil || to != "run" {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
+	if kept := Kept(link); !slices.Equal(kept, []string{name, name + ".previous"}) || !slices.Equal(kept, Names(link)[:2]) {
+		t.Errorf("there are %v", kept)
+	}
+	if err := f.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(link), os.Symlink("link", link)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(link); !errors.Is(err, syscall.ELOOP) {
+		t.Errorf("a link to itself: %v", err)
 	}
 }
