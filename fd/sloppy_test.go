@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
@@ -106,4 +108,87 @@ func skewOf(p *fd.Spectrum) float64 {
 		}
 	}
 	return math.Sqrt(sum)
+}
+
+// TestMeasuredOrthonormal: the matrix with exactly orthonormal rows that is nearest to V satisfies the
+// bound, too.
+func TestMeasuredOrthonormal(t *testing.T) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		for seed := range uint64(10) {
+			rng := rand.New(rand.NewPCG(seed, 5))
+			const d = 8
+			a := stream(rng, 30, d, "two levels")
+			s := newSketch(t, fd.Config{Dim: d, Size: 4, Store: fd.StoreScatter, Backend: &sloppy{be, rng, 1e-7}})
+			check(t, s.Append(a))
+			p := must(s.Spectrum())(t)
+			r := len(p.Sigma2)
+			var svd mat.SVD
+			if !svd.Factorize(mat.NewDense(r, d, p.V), mat.SVDThin) {
+				t.Fatal("no singular values")
+			}
+			var u, v, near mat.Dense
+			svd.UTo(&u)
+			svd.VTo(&v)
+			near.Mul(&u, v.T())
+			for i, s2 := range p.Sigma2 {
+				for j := range d {
+					near.Set(i, j, math.Sqrt(s2)*near.At(i, j))
+				}
+			}
+			if lo, hi := extremes(gap(a, &near)); !(lo >= -p.Bound.RoundOff) || !(hi <= p.Bound.FD()) {
+				t.Errorf("seed %d: AᵀA − BᵀB is from %g to %g, bounded by %g and %g", seed, lo, hi, -p.Bound.RoundOff, p.Bound.FD())
+			}
+			// And RoundOff has room for what V is off by.
+			if least := p.Skew * p.Sigma2[0]; !(p.Bound.RoundOff >= least) {
+				t.Errorf("seed %d: RoundOff is %g, V is off by %g", seed, p.Bound.RoundOff, least)
+			}
+		}
+	})
+}
+
+// TestShrinkBooks: what is proved of the products of a shrink is counted, though it is never met.
+func TestShrinkBooks(t *testing.T) {
+	const d, n = 3000, 12
+	s := newSketch(t, fd.Config{Dim: d, Size: 8, ShrinkRows: n})
+	row := make([]float64, d)
+	for j := range row {
+		row[j] = 1
+	}
+	for range n {
+		check(t, s.AppendRow(row))
+	}
+	acc := s.Config().Backend.Accuracy()
+	// The products of rows, and of the eigenvector (1, …, 1)/√n with rows.
+	if got, want := must(s.Spectrum())(t).Bound.RoundOff, (acc.Dot(d)+2*0.99*acc.Sum(n))*eps*n*d; !(got >= want) {
+		t.Errorf("the pad is %g, want %g or more", got, want)
+	}
+}
+
+// TestMergeRenews: kept rows that are far from orthogonal are multiplied with each other in the first
+// shrink after a merge, whatever the merge adds to the number of shrinks.
+func TestMergeRenews(t *testing.T) {
+	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+		for more := 1; more <= 9; more++ {
+			rng := rand.New(rand.NewPCG(uint64(more), 5))
+			cfg := fd.Config{Dim: 12, Size: 5, ShrinkRows: 3, Backend: &sloppy{be, rng, 1e-4}}
+			a := stream(rng, 60, 12, "low rank")
+			s, o := newSketch(t, cfg), newSketch(t, cfg)
+			check(t, s.AppendRows(40, a.RawMatrix().Data, 12))
+			check(t, o.AppendRows(20, a.RawMatrix().Data[40*12:], 12))
+			for range more {
+				zero := newSketch(t, cfg)
+				check(t, zero.AppendRows(9, make([]float64, 9*12), 12))
+				before := s.Shrinks()
+				check(t, s.Merge(zero))
+				if before == s.Shrinks() {
+					t.Fatal("the merge adds no shrinks")
+				}
+			}
+			check(t, s.Merge(o))
+			p := must(s.Spectrum())(t)
+			if lo, hi := extremes(gap(a, p.Matrix())); !(lo >= -p.Bound.RoundOff) || !(hi <= p.Bound.FD()) {
+				t.Errorf("AᵀA − BᵀB is from %g to %g, bounded by %g and %g", lo, hi, -p.Bound.RoundOff, p.Bound.FD())
+			}
+		}
+	})
 }
