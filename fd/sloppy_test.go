@@ -1,11 +1,14 @@
 package fd_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/engine"
@@ -13,22 +16,55 @@ import (
 	"github.com/fdridge/fdridge/fd"
 )
 
-// A sloppy backend returns eigenvectors, singular vectors and eigenvalues that are off by a relative
-// error of up to off.
+// A sloppy backend returns eigenvectors, singular vectors or eigenvalues with an error of about off.
 type sloppy struct {
 	engine.Backend
 	rng *rand.Rand
 	off float64
+	how string // one of ways
 }
 
+// ways are what is wrong: eigenvalues, or vectors that are no longer orthonormal, that are turned
+// among themselves, or that leave their span.
+var ways = []string{"values", "vectors", "turned", "outside"}
+
 func (s *sloppy) spoil(w []float64, v engine.Matrix) {
-	for i := range w {
-		w[i] *= 1 + s.off*(2*s.rng.Float64()-1)
-	}
-	for i := range v.Rows {
-		row := v.Row(i)
-		for j := range row {
-			row[j] += s.off * (2*s.rng.Float64() - 1)
+	noise := func() float64 { return s.off * (2*s.rng.Float64() - 1) }
+	switch s.how {
+	case "values":
+		for i := range w {
+			w[i] *= 1 + noise()
+		}
+		slices.SortFunc(w, func(x, y float64) int { return cmp.Compare(y, x) })
+	case "vectors":
+		for i := range v.Rows {
+			for j := range v.Cols {
+				v.Row(i)[j] += noise()
+			}
+		}
+	case "turned":
+		for i := range v.Rows - 1 {
+			x, y := v.Row(i), v.Row(i+1)
+			sin := noise()
+			cos := math.Sqrt(1 - sin*sin)
+			for j := range x {
+				x[j], y[j] = cos*x[j]+sin*y[j], cos*y[j]-sin*x[j]
+			}
+		}
+	case "outside":
+		z := make([]float64, v.Cols)
+		for j := range z {
+			z[j] = s.rng.NormFloat64()
+		}
+		for range 2 {
+			for i := range v.Rows {
+				floats.AddScaled(z, -floats.Dot(z, v.Row(i)), v.Row(i))
+			}
+		}
+		if length := floats.Norm(z, 2); length > 1e-8 {
+			for i := range v.Rows {
+				floats.AddScaled(v.Row(i), noise()/length, z)
+			}
 		}
 	}
 }
@@ -55,15 +91,16 @@ func TestMeasured(t *testing.T) {
 			{Dim: 12, Size: 5, ShrinkRows: 3, Shrink: fd.SVD}, {Dim: 9, Size: 9, ShrinkRows: 4}, {Dim: 9, Size: 9, ShrinkRows: 40},
 			{Dim: 9, Size: 9, ShrinkRows: 40, Shrink: fd.SVD}, {Dim: 9, Size: 4, Store: fd.StoreScatter},
 		} {
-			for _, off := range []float64{1e-13, 1e-10, 1e-7, 1e-5} {
-				for k, name := range spectrumNames {
+			for i, off := range []float64{1e-13, 1e-10, 1e-7, 1e-5} {
+				for k, name := range append([]string{"few rows", "sum of two"}, spectrumNames...) {
 					rng := rand.New(rand.NewPCG(uint64(k), uint64(c.Dim)))
-					a := stream(rng, 60, c.Dim, name)
-					c.Backend = &sloppy{be, rng, off}
+					a := sloppyRows(rng, c.Dim, name)
+					how := ways[(i+k)%len(ways)]
+					c.Backend = &sloppy{be, rng, off, how}
 					s := newSketch(t, c)
 					check(t, s.Append(a))
 					p := must(s.Spectrum())(t)
-					what := fmt.Sprintf("%s, off by %g, %+v", name, off, c)
+					what := fmt.Sprintf("%s, %s off by %g, %d of %d, p = %d, %v", name, how, off, c.Size, c.Dim, c.ShrinkRows, c.Shrink)
 					e := gap(a, p.Matrix())
 					lo, hi := extremes(e)
 					if !(lo >= -p.Bound.RoundOff) || !(hi <= p.Bound.FD()) {
@@ -83,6 +120,19 @@ func TestMeasured(t *testing.T) {
 		}
 		t.Logf("worst error is %.3f of its bound", worst)
 	})
+}
+
+// sloppyRows is a stream, or a few rows, or many of rank two.
+func sloppyRows(rng *rand.Rand, d int, name string) *mat.Dense {
+	switch name {
+	case "few rows":
+		return stream(rng, 7, d, "flat")
+	case "sum of two":
+		var out mat.Dense
+		out.Mul(stream(rng, 60, 2, "flat"), stream(rng, 2, d, "flat"))
+		return &out
+	}
+	return stream(rng, 60, d, name)
 }
 
 // skewOf is ‖VVᵀ − I‖_F.
@@ -118,7 +168,7 @@ func TestMeasuredOrthonormal(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 5))
 			const d = 8
 			a := stream(rng, 30, d, "two levels")
-			s := newSketch(t, fd.Config{Dim: d, Size: 4, Store: fd.StoreScatter, Backend: &sloppy{be, rng, 1e-7}})
+			s := newSketch(t, fd.Config{Dim: d, Size: 4, Store: fd.StoreScatter, Backend: &sloppy{be, rng, 1e-7, "vectors"}})
 			check(t, s.Append(a))
 			p := must(s.Spectrum())(t)
 			r := len(p.Sigma2)
@@ -170,7 +220,7 @@ func TestMergeRenews(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for more := 1; more <= 9; more++ {
 			rng := rand.New(rand.NewPCG(uint64(more), 5))
-			cfg := fd.Config{Dim: 12, Size: 5, ShrinkRows: 3, Backend: &sloppy{be, rng, 1e-4}}
+			cfg := fd.Config{Dim: 12, Size: 5, ShrinkRows: 3, Backend: &sloppy{be, rng, 1e-4, "turned"}}
 			a := stream(rng, 60, 12, "low rank")
 			s, o := newSketch(t, cfg), newSketch(t, cfg)
 			check(t, s.AppendRows(40, a.RawMatrix().Data, 12))
