@@ -84,8 +84,7 @@ func (s *sparseFit) candidates(ctx context.Context, rest, held []*sparseRows, ga
 	for i, f := range fits {
 		out[i].fit = f
 		for _, folds := range parts[i] {
-			v := interval.Total(folds)
-			out[i].scores = append(out[i].scores, Interval{math.Max(0, v.Lo/weight*(1-round)), v.Hi / weight * (1 + round)})
+			out[i].scores = append(out[i].scores, perWeight(interval.Total(folds), weight, round))
 		}
 	}
 	return out, nil
@@ -101,7 +100,7 @@ func (k *sparseRows) missedBy(f *Solution) ([]interval.Interval, error) {
 		if err := f.PredictSparse(yhat, idx, val); err != nil {
 			return nil, err
 		}
-		norm := vec.Norm(val)
+		norm, root := vec.Norm(val), math.Sqrt(k.w[i]) // a product of the weight itself may underflow and be multiplied again
 		for j := range f.Targets {
 			t := &f.Targets[j]
 			y, size := k.y[i*k.targets+j], math.Abs(t.Intercept)
@@ -110,8 +109,8 @@ func (k *sparseRows) missedBy(f *Solution) ([]interval.Interval, error) {
 			}
 			r := y - yhat[j]
 			wrong := norm*t.ErrorBound + t.InterceptBound + float64(len(idx)+4)*roundoff.Eps*(math.Abs(y)+size)
-			squares[j].Add(k.w[i] * r * r)
-			off[j].Add(k.w[i] * wrong * wrong)
+			squares[j].Add(root * r * (root * r))
+			off[j].Add(root * wrong * (root * wrong))
 		}
 	}
 	n := float64(k.x.Rows)

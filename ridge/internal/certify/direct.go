@@ -210,7 +210,7 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 // objectiveNear brackets f* by f(x̂) − f* = ½‖H^{½}(x̂ − x*)‖², energy being a bracket of that
 // norm.
 func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss interval.Interval) interval.Interval {
-	lost := 8 * roundoff.Underflow * (1 + xn) // of the products here, and of γ‖x‖ times ‖x‖
+	lost := lostSquares(xn)
 	f := gamma * xn * xn
 	round := (d + 4) * eps
 	out := interval.Interval{
@@ -226,7 +226,7 @@ func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss i
 // rssAbove brackets ‖Ax − b‖² = 2f(x) − γ‖x‖², given f* and a bound on ‖H^{½}(x − x*)‖: f(x) is
 // above f*, by half its square at most. ‖x‖ is the norm of d numbers.
 func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interval.Interval {
-	lost := 8 * roundoff.Underflow * (1 + xn)
+	lost := lostSquares(xn)
 	f := gamma * xn * xn
 	round := (d + 8) * eps
 	out := interval.Interval{
