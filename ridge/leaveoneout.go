@@ -185,7 +185,7 @@ func (l *leaveOneOut) add(b dataset.Block) {
 
 // addRow adds one row of weight w and targets y, given its forms and its products with the fits.
 func (l *leaveOneOut) addRow(row *certify.LeftRow, forms, products, y []float64, w float64) {
-	k, root := len(forms)/2, math.Sqrt(w)
+	k := len(forms) / 2
 	for i := range k {
 		lever := l.known.Leverage(i, row, forms[i], forms[k+i])
 		for j, b := range y {
@@ -195,8 +195,8 @@ func (l *leaveOneOut) addRow(row *certify.LeftRow, forms, products, y []float64,
 			v := row.Squared(&lever, f, r, off)
 			s.lo.Add(v.Lo)
 			s.hi.Add(math.Min(v.Hi, math.MaxFloat64)) // an infinite one would make no number of the sum
-			s.rss.Add(root * r * (root * r))
-			s.off.Add(root * off * (root * off))
+			s.rss.Add(w * r * r)
+			s.off.Add(w * off * off)
 		}
 	}
 }
@@ -225,7 +225,7 @@ func (l *leaveOneOut) scores(found []float64) ([][]Interval, error) {
 		if at%l.t == 0 {
 			out = append(out, nil)
 		}
-		v := Interval{lo / n * (1 - round), hi / n * (1 + round)}
+		v := perWeight(interval.Interval{Lo: lo, Hi: hi}, n, round)
 		if !(v.Hi <= math.MaxFloat64/2) || math.IsNaN(v.Lo) {
 			v = Interval(interval.Nonnegative())
 		}

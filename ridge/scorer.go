@@ -46,10 +46,9 @@ func (s *scorer) add(b dataset.Block, first int) error {
 			}
 		}
 		for i := range part.N {
-			root := math.Sqrt(part.Weight(i)) // a product of the weight itself may underflow and be multiplied again
 			for l := range q {
-				r := root * (part.Y[i*s.t+l%s.t] - s.intercept[l] - s.product[i*q+l])
-				if r *= r; !(r <= math.MaxFloat64) {
+				r := part.Y[i*s.t+l%s.t] - s.intercept[l] - s.product[i*q+l]
+				if r *= r * part.Weight(i); !(r <= math.MaxFloat64) {
 					return &fd.RangeError{Row: first + lo + i}
 				}
 				s.rss[l].Add(r)

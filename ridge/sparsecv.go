@@ -100,7 +100,7 @@ func (k *sparseRows) missedBy(f *Solution) ([]interval.Interval, error) {
 		if err := f.PredictSparse(yhat, idx, val); err != nil {
 			return nil, err
 		}
-		norm, root := vec.Norm(val), math.Sqrt(k.w[i]) // a product of the weight itself may underflow and be multiplied again
+		norm := vec.Norm(val)
 		for j := range f.Targets {
 			t := &f.Targets[j]
 			y, size := k.y[i*k.targets+j], math.Abs(t.Intercept)
@@ -109,8 +109,8 @@ func (k *sparseRows) missedBy(f *Solution) ([]interval.Interval, error) {
 			}
 			r := y - yhat[j]
 			wrong := norm*t.ErrorBound + t.InterceptBound + float64(len(idx)+4)*roundoff.Eps*(math.Abs(y)+size)
-			squares[j].Add(root * r * (root * r))
-			off[j].Add(root * wrong * (root * wrong))
+			squares[j].Add(k.w[i] * r * r)
+			off[j].Add(k.w[i] * wrong * wrong)
 		}
 	}
 	n := float64(k.x.Rows)

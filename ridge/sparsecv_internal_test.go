@@ -104,7 +104,7 @@ func leftOutScore(t *testing.T, rows *sparseRows, x, y [][]float64, j, folds int
 // numbers or none at all.
 func TestSparseCVUnderflow(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 3))
-	for _, c := range []struct{ target, weight float64 }{{0x1p-500, 1}, {0x1p-536, 1}, {0x1p-540, 4096}, {0x1p-560, 1}, {0x1p-530, 0x1p-30}, {0x1p-20, 0x1p-1060}, {0x1p-700, 0x1p300}} {
+	for _, c := range []struct{ target, weight float64 }{{0x1p-500, 1}, {0x1p-536, 1}, {0x1p-540, 4096}, {0x1p-560, 1}, {0x1p-530, 0x1p-30}, {0x1p10, 0x1p-1074}, {0x1p-700, 0x1p300}} {
 		const folds, gamma = 3, 1
 		rows, x, y := drawSparse(t, r, 12, 9, 1, true)
 		for i := range y {

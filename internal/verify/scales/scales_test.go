@@ -424,8 +424,8 @@ func TestTinyRows(t *testing.T) {
 		for i, row := range [][]float64{{1, 2}, {3, -1}, {2, 2}, {-1, 1}} {
 			p.x, p.y = append(p.x, []float64{row[0] * c.size, row[1] * c.size}), append(p.y, []float64{float64(i*i - 2)})
 		}
-		for _, size := range []float64{1e-130, 0x1p-440, 0x1p-449, 0x1p-452, 0x1p-600, 0x1p-1040, 0x1p490} {
-			p.rows = append(p.rows, []float64{size, 0}, []float64{size, -2 * size})
+		for _, size := range []float64{1e-130, 0x1p-440, 0x1p-449, 0x1p-452, 0x1p-600, 0x1p-1040, 0x1p-1074, 0x1p490} {
+			p.rows = append(p.rows, []float64{size, 0}, []float64{size, -2 * size}, []float64{-size, size})
 		}
 		p.attack(t)
 		for _, v := range p.faults {

@@ -142,7 +142,7 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, off float64) interval.Inte
 	}
 	off += v.root * f.Energy * (1 + few*eps)
 	lo, hi := math.Max(0, math.Abs(r)-off)/v.Free.Hi, (math.Abs(r)+off)/v.Free.Lo
-	root := math.Sqrt(o.weight) // a product of the weight itself may underflow and be multiplied again
+	root := math.Sqrt(o.weight) // as weight·lo may underflow where weight·lo·lo does not
 	out := interval.Squared(root*lo, root*hi)
 	out.Lo, out.Hi = out.Lo*(1-2*few*eps)-roundoff.Underflow, out.Hi*(1+2*few*eps)+roundoff.Underflow
 	if out.IsNaN() || !(v.Free.Lo > 0) {
