@@ -911,7 +911,7 @@ var mutants = []mutant{
 	{"sparse cross-validation: quotients by the weight do not underflow", "ridge/cvscores.go",
 		"\t\tout.Hi += lost\n", "\t\tout.Hi += 0 * lost\n", "ridge", "^TestSparseCVUnderflow$"},
 	{"leave-one-out: products with weights do not underflow", "ridge/internal/certify/leaveout.go",
-		"interval.Squared(root*lo, root*hi)", "interval.Interval{Lo: o.weight * lo * lo, Hi: o.weight * hi * hi}", "ridge/internal/certify", "^TestLightRow$"},
+		"interval.Squared(root*lo, root*hi)", "interval.Interval{Lo: 0 * root * lo, Hi: o.weight * hi * hi}", "ridge/internal/certify", "^TestLightRow$"},
 	{"model: the bound on the intercept leaves the means out", "model/preparation.go",
 		"bound += o.ErrorBound * math.Sqrt(far2)", "bound += 0 * o.ErrorBound * math.Sqrt(far2)", "cmd/fdridge", "^TestInterceptUnits$"},
 	{"model: intervals by the weights of columns that aren't scaled", "model/predict.go",
