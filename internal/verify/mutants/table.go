@@ -917,7 +917,7 @@ var mutants = []mutant{
 	{"leave-one-out: products with weights do not underflow", "ridge/internal/certify/leaveout.go",
 		"interval.Squared(root*lo, root*hi)", "interval.Interval{Lo: 0 * root * lo, Hi: o.weight * hi * hi}", "ridge/internal/certify", "^TestLightRow$"},
 	{"model: the bound on the intercept leaves the means out", "model/preparation.go",
-		"bound += o.ErrorBound * math.Sqrt(far2)", "bound += 0 * o.ErrorBound * math.Sqrt(far2)", "cmd/fdridge", "^TestInterceptUnits$"},
+		"bound += o.ErrorBound*far +", "bound += 0*o.ErrorBound*far +", "cmd/fdridge", "^TestInterceptUnits$"},
 	{"model: intervals by the weights of columns that aren't scaled", "model/predict.go",
 		"p.fit = solution(w.Gamma, w.Fitted.Coef, w.Fitted.Intercept)", "p.fit = solution(w.Gamma, w.Coef, w.Intercept)", "model", "^TestModelIsExact$"},
 	{"model: rows of another width are prepared", "model/preparation.go",
