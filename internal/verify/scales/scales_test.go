@@ -20,9 +20,10 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// TestScales solves small problems whose numbers are of any size that is accepted: entries of rows,
-// columns and targets from 2⁻¹²⁰⁰ to 2¹²⁰, γ from 2⁻²⁴⁰ to 2²⁴⁰, rows to predict from 2⁻¹⁰⁷⁴ to 2⁴⁹⁹. It
-// compares every bound with the truth. The truth is computed here, in 4,000 bits.
+// TestScales solves small problems whose numbers are of any size that is accepted. Entries and rows to
+// predict are from 2⁻¹⁰⁷⁴ to 2⁴⁹⁹, γ from 2⁻¹⁰⁰⁰ to 2¹⁰⁰⁰ for direct methods and from 2⁻²⁴⁰ to 2²⁴⁰ for
+// sketches, weights from 2⁻¹⁰⁷⁴ to 2⁴⁸⁰. It compares every bound with the truth, which is computed in
+// 4,000 bits.
 func TestScales(t *testing.T) {
 	problems := 60
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
@@ -107,7 +108,7 @@ func newScaled(seed uint64) *scaled {
 	}
 	columns, rows := p.grading(d, most), p.grading(n, most)
 	scale, weights := 1.0, slices.Repeat([]float64{1}, n)
-	if p.IntN(4) == 0 { // of rows that are as much longer
+	if p.IntN(4) == 0 { // rows are longer by the inverse root of their weights
 		k := p.IntN(360)
 		if p.IntN(2) == 0 {
 			k = -p.IntN(240)
@@ -120,7 +121,7 @@ func newScaled(seed uint64) *scaled {
 			scale, weights[0] = scale*0x1p197, math.SmallestNonzeroFloat64
 		}
 	}
-	if p.IntN(5) == 0 { // for direct methods that take any
+	if p.IntN(5) == 0 { // only direct methods accept most of these
 		size, target = p.power(-450, 450), p.power(-450, 450)
 	}
 	size, target, p.w = size*scale, target*scale, weights
@@ -138,7 +139,7 @@ func newScaled(seed uint64) *scaled {
 	if p.IntN(20) == 0 {
 		p.gamma = p.power(-1000, 1000)
 	}
-	if p.IntN(2) == 0 { // of about the size of ‖A‖²
+	if p.IntN(2) == 0 { // about ‖A‖²
 		p.gamma = math.Max(0x1p-239, math.Min(0x1p239, size/scale*size/scale*p.power(-70, 20)))
 	}
 	p.intercept, p.sparse, p.block = p.IntN(3) == 0, p.IntN(3) == 0, 1+p.IntN(4)
@@ -148,7 +149,7 @@ func newScaled(seed uint64) *scaled {
 	}
 	for i := range 12 {
 		row, size := make([]float64, d), p.power(-1074, 496)
-		if i < 4 { // whose squares are normal numbers, and not all products of these
+		if i < 4 { // squares of these are normal numbers, products with eigenvalues may underflow
 			size = p.power(-449, -400)
 		}
 		for j, f := range p.grading(d, most) {
