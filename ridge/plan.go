@@ -40,7 +40,7 @@ type PlanOption struct {
 	// come in other blocks are rounded otherwise. It is 0 for a sketch that keeps AᵀA itself.
 	WorstShrinkage float64   `json:"worst_shrinkage"`
 	Shrinkage      float64   `json:"shrinkage"`   // η as it is expected: an estimate
-	Contraction    []float64 `json:"contraction"` // ρ/(γ+ρ) with that, for each γ: the relative error of the one-shot fit at most
+	Contraction    []float64 `json:"contraction"` // ρ/(γ+ρ) with that, for each γ: the relative error expected of the one-shot fit
 	Passes         []int     `json:"passes"`      // reads of the data with that, for each γ; 0: need not converge
 	Bytes          uint64    `json:"bytes"`       // memory, BaseBytes included
 	Seconds        float64   `json:"seconds"`     // by the rates, BaseSeconds included

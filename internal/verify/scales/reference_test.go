@@ -76,7 +76,7 @@ func newReference(x, y [][]float64, w []float64, gamma float64, intercept bool) 
 			}
 		}
 		r.h[j][j].Add(r.h[j][j], r.gamma)
-		row := append(numbers(0), numbers(2*d)...)
+		row := numbers(2 * d)
 		for k := range d {
 			row[k].Set(r.h[j][k])
 		}
