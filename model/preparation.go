@@ -165,14 +165,14 @@ func (p *Preparation) InterceptBound(o *ridge.Target) float64 {
 	if !p.unscales() {
 		return bound
 	}
-	var far2, size float64
+	var far, size float64
 	for i, mean := range p.Scaling.Mean {
 		v := mean / p.Scaling.Scale[i]
-		far2 += v * v
+		far = math.Hypot(far, v)
 		size += math.Abs(o.Coef[i] * v)
 	}
-	if far2 > 0 {
-		bound += o.ErrorBound * math.Sqrt(far2)
+	if far > 0 {
+		bound += o.ErrorBound*far + float64(len(o.Coef)+4)*0x1p-1074 // of products that underflow
 	}
 	rounded := float64(len(o.Coef)+4) * 0x1p-52 * (math.Abs(o.Intercept) + size)
 	return (bound + rounded) * 1.01 // for the rounding of this

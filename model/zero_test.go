@@ -58,3 +58,12 @@ func TestZeroValues(t *testing.T) {
 		}
 	}
 }
+
+// TestSmallMeans: what the error of weights does to the intercept counts where squares of means underflow.
+func TestSmallMeans(t *testing.T) {
+	p := model.Preparation{Inputs: 1, Scaling: &dataset.Scaling{Mean: []float64{0x1p-600}, Scale: []float64{1}}}
+	o := &ridge.Target{Coef: []float64{0}, Certificate: ridge.Certificate{ErrorBound: 0x1p620}}
+	if bound := p.InterceptBound(o); !(bound >= 0x1p20 && bound <= 0x1.1p20) {
+		t.Errorf("weights off by 2⁶²⁰ where means are 2⁻⁶⁰⁰: an intercept off by %v", bound)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
@@ -37,7 +38,16 @@ func (c *Choice) RelativeExcess() float64 {
 	case !(least > 0): // NaN, too
 		return math.Inf(1)
 	}
-	return c.Excess / least * (1 + 4*roundoff.Eps)
+	return math.Nextafter(c.Excess/least*(1+4*roundoff.Eps), math.Inf(1)) // a quotient may underflow
+}
+
+// above is hi − lo, rounded up.
+func above(hi, lo float64) float64 {
+	v, rest := twofold.Sum(hi, -lo)
+	if rest > 0 {
+		return math.Nextafter(v, math.Inf(1))
+	}
+	return v
 }
 
 // Choose picks the candidate with the least score. A bracket that is not one (NaN)
@@ -58,7 +68,7 @@ func Choose(scores []Interval) Choice {
 		if i == c.Index || v.Lo <= c.Score.Hi {
 			c.Possible = append(c.Possible, i)
 			if i != c.Index {
-				c.Excess = math.Max(c.Excess, c.Score.Hi-v.Lo)
+				c.Excess = math.Max(c.Excess, above(c.Score.Hi, v.Lo))
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"math/big"
 	"slices"
 	"testing"
 
@@ -39,6 +40,32 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
+}
+
+// TestExcess: what a choice promises is no less than the difference, in exact arithmetic, and the
+// relative figure no less than the quotient.
+func TestExcess(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.SampledFrom([]float64{1, 1e300, 1e-300, 5e-324})
+		number := func(label string) float64 {
+			return size.Draw(t, label+" size") * rapid.Float64Range(1, 100).Draw(t, label)
+		}
+		lo, hi, other := number("lo"), number("hi"), number("other")
+		lo, hi = math.Min(lo, hi), math.Max(lo, hi)
+		c := ridge.Choose([]ridge.Interval{{Lo: lo, Hi: hi}, {Lo: other, Hi: math.Inf(1)}})
+		if len(c.Possible) == 1 {
+			return
+		}
+		want := new(big.Rat).SetFloat64(hi)
+		want.Sub(want, new(big.Rat).SetFloat64(other))
+		if !(want.Cmp(new(big.Rat).SetFloat64(c.Excess)) <= 0) {
+			t.Fatalf("from %v to %v and from %v on: an excess of %v", lo, hi, other, c.Excess)
+		}
+		relative := new(big.Rat).Quo(want, new(big.Rat).SetFloat64(other))
+		if r := c.RelativeExcess(); !math.IsInf(r, 1) && !(relative.Cmp(new(big.Rat).SetFloat64(r)) <= 0) {
+			t.Fatalf("from %v to %v and from %v on: an excess of %v, relatively %v", lo, hi, other, c.Excess, r)
+		}
+	})
 }
 
 // TestChooseGCV: the γ of least GCV in exact arithmetic is always among those said

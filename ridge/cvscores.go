@@ -20,14 +20,6 @@ type cvScores struct {
 func scores(gammas []float64, folds []fold, all *Summary) cvScores {
 	n, t := all.Weight(), all.cfg.Targets
 	round := all.lanes[0].stage.RelativeWeight(n) // there is one
-	mean := func(v interval.Interval) Interval {
-		const lost = 4 * roundoff.Underflow // of quotients below the normal numbers
-		out := Interval{math.Max(0, v.Lo/n*(1-round-2*roundoff.Eps)-lost), v.Hi / n * (1 + round + 2*roundoff.Eps)}
-		if v.Hi > 0 {
-			out.Hi += lost
-		}
-		return out
-	}
 	s := cvScores{gammas: gammas}
 	for i := range gammas {
 		fitted, ridge := make([]Interval, t), make([]Interval, t)
@@ -37,11 +29,23 @@ func scores(gammas []float64, folds []fold, all *Summary) cvScores {
 				missed = append(missed, f.missed[i*t+j])
 				moved = append(moved, interval.WidenRoot(f.missed[i*t+j], f.shift[i*t+j]))
 			}
-			fitted[j], ridge[j] = mean(interval.Total(missed)), mean(interval.Total(moved))
+			fitted[j], ridge[j] = perWeight(interval.Total(missed), n, round), perWeight(interval.Total(moved), n, round)
 		}
 		s.fitted, s.ridge = append(s.fitted, fitted), append(s.ridge, ridge)
 	}
 	return s
+}
+
+// perWeight divides a sum by a weight that is known to a relative error of round.
+func perWeight(v interval.Interval, weight, round float64) Interval {
+	const lost = 4 * roundoff.Underflow // of quotients below the normal numbers
+	round += 2 * roundoff.Eps
+	out := Interval{math.Max(0, v.Lo/weight*(1-round)-lost), v.Hi / weight * (1 + round)}
+	out.Lo = math.Min(out.Lo, math.MaxFloat64) // of a quotient beyond range
+	if v.Hi > 0 {
+		out.Hi += lost
+	}
+	return out
 }
 
 // goOn makes the fits for further γ where the best one is at an end of the grid, from the

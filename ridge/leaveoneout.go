@@ -225,7 +225,7 @@ func (l *leaveOneOut) scores(found []float64) ([][]Interval, error) {
 		if at%l.t == 0 {
 			out = append(out, nil)
 		}
-		v := Interval{lo / n * (1 - round), hi / n * (1 + round)}
+		v := perWeight(interval.Interval{Lo: lo, Hi: hi}, n, round)
 		if !(v.Hi <= math.MaxFloat64/2) || math.IsNaN(v.Lo) {
 			v = Interval(interval.Nonnegative())
 		}

@@ -9,16 +9,17 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
-// SizeFor returns the least sketch size m whose one-shot fit at γ has a relative
-// error of at most relErr for the rows seen, by ρ/(γ+ρ) ≤ relErr:
-// proved by the bound on η, and estimated by what η is expected to be; see
-// [Summary.Plan]. For n rows like those seen, of which there are r, ask for γ·r/n.
+// SizeFor estimates the least sketch size m whose one-shot fit at γ has a relative
+// error of at most relErr for the rows seen, by ρ/(γ+ρ) ≤ relErr. For worst, η is the largest
+// that is possible in exact arithmetic; for expected, what it is expected to be; see
+// [Summary.Plan]. Neither is proved: both count the round-off of the sketch at hand, and that of
+// a sketch of m rows, or of rows in other blocks, may be more. The certificate of the fit tells.
+// For n rows like those seen, of which there are r, ask for γ·r/n.
 //
-// It is d at most, where nothing is shrunk, and the least at which AᵀA itself is kept
+// m is d at most, where nothing is shrunk, and the least at which AᵀA itself is kept
 // ([fd.Storage]). relErr must be above what round-off leaves to
-// certify at this γ, that of AᵀY included, beside which the weights may be small: what it
-// is for rows that come as these did, in such blocks and in such an order.
-func (s *Summary) SizeFor(relErr, gamma float64) (proved, estimated int, err error) {
+// certify at this γ. That includes the round-off of AᵀY, beside which the weights may be small.
+func (s *Summary) SizeFor(relErr, gamma float64) (worst, expected int, err error) {
 	if err := checkGamma(gamma, "one-shot"); err != nil {
 		return 0, 0, err
 	}
@@ -37,7 +38,7 @@ func (s *Summary) SizeFor(relErr, gamma float64) (proved, estimated int, err err
 			return (rho+o.roundOff)/(gamma+rho) <= relErr
 		})
 	}
-	return least(o.eta.bound), least(o.eta.estimate), nil
+	return least(o.eta.worst), least(o.eta.estimate), nil
 }
 
 // An outlook is what a summary says of sketches of other sizes.
@@ -60,7 +61,7 @@ type etaForecast struct {
 	d      int
 	whole  func(m int) bool // a sketch of size m keeps AᵀA itself
 	total  float64          // ‖A‖²_F
-	proved []float64        // lower bounds on λ₁ + … + λ_k, for k = 0 … r
+	lowest []float64        // lower bounds on λ₁ + … + λ_k, for k = 0 … r
 	likely []float64        // λ₁ + … + λ_k as expected, for k = 0 … d
 	share  float64          // η of the sketch at hand relative to what likely makes of its bound
 	floor  float64          // the least eigenvalue that isn't zero, as expected
@@ -87,9 +88,9 @@ func (s *Summary) outlook() (*outlook, error) {
 // newEtaForecast is that of a sketch of size m.
 func newEtaForecast(k *certify.Known, m int) etaForecast {
 	b, sigma2 := k.Bound(), k.Sketch.Sigma2
-	s := etaForecast{d: k.Sketch.Dim, total: b.Frobenius2, proved: []float64{0}, likely: []float64{0}, share: 1}
+	s := etaForecast{d: k.Sketch.Dim, total: b.Frobenius2, lowest: []float64{0}, likely: []float64{0}, share: 1}
 	for i, v := range sigma2 {
-		s.proved = append(s.proved, s.proved[i]+math.Max(0, v-b.RoundOff))
+		s.lowest = append(s.lowest, s.lowest[i]+math.Max(0, v-b.RoundOff))
 		s.likely = append(s.likely, math.Min(s.total, s.likely[i]+v+b.Shrinkage))
 	}
 	r := len(sigma2)
@@ -156,12 +157,12 @@ func (s *etaForecast) least(sums []float64, m int) float64 {
 	return best
 }
 
-// bound is proved of η at size m, for the rows seen.
-func (s *etaForecast) bound(m int) float64 {
+// worst is the largest η at size m, for the rows seen, but for round-off.
+func (s *etaForecast) worst(m int) float64 {
 	if m >= s.d || s.whole(m) {
 		return 0
 	}
-	return s.least(s.proved, m)
+	return s.least(s.lowest, m)
 }
 
 // estimate is what η is expected to be at size m.
@@ -169,5 +170,5 @@ func (s *etaForecast) estimate(m int) float64 {
 	if m >= s.d || s.whole(m) {
 		return 0
 	}
-	return math.Min(s.share*s.least(s.likely, m), s.bound(m))
+	return math.Min(s.share*s.least(s.likely, m), s.worst(m))
 }

@@ -34,13 +34,13 @@ type PlanConfig struct {
 type PlanOption struct {
 	Method string `json:"method"` // "exact", "one-shot", "cg", "galerkin", "chebyshev" or "newton"
 	Size   int    `json:"size"`   // m; 0 for exact
-	// ShrinkageBound is proved for the rows that the summary has seen, η is at most
-	// that for any sketch of them of this size, with the summary's Shrink and Store: 0 where such
-	// a one keeps AᵀA itself, which one that is made to keep rows does not; times n over their
-	// number for n rows, it is as good as they are a sample.
-	ShrinkageBound float64   `json:"shrinkage_bound"`
+	// WorstShrinkage is the largest η that a sketch of this size can have of the rows seen, with the
+	// summary's Shrink and Store, in exact arithmetic. For n rows it is multiplied by n over the
+	// number seen. It is an estimate: the round-off of that sketch is not in it, and rows that
+	// come in other blocks are rounded otherwise. It is 0 for a sketch that keeps AᵀA itself.
+	WorstShrinkage float64   `json:"worst_shrinkage"`
 	Shrinkage      float64   `json:"shrinkage"`   // η as it is expected: an estimate
-	Contraction    []float64 `json:"contraction"` // ρ/(γ+ρ) with that, for each γ: the relative error of the one-shot fit at most
+	Contraction    []float64 `json:"contraction"` // ρ/(γ+ρ) with that, for each γ: the relative error expected of the one-shot fit
 	Passes         []int     `json:"passes"`      // reads of the data with that, for each γ; 0: need not converge
 	Bytes          uint64    `json:"bytes"`       // memory, BaseBytes included
 	Seconds        float64   `json:"seconds"`     // by the rates, BaseSeconds included
@@ -61,13 +61,13 @@ type Plan struct {
 // takes to solve for n rows by each method with sketches of other
 // sizes.
 //
-// What is proved and what is not: with σ the sketch's singular values, the rows seen
-// have ‖A − A_k‖²_F ≤ ‖A‖²_F − Σ_{i≤k}σᵢ², so that a sketch of them of any size m, other than
-// one that keeps AᵀA itself and has η = 0, has
+// All numbers are estimates. With σ the sketch's singular values, the rows seen
+// have ‖A − A_k‖²_F ≤ ‖A‖²_F − Σ_{i≤k}σᵢ², so that in exact arithmetic a sketch of them of any size
+// m, other than one that keeps AᵀA itself and has η = 0, has
 //
-//	η ≤ min_{k≤m} (‖A‖²_F − Σ_{i≤k}σᵢ²)/(m+1−k).
+//	η ≤ min_{k≤m} (‖A‖²_F − Σ_{i≤k}σᵢ²)/(m+1−k),
 //
-// Everything else is an estimate: the spectrum of K is taken to be σᵢ² + η, with what
+// the worst case. For what is expected the spectrum of K is taken to be σᵢ² + η, with what
 // is left of the trace spread evenly over the other directions; η for another size to
 // be the same fraction of its bound on that spectrum as it is for the size at hand;
 // and n rows to have n over the number seen times the spectrum, which the first rows
@@ -255,7 +255,7 @@ func (p *PlanOption) take(cfg PlanConfig, total cost) {
 func (o *outlook) sketched(cfg PlanConfig, m int, method string) PlanOption {
 	p := PlanOption{
 		Method: method, Size: m, Reaches: true,
-		ShrinkageBound: o.eta.bound(m) * o.grown(cfg), Shrinkage: o.eta.estimate(m) * o.grown(cfg),
+		WorstShrinkage: o.eta.worst(m) * o.grown(cfg), Shrinkage: o.eta.estimate(m) * o.grown(cfg),
 	}
 	rho, round := p.Shrinkage/2, o.roundOff*o.grown(cfg)
 	for _, gamma := range cfg.Gammas {

@@ -98,8 +98,8 @@ func TestPlanKeepsScatter(t *testing.T) {
 		if o.Size == 0 {
 			continue
 		}
-		if (o.ShrinkageBound == 0) != keeps || (o.Shrinkage == 0) != keeps || keeps && o.Passes[0] > 3 {
-			t.Errorf("%s, m = %d: η %g, at most %g, %v passes", o.Method, o.Size, o.Shrinkage, o.ShrinkageBound, o.Passes)
+		if (o.WorstShrinkage == 0) != keeps || (o.Shrinkage == 0) != keeps || keeps && o.Passes[0] > 3 {
+			t.Errorf("%s, m = %d: η %g, at most %g, %v passes", o.Method, o.Size, o.Shrinkage, o.WorstShrinkage, o.Passes)
 		}
 		if square := 8.0 * d * (d + 256); keeps && !(float64(o.Bytes) > square && float64(o.Bytes) < 30*square && !math.IsInf(o.Seconds, 0)) {
 			t.Errorf("%s, m = %d: %d bytes, of which AᵀA and the rows that wait take %.0f", o.Method, o.Size, o.Bytes, square)

@@ -84,8 +84,7 @@ func (s *sparseFit) candidates(ctx context.Context, rest, held []*sparseRows, ga
 	for i, f := range fits {
 		out[i].fit = f
 		for _, folds := range parts[i] {
-			v := interval.Total(folds)
-			out[i].scores = append(out[i].scores, Interval{math.Max(0, v.Lo/weight*(1-round)), v.Hi / weight * (1 + round)})
+			out[i].scores = append(out[i].scores, perWeight(interval.Total(folds), weight, round))
 		}
 	}
 	return out, nil

@@ -55,29 +55,7 @@ func TestSparseCV(t *testing.T) {
 		sums := make([]float64, len(opts.Candidates))
 		for i, gamma := range opts.Candidates {
 			for j := range 2 {
-				score, weight := new(big.Float).SetPrec(refbig.Prec), 0.0
-				for k := range folds {
-					var cx, cy [][]float64
-					var cw []float64
-					for p := range n {
-						if p%folds != k {
-							cx, cy, cw = append(cx, x[p]), append(cy, y[p]), append(cw, rows.w[p])
-						}
-					}
-					s, err := refbig.New(cx, cy, cw, intercept).Solve(gamma)
-					if err != nil {
-						t.Fatal(err)
-					}
-					for p := k; p < n; p += folds {
-						miss := new(big.Float).SetPrec(refbig.Prec).Sub(refbig.Float(y[p][j]), s.Intercept[j])
-						for q, v := range x[p] {
-							miss.Sub(miss, new(big.Float).SetPrec(refbig.Prec).Mul(refbig.Float(v), s.Coef[j][q]))
-						}
-						score.Add(score, new(big.Float).SetPrec(refbig.Prec).Mul(new(big.Float).SetPrec(refbig.Prec).Mul(miss, miss), refbig.Float(rows.w[p])))
-						weight += rows.w[p]
-					}
-				}
-				want, _ := score.Quo(score, refbig.Float(weight)).Float64()
+				want, _ := leftOutScore(t, rows, x, y, j, folds, gamma, intercept).Float64()
 				got := choice.Scores[i][j]
 				if !(got.Lo <= want*(1+1e-15) && want <= got.Hi*(1+1e-15)) || !(got.Hi-got.Lo <= 1e-4*want) {
 					t.Errorf("γ = %g, target %d: %v, is %g", gamma, j, got, want)
@@ -89,6 +67,59 @@ func TestSparseCV(t *testing.T) {
 			if v < sums[choice.Index]*(1-1e-4) {
 				t.Errorf("γ = %g has %g, %g was chosen, which has %g", opts.Candidates[i], v, choice.Gamma(), sums[choice.Index])
 			}
+		}
+	}
+}
+
+// leftOutScore is the cross-validated error of target j: of exact solutions without each fold.
+func leftOutScore(t *testing.T, rows *sparseRows, x, y [][]float64, j, folds int, gamma float64, intercept bool) *big.Float {
+	t.Helper()
+	number := func() *big.Float { return new(big.Float).SetPrec(refbig.Prec) }
+	score, weight := number(), number()
+	for k := range folds {
+		var cx, cy [][]float64
+		var cw []float64
+		for p := range x {
+			if p%folds != k {
+				cx, cy, cw = append(cx, x[p]), append(cy, y[p]), append(cw, rows.w[p])
+			}
+		}
+		s, err := refbig.New(cx, cy, cw, intercept).Solve(gamma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p := k; p < len(x); p += folds {
+			miss := number().Sub(refbig.Float(y[p][j]), s.Intercept[j])
+			for q, v := range x[p] {
+				miss.Sub(miss, number().Mul(refbig.Float(v), s.Coef[j][q]))
+			}
+			score.Add(score, miss.Mul(miss.Mul(miss, miss), refbig.Float(rows.w[p])))
+			weight.Add(weight, refbig.Float(rows.w[p]))
+		}
+	}
+	return score.Quo(score, weight)
+}
+
+// TestSparseCVUnderflow: so are errors whose squares, or their products with weights, are no normal
+// numbers or none at all.
+func TestSparseCVUnderflow(t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 3))
+	for _, c := range []struct{ target, weight float64 }{{0x1p-500, 1}, {0x1p-536, 1}, {0x1p-540, 4096}, {0x1p-560, 1}, {0x1p-530, 0x1p-30}, {0x1p10, 0x1p-1074}, {0x1p-700, 0x1p300}} {
+		const folds, gamma = 3, 1
+		rows, x, y := drawSparse(t, r, 12, 9, 1, true)
+		for i := range y {
+			y[i][0] *= c.target
+			rows.y[i], rows.w[i] = y[i][0], rows.w[i]*c.weight
+		}
+		opts := &Options{Folds: folds, Tol: 1e-8, Candidates: []float64{gamma}}
+		opts.complete()
+		choice, err := (&sparseFit{rows: rows, opts: opts}).choose(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := leftOutScore(t, rows, x, y, 0, folds, gamma, false), choice.Scores[0][0]
+		if !(want.Cmp(refbig.Float(got.Lo)) >= 0 && want.Cmp(refbig.Float(got.Hi)) <= 0) {
+			t.Errorf("targets times %g, weights times %g: %v, is %.5g", c.target, c.weight, got, want)
 		}
 	}
 }

@@ -672,8 +672,8 @@ func TestPlan(t *testing.T) {
 			if o["method"] != "one-shot" || o["size"] != 16.0 {
 				continue
 			}
-			if got := fit["shrinkage"].(float64); !(got <= o["shrinkage_bound"].(float64)*(1+1e-9)) {
-				t.Errorf("%s: η is %g, %v was proved", name, got, o["shrinkage_bound"])
+			if got := fit["shrinkage"].(float64); !(got <= o["worst_shrinkage"].(float64)*(1+1e-9)) {
+				t.Errorf("%s: η is %g, %v is the worst case", name, got, o["worst_shrinkage"])
 			}
 		}
 	}

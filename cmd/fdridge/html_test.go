@@ -164,7 +164,7 @@ func TestReportPage(t *testing.T) {
 			"certificate": {"y", "z"}, "weights": {"γ = 1, y", "γ = 1, z", "of the scaled column"}, "ran": {"2 targets"},
 		}},
 		"one-shot": {append(fit, "--gamma", "1", "--method", "one-shot", "--size", "1", "--shrink", "gram", "--robust=false"), short, 1, want{
-			"ran": {"1 rows, Frequent Directions"}, "certificate": {"What to do", "--method cg", "is proved to"},
+			"ran": {"1 rows, Frequent Directions"}, "certificate": {"What to do", "--method cg", "at worst it takes --size"},
 			"convergence": {"no refining passes"}, "reproduce": {"--robust=false"},
 		}},
 		"AᵀA itself": {append(fit, "--gamma", "1", "--method", "one-shot", "--size", "2"), done, 1, want{

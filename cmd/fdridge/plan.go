@@ -44,7 +44,7 @@ func planCommand() *cobra.Command {
 		Short: "Predict what each method and size of sketch takes, and recommend one",
 		Long: `Sketches the rows, or every K-th of them, or takes a sketch that is there, and
 predicts η, the passes, the memory and the time of each method for several sizes m.
-The bound on η is proved for the rows seen; the rest is an estimate. Times are from
+All of this is estimated, the largest η that is possible, too. Times are from
 the speed of matrix products, of new memory and of reading these files, measured first
 (these once they have been read, from memory if that holds them), and
 good to a factor of about two, as are the passes; of these up to three times too many
@@ -163,11 +163,11 @@ func (o *planOptions) run(ctx context.Context, cfg ridge.PlanConfig, stdout, std
 	r := report.Plan{Plan: plan, Seen: p.sum.Rows(), Dim: p.sum.Config().Dim, Gigaflops: measured.Gemm, Bandwidth: cfg.ReadRate / 1e9, Opening: p.opening}
 	if o.oneShotError > 0 {
 		for _, gamma := range plan.Gammas {
-			proved, estimated, err := p.sum.SizeFor(o.oneShotError, gamma)
+			worst, estimated, err := p.sum.SizeFor(o.oneShotError, gamma)
 			if err != nil {
 				return err
 			}
-			r.Sizes = append(r.Sizes, report.SizeFor{Gamma: gamma, Error: o.oneShotError, Proved: proved, Estimated: estimated})
+			r.Sizes = append(r.Sizes, report.SizeFor{Gamma: gamma, Error: o.oneShotError, Worst: worst, Estimated: estimated})
 		}
 	}
 	if o.json {

@@ -155,7 +155,7 @@ func TestSketchHolds(t *testing.T) {
 	}
 	for _, row := range rows {
 		i := slices.IndexFunc(v.Options, func(o ridge.PlanOption) bool { return o.Method == "one-shot" && fmt.Sprint(o.Size) == row[1] })
-		holdsBound(t, "η of the plan", row[2], v.Options[i].ShrinkageBound, 1e-2)
+		holdsBound(t, "η of the plan", row[2], v.Options[i].WorstShrinkage, 1e-2)
 		holdsBound(t, "error of the plan", row[3], v.Options[i].Contraction[0], 1e-1)
 	}
 }

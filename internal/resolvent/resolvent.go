@@ -110,43 +110,31 @@ func (m *Resolvent) Invert(s, along, off []float64) {
 // A Projection is what quadratic forms of functions of BᵀB take of one vector g.
 type Projection struct {
 	Along []float64 // Vg
-	Off2  float64   // ‖g − VᵀVg‖²
+	Off   float64   // ‖g − VᵀVg‖
 	Norm  float64   // ‖g‖
 }
 
 // Of is the projection of vector i, in the memory of g.
 func (g *Gradients) Of(i int, e *Eigen) Projection {
 	d, r := e.Dim, len(e.Values)
-	n := vec.Norm(g.Off[i*d : (i+1)*d])
-	return Projection{Along: g.Along[i*r : (i+1)*r], Off2: n * n, Norm: vec.Norm(g.G[i*d : (i+1)*d])}
+	return Projection{Along: g.Along[i*r : (i+1)*r], Off: vec.Norm(g.Off[i*d : (i+1)*d]), Norm: vec.Norm(g.G[i*d : (i+1)*d])}
 }
 
-// Quad is gᵀ(BᵀB + sI)⁻¹g.
-func (e *Eigen) Quad(p *Projection, s float64) float64 {
-	q := p.Off2 / (e.Rest + s)
+// Norm is ‖φ(BᵀB)g‖ for a function φ of the eigenvalues. Products of r + 1 numbers with φ may
+// underflow. Squares of these products do not: they are summed relative to the largest so far. The
+// result is off by no more than (r+8)·2⁻⁵² of itself besides.
+func (e *Eigen) Norm(p *Projection, phi func(lambda float64) float64) float64 {
+	largest, sum := math.Abs(p.Off*phi(e.Rest)), 1.0
 	for i, h := range p.Along {
-		q += h * h / (e.Values[i] + s)
+		v := math.Abs(h * phi(e.Values[i]))
+		if v > largest {
+			sum = 1 + sum*(largest/v)*(largest/v)
+			largest = v
+		} else if v != 0 { // NaN, too
+			sum += v / largest * (v / largest)
+		}
 	}
-	return q
-}
-
-// Form is gᵀφ(BᵀB)g for a function φ of the eigenvalues.
-func (e *Eigen) Form(p *Projection, phi func(lambda float64) float64) float64 {
-	q := p.Off2 * phi(e.Rest)
-	for i, h := range p.Along {
-		q += h * h * phi(e.Values[i])
-	}
-	return q
-}
-
-// SolvedNorm is ‖(BᵀB + sI)⁻¹g‖.
-func (e *Eigen) SolvedNorm(p *Projection, s float64) float64 {
-	q := p.Off2 / (e.Rest + s) / (e.Rest + s)
-	for i, h := range p.Along {
-		v := h / (e.Values[i] + s)
-		q += v * v
-	}
-	return math.Sqrt(q)
+	return largest * math.Sqrt(sum)
 }
 
 // Largest is the largest eigenvalue, 0 where there is none.

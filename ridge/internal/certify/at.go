@@ -5,6 +5,7 @@ import (
 
 	"github.com/fdridge/fdridge/internal/resolvent"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // At is what is known at one γ. Every quadratic form of H(γ)⁻¹ lies between those of
@@ -46,6 +47,25 @@ func (a At) gap(s2 float64) float64 {
 	return (s2 + (a.upper - least)) / least / (s2 + a.upper)
 }
 
+// rootGap is the square root of gap.
+func (a At) rootGap(s2 float64) float64 { return math.Sqrt(a.gap(s2)) }
+
+// rootAbove is the square root of above.
+func (a At) rootAbove(s2 float64) float64 { return math.Sqrt(a.above(s2)) }
+
+// normAbove bounds ‖φ(BᵀB)g‖ from above: with the rounding of its evaluation, underflow included.
+func (k *Known) normAbove(p *resolvent.Projection, phi func(s2 float64) float64) float64 {
+	if p.Norm == 0 {
+		return 0
+	}
+	return k.eigen.Norm(p, phi)*(1+2*k.factor.along*eps) + k.lostNorm()
+}
+
+// lostNorm bounds what [resolvent.Eigen.Norm] loses to underflow.
+func (k *Known) lostNorm() float64 {
+	return float64(len(k.eigen.Values)+few) * roundoff.Underflow
+}
+
 // inverse bounds ‖H⁻¹‖.
 func (a At) inverse() float64 { return 1 / (a.Gamma + a.norm.least) }
 
@@ -66,24 +86,24 @@ func (a At) widestGap() float64 {
 // ‖W‖ ≤ 1, H⁻¹ = M + ½D^{½}WD^{½}, so that it is at most ½√(‖D‖·cᵀDc). The caller adds
 // round-off.
 func (a At) middleDistance(j int) float64 {
-	return math.Sqrt(a.widestGap()*a.eigen.Form(&a.targets[j].c, a.gap)) / 2
+	return math.Sqrt(a.widestGap()) * a.normAbove(&a.targets[j].c, a.rootGap) / 2
 }
 
 // energies brackets ‖H^{-½}g‖, for a g known up to an error of norm dg. The round-off of its
 // projection onto V comes on top of dg.
 func (a At) energies(p *resolvent.Projection, dg float64) interval.Interval {
 	most := math.Sqrt(a.inverse())
-	var lo float64
+	lo := a.eigen.Norm(p, func(s2 float64) float64 { return math.Sqrt(a.below(s2)) })
 	hi := p.Norm * most
-	if p.Norm >= 0x1p-400 && p.Norm <= 0x1p400 && hi >= 0x1p-400 { // squares neither underflow nor overflow
-		lo = math.Sqrt(a.eigen.Quad(p, a.upper))
-		if a.definite {
-			hi = math.Min(hi, math.Sqrt(a.eigen.Quad(p, a.lower)))
-		}
+	if a.definite {
+		hi = math.Min(hi, a.eigen.Norm(p, a.rootAbove))
 	}
 	// ‖H^{-½}(g+δ)‖ ≤ ‖H^{-½}g‖ + ‖δ‖·‖H⁻¹‖^{½}.
 	round := 1 + 2*a.factor.along*eps
 	slack := (dg + a.factor.onto*eps*p.Norm) * most
+	if p.Norm > 0 {
+		slack += a.lostNorm()
+	}
 	out := interval.Interval{Lo: math.Max(0, lo/round-slack), Hi: hi*round + slack}
 	if !(out.Hi <= math.MaxFloat64) || !(out.Lo <= out.Hi) {
 		return interval.Nonnegative()

@@ -63,13 +63,13 @@ type Triangle struct {
 // dimension. With σ² ≤ λ_min(H), E the columnwise perturbation of [A; √γI, b] and gⱼ
 // bounds on |Hx̂ − c| of the perturbed data,
 //
-//	‖H^{½}(x̂ − x*)‖ ≤ Σ Eⱼ|x̂ⱼ| + E_b + min(‖v‖/σ, Σ vⱼ√(H⁻¹)ⱼⱼ),
-//	vⱼ = Eⱼ‖r̃‖ + gⱼ,   ‖r̃‖² = ‖Ax̂ − b‖² + γ‖x̂‖²,
+//	‖H^{½}(x̂ − x*)‖ ≤ Σ Eⱼ|x̂ⱼ| + E_b + min(‖v‖/σ, Σ vⱼ√(H⁻¹)ⱼⱼ),   vⱼ = Eⱼ‖r‖ + gⱼ,
 //
-// from H(x̂ − x*) = −Ãᵀ(Ex̂ − e_b) − Eᵀr̃ + residual and ‖H^{-½}Ãᵀ‖ ≤ 1
-// (Higham, section 20.1); the error itself is at most 1/σ times that. The sum over the
+// from H(x̂ − x*) = −Mᵀ(Ex̂ − e_b) − Eᵀr + residual, where M = [A; √γI] is not perturbed, with
+// ‖H^{-½}Mᵀ‖ = 1, and r is the residual of the perturbed problem (docs/math.md §8; Higham, section
+// 20.1). The error itself is at most 1/σ times that. The sum over the
 // columns doesn't depend on their units, as ‖v‖/σ does. Where only rows of A are perturbed, A
-// stands in place of Ã, and the first two terms are ‖H^{-½}Aᵀ‖ times what they are else.
+// stands in place of M, and the first two terms are ‖H^{-½}Aᵀ‖ times what they are else.
 func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
 	off, s := e.moved(f)
 	for j := range e.TSS {
@@ -111,7 +111,10 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	high := math.Sqrt(math.Max(0, f.RSS[j])+round) + moved
 	rss := interval.Squared(low, high)
 
-	v, size := make([]float64, d), math.Hypot(high, root*xn)
+	v, size := make([]float64, d), math.Hypot(high, root*xn) // bounds ‖r‖
+	if !f.Above {
+		size += moved // √γI is perturbed, too
+	}
 	for i, g := range f.Residual[j*d : (j+1)*d] {
 		v[i] = off[i]*size + inflate*g + lost*terms
 	}
@@ -210,7 +213,7 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 // objectiveNear brackets f* by f(x̂) − f* = ½‖H^{½}(x̂ − x*)‖², energy being a bracket of that
 // norm.
 func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss interval.Interval) interval.Interval {
-	lost := 8 * roundoff.Underflow * (1 + xn) // of the products here, and of γ‖x‖ times ‖x‖
+	lost := lostSquares(xn)
 	f := gamma * xn * xn
 	round := (d + 4) * eps
 	out := interval.Interval{
@@ -226,7 +229,7 @@ func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss i
 // rssAbove brackets ‖Ax − b‖² = 2f(x) − γ‖x‖², given f* and a bound on ‖H^{½}(x − x*)‖: f(x) is
 // above f*, by half its square at most. ‖x‖ is the norm of d numbers.
 func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interval.Interval {
-	lost := 8 * roundoff.Underflow * (1 + xn)
+	lost := lostSquares(xn)
 	f := gamma * xn * xn
 	round := (d + 8) * eps
 	out := interval.Interval{

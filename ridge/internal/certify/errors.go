@@ -5,6 +5,7 @@ import (
 
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // CrossError bounds the error of the computed c for target j: that of the sums, and what
@@ -38,7 +39,7 @@ func (k *Known) side(j int) side { return side{k.targetNorm(j), k.targets[j].mea
 // residualError bounds, in norm, the round-off of Ax − b, r its norm: that of the products,
 // of rows and b less their means and of r itself.
 func (k *Known) residualError(b side, x []float64, r float64) float64 {
-	return eps * (k.factor.dot*vec.AbsDot(k.norm.columns, x) + few*b.norm + (few+k.factor.workers/4)*r)
+	return eps*(k.factor.dot*vec.AbsDot(k.norm.columns, x)+few*b.norm+(few+k.factor.workers/4)*r) + float64(len(x)+few)*roundoff.Underflow
 }
 
 // meanShift bounds what means that are off by δ and δ_b do to Ax − b: they add

@@ -7,6 +7,7 @@ import (
 	"github.com/fdridge/fdridge/internal/resolvent"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // A HeldOut is about rows that were held out of a fit, given a summary of them and one
@@ -94,7 +95,7 @@ func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 		return interval.Interval{}
 	}
 	u := math.Abs(g.y[j] - vec.Dot(g.x, x))
-	pad := g.yError[j] + g.xError*xn + few*eps*(math.Abs(g.y[j])+vec.Norm(g.x)*xn)
+	pad := g.yError[j] + g.xError*xn + few*eps*(math.Abs(g.y[j])+vec.Norm(g.x)*xn) + float64(len(x)+few)*roundoff.Underflow
 	square := g.root * u * g.root * u
 	return interval.WidenRoot(interval.Interval{Lo: square, Hi: square}, g.root*pad*(1+16*eps))
 }
@@ -104,16 +105,15 @@ func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 // the rows held out. For the exact solution x* in place of x̂, the residuals of these rows
 // move by no more than ‖A(x̂ − x*)‖ ≤ ‖AH⁻¹Aᵀ‖^{½}·‖H^{½}(x̂ − x*)‖.
 type heldOutGain struct {
-	along      []float64            // B_hVᵀ, r_h×r
-	gram       []float64            // the Gram matrix of the parts of B_h's rows orthogonal to V, r_h×r_h
-	shift      resolvent.Projection // of √n(x̄ − μ)
-	shiftError float64              // round-off of √n(x̄ − μ), in norm
-	rank       int                  // r_h
+	along []float64            // B_hVᵀ, r_h×r
+	gram  []float64            // the Gram matrix of the parts of B_h's rows orthogonal to V, r_h×r_h
+	shift resolvent.Projection // of x̄ − μ
+	rank  int                  // r_h
 }
 
 func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
 	d, r, rh := rest.eigen.Dim, len(rest.eigen.Values), len(held.eigen.Values)
-	u := heldOutGain{gram: make([]float64, rh*rh), shiftError: gap.root * gap.xError, rank: rh}
+	u := heldOutGain{gram: make([]float64, rh*rh), rank: rh}
 	m := resolvent.New(&rest.eigen, rest.Backend)
 	if b := held.Sketch.Matrix(); b != nil {
 		off := make([]float64, rh*d)
@@ -124,10 +124,6 @@ func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
 	g := resolvent.Gradients{G: gap.x, Along: make([]float64, r), Off: make([]float64, d)}
 	m.ProjectAll(1, &g)
 	u.shift = g.Of(0, &rest.eigen)
-	for l := range u.shift.Along {
-		u.shift.Along[l] *= gap.root
-	}
-	u.shift.Off2 *= gap.root * gap.root
 	return u
 }
 
@@ -152,6 +148,6 @@ func (h *HeldOut) Gain(gamma float64) (gain float64, ok bool) {
 		most = math.Max(0, w[0])
 	}
 	most += (h.held.bound.FD() + 4*a.factor.onto*eps*h.held.norm.largest2) * a.inverse()
-	centre := math.Sqrt(a.eigen.Form(&u.shift, a.above)) + u.shiftError*math.Sqrt(a.inverse())
-	return math.Sqrt(most+centre*centre) * (1 + 16*eps), true
+	centre := h.apart.root * (a.normAbove(&u.shift, a.rootAbove) + h.apart.xError*math.Sqrt(a.inverse()))
+	return math.Hypot(math.Sqrt(most), centre)*(1+16*eps) + 2*roundoff.Underflow, true
 }

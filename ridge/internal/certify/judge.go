@@ -90,19 +90,20 @@ func (g *Judge) roundOff(b side, x []float64, r float64) (weights, energy float6
 //
 // plus round, the share of round-off in g.
 func (g *Judge) Error(p *resolvent.Projection, round float64) float64 {
+	if p.Norm == 0 {
+		return round
+	}
 	b := g.bound
 	most := g.inverse()
 	e := p.Norm * most
-	if p.Norm < 0x1p-400 || e < 0x1p-400 { // squares may underflow
-		return e*(1+16*eps) + round
-	}
 	onto := g.factor.onto * eps * p.Norm // what the projection is off by
 	if g.definite {
-		e = math.Min(e, math.Sqrt(g.eigen.Quad(p, g.lower)*most)+onto*most)
+		e = math.Min(e, g.normAbove(p, g.rootAbove)*math.Sqrt(most)+onto*most)
 	}
 	s := g.Gamma + b.Shift()
-	e = math.Min(e, (1+b.RFD()*most)*(g.eigen.SolvedNorm(p, s)+onto/(s+g.eigen.Rest)))
-	return e*(1+2*g.factor.along*eps) + round
+	solved := g.normAbove(p, func(s2 float64) float64 { return 1 / (s2 + s) })
+	e = math.Min(e, (1+b.RFD()*most)*(solved+onto/(s+g.eigen.Rest)))
+	return e*(1+2*g.factor.along*eps) + g.lostNorm() + round
 }
 
 // Weights are the bounds for weights x of target j at which m was measured.
@@ -124,7 +125,7 @@ func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
 // objectiveMeasured brackets f* from the gap 2(f(x) − f*), with ‖Ax − b‖² and ‖x‖.
 func objectiveMeasured(gamma, x float64, rss, gap interval.Interval) interval.Interval {
 	f := gamma * x * x
-	pad := few * eps * (f + rss.Hi)
+	pad := few*eps*(f+rss.Hi) + lostSquares(x)
 	return interval.Interval{
 		Lo: math.Max(0, (rss.Lo+f-gap.Hi-pad)/2),
 		Hi: math.Max(0, (rss.Hi+f-gap.Lo+pad)/2),

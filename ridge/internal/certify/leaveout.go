@@ -87,7 +87,8 @@ type Leverage struct {
 func (l *LeftOut) Leverage(i int, o *LeftRow, below, above float64) Leverage {
 	a, w := &l.at[i], o.weight
 	rest := a.above(l.eigen.Rest)
-	slack := o.moved * math.Sqrt(rest) * (1 + few*eps)
+	lost := math.Sqrt(float64(len(l.eigen.Values)+few)) * 0x1p-537 // of the forms, products with an eigenvalue that underflow
+	slack := o.moved*math.Sqrt(rest)*(1+few*eps) + lost
 	near := math.Max(0, math.Sqrt(below+o.off.Lo*a.below(l.eigen.Rest))*(1-l.round)-slack)
 	far := math.Sqrt(above+o.off.Hi*rest)*(1+l.round) + slack
 	// Bounds on κ from below and above, on 1 − w/W from below, and w/W itself.
@@ -140,10 +141,9 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, off float64) interval.Inte
 	}
 	off += v.root * f.Energy * (1 + few*eps)
 	lo, hi := math.Max(0, math.Abs(r)-off)/v.Free.Hi, (math.Abs(r)+off)/v.Free.Lo
-	out := interval.Interval{
-		Lo: o.weight*lo*lo*(1-few*eps) - 4*roundoff.Underflow,
-		Hi: o.weight*hi*hi*(1+few*eps) + 4*roundoff.Underflow,
-	}
+	root := math.Sqrt(o.weight) // as weight·lo may underflow where weight·lo·lo does not
+	out := interval.Squared(root*lo, root*hi)
+	out.Lo, out.Hi = out.Lo*(1-2*few*eps)-roundoff.Underflow, out.Hi*(1+2*few*eps)+roundoff.Underflow
 	if out.IsNaN() || !(v.Free.Lo > 0) {
 		return interval.Nonnegative()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/resolvent"
 	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
 // hadamard is what is known where the eigenvectors of K are known exactly: rows of ±1/√d, d a
@@ -126,6 +127,22 @@ func TestLeftOut(t *testing.T) {
 		got, off := l.Residual(&row, &LeftFit{Norm: vec.Norm(x)}, y, vec.Dot(a, x))
 		if e, _ := new(big.Float).Sub(r, big.NewFloat(got)).Float64(); !(math.Abs(e) <= off) {
 			t.Errorf("trial %d: the residual is off by %g, bound %g", trial, e, off)
+		}
+	}
+}
+
+// TestLightRow: the weight of a row may be so small that its product with a residual underflows, and
+// that with the residual's square does not.
+func TestLightRow(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 1))
+	for range 200 {
+		weight, miss := float64(1+r.IntN(9))*0x1p-1074, math.Ldexp(1+r.Float64(), r.IntN(490))
+		v := (&LeftRow{weight: weight}).Squared(&Leverage{Free: interval.Interval{Lo: 1, Hi: 1}}, &LeftFit{}, miss, 0)
+		exact := exactOf([]float64{miss})
+		want := dotBig(exact, exact)
+		want.Mul(want, big.NewFloat(weight))
+		if !(big.NewFloat(v.Lo).Cmp(want) <= 0 && want.Cmp(big.NewFloat(v.Hi)) <= 0) {
+			t.Errorf("weight %g, missed by %g: %v, is %g", weight, miss, v, want)
 		}
 	}
 }

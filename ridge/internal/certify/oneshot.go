@@ -6,6 +6,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // OneShot is about the weights x̂ = Ĥ⁻¹c, Ĥ = BᵀB + (γ+shift)I.
@@ -48,11 +49,8 @@ func (o OneShot) errors(j int, x float64) (abs, rel float64) {
 	most := o.inverse()
 	round := (o.CrossError(j)+o.factor.onto*eps*c.Norm)*most + o.factor.along*eps*x
 	abs = o.apart*most*x + round
-	away := o.eigen.Form(c, func(s2 float64) float64 {
-		v := 1/(s2+s) - o.middle(s2)
-		return v * v
-	})
-	abs = math.Min(abs, (math.Sqrt(away)+o.middleDistance(j))*(1+16*eps)+3*round)
+	away := o.normAbove(c, func(s2 float64) float64 { return 1/(s2+s) - o.middle(s2) })
+	abs = math.Min(abs, (away+o.middleDistance(j))*(1+16*eps)+3*round)
 	q := o.apart / (s + o.eigen.Rest)
 	rel = Relative(abs, x)
 	if x > round {
@@ -80,9 +78,9 @@ func (k *Known) RSS(j int, x []float64, xn, bx float64) interval.Interval {
 	b, tss := k.bound, k.TSS[j]
 	cx := vec.Dot(k.C(j), x)
 	base := tss - 2*cx + bx
-	own := k.factor.onto * eps * math.Sqrt(k.norm.largest2) * xn // what ‖Bx‖ is off by
+	own := math.Sqrt(k.norm.largest2) * (k.factor.onto*eps*xn + float64(k.eigen.Dim)*roundoff.Underflow) // what ‖Bx‖ is off by
 	pad := k.SquaresError(j) + 2*few*eps*(k.CNorm(j)*xn+tss) + own*(2*math.Sqrt(bx)+own) + 2*k.factor.along*eps*bx
-	pad += 2*k.CrossError(j)*xn + b.RoundOff*xn*xn
+	pad += 2*k.CrossError(j)*xn + b.RoundOff*xn*xn + float64(2*k.eigen.Dim)*lostSquares(xn)
 	if !(pad <= math.MaxFloat64) || !(bx <= math.MaxFloat64) {
 		return interval.Nonnegative()
 	}

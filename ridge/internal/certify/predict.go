@@ -14,6 +14,7 @@ import (
 type Prediction struct {
 	gap, inverse       []float64 // eigenvalues of D, and of a bound on H⁻¹, along V
 	gapOff, inverseOff float64   // and orthogonal to V
+	gapMost, most      float64   // and the largest of them
 	dot                float64   // the factor for the product of a dense row with weights
 	skew               float64   // that of how far V is from orthonormal rows
 	lost               float64   // what such a product, and the bounds, lose to underflow
@@ -38,7 +39,10 @@ type Anchor struct {
 
 // Prediction is the one at γ.
 func (a At) Prediction() *Prediction {
-	p := &Prediction{gapOff: a.gap(a.eigen.Rest), inverseOff: a.above(a.eigen.Rest), dot: a.factor.dense, skew: a.factor.skew, lost: lostProduct(a.eigen.Dim)}
+	p := &Prediction{
+		gapOff: a.gap(a.eigen.Rest), inverseOff: a.above(a.eigen.Rest), gapMost: a.widestGap(), most: a.above(a.eigen.Rest),
+		dot: a.factor.dense, skew: a.factor.skew, lost: lostProduct(a.eigen.Dim),
+	}
 	for _, s2 := range a.eigen.Values {
 		p.gap, p.inverse = append(p.gap, a.gap(s2)), append(p.inverse, a.above(s2))
 	}
@@ -48,7 +52,7 @@ func (a At) Prediction() *Prediction {
 // Plain is the prediction of a fit alone, without a sketch: in place of quadratic forms
 // there is ‖a‖. Rows have d entries.
 func Plain(accuracy engine.Accuracy, d int) *Prediction {
-	return &Prediction{inverseOff: 1, dot: roundoff.DenseDot(accuracy.Dot(d)), lost: lostProduct(d)}
+	return &Prediction{inverseOff: 1, most: 1, dot: roundoff.DenseDot(accuracy.Dot(d)), lost: lostProduct(d)}
 }
 
 // lostProduct bounds what a product of two vectors of d, and some operations after it, lose
@@ -64,7 +68,7 @@ func (a At) Near(j int, x []float64) Anchor {
 	// What evaluating x_mid adds: the complement of V carries 1/γ.
 	round := a.factor.onto * eps * c.Norm
 	out := a.anchor(j, x, a.middleDistance(j)+(round+a.CrossError(j))*a.inverse())
-	out.gap = math.Sqrt(a.eigen.Form(c, a.gap))/2*(1+16*eps) + round*math.Sqrt(a.widestGap())
+	out.gap = a.normAbove(c, a.rootGap)/2 + round*math.Sqrt(a.widestGap())
 	out.energy = a.CrossError(j) * math.Sqrt(a.inverse())
 	out.round += round * a.inverse()
 	return out
@@ -98,8 +102,8 @@ func Alone(x []float64, radius float64) Anchor {
 // Forms are the quadratic forms of a row a, and what the round-off of its products follows
 // from.
 type Forms struct {
-	gap, inverse float64 // √(aᵀDa) and √(aᵀH⁻¹a) at most
-	norm         float64 // ‖a‖, or the norm of what a was computed from
+	norm         float64 // ‖a‖, or the norm of what a was computed from, at most
+	gap, inverse float64 // √(aᵀDa) and √(aᵀH⁻¹a) at most, divided by norm
 	chain        float64 // round-off of a product with weights, in units of eps·‖a‖‖x‖
 	lost         float64 // what such a product loses to underflow
 }
@@ -107,40 +111,37 @@ type Forms struct {
 // Forms evaluates the quadratic forms of a row from Va and ‖a‖². size is the norm of
 // what a was computed from: to eps times its square, the forms are uncertain by
 // round-off. nnz is how many entries a sparse row has, negative for a dense one.
+//
+// The forms are those of a/size: no product with an eigenvalue underflows, however small the row is.
+// Each of the r entries of Va is off by chain·eps·size, which moves ‖Va‖² and each form by
+// 2√r·chain·eps·size² times the largest eigenvalue. Summing r terms moves them by r·eps/2 of that.
 func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms {
+	if size == 0 {
+		return Forms{}
+	}
 	chain := p.dot
 	if nnz >= 0 { // one sum over the entries, and the mean's product
 		chain += float64(nnz) / 2
 	}
-	out := Forms{norm: size * (1 + 16*eps), chain: chain}
-	if size > 0 {
-		out.lost = p.lost
-	}
-	if size < 0x1p-450 { // squares may underflow: ‖a‖ times the largest is as good
-		out.gap = out.norm * math.Sqrt(math.Max(p.gapOff, most(p.gap)))
-		out.inverse = out.norm * math.Sqrt(math.Max(p.inverseOff, most(p.inverse)))
+	out := Forms{norm: size*(1+16*eps) + roundoff.Underflow, chain: chain, lost: p.lost}
+	if size < 0x1p-450 { // squares may underflow: the largest eigenvalue is as good
+		out.gap, out.inverse = math.Sqrt(p.gapMost), math.Sqrt(p.most)
 		return out
 	}
 	var gap, inverse, inV float64
 	for l, v := range along {
+		v /= size
 		v *= v
 		inV += v
 		gap += v * p.gap[l]
 		inverse += v * p.inverse[l]
 	}
-	off := math.Max(0, norm2-inV) + (4*chain+2*p.skew)*eps*size*size
-	gap += off * p.gapOff
-	inverse += off * p.inverseOff
+	off := math.Max(0, norm2/size/size-inV)
+	r := float64(len(along))
+	pad := (4*math.Sqrt(r)*chain + r + 4*chain + 2*p.skew) * eps
+	gap += off*p.gapOff + pad*p.gapMost
+	inverse += off*p.inverseOff + pad*p.most
 	out.gap, out.inverse = math.Sqrt(gap)*(1+16*eps), math.Sqrt(inverse)*(1+16*eps)
-	return out
-}
-
-// most is the largest of numbers that are not negative, 0 of none.
-func most(x []float64) float64 {
-	var out float64
-	for _, v := range x {
-		out = math.Max(out, v)
-	}
 	return out
 }
 
@@ -148,8 +149,8 @@ func most(x []float64) float64 {
 // the weights is known.
 func (c *Anchor) Interval(product float64, f Forms) interval.Interval {
 	y := c.Base + product
-	radius := math.Min(f.gap*c.gap+f.inverse*c.energy, f.norm*c.distance)
-	radius += f.norm*(c.round+f.chain*eps*c.size) + c.fixed + 4*eps*math.Abs(y) + f.lost
+	radius := f.norm * (math.Min(f.gap*c.gap+f.inverse*c.energy, c.distance) + c.round + f.chain*eps*c.size)
+	radius += c.fixed + 4*eps*math.Abs(y) + f.lost
 	if !(math.Abs(y)+radius <= math.MaxFloat64) { // of what isn't finite there may be 0·∞
 		return interval.Unknown()
 	}

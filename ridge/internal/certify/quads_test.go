@@ -34,7 +34,7 @@ func TestQuads(t *testing.T) {
 	const gamma, dg = 0.25, 1e-3
 	k := exactly(t, 2, 4, []float64{1, 0}, gamma)
 	for _, g := range [][2]float64{{1, 0}, {0, 1}, {0.6, 0.8}, {1e-3, 1e-3}} {
-		p := resolvent.Projection{Along: g[:1], Off2: g[1] * g[1], Norm: math.Hypot(g[0], g[1])}
+		p := resolvent.Projection{Along: g[:1], Off: g[1], Norm: math.Hypot(g[0], g[1])}
 		v := k.quads(&p, dg)
 		for angle := 0.0; angle < 2*math.Pi; angle += 0.1 {
 			a, b := g[0]+dg*math.Cos(angle), g[1]+dg*math.Sin(angle)
@@ -48,7 +48,7 @@ func TestQuads(t *testing.T) {
 // TestQuadsOverflow: a bracket whose squares overflow says nothing, and isn't NaN.
 func TestQuadsOverflow(t *testing.T) {
 	for _, c := range []struct{ size, gamma float64 }{{1e170, 1}, {math.Inf(1), 1}, {0x1p399, 0x1p-239}, {0x1p-300, 0x1p-239}, {0x1p399, 0x1p-226}} {
-		p := resolvent.Projection{Along: []float64{0}, Off2: c.size * c.size, Norm: c.size}
+		p := resolvent.Projection{Along: []float64{0}, Off: c.size, Norm: c.size}
 		v, want := exactly(t, 2, 4, []float64{1, 0}, c.gamma).quads(&p, 0), c.size*c.size/c.gamma
 		if !(v.Lo <= want*(1+1e-14) && want*(1-1e-14) <= v.Hi) || v.Lo > math.MaxFloat64 {
 			t.Errorf("of size %g at %g: %v", c.size, c.gamma, v)

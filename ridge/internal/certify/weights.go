@@ -28,9 +28,13 @@ func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) We
 	return w
 }
 
+// lostSquares bounds what a few products such as γ‖x‖², for an x of that norm, lose to underflow: the
+// first factor of γ‖x‖·‖x‖ may, and the second.
+func lostSquares(xn float64) float64 { return few * roundoff.Underflow * (1 + xn) }
+
 // excess bounds ‖H^{½}(x − x*)‖ by √(2(f(x) − f*)), given ‖x‖, ‖Ax − b‖² and f*.
 func (a At) excess(x float64, rss, objective interval.Interval) float64 {
-	return math.Sqrt(math.Max(0, rss.Hi+a.Gamma*x*x*(1+few*eps)-2*objective.Lo)+4*eps*rss.Hi) * (1 + 16*eps)
+	return math.Sqrt(math.Max(0, rss.Hi+a.Gamma*x*x*(1+few*eps)-2*objective.Lo)+4*eps*rss.Hi+lostSquares(x)) * (1 + 16*eps)
 }
 
 // rssAtOptimum brackets RSS(x*) = 2f* − γ‖x*‖², with ‖x*‖ ∈ ‖x‖ ± e and
@@ -38,12 +42,13 @@ func (a At) excess(x float64, rss, objective interval.Interval) float64 {
 // no more than ‖A‖₂e.
 func (a At) rssAtOptimum(j int, x, e, move float64, f, rss interval.Interval) interval.Interval {
 	far, near := x+e, math.Max(0, x-e)
-	most := math.Min(a.Gamma*far*far, math.Max(0, a.TSS[j]+a.SquaresError(j)-2*f.Lo))
-	byObjective := interval.Interval{Lo: math.Max(0, 2*f.Lo*(1-4*eps)-most*(1+4*eps)), Hi: 2*f.Hi*(1+4*eps) - a.Gamma*near*near*(1-4*eps)}
+	lost := lostSquares(far)
+	most := math.Min(a.Gamma*far*far+lost, math.Max(0, a.TSS[j]+a.SquaresError(j)-2*f.Lo))
+	byObjective := interval.Interval{Lo: math.Max(0, 2*f.Lo*(1-4*eps)-most*(1+4*eps)), Hi: 2*f.Hi*(1+4*eps) - a.Gamma*near*near*(1-4*eps) + lost}
 	move = math.Min(move, math.Sqrt(a.norm.largest2)*e)
-	lo := math.Max(0, math.Sqrt(rss.Lo)-move)
-	hi := math.Sqrt(rss.Hi) + move
-	return interval.Intersect(a.rssFromEnvelope(j), interval.Intersect(byObjective, interval.Interval{Lo: lo * lo * (1 - 8*eps), Hi: hi * hi * (1 + 8*eps)}))
+	byMove := interval.Squared(math.Sqrt(rss.Lo)-move, math.Sqrt(rss.Hi)+move)
+	byMove.Lo, byMove.Hi = byMove.Lo*(1-8*eps), byMove.Hi*(1+8*eps)
+	return interval.Intersect(a.rssFromEnvelope(j), interval.Intersect(byObjective, byMove))
 }
 
 // rssFromEnvelope brackets RSS(x*) = ‖b‖² − cᵀH⁻¹c − γ‖H⁻¹c‖² without weights at
@@ -54,17 +59,16 @@ func (a At) rssAtOptimum(j int, x, e, move float64, f, rss interval.Interval) in
 // of which ‖W‖ ≤ 1 bounds the last two terms.
 func (a At) rssFromEnvelope(j int) interval.Interval {
 	c, tss, gamma := &a.targets[j].c, a.TSS[j], a.Gamma
-	middle := tss - a.eigen.Form(c, func(s2 float64) float64 { return a.middle(s2) * (1 + gamma*a.middle(s2)) })
-	z2 := a.eigen.Form(c, a.gap)
-	zy2 := a.eigen.Form(c, func(s2 float64) float64 {
-		v := 1 + 2*gamma*a.middle(s2)
-		return v * v * a.gap(s2)
-	})
-	half := math.Sqrt(z2) * math.Sqrt(zy2) / 2
+	form := a.eigen.Norm(c, func(s2 float64) float64 { return math.Sqrt(a.middle(s2) * (1 + gamma*a.middle(s2))) })
+	middle := tss - form*form
+	half := a.normAbove(c, a.rootGap) * a.normAbove(c, func(s2 float64) float64 { return (1 + 2*gamma*a.middle(s2)) * a.rootGap(s2) }) / 2
 	radius := a.middleDistance(j)
 	// cᵀφ(K)c and the bounds, φ ≤ 2‖H⁻¹‖, for a c known to δ and projected.
 	delta, most := a.CrossError(j)+a.factor.onto*eps*c.Norm, a.inverse()
-	pad := 16*math.Sqrt(tss*most)*delta + 8*delta*delta*most + a.SquaresError(j) + 2*a.factor.along*eps*(tss+half)
+	pad := 16*math.Sqrt(tss*most)*delta + 8*delta*delta*most + a.SquaresError(j) + 4*(a.factor.along+few)*eps*(tss+half)
+	if lost := a.lostNorm(); c.Norm > 0 {
+		pad += lost * (1 + 2*form + lost)
+	}
 	return interval.Interval{Lo: math.Max(0, middle-half-gamma*radius*radius-pad), Hi: math.Max(0, middle+half+pad)}
 }
 

@@ -66,13 +66,16 @@ func WidenRoot(v Interval, by float64) Interval {
 	const lost = 8 * roundoff.Underflow
 	lo := math.Max(0, math.Sqrt(math.Max(0, v.Lo-lost))-by)
 	hi := math.Sqrt(v.Hi+lost) + by
-	return Interval{math.Max(0, lo*lo-lost), hi*hi + lost}
+	return Interval{math.Max(0, inRange(lo*lo)-lost), hi*hi + lost}
 }
 
-// Squared brackets x² for lo <= x <= hi and x >= 0, underflow included.
+// inRange is a bound from below, the largest number where it has overflowed.
+func inRange(lo float64) float64 { return math.Min(lo, math.MaxFloat64) }
+
+// Squared brackets x² for lo <= x <= hi and x >= 0, underflow and overflow included.
 func Squared(lo, hi float64) Interval {
 	lo = math.Max(0, lo)
-	out := Interval{math.Max(0, lo*lo-roundoff.Underflow), hi * hi}
+	out := Interval{math.Max(0, inRange(lo*lo)-roundoff.Underflow), hi * hi}
 	if hi > 0 {
 		out.Hi += roundoff.Underflow
 	}

@@ -225,7 +225,7 @@ func (m *galerkin) Gradients() []Projection {
 			continue
 		}
 		norm := vec.Norm(s.G)
-		w.projected[i] = Projection{Along: w.noneAlong, Norm: norm, Off2: norm * norm}
+		w.projected[i] = Projection{Along: w.noneAlong, Norm: norm, Off: norm}
 	}
 	return w.projected[:len(m.Active)]
 }

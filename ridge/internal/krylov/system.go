@@ -218,7 +218,7 @@ func (s *System) record(g *Projection) {
 	copy(b.x, s.Coef())
 	along := append(b.found.Gradient.Along[:0], g.Along...)
 	b.found = certify.Measured{
-		Gradient: Projection{Along: along, Off2: g.Off2, Norm: g.Norm},
+		Gradient: Projection{Along: along, Off: g.Off, Norm: g.Norm},
 		RSS:      s.Residual * s.Residual,
 		Error:    s.bound,
 	}

@@ -130,7 +130,7 @@ func (c *choice) String() string {
 		return fmt.Sprintf("%s has the least %s of %d, %s; others have the same, to round-off%s", gamma, c.score(), len(c.Path), bracket(c.Score), c.edge())
 	}
 	return fmt.Sprintf("%s has the least proved %s of %d, %s; %s open any from %s to %s, which %s; %s%s",
-		gamma, c.score(), len(c.Path), bracket(c.Score), c.leaves(), atLeast(float64(c.Possible[0]), 4, general), atMost(float64(c.Possible[1]), 4, general), c.cost(general), c.open("it"), c.edge())
+		gamma, c.score(), len(c.Path), bracket(c.Score), c.leaves(), fromGamma(float64(c.Possible[0]), general), toGamma(float64(c.Possible[1]), general), c.cost(general), c.open("it"), c.edge())
 }
 
 // leaves says what leaves a choice open.
@@ -143,7 +143,7 @@ func (c *choice) leaves() string {
 
 // cost says how much better another γ may be.
 func (c *choice) cost(s look) string {
-	if v := 100 * float64(c.Relative); v <= 1e4 {
+	if v := 100 * float64(c.Relative) * (1 + 0x1p-52); v <= 1e4 {
 		return "may be better by " + atMost(v, 2, s) + " %"
 	}
 	return "may be better by any factor"
@@ -189,7 +189,7 @@ func (c *choice) warnings(s look) []string {
 	}
 	if l := c.LeftOut; l != nil {
 		out = append(out, fmt.Sprintf("is the best of those tried: of smaller ones, from %s down, %d were left out, as too little is known of their %ss, and one of these or less may be better%s",
-			atMost(float64(l.Gamma[1]), 2, s), l.Count, c.score(), c.more()))
+			toGamma(float64(l.Gamma[1]), s), l.Count, c.score(), c.more()))
 	}
 	if c.little {
 		out = append(out, fmt.Sprintf("is little more than a guess: another one %s", c.cost(s)))
@@ -229,5 +229,5 @@ func (c *choice) sentence() string {
 	leaves := c.leaves()
 	return fmt.Sprintf("γ = %s was chosen of %d: its %s, between %s and %s, has the least upper end. %s open any γ from %s to %s; %s. Another one %s.%s",
 		gamma, len(c.Path), c.score(), atLeast(c.Score.Lo, 3, typeset), bound(c.Score.Hi), strings.ToUpper(leaves[:1])+leaves[1:],
-		atLeast(float64(c.Possible[0]), 4, typeset), atMost(float64(c.Possible[1]), 4, typeset), c.open("that"), c.cost(typeset), why)
+		fromGamma(float64(c.Possible[0]), typeset), toGamma(float64(c.Possible[1]), typeset), c.open("that"), c.cost(typeset), why)
 }

@@ -12,8 +12,8 @@ import (
 
 // What is proved of a number has to hold of what is printed. So an upper bound is printed
 // rounded up, a lower one rounded down, and a bracket from below its lower end to above its
-// upper one. What is rounded is the shortest decimal that is read back as the same float64,
-// as JSON has it: 0.1 is printed as 0.1.
+// upper one. The float64 itself is rounded, not the shortest decimal that is read back as it:
+// 0.1 is a little above 1/10, so that 0.101 is printed for a bound of three digits.
 
 // A decimal is ±d.ddd·10^exp.
 type decimal struct {
@@ -23,14 +23,24 @@ type decimal struct {
 	word     string // "NaN" or the like, in place of all that, where x is not finite
 }
 
-// outward rounds x up, or else down, to n digits at most.
-func outward(x float64, n int, up bool) decimal {
+// allDigits is the number of digits behind the first that any float64 has at most.
+const allDigits = 766
+
+// written is x in so many digits behind the first, -1 for the fewest that are read back as x.
+func written(x float64, digits int) decimal {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return decimal{word: fmt.Sprint(x)}
 	}
-	mantissa, power, _ := strings.Cut(strconv.FormatFloat(math.Abs(x), 'e', -1, 64), "e")
+	mantissa, power, _ := strings.Cut(strconv.FormatFloat(math.Abs(x), 'e', digits, 64), "e")
 	d := decimal{negative: x < 0, digits: strings.Replace(mantissa, ".", "", 1)}
 	d.exp, _ = strconv.Atoi(power) // FormatFloat wrote it
+	d.digits = d.digits[:1] + strings.TrimRight(d.digits[1:], "0")
+	return d
+}
+
+// outward rounds x up, or else down, to n digits at most.
+func outward(x float64, n int, up bool) decimal {
+	d := written(x, allDigits)
 	if len(d.digits) <= n {
 		return d
 	}
@@ -120,6 +130,20 @@ func atMost(x float64, n int, as look) string { return as(outward(x, n, true), n
 
 // atLeast writes a lower bound in n digits.
 func atLeast(x float64, n int, as look) string { return as(outward(x, n, false), n) }
+
+// fromGamma and toGamma write the ends of a range of candidates.
+func fromGamma(gamma float64, as look) string { return candidate(gamma, false, as) }
+
+func toGamma(gamma float64, as look) string { return candidate(gamma, true, as) }
+
+// candidate writes a γ that few digits name, such as 0.1, by its name, and others rounded outward.
+func candidate(gamma float64, up bool, as look) string {
+	d := written(gamma, -1)
+	if len(d.digits) > fewDigits {
+		d = outward(gamma, fewDigits, up)
+	}
+	return as(d, fewDigits)
+}
 
 // Digits of the ends of a bracket.
 const (

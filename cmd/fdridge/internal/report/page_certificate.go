@@ -158,10 +158,10 @@ func (f *Fit) advice() []string {
 	if f.Found.Method == "one-shot" {
 		out = append(out, "Refine it by passes over the rows: fdridge fit --method cg, or fdridge solve with the sketch and --data.")
 	}
-	proved, estimated, err := f.Found.Summary.SizeFor(poor, at.Gamma)
+	largest, estimated, err := f.Found.Summary.SizeFor(poor, at.Gamma)
 	if err != nil { // round-off alone is more than that at this γ
 		return append(out, "No size of sketch proves more in one pass: "+err.Error()+".")
 	}
-	return append(out, fmt.Sprintf("Or take a larger sketch: --size %d is estimated to bring the bound to %s for γ = %s, --size %d is proved to; fdridge plan weighs this against other methods.",
-		estimated, percent(poor), chart.Digits(at.Gamma, 4), proved))
+	return append(out, fmt.Sprintf("Or take a larger sketch: --size %d is estimated to bring the bound to %s for γ = %s, at worst it takes --size %d; fdridge plan weighs this against other methods.",
+		estimated, percent(poor), chart.Digits(at.Gamma, 4), largest))
 }

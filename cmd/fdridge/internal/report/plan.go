@@ -20,11 +20,11 @@ type Plan struct {
 	Sizes     []SizeFor `json:"size_for,omitempty"`
 }
 
-// A SizeFor is the size that makes a one-shot fit good to an error.
+// A SizeFor is the size that is estimated to make a one-shot fit good to an error.
 type SizeFor struct {
 	Gamma     float64 `json:"gamma"`
 	Error     float64 `json:"error"`
-	Proved    int     `json:"proved"`
+	Worst     int     `json:"worst"` // by the largest η, but for round-off
 	Estimated int     `json:"estimated"`
 }
 
@@ -32,7 +32,7 @@ type SizeFor struct {
 func (p *Plan) WriteText(w io.Writer) error {
 	fmt.Fprintf(w, "%d rows × %d features, planned from %d rows; %.0f GFLOP/s, %.2g GB/s of rows, %.2g s to open them\n\n", p.Rows, p.Dim, p.Seen, p.Gigaflops, p.Bandwidth, p.Opening)
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab, "\tmethod\tm\tη about\tη ≤\tpasses\tone-shot error ≤\tmemory\ttime\treaches --tol")
+	fmt.Fprintln(tab, "\tmethod\tm\tη about\tη at worst\tpasses\tone-shot error about\tmemory\ttime\treaches --tol")
 	for i, o := range p.Options {
 		if i != p.Best && o.ByName {
 			continue // never fewer passes than cg; --json has them
@@ -53,14 +53,14 @@ func (p *Plan) WriteText(w io.Writer) error {
 		if o.Size > 0 {
 			size = strconv.Itoa(o.Size)
 		}
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%.3g\t%s\t%d\t%s\t%s\t%s\t%v\n", mark, o.Method, size, o.Shrinkage, AtMost(o.ShrinkageBound, 3), passes, AtMost(worst, 2), bytesOf(o.Bytes), secondsOf(o.Seconds), yes(o.Reaches))
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%.3g\t%s\t%d\t%s\t%s\t%s\t%v\n", mark, o.Method, size, o.Shrinkage, AtMost(o.WorstShrinkage, 3), passes, AtMost(worst, 2), bytesOf(o.Bytes), secondsOf(o.Seconds), yes(o.Reaches))
 	}
 	if err := tab.Flush(); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\n%s\n", p.Reason)
 	for _, s := range p.Sizes {
-		fmt.Fprintf(w, "gamma %g: --size %d is estimated to make the one-shot fit good to %g, %d is proved to\n", s.Gamma, s.Estimated, s.Error, s.Proved)
+		fmt.Fprintf(w, "gamma %g: --size %d is estimated to make the one-shot fit good to %g, at worst %d\n", s.Gamma, s.Estimated, s.Error, s.Worst)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 
 	"github.com/fdridge/fdridge/internal/chart"
@@ -48,14 +49,20 @@ func around(x, e float64) (value, within string) {
 		return k.Value(raised), k.Bound(raised)
 	}
 	const few = 3
-	return chart.Digits(x, few), bound(e + rounding(x, few))
+	if off := rounding(x, few); off > 0 {
+		e = math.Nextafter(e+off, math.Inf(1))
+	}
+	return chart.Digits(x, few), bound(e)
 }
 
-// rounding bounds how far x in n digits is from x.
+// rounding bounds how far x in n digits is from x: 0 for an x of so few digits, or for one that is not
+// finite.
 func rounding(x float64, n int) float64 {
-	written, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', n-1, 64), 64) // beyond the range it is infinite
-	if written == x {
+	exact := new(big.Rat).SetFloat64(x)
+	written, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'e', n-1, 64))
+	if exact == nil || !ok || written.Cmp(exact) == 0 {
 		return 0
 	}
-	return math.Abs(written-x) + 0x1p-52*math.Abs(x) // written is itself rounded
+	off, _ := written.Sub(written, exact).Float64()
+	return math.Nextafter(math.Abs(off), math.Inf(1))
 }
