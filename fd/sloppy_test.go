@@ -91,7 +91,7 @@ func TestMeasured(t *testing.T) {
 			{Dim: 12, Size: 5, ShrinkRows: 3, Shrink: fd.SVD}, {Dim: 9, Size: 9, ShrinkRows: 4}, {Dim: 9, Size: 9, ShrinkRows: 40},
 			{Dim: 9, Size: 9, ShrinkRows: 40, Shrink: fd.SVD}, {Dim: 9, Size: 4, Store: fd.StoreScatter},
 		} {
-			for i, off := range []float64{1e-13, 1e-10, 1e-7, 1e-5} {
+			for i, off := range []float64{0, 1e-13, 1e-10, 1e-7, 1e-5} {
 				for k, name := range append([]string{"few rows", "sum of two"}, spectrumNames...) {
 					rng := rand.New(rand.NewPCG(uint64(k), uint64(c.Dim)))
 					a := sloppyRows(rng, c.Dim, name)

@@ -178,7 +178,8 @@ func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float
 	}
 	w.TimesDense(engine.Strided(k, s.cfg.Dim, s.buf, s.ld), g.Slice(k, n, 0, k), work)
 	w.Gram(g.Slice(k, n, k, n), work)
-	var dense, sparse float64
+	// The kept rows are as long as norm2 says but for what RoundOff has in store for that.
+	dense, sparse := float64(s.kept)*s.roundOff, 0.0
 	for i := range n {
 		if i < k {
 			dense += g.Row(i)[i]

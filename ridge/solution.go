@@ -21,11 +21,8 @@ import (
 // Round-off is included. What it may do is proved, from the longest chain of additions
 // that an entry goes through, for everything that is summed over rows: AᵀY, ‖Y‖²,
 // gradients, residuals, means, what centring moves, Cholesky, and for products over the
-// features. Three figures rest on calibration instead, for what is proved of them is many
-// times what is ever seen: the arithmetic of shrinks and how orthogonal the sketch's
-// singular vectors are ([fd.Bound].RoundOff), what a reduction to tridiagonal form does to
-// eigenvalues, and the backward error of the streamed QR.
-// Each is held, by tests, to streams made to exceed it.
+// features. Eigenproblems and reductions to tridiagonal form are measured when they are
+// made, by products with proved bounds (docs/math.md §14).
 type Certificate struct {
 	ErrorBound         float64 // on ‖x̂ − x*‖₂
 	RelativeErrorBound float64 // on ‖x̂ − x*‖₂/‖x*‖₂

@@ -18,7 +18,7 @@ var mutants = []mutant{
 	{"shrink: δ is not added to η", "fd/shrink.go",
 		"s.eta += delta\n", "s.eta += 0 * delta\n", "fd", "^TestGuarantees$"},
 	{"shrink: δ is the eigenvalue after the next", "fd/shrink.go",
-		"return max(w[s.m], 0)", "return max(w[min(s.m+1, len(w)-1)], 0)", "fd", "^TestGuarantees$"},
+		"return max(w[s.m], 0)", "return max(w[min(s.m+1, len(w)-1)], 0)", "fd", "^TestMeasured$"},
 	{"shrink: by SVD, σ − τ for √(σ² − τ²)", "fd/shrink.go",
 		"f := math.Sqrt(x.sigma[i]-x.tau) * math.Sqrt(x.sigma[i]+x.tau)", "f := x.sigma[i] - x.tau", "fd", "^TestGuarantees$"},
 	{"bound: δ of the last shrink is forgotten", "fd/bound.go",

@@ -14,7 +14,7 @@ import (
 // where it fills up the smallest ones to one level. Round-off blurs each λᵢ by pad.
 func (a At) EffectiveDimension() interval.Interval {
 	rank, most := float64(a.Rank()), a.inverse()
-	slope := a.Gamma * most * most // the steepest of φ
+	slope := a.Gamma * most * most                            // the steepest of φ
 	tail := (24*eps + a.factor.skew*eps) * a.bound.Frobenius2 // of ‖A‖²_F and of the lengths of V's rows
 	pad := float64(a.eigen.Dim)*(a.bound.RoundOff*slope+few*eps) + tail*slope
 	return interval.Interval{
