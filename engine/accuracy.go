@@ -44,6 +44,9 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 // there are fewer than Strip sums. Rows whose roundings all go the same way come close to
 // the bound: package enginetest holds backends to it with such rows.
 //
+// Products are summed by additions alone. So Gemm, Syrk and Gram are exact, with alpha = 1 and beta 0
+// or 1, if each product and each sum of some of the terms is a float64.
+//
 // What Cholesky, QR, Tridiagonal, SymEig and SVD make of round-off is not bounded here; enginetest
 // measures their residuals.
 type Accuracy = accuracy.Accuracy

@@ -25,9 +25,55 @@ func Promises(t *testing.T, be engine.Backend) {
 		a.columns(k)
 	}
 	a.gradients()
+	for _, k := range along {
+		a.representable(k)
+	}
 	for _, name := range slices.Sorted(maps.Keys(a.operations)) {
 		o := a.operations[name]
 		t.Logf("%-24s %3.0f %% of the promise used, by %s", name, 100*o.used, o.by)
+	}
+}
+
+// representable attacks products of multiples of 2⁻²⁶ whose rows have a norm of at most 1.2, so that
+// all sums of their products are multiples of 2⁻⁵² below 2: they are exact.
+func (a *attacker) representable(k int) {
+	const n = 11
+	entries := func(i, j int) float64 {
+		v := math.Sin(float64(1+i*k+j)) + 0.3
+		if i == 1 {
+			v = 1 // all roundings would go the same way
+		}
+		return math.Round(v/math.Sqrt(float64(k))*0.9*(1<<26)) / (1 << 26)
+	}
+	x, xt := newMatrix(n, k, entries), newMatrix(k, n, func(i, j int) float64 { return entries(j, i) })
+	type product struct {
+		name  string
+		c     *matrix
+		first int
+	}
+	ps := []product{
+		{"Syrk along rows", newOutput(n, n, nan), 0}, {"Syrk along columns", newOutput(n, n, nan), 0}, {"Gram", newOutput(n, n, nan), 4},
+		{"Gemm along rows", newOutput(n, n, nan), 0}, {"Gemm along columns", newOutput(n, n, nan), 0},
+	}
+	a.be.Syrk(false, 1, x.view(), 0, ps[0].c.view())
+	a.be.Syrk(true, 1, xt.view(), 0, ps[1].c.view())
+	a.be.Gram(4, x.view(), ps[2].c.view())
+	a.be.Gemm(false, true, 1, x.view(), x.view(), 0, ps[3].c.view())
+	half := k / 2 // in two calls
+	a.be.Gemm(true, false, 1, xt.view().Slice(0, half, 0, n), xt.view().Slice(0, half, 0, n), 0, ps[4].c.view())
+	a.be.Gemm(true, false, 1, xt.view().Slice(half, k, 0, n), xt.view().Slice(half, k, 0, n), 1, ps[4].c.view())
+	for i := range n {
+		for j := range i + 1 {
+			var want int64 // in units of 2⁻⁵²
+			for l := range k {
+				want += int64(entries(i, l)*(1<<26)) * int64(entries(j, l)*(1<<26))
+			}
+			for _, p := range ps {
+				if got := p.c.at(i, j); i >= p.first && got != math.Ldexp(float64(want), -52) {
+					a.Errorf("%s of %d terms whose sums are numbers: %v, want %v", p.name, k, got, math.Ldexp(float64(want), -52))
+				}
+			}
+		}
 	}
 }
 
