@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -48,6 +49,7 @@ type Learnt struct {
 // A column that has to have a mean and no value to take it of, more than 2²⁰ levels, and a level
 // that is no UTF-8 are an *[InputError]; sparse rows are [ErrShape].
 func (e *Encoding) Learn(ctx context.Context, src Source, o LearnOptions) (*Learnt, error) {
+	ctx = background.IfNil(ctx)
 	if err := e.fits(src); err != nil {
 		return nil, err
 	}

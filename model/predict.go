@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/digits"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -267,6 +268,7 @@ func (p *Predictor) Dims() (t, d int) {
 // [ridge.ErrOtherRows] where the intervals by the summary and by the model contradict each
 // other.
 func (p *Predictor) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
+	ctx = background.IfNil(ctx)
 	return func(yield func(Prediction, error) bool) {
 		if err := p.predict(ctx, src, func(one Prediction) bool { return yield(one, nil) }); err != nil && !errors.Is(err, errEnough) {
 			yield(Prediction{}, err)
@@ -376,6 +378,7 @@ func (p *Predictor) PredictMatrix(x mat.Matrix) (*mat.Dense, []ridge.Interval, e
 
 // Predict is [Predictor.Predict] without intervals, by a model of one γ.
 func (m *Model) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
+	ctx = background.IfNil(ctx)
 	p, err := m.Predictor(Intervals{})
 	if err != nil {
 		return func(yield func(Prediction, error) bool) { yield(Prediction{}, err) }

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Config says what to run. The zero value of a field is the setting of each
@@ -97,6 +98,7 @@ type results struct {
 // written, also with an error. Each file is whole or not there; RESULTS.md is
 // written anew after each experiment and speaks of those of this run alone.
 func Run(ctx context.Context, cfg Config) ([]string, error) {
+	ctx = background.IfNil(ctx)
 	r := &run{Config: cfg}
 	if err := r.start(); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/resolvent"
 	"github.com/fdridge/fdridge/internal/rowmajor"
@@ -95,6 +96,7 @@ type Iterate struct {
 // passes over src, which must yield the very rows that sum has seen. It is
 // [SolvePath] for one γ.
 func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64, opts SolveOptions) (*Solution, error) {
+	ctx = background.IfNil(ctx)
 	fits, err := SolvePath(ctx, src, sum, []float64{gamma}, opts)
 	if err != nil {
 		return nil, err
@@ -116,6 +118,7 @@ func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64,
 // cancelled ctx ends the pass and returns its error. With a [Reducer] all this holds of
 // the rows of all workers together.
 func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) ([]*Solution, error) {
+	ctx = background.IfNil(ctx)
 	if opts.Tol == 0 {
 		opts.Tol = defaultTol
 	}
