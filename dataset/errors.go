@@ -3,6 +3,7 @@ package dataset
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
@@ -61,7 +62,7 @@ type InputError struct {
 	NonFinite    bool
 	Missing      bool
 	Omittable    bool
-	Err          error  // the cause, if another error
+	Err          error  // the cause, if another error: [fs.ErrNotExist] of a file that there is not
 	Hint         string // what would help, printed last; "": nothing is said
 
 	unknownLevel bool // it is ErrUnknownLevel
@@ -76,7 +77,7 @@ func (e *InputError) Error() string {
 		}
 	}
 	s += ": " + e.Msg
-	if e.Err != nil {
+	if e.Err != nil && e.Err != fs.ErrNotExist { // which Msg says
 		s += ": " + excerpt.Message(e.Err.Error())
 	}
 	if e.Hint != "" {
