@@ -281,9 +281,6 @@ func (p *Predictor) Predict(ctx context.Context, src dataset.Source) iter.Seq2[P
 	}
 }
 
-// errUnmade reports the zero value of a predictor.
-var errUnmade = fmt.Errorf("%w: a predictor that Model.Predictor has not made", errShape)
-
 // errEnough says that no more predictions are wanted.
 var errEnough = errors.New("enough")
 
