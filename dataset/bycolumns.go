@@ -3,6 +3,8 @@ package dataset
 import (
 	"context"
 	"iter"
+
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Columns are a source's columns, read one after the other: each is a row of n numbers of a source
@@ -39,6 +41,7 @@ var errNoColumns = &SourceError{"the source has no columns"}
 
 // Samples is that of a [Columnar] source.
 func Samples(ctx context.Context, src Source) (y, w []float64, err error) {
+	ctx = background.IfNil(ctx)
 	if _, ok := ByColumns(src); !ok {
 		return nil, nil, errNoColumns
 	}
@@ -55,6 +58,7 @@ func (s *Stream) ByColumns() Columns {
 
 // Samples is that of [Columnar].
 func (s *Stream) Samples(ctx context.Context) (y, w []float64, err error) {
+	ctx = background.IfNil(ctx)
 	n, _, t := s.Dims()
 	if s.Columns == nil {
 		return nil, nil, errNoColumns
@@ -139,6 +143,7 @@ type transposed struct {
 // rows some. Rows are made of as many reads of x as n·d numbers take so many bytes, 0 for 64 MiB, but
 // what reads [ByColumns] reads x itself. Where x does not know how many rows it has, they are counted.
 func Transpose(ctx context.Context, x Source, bytes int) (Source, error) {
+	ctx = background.IfNil(ctx)
 	if err := noSource(x); err != nil {
 		return nil, err
 	}
@@ -174,6 +179,7 @@ func (s *transposed) Blocks(ctx context.Context) iter.Seq2[Block, error] { retur
 
 // BlocksFrom is that of [Seeker]: what comes before is not kept.
 func (s *transposed) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
+	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		height := min(s.n, max(1, s.bytes/8/s.d))
 		rows, err := denseRows(s.d)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
@@ -167,6 +168,7 @@ func (c *Cache) Blocks(ctx context.Context) iter.Seq2[Block, error] { return c.B
 
 // BlocksFrom is that of [Seeker].
 func (c *Cache) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
+	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		if c.src == nil {
 			yield(Block{}, unfit("a cache of no source, which Cached has not made"))

@@ -3,6 +3,7 @@ package dataset
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -69,7 +70,7 @@ type InputError struct {
 	Omittable    bool
 	Texts        []string
 	Others       []string
-	Err          error  // the cause, if another error
+	Err          error  // the cause, if another error: [fs.ErrNotExist] of a file that there is not
 	Hint         string // what would help, printed last; "": nothing is said
 
 	unknownLevel bool // it is ErrUnknownLevel
@@ -84,7 +85,7 @@ func (e *InputError) Error() string {
 		}
 	}
 	s += ": " + e.Msg
-	if e.Err != nil {
+	if e.Err != nil && e.Err != fs.ErrNotExist { // which Msg says
 		s += ": " + excerpt.Message(e.Err.Error())
 	}
 	if n := len(e.Texts) + len(e.Others); n > 1 {

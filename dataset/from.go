@@ -3,6 +3,8 @@ package dataset
 import (
 	"context"
 	"iter"
+
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // A Seeker is a [Source] that can begin a pass amid its rows.
@@ -17,6 +19,7 @@ type Seeker interface {
 // From is [Seeker.BlocksFrom] for any source. One that is no Seeker is read from its start,
 // and the blocks before that of row first are dropped.
 func From(ctx context.Context, src Source, first int64) iter.Seq2[Block, error] {
+	ctx = background.IfNil(ctx)
 	if first == 0 {
 		return src.Blocks(ctx)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -47,6 +48,7 @@ type Learnt struct {
 // A column that has to have a mean and no value to take it of, and more than 2²⁰ levels, are an
 // *[InputError]; sparse rows are [ErrShape].
 func (e *Encoding) Learn(ctx context.Context, src Source, o LearnOptions) (*Learnt, error) {
+	ctx = background.IfNil(ctx)
 	if err := e.fits(src); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // A Pipe is text or numbers that come once, and at their own pace: standard input, a FIFO, a
@@ -52,6 +54,7 @@ const (
 
 // NewPipe returns what r yields; name is what errors call it. r is not closed.
 func NewPipe(ctx context.Context, name string, r io.Reader) *Pipe {
+	ctx = background.IfNil(ctx)
 	return newPipe(ctx, name, func() (io.ReadCloser, error) {
 		if r == nil {
 			return nil, errNoPipe
@@ -66,6 +69,7 @@ func NewPipe(ctx context.Context, name string, r io.Reader) *Pipe {
 // OpenPipe returns what is written to a FIFO. It is opened when it is first read, which waits for
 // somebody to write.
 func OpenPipe(ctx context.Context, name string) *Pipe {
+	ctx = background.IfNil(ctx)
 	return newPipe(ctx, name, func() (io.ReadCloser, error) {
 		f, err := os.Open(name)
 		if err != nil {

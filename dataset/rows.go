@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Rows returns rows lo to hi of a source, 0-based, hi excluded; there must be at
@@ -39,6 +40,7 @@ func (r *rows) Dims() (n int64, d, t int) {
 }
 
 func (r *rows) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
+	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		_, d, t := r.src.Dims()
 		var view engine.CSR

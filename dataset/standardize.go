@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
@@ -25,6 +26,7 @@ type Scaling struct {
 // constant and keeps its scale. A variance beyond the range of float64 is a
 // *[InputError] that names the column.
 func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
+	ctx = background.IfNil(ctx)
 	return StandardizeShare(ctx, src, Share{Size: 1}, func(context.Context, []float64) error { return nil })
 }
 
@@ -33,6 +35,7 @@ func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 // dist.Transport does. Every share makes this call, which calls allreduce five times: with
 // one number, with one for each share, and three times with one for each column.
 func StandardizeShare(ctx context.Context, src Source, share Share, allreduce func(ctx context.Context, x []float64) error) (Source, *Scaling, error) {
+	ctx = background.IfNil(ctx)
 	if err := noSource(src); err != nil {
 		return nil, nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // A Reader yields the rows of one pass over a file.
@@ -79,6 +80,7 @@ func (s *Stream) Passes() int {
 // BlocksFrom makes one pass, or the rest of one: of an array that isn't compressed
 // without reading what comes before.
 func (s *Stream) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
+	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		ended, err := s.pass(ctx, first, yield)
 		if err != nil && !ended {

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // transformed is a source whose features are computed from those of another,
@@ -37,6 +38,7 @@ func (s *transformed) Dims() (n int64, d, t int) {
 }
 
 func (s *transformed) BlocksFrom(ctx context.Context, first int64) iter.Seq2[Block, error] {
+	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		_, d, t := s.src.Dims()
 		// Innermost last: ahead's goroutine ends before next and apply are stopped.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Waits tell what a pass waits for. Rows are made ahead of those who use them: a wait for what
@@ -20,6 +22,7 @@ type waitsKey struct{}
 
 // Context is ctx for passes whose waits are to be counted.
 func (w *Waits) Context(ctx context.Context) context.Context {
+	ctx = background.IfNil(ctx)
 	return context.WithValue(ctx, waitsKey{}, w)
 }
 

@@ -3,6 +3,8 @@ package dist
 import (
 	"context"
 	"fmt"
+
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // A DisagreeError reports that not all ranks have the same value of something.
@@ -23,6 +25,7 @@ func (e *DisagreeError) Error() string {
 // broadcast of the value and an allreduce of P numbers, then another broadcast where a value
 // differs.
 func Agree(ctx context.Context, t Transport, what, value string) error {
+	ctx = background.IfNil(ctx)
 	root, err := t.Broadcast(ctx, 0, []byte(value))
 	if err != nil {
 		return err

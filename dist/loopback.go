@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Loopback returns the connected ranks of a computation of size >= 1 workers in
@@ -198,6 +200,7 @@ func (l *loopback) part() {
 }
 
 func (l *loopback) Barrier(ctx context.Context) error {
+	ctx = background.IfNil(ctx)
 	start := time.Now()
 	err := l.meet(ctx, call{what: "Barrier"})
 	l.meter.Barrier(start, err)
@@ -205,6 +208,7 @@ func (l *loopback) Barrier(ctx context.Context) error {
 }
 
 func (l *loopback) Allreduce(ctx context.Context, x []float64) error {
+	ctx = background.IfNil(ctx)
 	start := time.Now()
 	err := l.meet(ctx, call{what: "Allreduce", x: x})
 	if err == nil {
@@ -231,6 +235,7 @@ func (l *loopback) sum(lo, hi int) {
 }
 
 func (l *loopback) Broadcast(ctx context.Context, root int, b []byte) ([]byte, error) {
+	ctx = background.IfNil(ctx)
 	start := time.Now()
 	b, err := l.broadcast(ctx, root, b)
 	l.meter.Broadcast(l, root, start, len(b), err)
@@ -252,6 +257,7 @@ func (l *loopback) broadcast(ctx context.Context, root int, b []byte) ([]byte, e
 }
 
 func (l *loopback) Send(ctx context.Context, to int, b []byte) error {
+	ctx = background.IfNil(ctx)
 	start := time.Now()
 	err := l.send(ctx, to, b)
 	l.meter.Send(start, len(b), err)
@@ -276,6 +282,7 @@ func (l *loopback) send(ctx context.Context, to int, b []byte) error {
 }
 
 func (l *loopback) Recv(ctx context.Context, from int) ([]byte, error) {
+	ctx = background.IfNil(ctx)
 	start := time.Now()
 	b, err := l.recv(ctx, from)
 	l.meter.Recv(start, len(b), err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -25,6 +26,7 @@ import (
 // with the numbers of the two ranks. Only the rank that merged has these: [Transport] says
 // how it tells the others.
 func Merge(ctx context.Context, t Transport, sum *ridge.Summary) (*ridge.Summary, error) {
+	ctx = background.IfNil(ctx)
 	rank, size := t.Rank(), t.Size()
 	for s := 1; s < size; s *= 2 {
 		if rank%(2*s) != 0 {

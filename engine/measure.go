@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"time"
+
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // A Measurement is what the machine reaches, on all threads.
@@ -16,6 +18,7 @@ type Measurement struct {
 // Measure runs the micro-kernel, a matrix product and a read of memory for a third
 // of d each, and writes once the 256 MiB that are read.
 func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, error) {
+	ctx = background.IfNil(ctx)
 	t, err := DefaultTuning()
 	if err != nil {
 		return Measurement{}, err

@@ -198,19 +198,87 @@ func TestMeasuredOrthonormal(t *testing.T) {
 
 // TestShrinkBooks: what is proved of the products of a shrink is counted, though it is never met.
 func TestShrinkBooks(t *testing.T) {
-	const d, n = 3000, 12
-	s := newSketch(t, fd.Config{Dim: d, Size: 8, ShrinkRows: n})
-	row := make([]float64, d)
-	for j := range row {
-		row[j] = 1
+	ones := func(d, n int, cfg fd.Config) *fd.Sketch {
+		cfg.Dim = d
+		s := newSketch(t, cfg)
+		for range n {
+			check(t, s.AppendRow(slices.Repeat([]float64{1}, d)))
+		}
+		return s
+	}
+	holds := func(what string, b fd.Bound, want float64) {
+		t.Helper()
+		if got := b.RoundOff / eps / b.Frobenius2; !(got >= want) {
+			t.Errorf("%s: the pad is %g·eps·‖A‖²_F, want %g or more", what, got, want)
+		}
+	}
+	s := ones(500, 600, fd.Config{Size: 300, ShrinkRows: 300})
+	acc := s.Config().Backend.Accuracy()
+	holds("products of rows, and of eigenvectors with rows", must(s.Spectrum())(t).Bound, acc.Dot(500)+2*0.99*acc.Sum(600))
+
+	s = ones(3000, 17, fd.Config{Size: 8, ShrinkRows: 8}) // the first shrink of four
+	if s.Shrinks() != 1 {
+		t.Fatalf("%d shrinks", s.Shrinks())
+	}
+	b := s.Bound()
+	b.Frobenius2 *= 16.0 / 17
+	holds("kept rows whose products are not computed for three shrinks", b, 4*acc.Dot(3000))
+
+	const z, n = 125, 10
+	s = newSketch(t, fd.Config{Dim: 1000, Size: 20, SparseRows: 30})
+	x := &engine.CSR{Rows: 1, Cols: 1000, RowPtr: []int{0, z}, Val: slices.Repeat([]float64{1}, z)}
+	for j := range z {
+		x.ColIdx = append(x.ColIdx, int32(3*j))
 	}
 	for range n {
-		check(t, s.AppendRow(row))
+		check(t, s.AppendSparse(x))
 	}
-	acc := s.Config().Backend.Accuracy()
-	// The products of rows, and of the eigenvector (1, …, 1)/√n with rows.
-	if got, want := must(s.Spectrum())(t).Bound.RoundOff, (acc.Dot(d)+2*0.99*acc.Sum(n))*eps*n*d; !(got >= want) {
-		t.Errorf("the pad is %g, want %g or more", got, want)
+	holds("products of sparse rows", must(s.Spectrum())(t).Bound, z/2+2*0.99*acc.Sum(n))
+}
+
+// A counting backend counts the calls of Gram that compute all products.
+type counting struct {
+	engine.Backend
+	whole, all int
+}
+
+func (c *counting) Gram(first int, a, g engine.Matrix) {
+	c.all++
+	if first == 0 {
+		c.whole++
+	}
+	c.Backend.Gram(first, a, g)
+}
+
+// TestRenews: each fourth shrink computes the products of all rows, and so does the first one after a
+// merge.
+func TestRenews(t *testing.T) {
+	be := &counting{Backend: must(engine.Default())(t)}
+	rng := rand.New(rand.NewPCG(1, 1))
+	a := stream(rng, 200, 12, "decay")
+	cfg := fd.Config{Dim: 12, Size: 5, ShrinkRows: 3, Backend: be}
+	s := newSketch(t, cfg)
+	for i := range 90 {
+		check(t, s.AppendRow(a.RawRowView(i)))
+		if want := (int(s.Shrinks()) + 3) / 4; be.whole != want || be.all != int(s.Shrinks()) {
+			t.Fatalf("of %d shrinks %d compute all products, want %d", be.all, be.whole, want)
+		}
+	}
+	for s.Shrinks()%4 == 0 {
+		check(t, s.AppendRow(a.RawRowView(90)))
+	}
+	cfg.Backend = be.Backend
+	o := newSketch(t, cfg)
+	for o.Shrinks() == 0 {
+		check(t, o.AppendRow(a.RawRowView(100)))
+	}
+	check(t, s.Merge(o))
+	before, all := be.whole, be.all
+	for be.all == all {
+		check(t, s.AppendRow(a.RawRowView(120)))
+	}
+	if be.whole != before+1 {
+		t.Error("the shrink after a merge takes rows for orthogonal")
 	}
 }
 

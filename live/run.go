@@ -9,6 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
@@ -58,6 +59,7 @@ type running struct {
 // That ctx is done is no error where all rows that were appended are in the file; where there is neither
 // row nor file it is ctx's.
 func (r Run) Do(ctx context.Context, src dataset.Source) error {
+	ctx = background.IfNil(ctx)
 	if r.Gamma == 0 && r.Sketch.Fades() {
 		return errUnchosen
 	}

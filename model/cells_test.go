@@ -88,7 +88,7 @@ func TestPredictCells(t *testing.T) {
 		for what, features := range map[string]dataset.Features{"columns": nil, "features": dataset.Fourier{Components: 5, Gamma: 0.1, Seed: 1}} {
 			t.Run(what+" "+string(missing), func(t *testing.T) {
 				m := encodedModel(t, name, missing, features)
-				p, err := m.Predictor(model.Intervals{})
+				p, err := m.Predictor(nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -141,7 +141,7 @@ func TestPredictRowEncoded(t *testing.T) {
 	prep := model.Preparation{}
 	prep.Encode(e)
 	m := &model.Model{Preparation: prep, Features: 3, Fits: []model.Fit{{Gamma: 1, Coef: model.PerTarget[[]float64]{{1, 10, 100}}, Intercept: model.PerTarget[float64]{1000}}}}
-	p, err := m.Predictor(model.Intervals{})
+	p, err := m.Predictor(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,14 +160,14 @@ func TestPredictRowEncoded(t *testing.T) {
 	whole := *e
 	whole.Missing, whole.Means = dataset.RefuseMissing, nil
 	m.Preparation.Encode(&whole)
-	if p, err = m.Predictor(model.Intervals{}); err != nil {
+	if p, err = m.Predictor(nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.PredictRow(yhat, nil, []float64{math.NaN(), 7}); !errors.Is(err, model.ErrInput) {
 		t.Errorf("NaN where nothing may be missing: %v, %v", yhat[0], err)
 	}
 	m.Preparation.Encode(e)
-	if p, err = m.Predictor(model.Intervals{}); err != nil {
+	if p, err = m.Predictor(nil); err != nil {
 		t.Fatal(err)
 	}
 	p.Encode = dataset.EncodeOptions{IgnoreUnknown: true, Tally: new(dataset.Tally)}

@@ -146,7 +146,7 @@ func TestAsCommand(t *testing.T) {
 		m = same(t, m, in("exact.json"))
 		one, err := m.At(10)
 		check(t, err)
-		p, err := one.Predictor(model.Intervals{})
+		p, err := one.Predictor(nil)
 		check(t, err)
 		if want := run(append([]string{"predict", "--model", in("exact.json"), "--gamma", "10"}, args...)...); lines(t, p, src) != want {
 			t.Error("the predictions are not those of the command")
@@ -171,7 +171,7 @@ func TestAsCommand(t *testing.T) {
 		m, err := model.New(prep, fits, model.Details{Intercept: true, Size: 20, Tol: 1e-8, Passes: reads + 1, Target: "last"})
 		check(t, err)
 		m = same(t, m, in("poly.json"))
-		p, err := m.Predictor(model.Intervals{Summary: sum, Preparation: &prep})
+		p, err := m.Predictor(&model.Intervals{Summary: sum, Preparation: &prep})
 		check(t, err)
 		if p.Basis() != model.ByBoth {
 			t.Errorf("intervals follow from %q", p.Basis())
@@ -195,7 +195,7 @@ func TestAsCommand(t *testing.T) {
 		m, err := model.New(model.Preparation{Inputs: d, Scaling: scaling}, fits, model.Details{Size: 16, Tol: 1e-8, Passes: reads + 1})
 		check(t, err)
 		m = same(t, m, in("sparse.json"))
-		p, err := m.Predictor(model.Intervals{ByModel: true})
+		p, err := m.Predictor(&model.Intervals{ByModel: true})
 		check(t, err)
 		want := run(append([]string{"predict", "--model", in("sparse.json"), "--interval", in("sparse.json")}, args...)...)
 		if lines(t, p, src) != want {

@@ -20,6 +20,9 @@ var ErrShape = engine.ErrShape
 // errShape is ErrShape in this package's words.
 var errShape = fmt.Errorf("model: %w", engine.ErrShape)
 
+// errUnmade reports the zero value of a predictor.
+var errUnmade = fmt.Errorf("%w: a predictor that Model.Predictor has not made", errShape)
+
 // errNoSource reports a nil source.
 var errNoSource = fmt.Errorf("%w: no source of rows", errShape)
 

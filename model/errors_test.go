@@ -66,7 +66,7 @@ func TestErrors(t *testing.T) {
 	sum, m := small(t, 1, true)
 	_, plain := small(t, 1, false)
 	predictor := func(m *model.Model, by model.Intervals) error {
-		_, err := m.Predictor(by)
+		_, err := m.Predictor(&by)
 		return err
 	}
 	two := *m
@@ -160,13 +160,16 @@ func TestErrors(t *testing.T) {
 		"Read(nil)":        func() error { _, err := model.Read(nil); return err }(),
 		"Prepare(nil)":     func() error { _, err := plain.Prepare(nil); return err }(),
 		"a zero predictor": func() error { _, _, err := new(model.Predictor).PredictMatrix(mat.NewDense(1, 1, nil)); return err }(),
-		"a zero model":     func() error { _, err := new(model.Model).Predictor(model.Intervals{}); return err }(),
+		"a zero model":     func() error { _, err := new(model.Model).Predictor(nil); return err }(),
 	} {
 		if !errors.Is(err, model.ErrShape) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	made, err := plain.Predictor(model.Intervals{})
+	if _, err := plain.Predictor(&model.Intervals{Summary: nil}); !errors.Is(err, model.ErrInput) {
+		t.Errorf("intervals that follow from nothing: %v", err)
+	}
+	made, err := plain.Predictor(nil)
 	check(t, err)
 	for _, p := range []*model.Predictor{new(model.Predictor), made} {
 		for _, err := range p.Predict(t.Context(), nil) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -36,6 +37,7 @@ const (
 // solutions at once, and compares with the targets. Rows of other dimensions than the solutions are
 // [ErrShape]; a prediction beyond float64 is an *[OverflowError].
 func Evaluate(ctx context.Context, src dataset.Source, solutions []*ridge.Solution) (*Evaluation, error) {
+	ctx = background.IfNil(ctx)
 	if src == nil || len(solutions) == 0 {
 		return nil, fmt.Errorf("%w: an evaluation needs rows and solutions", errShape)
 	}
@@ -115,6 +117,7 @@ type sent struct {
 // Pool makes the evaluation that of the rows of all shares. Every share makes this call, and all come
 // to the same bits.
 func (e *Evaluation) Pool(ctx context.Context, share dataset.Share, link dataset.Link) error {
+	ctx = background.IfNil(ctx)
 	if share.Whole() {
 		return nil
 	}

@@ -169,7 +169,7 @@ func TestEncodingInModel(t *testing.T) {
 	if _, err := read.PredictMatrix(mat.NewDense(1, 2, []float64{1, 8})); !errors.Is(err, dataset.ErrUnknownLevel) {
 		t.Errorf("an unknown level: %v", err)
 	}
-	p, err := read.Predictor(model.Intervals{})
+	p, err := read.Predictor(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func ExamplePredictor_PredictRow() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := m.Predictor(model.Intervals{}) // one for each goroutine
+	p, err := m.Predictor(nil) // one for each goroutine
 	if err != nil {
 		log.Fatal(err)
 	}

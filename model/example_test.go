@@ -60,7 +60,7 @@ func Example() {
 	for j, name := range one.Terms {
 		fmt.Printf("%s: %.4f\n", name, one.Fits[0].Coef[0][j])
 	}
-	p, err := one.Predictor(model.Intervals{Summary: sum})
+	p, err := one.Predictor(&model.Intervals{Summary: sum})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func ExampleModel_Predictor() {
 	}
 	for _, by := range []model.Intervals{{ByModel: true}, {Summary: sum}} {
 		var p *model.Predictor
-		if p, err = one.Predictor(by); err != nil {
+		if p, err = one.Predictor(&by); err != nil {
 			log.Fatal(err)
 		}
 		for row, err := range p.Predict(context.Background(), src) {
@@ -220,7 +220,7 @@ func Example_errors() {
 		if e, ok := errors.AsType[*model.GammaError](err); ok {
 			fmt.Println("no γ", e.Gamma, "among", e.Has)
 		}
-		_, err = m.Predictor(model.Intervals{ByModel: true})
+		_, err = m.Predictor(&model.Intervals{ByModel: true})
 		fmt.Println(errors.Is(err, model.ErrUnrecorded))
 		_, err = m.PredictMatrix(mat.NewDense(1, 2, nil))
 		if e, ok := errors.AsType[*model.PreparationError](err); ok {
@@ -247,7 +247,7 @@ func Example_errors() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = one.Predictor(model.Intervals{Summary: other})
+	_, err = one.Predictor(&model.Intervals{Summary: other})
 	if e, ok := errors.AsType[*model.SummaryError](err); ok {
 		fmt.Println(errors.Is(e, ridge.ErrOtherRows))
 	}

@@ -61,7 +61,7 @@ func TestModelIsExact(t *testing.T) {
 			if err := m.Write(&again); err != nil || again.String() != text.String() {
 				t.Errorf("%v; what was read is written as\n%s, it was\n%s", err, &again, &text)
 			}
-			p, err := m.Predictor(Intervals{})
+			p, err := m.Predictor(nil)
 			if err != nil {
 				t.Fatal(err)
 			}

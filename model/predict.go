@@ -11,12 +11,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/background"
+	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/digits"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Intervals say what the intervals of predictions follow from. The zero value asks for no
-// intervals. An interval is certain to hold what the exact ridge solution at the model's γ
+// Intervals say what the intervals of predictions follow from: ByModel or Summary is required. An
+// interval is certain to hold what the exact ridge solution at the model's γ
 // predicts; it says nothing of the noise of a future observation.
 type Intervals struct {
 	// ByModel takes the model's certificate alone. The model must have no intercept
@@ -97,10 +99,11 @@ func prepare(p *Preparation, src dataset.Source, d int, o dataset.EncodeOptions)
 	return src, nil
 }
 
-// Predictor returns a predictor by a model of one γ (see [Model.At]). A model of several is
+// Predictor returns a predictor by a model of one γ (see [Model.At]). If by is nil it predicts without
+// intervals; Intervals that follow from nothing are [ErrInput]. A model of several γ is
 // a *[GammaError], one without a fit [ErrShape], a summary that isn't of the rows of the fit a *[SummaryError], a
 // certificate that cannot be read a *[CertificateError].
-func (m *Model) Predictor(by Intervals) (*Predictor, error) {
+func (m *Model) Predictor(by *Intervals) (*Predictor, error) {
 	if len(m.Fits) == 0 {
 		return nil, fmt.Errorf("%w: a model without a fit", errShape)
 	}
@@ -110,10 +113,13 @@ func (m *Model) Predictor(by Intervals) (*Predictor, error) {
 	p := &Predictor{prep: m.Preparation, fit: solution(m.Fits[0].Gamma, m.Fits[0].Coef, m.Fits[0].Intercept)}
 	var err error
 	switch {
+	case by == nil:
 	case by.Summary != nil:
-		err = p.bySummary(m, &by)
+		err = p.bySummary(m, by)
 	case by.ByModel:
 		err = p.byModel(m)
+	default:
+		err = badinput.Errorf("model: intervals follow from a summary or from the model, and neither is given; nil asks for none")
 	}
 	if err != nil {
 		return nil, err
@@ -267,15 +273,13 @@ func (p *Predictor) Dims() (t, d int) {
 // [ridge.ErrOtherRows] where the intervals by the summary and by the model contradict each
 // other.
 func (p *Predictor) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
+	ctx = background.IfNil(ctx)
 	return func(yield func(Prediction, error) bool) {
 		if err := p.predict(ctx, src, func(one Prediction) bool { return yield(one, nil) }); err != nil && !errors.Is(err, errEnough) {
 			yield(Prediction{}, err)
 		}
 	}
 }
-
-// errUnmade reports the zero value of a predictor.
-var errUnmade = fmt.Errorf("%w: a predictor that Model.Predictor has not made", errShape)
 
 // errEnough says that no more predictions are wanted.
 var errEnough = errors.New("enough")
@@ -376,7 +380,8 @@ func (p *Predictor) PredictMatrix(x mat.Matrix) (*mat.Dense, []ridge.Interval, e
 
 // Predict is [Predictor.Predict] without intervals, by a model of one γ.
 func (m *Model) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
-	p, err := m.Predictor(Intervals{})
+	ctx = background.IfNil(ctx)
+	p, err := m.Predictor(nil)
 	if err != nil {
 		return func(yield func(Prediction, error) bool) { yield(Prediction{}, err) }
 	}
@@ -385,7 +390,7 @@ func (m *Model) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Predi
 
 // PredictMatrix is [Predictor.PredictMatrix] without intervals, by a model of one γ.
 func (m *Model) PredictMatrix(x mat.Matrix) (*mat.Dense, error) {
-	p, err := m.Predictor(Intervals{})
+	p, err := m.Predictor(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,10 @@ func TestPredictRow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		by := model.Intervals{ByModel: !m.Intercept}
+		var by *model.Intervals
+		if !m.Intercept {
+			by = &model.Intervals{ByModel: true}
+		}
 		p, err := m.Predictor(by)
 		if err != nil {
 			t.Fatal(name, err)
@@ -30,7 +33,7 @@ func TestPredictRow(t *testing.T) {
 		}
 		k, d := p.Dims()
 		yhat, within := make([]float64, k), []ridge.Interval(nil)
-		if by.ByModel {
+		if by != nil {
 			within = make([]ridge.Interval, k)
 		}
 		rows, _ := x.Dims()
@@ -43,7 +46,7 @@ func TestPredictRow(t *testing.T) {
 					t.Errorf("%s: row %d is predicted as %v, in a matrix as %v", name, i, v, want.At(i, j))
 				}
 				// Of intervals only what they hold is the same however rows are taken together.
-				if by.ByModel && !(math.Abs(within[j].Mid()-bounds[i*k+j].Mid()) <= 1e-9 && within[j].Hi-within[j].Lo < 1e-6) {
+				if by != nil && !(math.Abs(within[j].Mid()-bounds[i*k+j].Mid()) <= 1e-9 && within[j].Hi-within[j].Lo < 1e-6) {
 					t.Errorf("%s: row %d is in %v, in a matrix in %v", name, i, within[j], bounds[i*k+j])
 				}
 			}
@@ -58,7 +61,7 @@ func TestPredictRow(t *testing.T) {
 			"more intervals": p.PredictRow(yhat, make([]ridge.Interval, k+1), row),
 			"of no model":    new(model.Predictor).PredictRow(nil, nil, nil),
 		}
-		if !by.ByModel {
+		if by == nil {
 			wrong["intervals"] = p.PredictRow(yhat, make([]ridge.Interval, k), row)
 		}
 		for what, err := range wrong {
@@ -71,7 +74,7 @@ func TestPredictRow(t *testing.T) {
 		}
 	}
 	huge := &model.Model{Preparation: model.Preparation{Inputs: 1}, Fits: []model.Fit{{Gamma: 1, Coef: model.PerTarget[[]float64]{{1e308}}, Intercept: model.PerTarget[float64]{0}}}}
-	p, err := huge.Predictor(model.Intervals{})
+	p, err := huge.Predictor(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func TestZeroValues(t *testing.T) {
 		},
 		Arguments: func() []any {
 			return []any{
-				1, int64(1), 1.0, true, "a", []float64{1}, []byte("{}"), []string{"1"}, sum, fit, &fit.Targets[0], model.Intervals{}, model.Score{}, []ridge.Interval{{}}, new(dataset.Encoding), dataset.EncodeOptions{},
+				1, int64(1), 1.0, true, "a", []float64{1}, []byte("{}"), []string{"1"}, sum, fit, &fit.Targets[0], &model.Intervals{}, model.Score{}, []ridge.Interval{{}}, new(dataset.Encoding), dataset.EncodeOptions{},
 				dataset.Share{}, zerovalues.Interface[dataset.Link](nil), zerovalues.Interface[dataset.Features](dataset.Polynomial{Degree: 2}),
 				zerovalues.Interface[context.Context](t.Context()), zerovalues.Interface[dataset.Source](src), zerovalues.Interface(be), zerovalues.Interface(io.EOF),
 				zerovalues.Interface[mat.Matrix](mat.NewDense(1, 1, []float64{1})), zerovalues.Interface[io.Writer](io.Discard), zerovalues.Interface[io.Reader](bytes.NewReader([]byte("{}"))),

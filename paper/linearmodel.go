@@ -9,6 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -40,6 +41,7 @@ type LinearModel struct {
 // *[fd.NonFiniteError] and *[fd.RangeError] for rows, and for x0 as row 0;
 // [ridge.ErrNoConvergence].
 func NewLinearModel(ctx context.Context, src dataset.Source, x0 []float64, noise float64, be engine.Backend) (*LinearModel, error) {
+	ctx = background.IfNil(ctx)
 	if !(noise >= 0) || math.IsInf(noise, 0) {
 		return nil, fmt.Errorf("paper: noise variance %v, must be finite and not negative", noise)
 	}

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Config says what to run. The zero value of a field is the setting of each
@@ -100,6 +101,7 @@ type results struct {
 // written, also with an error. If there are none, it removes the folders that it made. Each file is whole or not there; RESULTS.md is
 // written anew after each experiment and speaks of those of this run alone.
 func Run(ctx context.Context, cfg Config) ([]string, error) {
+	ctx = background.IfNil(ctx)
 	r := &run{Config: cfg}
 	defer func() {
 		if len(r.written) == 0 {

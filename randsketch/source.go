@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // AppendSource appends the rows of one pass over src. Without targets in the sketch
@@ -16,6 +17,7 @@ import (
 // centred, centre them first ([dataset.Standardize]), or the sketch stands for
 // another matrix. After an error the sketch holds the blocks before it.
 func (s *Sketch) AppendSource(ctx context.Context, src dataset.Source) error {
+	ctx = background.IfNil(ctx)
 	if _, d, t := src.Dims(); d != s.cfg.Dim || (s.cfg.Targets != 0 && t != s.cfg.Targets) {
 		return fmt.Errorf("%w: the source has %d features and %d targets, the sketch %d and %d", errShape, d, t, s.cfg.Dim, s.cfg.Targets)
 	}
@@ -42,6 +44,7 @@ func (s *Sketch) AppendSource(ctx context.Context, src dataset.Source) error {
 // AppendSource appends the rows of one pass over src, whose targets are left out. It
 // is [Sketch.AppendSource] for a Nyström approximation.
 func (a *Nystrom) AppendSource(ctx context.Context, src dataset.Source) error {
+	ctx = background.IfNil(ctx)
 	if _, d, _ := src.Dims(); d != a.cfg.Dim {
 		return fmt.Errorf("%w: the source has %d features, the approximation %d", errShape, d, a.cfg.Dim)
 	}
@@ -118,6 +121,7 @@ func NewFresh(src dataset.Source, cfg Config) (*Fresh, error) {
 // Refresh draws the next S and makes a pass for SA. Errors: those of the source and
 // of [Sketch.Spectrum].
 func (f *Fresh) Refresh(ctx context.Context) error {
+	ctx = background.IfNil(ctx)
 	f.sketch.Reset(f.next)
 	f.next++
 	if err := f.sketch.AppendSource(ctx, f.src); err != nil {

@@ -17,13 +17,14 @@ type choiceJSON struct {
 // gammaChoiceJSON is a [GammaChoice] as it is written.
 type gammaChoiceJSON struct {
 	choiceJSON
-	By     Criterion    `json:"by"`
-	Path   []*Solution  `json:"path"`
-	Scores [][]Interval `json:"scores"`
-	CV     *CVResult    `json:"cv,omitempty"`
-	Passes int          `json:"passes"`
-	Whole  bool         `json:"whole"`
-	Spent  string       `json:"spent,omitempty"`
+	By      Criterion    `json:"by"`
+	Path    []*Solution  `json:"path"`
+	Scores  [][]Interval `json:"scores"`
+	CV      *CVResult    `json:"cv,omitempty"`
+	Passes  int          `json:"passes"`
+	Whole   bool         `json:"whole"`
+	Spent   string       `json:"spent,omitempty"`
+	Unknown weights      `json:"unknown,omitempty"`
 }
 
 // bandChoiceJSON is a [BandChoice] as it is written.
@@ -82,10 +83,11 @@ func (c *Choice) UnmarshalJSON(text []byte) error {
 
 // MarshalJSON writes the fields of the choice, as [Choice.MarshalJSON] does, and beside them by (the
 // criterion by its name), path (a list of what [Solution.MarshalJSON] writes), scores, cv where
-// there is one, passes, whole and spent.
+// there is one, passes, whole, spent, and unknown where γ were left out.
 func (c GammaChoice) MarshalJSON() ([]byte, error) {
 	return json.Marshal(gammaChoiceJSON{
 		choiceJSON: c.written(), By: c.By, Path: c.Path, Scores: c.Scores, CV: c.CV, Passes: c.Passes, Whole: c.Whole, Spent: c.Spent,
+		Unknown: c.Unknown,
 	})
 }
 
@@ -106,6 +108,7 @@ func (c *GammaChoice) UnmarshalJSON(text []byte) error {
 	}
 	*c = GammaChoice{
 		Choice: in.read(), By: in.By, Path: in.Path, Scores: in.Scores, CV: in.CV, Passes: in.Passes, Whole: in.Whole, Spent: in.Spent,
+		Unknown: in.Unknown,
 	}
 	return nil
 }

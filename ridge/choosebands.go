@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // A BandChoice is how the penalties of bands were chosen, together with γ.
@@ -49,6 +51,7 @@ var bandSteps = [...]float64{1, 0.5, 0.25}
 // O(m²d), or O(d³). Errors are those of [Penalties], [Summary.Penalize] and [Summary.Path]; a cancelled
 // ctx ends the search with its error.
 func (s *Summary) ChooseBands(ctx context.Context, bands []Band, candidates []float64) (*BandChoice, error) {
+	ctx = background.IfNil(ctx)
 	if !s.made() {
 		return nil, errUnmade
 	}

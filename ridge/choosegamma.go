@@ -17,9 +17,10 @@ type GammaChoice struct {
 	Passes int          // that [Fit] has made for it, after the summary's
 	Whole  bool         // these have computed AᵀA itself, or solutions are exact: what the scores leave open is round-off
 	Spent  string       // what on and why, or why there was none, in words; "" where the sketch's pass was enough
-	// Unknown are the γ of a grid, ascending and below those of Path, that were left out: their
-	// scores are not known to one per cent, or the system is singular there to working precision.
-	// Nothing is said of them, though the choice be Certain among those of Path.
+	// Unknown lists the γ that were left out, ascending. Of a grid they lie below those of Path, and
+	// their scores are not known to one per cent, or the system is singular there to working
+	// precision. Of given candidates they are those at which the system is singular. Nothing is said
+	// of them, though the choice be Certain among those of Path.
 	Unknown []float64
 }
 
@@ -101,13 +102,14 @@ func byGCV(path []*Solution) []candidate {
 }
 
 // chooseOf chooses of the candidates at the γ given or, where these are nil, at those of a
-// grid, which goes on where the best is at its end. find finds the candidates at some γ.
+// grid, which goes on where the best is at its end. find finds the candidates at some γ; those at which
+// the system is singular are left out.
 func chooseOf(gammas, grid []float64, find func(gammas []float64) ([]candidate, error)) (*GammaChoice, error) {
 	goOn := gammas == nil
 	if goOn {
 		gammas = grid
 	}
-	all, err := find(gammas)
+	all, left, err := solvable(gammas, find)
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +122,8 @@ func chooseOf(gammas, grid []float64, find func(gammas []float64) ([]candidate, 
 		if len(beyond) == 0 {
 			break
 		}
-		found, err := find(beyond)
-		if err != nil {
+		found, _, err := solvable(beyond, find)
+		if _, singular := errors.AsType[*SingularError](err); err != nil && !singular {
 			return nil, err
 		}
 		all = slices.Concat(all, found)
@@ -139,10 +141,14 @@ func chooseOf(gammas, grid []float64, find func(gammas []float64) ([]candidate, 
 			break
 		}
 	}
-	if err == nil && goOn {
+	if err != nil {
+		return nil, err
+	}
+	best.Unknown = left
+	if goOn {
 		best.Unknown = below(grid, best.Path[0].Gamma)
 	}
-	return best, err
+	return best, nil
 }
 
 // below are those of an ascending grid that are less than the least γ that was tried.
@@ -161,21 +167,41 @@ func (s *Solution) proves() bool {
 	return true
 }
 
-// solvable are the fits at those γ of a grid, ascending, that lie above all at which the system is
-// singular to working precision. solve finds them, in any order.
-func solvable(gammas []float64, solve func(gammas []float64) ([]*Solution, error)) ([]*Solution, error) {
-	left := slices.Clone(gammas)
-	slices.Reverse(left) // where the largest singular one is met first
-	for len(left) > 0 {
-		fits, err := solve(left)
-		singular, ok := errors.AsType[*SingularError](err)
-		if !ok {
-			slices.Reverse(fits)
-			return fits, err
-		}
-		left = slices.DeleteFunc(left, func(g float64) bool { return g <= singular.Gamma })
+// solvable finds the candidates at those of some γ at which the system is not singular to working
+// precision, in the order of gammas, and returns the other γ, ascending. At a γ below a singular one the
+// system is taken to be singular, too. If it is at all of them, the error is that of the largest.
+func solvable(gammas []float64, find func(gammas []float64) ([]candidate, error)) (all []candidate, left []float64, err error) {
+	if all, err = find(gammas); err == nil {
+		return all, nil, nil
 	}
-	return nil, nil
+	order := make([]int, len(gammas)) // descending, so that the largest singular one is met first
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(gammas[b], gammas[a]) })
+	rest := make([]float64, len(gammas))
+	for i, at := range order {
+		rest[i] = gammas[at]
+	}
+	for err != nil {
+		singular, ok := errors.AsType[*SingularError](err)
+		n := 0
+		for ok && n < len(rest) && rest[n] > singular.Gamma {
+			n++
+		}
+		if n == 0 {
+			return nil, nil, err
+		}
+		left, rest = append(left, rest[n:]...), rest[:n]
+		all, err = find(rest)
+	}
+	at := make(map[*Solution]int, len(all))
+	for i, one := range all {
+		at[one.fit] = order[i]
+	}
+	slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(at[a.fit], at[b.fit]) })
+	slices.Sort(left)
+	return all, left, nil
 }
 
 func gammasOf(path []*Solution) []float64 {

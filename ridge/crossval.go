@@ -8,6 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
@@ -98,6 +99,7 @@ func (r *CVResult) ChooseRidge(j int) (Choice, error) { return chooseTarget(r.Ri
 // gets no rows, or none with weight, and at once for more folds than rows, where their
 // number is known; *[FoldsError] before anything is allocated.
 func CrossValidate(ctx context.Context, src dataset.Source, cfg SummaryConfig, cv CrossValidation) (*CVResult, error) {
+	ctx = background.IfNil(ctx)
 	if cv.Folds == 0 {
 		cv.Folds = defaultFolds
 	}

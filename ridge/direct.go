@@ -6,9 +6,21 @@ import "math"
 // is taken for one that is zero, where x* explains no more of it.
 const unexplained = 1e-9
 
+// status returns the status of a direct solution that is as good as was asked for. Conjugate gradients
+// factor nothing: a solution that they leave short of the tolerance is found by [Dual] instead.
+func (f Factor) status() Status {
+	if f == DualCG {
+		return Converged
+	}
+	return Factorized
+}
+
 // directStatus is that of a direct solution which was to be certified to a relative error of tol.
 func (s *Solution) directStatus(tol float64) Status {
 	status := Factorized
+	if s.Method == DualCG.String() {
+		status = DualCG.status()
+	}
 	for j := range s.Targets {
 		t := &s.Targets[j]
 		switch {

@@ -2,7 +2,6 @@ package ridge
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -21,22 +20,12 @@ func (r *Result) dualChoice(ctx context.Context, src dataset.Source, opts *Optio
 	if err := e.read(ctx, src); err != nil {
 		return err
 	}
-	beyond := false // the grid's end
 	r.Choice, err = chooseOf(opts.Candidates, gridOver(e.meanEigenvalue(), gridGCV), func(gammas []float64) ([]candidate, error) {
-		var all []candidate
-		var err error
 		if opts.Select == ByLOO {
-			all, err = e.leftOut(ctx, gammas)
-		} else {
-			var fits []*Solution
-			fits, err = e.solve(ctx, gammas)
-			all = byGCV(fits)
+			return e.leftOut(ctx, gammas)
 		}
-		if _, singular := errors.AsType[*SingularError](err); singular && beyond {
-			return nil, nil // it ends where round-off does
-		}
-		beyond = true
-		return all, err
+		fits, err := e.solve(ctx, gammas)
+		return byGCV(fits), err
 	})
 	if err != nil {
 		return err

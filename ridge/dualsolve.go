@@ -296,7 +296,7 @@ func (e *dualExact) solution(found *dualFit) *Solution {
 	f := &Solution{
 		Gamma: found.systems[0].Gamma, EffectiveDimension: Interval(found.systems[0].df),
 		Method: found.by.String(), Backend: e.opts.Backend.Name(), Rows: int64(e.data.N()), Passes: e.passes,
-		Status: Factorized,
+		Status: found.by.status(),
 	}
 	for j, s := range found.systems {
 		total, _ := e.known.TSS[j].Round()

@@ -8,6 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
@@ -151,6 +152,7 @@ func (e *SingularError) Is(target error) bool { return target == ErrInput }
 // (2002), chapters 8, 10, 19, 20; J. Demmel et al., "Communication-optimal
 // parallel and sequential QR and LU factorizations" (2012), for the streamed QR.
 func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) ([]*Solution, error) {
+	ctx = background.IfNil(ctx)
 	fits, _, err := exact(ctx, src, gammas, opts, false)
 	return fits, err
 }

@@ -202,6 +202,22 @@ func TestDualMethod(t *testing.T) {
 	}
 }
 
+// TestDualCGStatus: conjugate gradients factor nothing. They end where the tolerance is certified, given
+// or not.
+func TestDualCGStatus(t *testing.T) {
+	s := problem(rand.New(rand.NewPCG(26, 6)), "gaussian", 20, 40, 1, 0.1)
+	s.sparse = true
+	for factor, want := range map[ridge.Factor]ridge.Status{ridge.DualCG: ridge.Converged, ridge.Dual: ridge.Factorized} {
+		for _, tol := range []float64{0, 1e-8} {
+			f := mustExact(t, s, ridge.ExactOptions{Factor: factor, Tol: tol}, 1)[0]
+			r := must(ridge.Fit(t.Context(), s, ridge.Options{Method: factor.String(), Gammas: []float64{1}, Tol: tol}))(t)
+			if f.Method != factor.String() || f.Status != want || r.Solutions[0].Status != want || r.Status != want || !(f.Targets[0].RelativeErrorBound <= max(tol, 1e-12)) {
+				t.Errorf("%v to %g: %q by %s, by Fit %q", factor, tol, f.Status, f.Method, r.Status)
+			}
+		}
+	}
+}
+
 // alternating has dense and sparse blocks in turn.
 type alternating struct{ table }
 

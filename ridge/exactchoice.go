@@ -62,16 +62,10 @@ func (r *Result) exactChoice(ctx context.Context, src dataset.Source, opts *Opti
 		return err
 	}
 	r.ColumnSpread = spread(system.ColumnSquares(), 0)
-	solve := func(gammas []float64) ([]*Solution, error) { return e.tridiagonal(ctx, system, gammas) }
 	grid := spanning(gridOver(system.MeanEigenvalue(), gridGCV), system.ColumnSquares())
-	r.Choice, err = chooseOf(opts.Candidates, grid, func(gammas []float64) (all []candidate, err error) {
-		var fits []*Solution
-		if opts.Candidates != nil {
-			fits, err = solve(gammas)
-		} else {
-			fits, err = solvable(gammas, solve)
-		}
-		if err != nil || len(fits) == 0 || opts.Select == ByGCV {
+	r.Choice, err = chooseOf(opts.Candidates, grid, func(gammas []float64) ([]candidate, error) {
+		fits, err := e.tridiagonal(ctx, system, gammas)
+		if err != nil || opts.Select == ByGCV {
 			return byGCV(fits), err
 		}
 		return c.leftOut(fits)

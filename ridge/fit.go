@@ -8,6 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
@@ -92,6 +93,7 @@ func (r *Result) Err() error {
 // opts has that makes no sense ([ErrInput]), and a γ that the method cannot take
 // (*[GammaError]), is refused before any row is read.
 func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error) {
+	ctx = background.IfNil(ctx)
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
@@ -159,6 +161,7 @@ func (r *Result) factor(ctx context.Context, src dataset.Source, n int64, opts *
 // Options of how rows are summarised are not looked at; direct methods and folds are refused.
 // Result.Passes are those over src.
 func FitSummary(ctx context.Context, src dataset.Source, sum *Summary, opts Options) (*Result, error) {
+	ctx = background.IfNil(ctx)
 	if !sum.made() {
 		return nil, errUnmade
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
@@ -39,6 +40,7 @@ type LeaveOneOutOptions struct {
 //
 // Errors: as for [SolvePath], and [ErrShape] for fits of another shape.
 func LeaveOneOut(ctx context.Context, src dataset.Source, sum *Summary, fits []*Solution, opts LeaveOneOutOptions) ([][]Interval, error) {
+	ctx = background.IfNil(ctx)
 	l, err := newLeaveOneOut(src, sum, fits)
 	if err != nil {
 		return nil, err

@@ -124,8 +124,13 @@ func (p *Predictor) Narrow(f *Solution) error {
 		return err
 	}
 	t, d := f.Dims()
-	if !f.hasShape(p.t, p.d) || f.Gamma != p.at.Gamma || !f.certified() {
-		return fmt.Errorf("%w: a %d×%d fit at γ = %g and its certificate cannot narrow %d×%d predictions at γ = %g", errShape, t, d, f.Gamma, p.t, p.d, p.at.Gamma)
+	switch {
+	case !f.hasShape(p.t, p.d):
+		return fmt.Errorf("%w: a fit of %d targets and %d features cannot narrow predictions of %d and %d", errShape, t, d, p.t, p.d)
+	case f.Gamma != p.at.Gamma:
+		return fmt.Errorf("%w: a fit at γ = %g cannot narrow predictions at γ = %g", errShape, f.Gamma, p.at.Gamma)
+	case !f.isCertified():
+		return fmt.Errorf("%w: a fit without a certificate for each target cannot narrow predictions", errShape)
 	}
 	for j := range t {
 		if err := p.sameRows(f, j); err != nil {
@@ -186,7 +191,7 @@ func (p *Predictor) sameRows(f *Solution, j int) error {
 func (f *Solution) Predictor() (*Predictor, error) {
 	t, d := f.Dims()
 	switch {
-	case d == 0 || !f.hasShape(t, d) || !f.certified():
+	case d == 0 || !f.hasShape(t, d) || !f.isCertified():
 		return nil, unfit("a fit that is to predict alone must have weights and a certificate for each target")
 	case slices.ContainsFunc(f.Targets, func(o Target) bool { return o.Intercept != 0 || o.InterceptBound != 0 }): // which may come to 0
 		return nil, unfit("a fit that is to predict alone must have no intercept: it does not know the means of the rows, which a summary does")

@@ -2,8 +2,13 @@ package ridge_test
 
 import (
 	"errors"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -18,5 +23,45 @@ func TestPredictorZeroIntercept(t *testing.T) {
 	f.Targets[0].InterceptBound = 0
 	if _, err := f.Predictor(); err != nil {
 		t.Errorf("without an intercept: %v", err)
+	}
+}
+
+// TestNarrowZeroTargets: fits of targets that are zero narrow predictions, whatever round-off has left of
+// the weights that the fit began with. A fit without a certificate does not.
+func TestNarrowZeroTargets(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 10))
+	x, start := make([]float64, 30*8), mat.NewDense(3, 8, nil)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	for i := range start.RawMatrix().Data {
+		start.RawMatrix().Data[i] = 1
+	}
+	src := must(dataset.FromDense(30, 8, 3, x, make([]float64, 3*30)))(t)
+	for _, size := range []int{2, 64} {
+		sum := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: size, Intercept: true}, nil))(t)
+		for _, begin := range []*mat.Dense{nil, start} {
+			fits, err := ridge.SolvePath(t.Context(), src, sum, []float64{1}, ridge.SolveOptions{Start: begin})
+			f := solved(t, fits, err)[0]
+			p := must(sum.Predictor(1))(t)
+			if err := p.Narrow(f); err != nil {
+				t.Fatalf("size %d, %v, %v: %v", size, f.Status, f.Coef(), err)
+			}
+			within := must(p.PredictMatrix(mat.NewDense(1, 8, x[:8])))(t)
+			for _, v := range within {
+				if !(v.Lo <= 0 && 0 <= v.Hi && v.Hi-v.Lo < 1e-12) {
+					t.Errorf("size %d: 0 is predicted to be within %v", size, v)
+				}
+			}
+			if begin == nil {
+				continue
+			}
+			for j := range f.Targets {
+				f.Targets[j].Certificate = ridge.Certificate{}
+			}
+			if err := p.Narrow(f); !errors.Is(err, ridge.ErrShape) || !strings.Contains(err.Error(), "without a certificate") {
+				t.Errorf("size %d: a fit without a certificate: %v", size, err)
+			}
+		}
 	}
 }

@@ -142,11 +142,12 @@ func (s *Solution) hasShape(t, d int) bool {
 	return len(s.Targets) == t && !slices.ContainsFunc(s.Targets, func(o Target) bool { return len(o.Coef) != d })
 }
 
-// certified says that every target has a certificate. At weights that are not zero the
-// objective is positive, and so is the upper end of what brackets it.
-func (s *Solution) certified() bool {
+// isCertified reports whether every target has a certificate. An objective that is zero belongs to a target
+// of zeros, whose exact weights are zero: if those at hand are not, the bounds on their error are positive.
+func (s *Solution) isCertified() bool {
 	return !slices.ContainsFunc(s.Targets, func(o Target) bool {
-		return o.Objective == Interval{} && slices.ContainsFunc(o.Coef, func(v float64) bool { return v != 0 })
+		return o.Objective == Interval{} && !(o.ErrorBound > 0 && o.EnergyBound > 0) &&
+			slices.ContainsFunc(o.Coef, func(v float64) bool { return v != 0 })
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/resolvent"
 	"github.com/fdridge/fdridge/internal/rowmajor"
@@ -34,7 +35,7 @@ const (
 	// pass by up to 32 vectors: fewer passes than CG's, a half to a tenth of them where
 	// the spectrum falls, and for many γ fewer products. It keeps up to 12 vectors of
 	// length d for each one of the sketch and each γ and target, and goes on as CG when
-	// that is not enough.
+	// that is not enough. If the summary holds AᵀA itself, Galerkin runs as CG from the start.
 	Galerkin
 )
 
@@ -95,6 +96,7 @@ type Iterate struct {
 // passes over src, which must yield the very rows that sum has seen. It is
 // [SolvePath] for one γ.
 func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64, opts SolveOptions) (*Solution, error) {
+	ctx = background.IfNil(ctx)
 	fits, err := SolvePath(ctx, src, sum, []float64{gamma}, opts)
 	if err != nil {
 		return nil, err
@@ -116,6 +118,7 @@ func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64,
 // cancelled ctx ends the pass and returns its error. With a [Reducer] all this holds of
 // the rows of all workers together.
 func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) ([]*Solution, error) {
+	ctx = background.IfNil(ctx)
 	if opts.Tol == 0 {
 		opts.Tol = defaultTol
 	}
@@ -129,11 +132,21 @@ func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 	if err != nil {
 		return nil, err
 	}
-	found, err := krylov.Solve(ctx, p, opts.Method.iteration().kind)
+	found, err := krylov.Solve(ctx, p, sum.kind(&opts))
 	if err != nil {
 		return nil, err
 	}
 	return sum.solutions(gammas, &opts, found)
+}
+
+// kind returns the iteration that runs. If AᵀA itself is known, Galerkin runs as CG: Ĥ⁻¹c is the
+// solution but for round-off, and a subspace holds little but the round-off of Ĥ, which a γ below
+// eps·‖K‖ magnifies until the iteration diverges.
+func (s *Summary) kind(opts *SolveOptions) krylov.Kind {
+	if opts.Method == Galerkin && opts.Hessian == nil && s.lostNothing() {
+		return krylov.CG
+	}
+	return opts.Method.iteration().kind
 }
 
 func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) error {
@@ -205,8 +218,7 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 		Known: k, Operator: operator, Gammas: gammas, Tol: opts.Tol, MaxPasses: opts.MaxPasses,
 	}
 	if p.Hessian = (&givenHessian{opts.Hessian, sum.cfg.Dim}); opts.Hessian == nil {
-		p.Deflate = !sum.lostNothing() // of which nothing is left to be learned by multiplying K with all of V
-		p.Solved = !p.Deflate && !sum.ofWhole
+		p.Deflate = true
 		p.Hessian = krylov.NewSketch(k.Sketch.Bound, k.Eigen(), !opts.PlainFD, sum.cfg.Backend)
 	}
 	if opts.Start != nil {

@@ -14,15 +14,16 @@ type Status int
 const (
 	// NotTerminated is the zero value, of a [Solution] that no method here has made.
 	NotTerminated Status = iota
-	// Converged says that every target is certified to the tolerance.
+	// Converged says that every target is certified to the tolerance, by [DualCG] to 1e-12 where none
+	// was given.
 	Converged
 	// ZeroSolution says that a target's AᵀY, and so its x*, is zero to round-off: no
 	// relative error can be certified. All others are to the tolerance.
 	ZeroSolution
 	// OnePass is that of one-shot solutions, which have no tolerance.
 	OnePass
-	// Factorized is that of direct solutions, but for those that were to be certified to a
-	// tolerance and are not: these have RoundOff.
+	// Factorized is that of direct solutions by a factor, but for those that were to be certified to
+	// a tolerance and are not: these have RoundOff.
 	Factorized
 	// RoundOff says that float64 certifies no smaller error for these data by this method.
 	RoundOff

@@ -11,6 +11,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/shape"
@@ -113,6 +114,7 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 // Summarize makes a summary of one pass over src, whose dimensions override
 // cfg.Dim and cfg.Targets. progress, if not nil, is told the rows read so far.
 func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progress func(rows int64)) (*Summary, error) {
+	ctx = background.IfNil(ctx)
 	if src == nil {
 		return nil, errNoSource
 	}
@@ -138,6 +140,7 @@ func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progr
 // read until then. Errors about a row count it from the start of src. Fewer rows than s has
 // seen, or another number of them than src.Dims has, are [ErrShape].
 func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress func(rows int64)) error {
+	ctx = background.IfNil(ctx)
 	switch {
 	case !s.made():
 		return errUnmade

@@ -35,7 +35,7 @@ func monomials(t *testing.T, unit float64, degree int) string {
 // report in JSON and the page say the same; --standardize is advised where columns are of different
 // size, and said to help where it does. A choice of which all is known comes without.
 func TestChoiceWarns(t *testing.T) {
-	const leftOut, advice, guess = "were left out, as too little is known of their cross-validated errors, and one of these or less may be better", ": --standardize would tell more of them", "is little more than a guess: another one may be better by"
+	const leftOut, advice, guess = "were left out, because the system is singular there or too little is known of the cross-validated error, and such a gamma may be better", ": --standardize would tell more of them", "is little more than a guess: another one may be better by"
 	apart, rest := monomials(t, 30, 5), "--target last --gamma auto --cv 5 "
 	for name, c := range map[string]struct {
 		args string
@@ -75,5 +75,34 @@ func TestChoiceWarns(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSingularCandidates: a candidate at which the system is singular is left out, and the report names it.
+// The choice is among the others.
+func TestSingularCandidates(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 8))
+	var row strings.Builder
+	for range 6 {
+		for range 30 {
+			fmt.Fprintf(&row, "%v,", 1e7*rng.NormFloat64())
+		}
+		fmt.Fprintln(&row, rng.NormFloat64())
+	}
+	data := write(t, "repeated.csv", strings.Repeat(row.String(), 3))
+	for _, by := range []string{"gcv", "loo"} {
+		args := []string{"fit", "--data", data, "--target", "last", "--gamma", "auto:1e-4,1e5,1e6", "--select", by}
+		code, out, errs := call(args...)
+		if code != done || !strings.Contains(out, "a smaller one, 0.0001, was left out, because the system is singular there") {
+			t.Fatalf("exit %d: %s%s", code, errs, out)
+		}
+		choice := reported(t, args...)["choice"].(map[string]any)
+		left := choice["left_out"].(map[string]any)
+		if len(choice["path"].([]any)) != 2 || left["count"] != 1.0 || left["gamma"].([]any)[0] != 1e-4 {
+			t.Errorf("%s: %v tried, left out are %v", by, choice["path"], left)
+		}
+	}
+	if code, _, errs := call("fit", "--data", data, "--target", "last", "--gamma", "auto:1e-4,1e-5"); code != usage || !strings.Contains(errs, "singular at 0.0001") {
+		t.Errorf("all are singular: exit %d: %s", code, errs)
 	}
 }

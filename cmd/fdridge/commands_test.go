@@ -277,6 +277,7 @@ func TestSelect(t *testing.T) {
 		"say --gamma auto":               {"--select", "loo", "--gamma", "1"},
 		"--method one-shot makes none":   {"--select", "loo", "--method", "one-shot"},
 		"leaves out one row at a time":   {"--select", "loo", "--cv", "3"},
+		"--select gcv makes no folds":    {"--select", "gcv", "--cv", "10"},
 		"--gamma-tol: 0, must be":        {"--gamma-tol", "0"},
 		"--gamma-tol: NaN, must be":      {"--gamma-tol", "nan"},
 		"--gamma-tol: -0.5, must be pos": {"--gamma-tol", "-0.5"},

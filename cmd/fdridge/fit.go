@@ -96,6 +96,8 @@ func (o *fitOptions) check() error {
 		return badInput("--cv: it chooses from sketches of the folds, which --method %s does without", o.method)
 	case o.cv != 0 && !o.auto:
 		return badInput("--cv: it chooses gamma, say --gamma auto")
+	case o.cv != 0 && o.selectBy == "gcv":
+		return badInput("--cv: --select gcv makes no folds; leave out one of the two")
 	case o.cv != 0 && o.selectBy == "loo":
 		return badInput("--cv: --select loo leaves out one row at a time, not folds")
 	case o.oneShotError > 0 && o.auto:

@@ -157,17 +157,17 @@ func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, error) {
 	if err != nil {
 		return nil, badInput("%w", err)
 	}
-	var by model.Intervals
+	var by *model.Intervals
 	switch {
 	case o.interval == "":
 	case sameFile(o.interval, o.model):
-		by.ByModel = true
+		by = &model.Intervals{ByModel: true}
 	default:
 		sum, d, err := load(o.interval, be)
 		if err != nil {
 			return nil, err
 		}
-		by.Summary, by.Preparation = sum, &d.Preparation
+		by = &model.Intervals{Summary: sum, Preparation: &d.Preparation}
 	}
 	p, err := m.Predictor(by)
 	if e, ok := errors.AsType[*model.CertificateError](err); ok {

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/fdridge/fdridge/dist"
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // terms are what the ranks have to agree on before a collective call, and the length
@@ -49,6 +50,7 @@ func (c *Comm) meet(ctx context.Context, t terms) error {
 
 // Barrier returns when every rank has called it.
 func (c *Comm) Barrier(ctx context.Context) error {
+	ctx = background.IfNil(ctx)
 	start := time.Now()
 	err := c.do(ctx, func() error { return c.meet(ctx, terms{what: callBarrier}) })
 	c.meter.Barrier(start, err)
@@ -58,6 +60,7 @@ func (c *Comm) Barrier(ctx context.Context) error {
 // Allreduce overwrites x with its sum over the ranks. See [dist.Transport]; after an
 // error x is not to be used again, since the library may still do so.
 func (c *Comm) Allreduce(ctx context.Context, x []float64) error {
+	ctx = background.IfNil(ctx)
 	start := time.Now()
 	err := c.do(ctx, func() error {
 		if err := c.meet(ctx, terms{what: callAllreduce, arg: len(x)}); err != nil {
@@ -76,6 +79,7 @@ func (c *Comm) Allreduce(ctx context.Context, x []float64) error {
 
 // Broadcast returns root's b on every rank. See [dist.Transport].
 func (c *Comm) Broadcast(ctx context.Context, root int, b []byte) ([]byte, error) {
+	ctx = background.IfNil(ctx)
 	start := time.Now()
 	err := dist.CheckRoot(c, root)
 	if err == nil {

@@ -11,10 +11,12 @@ import (
 	"unsafe"
 
 	"github.com/fdridge/fdridge/dist"
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Send sends b to another rank, once that has called Recv. See [dist.Transport].
 func (c *Comm) Send(ctx context.Context, to int, b []byte) error {
+	ctx = background.IfNil(ctx)
 	start := time.Now()
 	err := dist.CheckPeer(c, to)
 	if err == nil {
@@ -44,6 +46,7 @@ func (c *Comm) send(ctx context.Context, to int, b []byte) error {
 
 // Recv returns the next bytes that another rank has sent. See [dist.Transport].
 func (c *Comm) Recv(ctx context.Context, from int) ([]byte, error) {
+	ctx = background.IfNil(ctx)
 	start := time.Now()
 	var b []byte
 	err := dist.CheckPeer(c, from)

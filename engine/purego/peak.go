@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Peak runs the micro-kernel on panels in the first-level cache, a pair for each
@@ -12,6 +14,7 @@ import (
 // point operations per second of all of them: what a product that did nothing else
 // would reach.
 func (b *Backend) Peak(ctx context.Context, d time.Duration) float64 {
+	ctx = background.IfNil(ctx)
 	flops := make([]float64, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
 	for i := range flops {

@@ -108,7 +108,7 @@ func open(name string, check func(dataset.Stamp) error) (*File, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return fail("no such file", nil)
+			return fail("no such file", fs.ErrNotExist)
 		}
 		return fail("cannot be opened", err)
 	}

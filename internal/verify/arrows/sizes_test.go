@@ -11,11 +11,12 @@ import (
 	"testing"
 )
 
-// The most that a reader is asked to hold in the head.
+// A size is a thermometer, not a goal: code that is cut to fit is worse than a long function. Files,
+// functions and types beyond these sizes mostly do too much.
 const (
-	maxFileLines     = 400
-	maxFunctionLines = 75
-	maxFields        = 12
+	maxFileLines     = 500
+	maxFunctionLines = 90
+	maxFields        = 14
 )
 
 // tooLarge are the sizes that are larger, with the reason.
@@ -24,7 +25,6 @@ var tooLarge = map[string]string{
 	"engine/purego/internal/kernel: type Kernel":  "a table of the loops of an instruction set",
 	"ridge: type Options":                         "options",
 	"paper: type Config":                          "options",
-	"model: type file":                            "the record of a file's header",
 	"model: type Record":                          "the record of a certificate in a file",
 	"cmd/fdridge/internal/report: type fitRecord": "the record that --json prints",
 	"bench/scaling: type constants":               "the record of what a machine was measured to do",

@@ -99,14 +99,10 @@ func (m *galerkin) Start(ctx context.Context) error {
 	if err := m.Hessian.Solve(ctx, w.gammas[:q], g); err != nil {
 		return err
 	}
-	if m.MaxPasses == 1 || m.Solved { // the first pass only measures
+	if m.MaxPasses == 1 { // the first pass only measures
 		for i, s := range m.Systems {
 			vec.Axpy(-1, g.Off[i*d:(i+1)*d], s.X)
 		}
-	}
-	if m.Solved {
-		m.asked = append(m.asked, m.Active...)
-		return nil
 	}
 	m.space.k = rank // to propose vectors orthogonal to V, with which K has yet to be multiplied
 	more, err := m.space.propose(m.space.orthogonalParts(q, g.Off), g.Off)

@@ -25,9 +25,6 @@ type Problem struct {
 	// Deflate says that Ĥ is a function of the sketch's BᵀB, so that Ĥ⁻¹v is a multiple of v
 	// for every v orthogonal to V.
 	Deflate bool
-	// Solved says that Ĥ⁻¹c is the solution but for round-off: Galerkin's first pass measures it
-	// before any other vector is multiplied.
-	Solved bool
 
 	Tol       float64
 	MaxPasses int

@@ -188,8 +188,13 @@ func (c *choice) warnings(s look) []string {
 		out = append(out, "is at the end of those tried, and the best may lie beyond: say --gamma auto:G,G,…")
 	}
 	if l := c.LeftOut; l != nil {
-		out = append(out, fmt.Sprintf("is the best of those tried: of smaller ones, from %s down, %d were left out, as too little is known of their %ss, and one of these or less may be better%s",
-			toGamma(float64(l.Gamma[1]), s), l.Count, c.score(), c.more()))
+		largest := toGamma(float64(l.Gamma[1]), s)
+		left := fmt.Sprintf("%d smaller ones, from %s down, were", l.Count, largest)
+		if l.Count == 1 {
+			left = fmt.Sprintf("a smaller one, %s, was", largest)
+		}
+		out = append(out, fmt.Sprintf("is the best of those tried: %s left out, because the system is singular there or too little is known of the %s, and such a gamma may be better%s",
+			left, c.score(), c.more()))
 	}
 	if c.little {
 		out = append(out, fmt.Sprintf("is little more than a guess: another one %s", c.cost(s)))

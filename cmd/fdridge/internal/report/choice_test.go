@@ -16,7 +16,7 @@ func TestMoreOfThoseLeftOut(t *testing.T) {
 		"may be better": {},
 	} {
 		c := choice{By: "loo", reserve: reserve{LeftOut: &leftOut{3, [2]number{1, 2}}}, wording: words}
-		if got := c.warnings(general); len(got) != 1 || !strings.HasSuffix(got[0], want) || !strings.Contains(got[0], "from 2 down, 3 were left out") {
+		if got := c.warnings(general); len(got) != 1 || !strings.HasSuffix(got[0], want) || !strings.Contains(got[0], "3 smaller ones, from 2 down, were left out") {
 			t.Errorf("%q, not %q", got, want)
 		}
 	}
