@@ -80,6 +80,9 @@ func TestFarSketchesMerge(t *testing.T) {
 		if all != want {
 			t.Errorf("%g of the weight that can be merged: all taken is %v", f, all)
 		}
+		plain := must(ridge.NewWindow(ridge.WindowConfig{Summary: ridge.SummaryConfig{Dim: 1, Size: 1, Store: fd.StoreRows}, Rows: 100, Share: 1, BlockRows: 2}))(t)
+		check(t, plain.AppendBlock(weighted(faint, far, -far)))
+		check(t, plain.AppendBlock(weighted(f*heaviest, 0, 0))) // means that are not used can be anywhere
 	}
 }
 
@@ -92,6 +95,15 @@ func TestWindowSumsRound(t *testing.T) {
 		small[i] = limit * 0x1p-27 // of whose square nothing is left beside the limit's
 	}
 	for _, f := range []float64{1, 1 - 0x1p-53, 1 - 1e-6} {
+		// Weights, which are added up likewise.
+		v := must(ridge.NewWindow(ridge.WindowConfig{Summary: ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: true, Store: fd.StoreRows}, Rows: 1000, Share: 1, BlockRows: 1}))(t)
+		taken := true
+		for _, b := range []dataset.Block{weighted(faint, far), weighted(faint, -far), weighted(f*heaviest, 0), weighted(heaviest*0x1p-54, make([]float64, 64)...), weighted(faint, 0)} {
+			taken = admits(t, v, func() error { _, _, err := v.Summary(); return err }, new(ridge.Window), func() error { return v.AppendBlock(b) }) && taken
+		}
+		if f == 1-1e-6 && !taken {
+			t.Error("weights are refused far from the limit")
+		}
 		w := must(ridge.NewWindow(ridge.WindowConfig{Summary: ridge.SummaryConfig{Dim: 1, Size: 1, Store: fd.StoreRows}, Rows: 1000, Share: 1, BlockRows: 1}))(t)
 		all := true
 		for _, x := range [][]float64{{f * limit}, small, {0}, {0}} {
@@ -106,21 +118,44 @@ func TestWindowSumsRound(t *testing.T) {
 // TestFarLanesMerge: lanes take rows while they can be merged, and no others, and so does Merge.
 func TestFarLanesMerge(t *testing.T) {
 	cfg := ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: true, Lanes: 2, LaneRows: 1, Store: fd.StoreRows}
+	of := func(intercept bool, blocks ...dataset.Block) *ridge.Summary {
+		c := cfg
+		c.Intercept = intercept
+		s := must(ridge.NewSummary(c))(t)
+		for _, b := range blocks {
+			check(t, s.AppendBlock(b))
+		}
+		return s
+	}
 	for f, want := range nearLimit {
-		for _, merges := range []bool{false, true} {
-			s := must(ridge.NewSummary(cfg))(t)
-			check(t, s.AppendBlock(weighted(faint, far, -far)))
-			heavy := weighted(f*heaviest/2, 0, 0)
-			add := func() error { return s.AppendBlock(heavy) }
-			if merges {
-				other := must(ridge.NewSummary(cfg))(t)
-				check(t, other.AppendBlock(heavy))
-				add = func() error { return s.Merge(other) }
-			}
-			if got := admits(t, s, func() error { _, err := s.Spectrum(); return err }, new(ridge.Summary), add); got != want {
-				t.Errorf("%g of the weight that can be merged, by Merge %v: taken is %v", f, merges, got)
+		origins, heavy, half := weighted(faint, far, -far), weighted(f*heaviest/2, 0, 0), weighted(f*heaviest/4, 0, 0)
+		together, other := of(true, origins), of(true, heavy)
+		merged, apart, plain := of(true, origins), of(true, origins), of(false, origins)
+		for what, c := range map[string]struct {
+			s    *ridge.Summary
+			add  func() error
+			want bool
+		}{
+			"in a block":           {together, func() error { return together.AppendBlock(heavy) }, want},
+			"by Merge":             {merged, func() error { return merged.Merge(other) }, want},
+			"without an intercept": {plain, func() error { return plain.AppendBlock(heavy) }, true},
+		} {
+			if got := admits(t, c.s, func() error { _, err := c.s.Spectrum(); return err }, new(ridge.Summary), c.add); got != c.want {
+				t.Errorf("%g of the weight that can be merged, %s: taken is %v", f, what, got)
 			}
 		}
+		all := true
+		for range 2 {
+			all = admits(t, apart, func() error { _, err := apart.Spectrum(); return err }, new(ridge.Summary), func() error { return apart.AppendBlock(half) }) && all
+		}
+		if all != want {
+			t.Errorf("%g of the weight that can be merged, in two blocks: taken is %v", f, all)
+		}
+	}
+	// Only the first lane begins far away: the squared distance is far².
+	s := of(true, weighted(faint, far, 0))
+	if admits(t, s, func() error { _, err := s.Spectrum(); return err }, new(ridge.Summary), func() error { return s.AppendBlock(weighted(4.1*heaviest/2, 0, 0)) }) {
+		t.Error("lanes that are too far from each other are taken")
 	}
 }
 
