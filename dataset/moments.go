@@ -76,6 +76,9 @@ func (m *moments) addDense(b Block, n float64) {
 	clear(m.sum)
 	for i := range b.N {
 		w := b.Weight(i)
+		if w == 0 { // its squares may be infinite
+			continue
+		}
 		for j, x := range b.X[i*d : (i+1)*d] {
 			m.sum[j] += w * (x - m.centre[j])
 		}
@@ -87,6 +90,9 @@ func (m *moments) addDense(b Block, n float64) {
 	clear(m.square)
 	for i := range b.N {
 		w := b.Weight(i)
+		if w == 0 {
+			continue
+		}
 		for j, x := range b.X[i*d : (i+1)*d] {
 			x -= m.centre[j]
 			m.sum[j] += w * x

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -37,6 +38,8 @@ func TestMomentsByHand(t *testing.T) {
 		{"a constant behind rows without weight", []Block{column([]float64{1e10, -3, 0.1, 0.1, 0.1}, []float64{0, 0, 1, 0.3, 0.7})}, 0.1, 0},
 		{"a constant in two blocks", []Block{column([]float64{0.1, 0.1}, []float64{0.3, 1}), column([]float64{0.1, 7}, []float64{0.7, 0})}, 0.1, 0},
 		{"a constant in sparse rows", []Block{sparseColumn([]float64{5, 0.1, 0.1, 0.1}, []float64{0, 0.3, 0.1, 0.7})}, 0.1, 0},
+		{"a constant behind rows without weight that are out of range of it", []Block{column([]float64{-1.7e308, 1.7e308, 0.1, 0.1}, []float64{0, 0, 3, 1})}, 0.1, 0},
+		{"a constant whose weights are rounded in another order", []Block{sparseColumn([]float64{0.1, 9}, []float64{0x1p53, 0}), sparseColumn([]float64{0.1, 0.1}, nil)}, 0.1, 0},
 		{"two blocks", []Block{column([]float64{0, 2}, nil), column([]float64{7}, []float64{2})}, 4, 38},
 		{"no weight, then some", []Block{column([]float64{9}, []float64{0}), column([]float64{1, 3}, nil)}, 2, 2},
 	} {
@@ -50,6 +53,19 @@ func TestMomentsByHand(t *testing.T) {
 		}
 		if got := m.m2[0]; !(math.Abs(got-c.m2) <= 1e-15*c.m2) {
 			t.Errorf("%s: the squares are %v, want %v", c.what, got, c.m2)
+		}
+	}
+}
+
+// TestMomentsNotNegative: squares are not negative where a row next to no weight is far from the others.
+func TestMomentsNotNegative(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 5))
+	for range 3000 {
+		m := newMoments(1)
+		x, w := rng.Float64(), rng.Float64()
+		m.add(column([]float64{x + rng.Float64(), x, x, x}, []float64{math.Exp2(-40 - 20*rng.Float64()), w, 1, 0.3}))
+		if m.complete(); !(m.m2[0] >= 0) {
+			t.Fatalf("the squares are %v", m.m2[0])
 		}
 	}
 }
