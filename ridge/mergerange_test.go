@@ -152,6 +152,12 @@ func TestFarLanesMerge(t *testing.T) {
 			t.Errorf("%g of the weight that can be merged, in two blocks: taken is %v", f, all)
 		}
 	}
+	// Squares are summed over all lanes.
+	large := math.Sqrt(0.4 * fd.MaxSquares / 4)
+	squares, more := of(false, weighted(1, large, large)), of(false, weighted(1, large))
+	if admits(t, squares, func() error { _, err := squares.Spectrum(); return err }, new(ridge.Summary), func() error { return squares.Merge(more) }) {
+		t.Error("squares out of range are taken")
+	}
 	// Only the first lane begins far away: the squared distance is far².
 	s := of(true, weighted(faint, far, 0))
 	if admits(t, s, func() error { _, err := s.Spectrum(); return err }, new(ridge.Summary), func() error { return s.AppendBlock(weighted(4.1*heaviest/2, 0, 0)) }) {
@@ -185,6 +191,17 @@ func TestFadingRange(t *testing.T) {
 			t.Errorf("%g of the weight that can be merged: taken is %v", f, got)
 		}
 	}
+	// Rows of the block itself may be what is far.
+	for _, f := range []float64{0.5, 1.01} {
+		s := must(ridge.NewFading(cfg))(t)
+		b := weighted(f*heaviest/2, 1, far, -far, 0)
+		b.W[0], b.W[1], b.W[2] = 1, faint, faint
+		times := []time.Time{late[0], late[1], late[1], late[1]}
+		check(t, s.AppendAt(start, weighted(1, 1)))
+		if got := admits(t, s, read(s), new(ridge.Fading), func() error { return s.AppendTimes(times, b) }); got != (f < 1) {
+			t.Errorf("%g of the weight that can be merged, far rows among those that come: taken is %v", f, got)
+		}
+	}
 }
 
 // TestWindowLongerThanTime: a window of more time than has passed since the first time that can be told
@@ -211,26 +228,33 @@ func TestWindowLongerThanTime(t *testing.T) {
 	}
 }
 
-// TestDecayAfterReading: what a summary reads after a decay is that of a summary that was not read
-// before it.
-func TestDecayAfterReading(t *testing.T) {
+// TestChangedAfterReading: what a summary reads after it has changed is that of a summary that was not read before.
+func TestChangedAfterReading(t *testing.T) {
 	for _, lanes := range []int{1, 3} {
 		cfg := ridge.SummaryConfig{Dim: 5, Size: 2, Intercept: true, Lanes: lanes, LaneRows: 4, Store: fd.StoreRows}
-		both := [2]*ridge.Summary{}
-		for i := range both {
-			both[i] = must(ridge.NewSummary(cfg))(t)
-			check(t, both[i].AppendBlock(rows(rand.New(rand.NewPCG(31, 4)), 50, 5, 1, false, true)))
-			if i == 0 {
-				must(both[i].Fit(1))(t)
+		of := func(seed uint64) *ridge.Summary {
+			s := must(ridge.NewSummary(cfg))(t)
+			check(t, s.AppendBlock(rows(rand.New(rand.NewPCG(31, seed)), 50, 5, 1, false, true)))
+			return s
+		}
+		for what, change := range map[string]func(s *ridge.Summary) error{
+			"decay": func(s *ridge.Summary) error { return s.Decay(0.25) },
+			"merge": func(s *ridge.Summary) error { return s.Merge(of(2)) },
+			"append": func(s *ridge.Summary) error {
+				return s.AppendBlock(rows(rand.New(rand.NewPCG(31, 3)), 9, 5, 1, false, true))
+			},
+		} {
+			read, unread := of(1), of(1)
+			must(read.Fit(1))(t)
+			check(t, change(read))
+			check(t, change(unread))
+			got, want := must(read.Fit(1))(t), must(unread.Fit(1))(t)
+			if a, b := got.Targets[0], want.Targets[0]; !slices.Equal(a.Coef, b.Coef) || a.ErrorBound != b.ErrorBound {
+				t.Errorf("%s, %d lanes: %+v, want %+v", what, lanes, a, b)
 			}
-			check(t, both[i].Decay(0.25))
-		}
-		got, want := must(both[0].Fit(1))(t), must(both[1].Fit(1))(t)
-		if a, b := got.Targets[0], want.Targets[0]; !slices.Equal(a.Coef, b.Coef) || a.ErrorBound != b.ErrorBound {
-			t.Errorf("%d lanes: %+v, want %+v", lanes, a, b)
-		}
-		if got, want := must(both[0].Spectrum())(t).Bound, must(both[1].Spectrum())(t).Bound; got != want {
-			t.Errorf("%d lanes: the bound is %+v, want %+v", lanes, got, want)
+			if got, want := must(read.Spectrum())(t).Bound, must(unread.Spectrum())(t).Bound; got != want {
+				t.Errorf("%s, %d lanes: the bound is %+v, want %+v", what, lanes, got, want)
+			}
 		}
 	}
 }
