@@ -106,6 +106,10 @@ func (m *moments) addDense(b Block, n float64) {
 
 // join adds a group of n entries with the given mean and squares to column j.
 func (m *moments) join(j int, n, mean, m2 float64) {
+	if m.count[j] == 0 { // the square of mean may be infinite
+		m.count[j], m.mean[j], m.m2[j] = n, mean, m2
+		return
+	}
 	total := m.count[j] + n
 	delta := mean - m.mean[j]
 	m.mean[j] += delta * (n / total)

@@ -38,6 +38,7 @@ func TestMomentsByHand(t *testing.T) {
 		{"a constant in two blocks", []Block{column([]float64{0.1, 0.1}, []float64{0.3, 1}), column([]float64{0.1, 7}, []float64{0.7, 0})}, 0.1, 0},
 		{"a constant in sparse rows", []Block{sparseColumn([]float64{5, 0.1, 0.1, 0.1}, []float64{0, 0.3, 0.1, 0.7})}, 0.1, 0},
 		{"a constant behind rows without weight that are out of range of it", []Block{column([]float64{-1.7e308, 1.7e308, 0.1, 0.1}, []float64{0, 0, 3, 1})}, 0.1, 0},
+		{"a large constant far from a row without weight", []Block{column([]float64{-1.7e308, 1.7e308, -1.7e308}, []float64{1, 0, 0.5})}, -1.7e308, 0},
 		{"a constant whose weights are rounded in another order", []Block{sparseColumn([]float64{0.1, 9}, []float64{0x1p53, 0}), sparseColumn([]float64{0.1, 0.1}, nil)}, 0.1, 0},
 		{"two blocks", []Block{column([]float64{0, 2}, nil), column([]float64{7}, []float64{2})}, 4, 38},
 		{"no weight, then some", []Block{column([]float64{9}, []float64{0}), column([]float64{1, 3}, nil)}, 2, 2},
