@@ -76,6 +76,9 @@ func (m *moments) addDense(b Block, n float64) {
 	clear(m.sum)
 	for i := range b.N {
 		w := b.Weight(i)
+		if w == 0 { // its squares may be infinite
+			continue
+		}
 		for j, x := range b.X[i*d : (i+1)*d] {
 			m.sum[j] += w * (x - m.centre[j])
 		}
@@ -87,6 +90,9 @@ func (m *moments) addDense(b Block, n float64) {
 	clear(m.square)
 	for i := range b.N {
 		w := b.Weight(i)
+		if w == 0 {
+			continue
+		}
 		for j, x := range b.X[i*d : (i+1)*d] {
 			x -= m.centre[j]
 			m.sum[j] += w * x
@@ -100,6 +106,10 @@ func (m *moments) addDense(b Block, n float64) {
 
 // join adds a group of n entries with the given mean and squares to column j.
 func (m *moments) join(j int, n, mean, m2 float64) {
+	if m.count[j] == 0 { // the square of mean may be infinite
+		m.count[j], m.mean[j], m.m2[j] = n, mean, m2
+		return
+	}
 	total := m.count[j] + n
 	delta := mean - m.mean[j]
 	m.mean[j] += delta * (n / total)

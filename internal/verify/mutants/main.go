@@ -7,7 +7,7 @@
 //
 // It prints a line for each, killed or SURVIVED, and fails if any survives, or does
 // not compile, or no longer applies, or if its test fails without it. The patches are
-// in table.go. Nothing in the tree is written: the compiler is shown the broken file in
+// in table.go and edges.go. Nothing in the tree is written: the compiler is shown the broken file in
 // place of the real one (go help build, -overlay). It takes a few seconds for each.
 package main
 

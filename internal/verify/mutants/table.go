@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // A mutant is one deliberate bug: in file, old, which is there once, becomes new. The
 // test of pkg, a regular expression, is to fail.
 type mutant struct {
@@ -12,7 +14,10 @@ type mutant struct {
 // solvers is the suite that all solvers are held to.
 const solvers, suite = "^TestSolvers$", "ridge/ridgetest"
 
-var mutants = []mutant{
+// mutants are all of them.
+var mutants = slices.Concat(table, edges)
+
+var table = []mutant{
 	{"shrink: rows are not scaled down", "fd/shrink.go",
 		"math.Sqrt(1 - x.delta/w[live])", "math.Sqrt(1 - 0*x.delta/w[live])", "fd", "^TestGuarantees$|^TestMeasured$"},
 	{"shrink: δ is not added to η", "fd/shrink.go",
