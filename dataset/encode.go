@@ -83,6 +83,7 @@ type encoder struct {
 	levels   []map[string]int // of each category
 	byCode   [][]int          // levels of its codes; of those that were not learnt unmet or met
 	byNum    []map[float64]int
+	most     int // numbers that byNum keeps of a category, beside its levels
 }
 
 // What stands for a level that was not learnt: whether the tally has it.
@@ -92,7 +93,7 @@ const (
 )
 
 func newEncoder(e *Encoding, lexicons []*Lexicon, o EncodeOptions, sparse bool) *encoder {
-	c := &encoder{Encoding: e, lexicons: lexicons, o: o, sparse: sparse, of: e.categoryOf(), byCode: make([][]int, len(e.Categories))}
+	c := &encoder{Encoding: e, lexicons: lexicons, o: o, sparse: sparse, of: e.categoryOf(), byCode: make([][]int, len(e.Categories)), most: mostLevels}
 	at := 0
 	for _, i := range c.of {
 		c.to = append(c.to, at)
@@ -200,7 +201,7 @@ func (c *encoder) level(k int, x float64) int {
 		level, ok := c.byNum[k][x]
 		if !ok {
 			level = c.find(k, numberText(x))
-			if level >= 0 || len(c.byNum[k]) < mostLevels { // numbers that were not learnt have no end
+			if level >= 0 || len(c.byNum[k]) < c.most { // numbers that were not learnt have no end
 				c.byNum[k][x] = level
 			}
 		}

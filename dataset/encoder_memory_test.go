@@ -7,13 +7,13 @@ import "testing"
 func TestUnknownNumbersEnd(t *testing.T) {
 	e := &Encoding{Inputs: 1, Categories: []Category{{Column: 0, Levels: []string{"-1", "-2"}}}}
 	c := newEncoder(e, nil, EncodeOptions{IgnoreUnknown: true, Tally: new(Tally)}, false)
-	c.byNum[0] = make(map[float64]int, mostLevels+2)
-	for i := range mostLevels {
-		c.byNum[0][float64(i)] = unmet // as level keeps them
+	if c.most != mostLevels {
+		t.Errorf("%d numbers are kept, of %d levels", c.most, mostLevels)
 	}
-	for _, x := range []float64{-3, 0.5, mostLevels, mostLevels + 1} {
-		if got := c.level(0, x); got >= 0 {
-			t.Errorf("%v has level %d", x, got)
+	c.most = 5
+	for i := range 20 {
+		if got := c.level(0, float64(i)+0.5); got >= 0 {
+			t.Errorf("%v has level %d", float64(i)+0.5, got)
 		}
 	}
 	for i, x := range []float64{-1, -2, -1} {
@@ -21,7 +21,7 @@ func TestUnknownNumbersEnd(t *testing.T) {
 			t.Errorf("%v has level %d, want %d", x, got, want)
 		}
 	}
-	if n := len(c.byNum[0]); n != mostLevels+2 {
+	if n := len(c.byNum[0]); n != 5+2 {
 		t.Errorf("%d numbers are kept", n)
 	}
 }

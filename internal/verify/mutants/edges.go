@@ -29,7 +29,7 @@ var edges = []mutant{
 	{"standardisation: round-off is spread", "dataset/standardize.go",
 		"10*0x1p-52*math.Abs(mean)", "0*math.Abs(mean)", "dataset", "^TestScaleOfRoundOff$"},
 	{"encoding: unknown numbers are kept without end", "dataset/encode.go",
-		"if level >= 0 || len(c.byNum[k]) < mostLevels {", "if true {", "dataset", "^TestUnknownNumbersEnd$"},
+		"if level >= 0 || len(c.byNum[k]) < c.most {", "if true {", "dataset", "^TestUnknownNumbersEnd$"},
 	{"one-shot: the error of c is not in ‖Ax − b‖²", "ridge/internal/certify/oneshot.go",
 		"pad += 2*k.CrossError(j)*xn + b.RoundOff*xn*xn", "pad += b.RoundOff * xn * xn", "ridge/internal/certify", "^TestRSSHolds$"},
 	{"one-shot: the round-off of the sketch is not in ‖Ax − b‖²", "ridge/internal/certify/oneshot.go",
