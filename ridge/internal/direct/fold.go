@@ -24,12 +24,13 @@ type folder struct {
 	be  engine.Backend
 	z   []float64                      // a panel of B, transposed
 	x   []float64                      // VC, and M⁻¹VC
+	sum []float64                      // what a strip of rows adds to VC
 	tau [roundoff.PanelColumns]float64 // 0 where H = I
 }
 
 func newFolder(be engine.Backend, q, rows int) *folder {
 	w := min(q, roundoff.PanelColumns)
-	return &folder{be: be, z: make([]float64, w*rows), x: make([]float64, w*q)}
+	return &folder{be: be, z: make([]float64, w*rows), x: make([]float64, w*q), sum: make([]float64, w*q)}
 }
 
 // fold overwrites the upper triangle r (q×q) with R′. It overwrites b (m×q). motion is Σ(2 − τ).
@@ -86,9 +87,7 @@ func reflect(top *float64, column []float64) (tau float64) {
 		alpha, norm = math.Ldexp(alpha, -exp), vec.Norm(column)
 	}
 	beta := -math.Copysign(math.Hypot(alpha, norm), alpha)
-	for i := range column {
-		column[i] /= alpha - beta
-	}
+	vec.Scale(1/(alpha-beta), column)
 	*top = math.Ldexp(beta, exp)
 	return (beta - alpha) / beta
 }
@@ -96,11 +95,15 @@ func reflect(top *float64, column []float64) (tau float64) {
 // apply applies the reflections of a panel to the rows top of R and the rows b.
 func (f *folder) apply(top, b engine.Matrix) {
 	w, m, n := top.Rows, b.Rows, b.Cols
-	z, x := engine.View(w, m, f.z), engine.View(w, n, f.x)
+	z, x, sum := engine.View(w, m, f.z), engine.View(w, n, f.x), engine.View(w, n, f.sum)
 	for i := range w {
 		copy(x.Row(i), top.Row(i))
 	}
-	f.be.Gemm(false, false, 1, z, b, 1, x)
+	for k := 0; k < m; k += roundoff.StripRows {
+		end := min(k+roundoff.StripRows, m)
+		f.be.Gemm(false, false, 1, z.Slice(0, w, k, end), b.Slice(k, end, 0, n), 0, sum)
+		vec.Axpy(1, sum.Data[:w*n], x.Data[:w*n])
+	}
 	for i := range w {
 		xi := x.Row(i)
 		for j := range i {

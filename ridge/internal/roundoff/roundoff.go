@@ -132,20 +132,23 @@ func CholeskyRSS(chain, d float64) float64 { return 2*chain + 2*d + 12 }
 // GammaRSS bounds that of γxᵀx there, in units of Unit·γ‖x‖².
 func GammaRSS(d float64) float64 { return 2*d + 8 }
 
-// PanelColumns is the number of columns that a fold of the streamed QR reduces one by one.
-const PanelColumns = 16
+// Of a fold of the streamed QR.
+const (
+	PanelColumns = 16 // are reduced one by one
+	StripRows    = 64 // rows whose products are summed plainly
+)
 
-// QRFold bounds the backward error of one fold of the streamed QR, in units of Unit times the norm
-// of each column: so many rows are folded into a triangle of q columns. motion is Σ(2 − τ) over the
-// reflections I − τ·vvᵀ. docs/math.md §14 has the proof.
+// QRFold bounds the backward error of one fold of the streamed QR, which puts rows below a triangle
+// of q columns and factors both. The bound is in units of Unit times the norm of each column. motion
+// is Σ(2 − τ) over the reflections I − τ·vvᵀ. docs/math.md §14 has the proof.
 func QRFold(q, rows, motion float64) float64 {
 	w, panels := math.Min(q, PanelColumns), math.Ceil(q/PanelColumns)
 	s := motion + 100*q*Unit // the exact τ differ a little
 	root := math.Sqrt(s)
-	product, reflectors := 18., 24.
+	product, reflectors := 18., 25.
 	if panels > 1 {
 		inPanel := math.Min(s, w)
-		product += rows
+		product = StripRows + 5 + math.Ceil(rows/StripRows)
 		reflectors += 12*inPanel + (w+1)*(1+inPanel/math.Sqrt2)
 	}
 	return 4*reflectors + 2*product*(math.Sqrt2+root) + (w+4)*(panels+1) + 2*(w+6)*root + 45
