@@ -165,7 +165,7 @@ func x60(v float64) []float64 {
 // that round, too.
 func TestRoundOffOfCentredRows(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		var c calibration
+		var c largest
 		for _, name := range spectrumNames {
 			for seed := range uint64(16) {
 				rng := rand.New(rand.NewPCG(seed, 13))
@@ -200,7 +200,7 @@ func TestRoundOffOfCentredRows(t *testing.T) {
 func TestCentredFar(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for _, cfg := range []fd.Config{{SparseRows: 30}, {SparseRows: -1}, {SparseRows: 3, ShrinkRows: 1}, {SparseRows: 1, ShrinkRows: 1}} {
-			var c calibration
+			var c largest
 			for seed := range uint64(8) {
 				rng := rand.New(rand.NewPCG(seed, 14))
 				cfg.Dim, cfg.Size, cfg.Backend, cfg.Store = 64, 3, be, fd.StoreRows
@@ -261,7 +261,7 @@ func TestCentredRounded(t *testing.T) {
 
 // TestCentredDecay: what a decay rounds are centres and rows, not what is left of them.
 func TestCentredDecay(t *testing.T) {
-	var c calibration
+	var c largest
 	for seed := range uint64(8) {
 		s := newSketch(t, fd.Config{Dim: 64, Size: 20, SparseRows: 60})
 		b := cancelling(rand.New(rand.NewPCG(seed, 3)), 30, 64, 8, 3e6)

@@ -18,17 +18,17 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 )
 
-// margin is what calibration leaves: no error found is more than a quarter of its pad.
+// margin is the part of a pad that no error found exceeds: pads are proved for the worst roundings.
 const margin = 0.25
 
-// calibration is the worst round-off found, as a part of its pad.
-type calibration struct {
+// largest is the largest round-off found, as a part of its pad.
+type largest struct {
 	worst float64
 	at    string
 }
 
 // add takes K − BᵀB into account, K the exact AᵀA, of the sketch p.
-func (c *calibration) add(e *mat.SymDense, b fd.Bound, at string) {
+func (c *largest) add(e *mat.SymDense, b fd.Bound, at string) {
 	lo, hi := extremes(e)
 	if r := math.Max(-lo, hi-b.Shrinkage) / b.RoundOff; !(r <= c.worst) {
 		c.worst = r
@@ -36,7 +36,7 @@ func (c *calibration) add(e *mat.SymDense, b fd.Bound, at string) {
 	}
 }
 
-func (c *calibration) holds(t *testing.T) {
+func (c *largest) holds(t *testing.T) {
 	t.Helper()
 	t.Logf("worst round-off is %.3f of its pad (%s)", c.worst, c.at)
 	if !(c.worst <= margin) {
@@ -44,11 +44,11 @@ func (c *calibration) holds(t *testing.T) {
 	}
 }
 
-// TestRoundOff calibrates Bound.RoundOff: over many streams the part of E beyond
+// TestRoundOff holds Bound.RoundOff: over many streams the part of E beyond
 // [0, η], measured in extended precision, stays below a quarter of the pad.
 func TestRoundOff(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		var c calibration
+		var c largest
 		for _, name := range spectrumNames {
 			for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
 				for seed := range uint64(12) {
@@ -121,7 +121,7 @@ func TestRoundOffOfRepeatedRows(t *testing.T) {
 		{30, 20, 0, 1500, fd.SVD}, {30, 20, 200, 5000, fd.SVD}, {100, 20, 0, 300, fd.SVD},
 	}
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		var c calibration
+		var c largest
 		for _, s := range shapes {
 			if testing.Short() && s.n*s.d > 100000 {
 				continue // minutes where the processor is emulated
@@ -151,7 +151,7 @@ func TestRoundOffOfRepeatedRows(t *testing.T) {
 // long sums of equal terms.
 func TestRoundOffOfLongRows(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		var c calibration
+		var c largest
 		for _, d := range []int{256, 1000, 4096, 20000} {
 			for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
 				for seed := range uint64(drawn(16)) {

@@ -88,7 +88,7 @@ func scatterOf(t *rapid.T, be engine.Backend) (*fd.Sketch, *mat.Dense) {
 // within a quarter of the round-off that is booked.
 func TestScatterLosesNothing(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		var c calibration
+		var c largest
 		rapid.Check(t, func(t *rapid.T) {
 			s, a := scatterOf(t, be)
 			if a.IsEmpty() {
@@ -111,7 +111,7 @@ func TestScatterLosesNothing(t *testing.T) {
 // TestScatterOfRepeatedRows: rows whose roundings all go the same way, many of them.
 func TestScatterOfRepeatedRows(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		var c calibration
+		var c largest
 		for _, s := range []struct{ d, p, n int }{{1, 0, 200000}, {1, 1, 4000}, {3, 2, 8000}, {8, 0, 100000}, {20, 100, 40000}, {64, 5, 3000}, {130, 0, 3000}, {3, 700, 50000}} {
 			if testing.Short() && s.n*s.d > 100000 {
 				continue // minutes where the processor is emulated

@@ -286,7 +286,7 @@ func TestSparseAllocatesNothing(t *testing.T) {
 // two shrinks, and between others.
 func TestRoundOffOfSparseRows(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		var c calibration
+		var c largest
 		for _, name := range spectrumNames {
 			for seed := range uint64(12) {
 				rng := rand.New(rand.NewPCG(seed, 12))
@@ -311,7 +311,7 @@ func TestRoundOffOfSparseRows(t *testing.T) {
 // in a sketch that loses nothing as it keeps as many rows as these are.
 func TestRoundOffOfRepeatedSparseRows(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		var c calibration
+		var c largest
 		for name, draw := range repeated {
 			for _, shape := range []struct{ d, m, r, n int }{{8, 8, 1, 2000}, {8, 8, 50, 20000}, {2, 2, 7, 8000}, {20, 20, 200, 12000}, {60, 16, 30, 1500}, {150, 16, 0, 1500}} {
 				a := draw(rand.New(rand.NewPCG(uint64(shape.d), 3)), shape.d)

@@ -17,7 +17,7 @@ import (
 // quarter of what it says, for spectra of every kind and more features than rows.
 func TestWholeSpectrum(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		var c calibration
+		var c largest
 		for _, name := range spectrumNames {
 			for seed := range uint64(12) {
 				rng := rand.New(rand.NewPCG(seed, 12))

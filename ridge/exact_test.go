@@ -163,8 +163,8 @@ func normals(r *rand.Rand, n int) []float64 {
 	return out
 }
 
-// TestExactCertificate looks for a certificate that does not hold, and keeps the
-// calibrated constants honest: the true error stays below half the bound.
+// TestExactCertificate looks for a certificate that does not hold. The true error stays below half
+// the bound.
 func TestExactCertificate(t *testing.T) {
 	t.Parallel()
 	eachFactor(t, func(t *testing.T, opts ridge.ExactOptions) {

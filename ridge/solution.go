@@ -20,7 +20,7 @@ import (
 //
 // Round-off is included. What it may do is proved, from the longest chain of additions
 // that an entry goes through, for everything that is summed over rows: AᵀY, ‖Y‖²,
-// gradients, residuals, means, what centring moves, Cholesky, and for products over the
+// gradients, residuals, means, what centring moves, Cholesky, QR, and for products over the
 // features. Eigenproblems and reductions to tridiagonal form are measured when they are
 // made, by products with proved bounds (docs/math.md §14).
 type Certificate struct {

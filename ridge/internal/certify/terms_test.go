@@ -59,7 +59,7 @@ func TestErrorHolds(t *testing.T) {
 			j := lossy(t, c.eta, c.roundOff, 0).Judge(gamma)
 			for angle := 0.0; angle < math.Pi; angle += math.Pi / 16 {
 				g := [2]float64{math.Cos(angle), math.Sin(angle)}
-				p := resolvent.Projection{Along: g[:1], Off2: g[1] * g[1], Norm: 1}
+				p := resolvent.Projection{Along: g[:1], Off: math.Abs(g[1]), Norm: 1}
 				got := j.Error(&p, 0)
 				for _, loss := range [][2]float64{{0, 0}, {c.eta, c.eta}, {c.eta, 0}, {0, c.eta}} {
 					for _, off := range []float64{-c.roundOff, c.roundOff} {
@@ -181,7 +181,7 @@ func TestFormsHold(t *testing.T) {
 					h := [2]float64{4 + loss[0] + off + gamma, math.Max(0, loss[1]+off) + gamma}
 					for angle := 0.0; angle < math.Pi; angle += math.Pi / 8 {
 						g := [2]float64{math.Cos(angle), math.Sin(angle)}
-						p := resolvent.Projection{Along: g[:1], Off2: g[1] * g[1], Norm: 1}
+						p := resolvent.Projection{Along: g[:1], Off: math.Abs(g[1]), Norm: 1}
 						const dg = 1e-3
 						x, y := g[0]+dg*math.Cos(3*angle), g[1]+dg*math.Sin(3*angle)
 						q := x*x/h[0] + y*y/h[1]

@@ -23,11 +23,13 @@ type tsqr struct {
 	d, t  int
 	stack []float64 // R above the rows to fold, (q + max(roundoff.StageRows, q))×q
 	r     []float64 // q×q, R once folding has ended
-	work  []float64
+	by    *folder
 	col   []float64
 
 	folds   int
-	longest int // rows of the largest fold
+	longest int       // rows of the largest fold
+	share   float64   // bounds the backward errors of all folds, relative to columns
+	off     []float64 // bounds their norm in each column
 }
 
 // NewQR streams the triangular factor of [A Y].
@@ -35,8 +37,8 @@ func NewQR(be engine.Backend, d, t int) Factorization {
 	q := d + t
 	rows := q + max(roundoff.StageRows, q)
 	return &tsqr{
-		be: be, d: d, t: t, col: make([]float64, q),
-		stack: make([]float64, rows*q), r: make([]float64, q*q), work: make([]float64, be.QRWork(rows, q)),
+		be: be, d: d, t: t, col: make([]float64, q), off: make([]float64, q),
+		stack: make([]float64, rows*q), r: make([]float64, q*q), by: newFolder(be, q, rows-q),
 	}
 }
 
@@ -46,50 +48,71 @@ func (e *tsqr) buffer() []float64 {
 }
 
 func (e *tsqr) fold(m int) {
-	e.factor(m)
+	share := e.factor(m)
+	e.share += share
+	e.norms(e.col)
+	for j, size := range e.col {
+		e.off[j] += share*size + roundoff.LostFold(float64(e.d+e.t), float64(m))
+	}
 	e.folds++
 	e.longest = max(e.longest, m)
 }
 
-// factor replaces the R on top of the stack by that of R and the m rows below.
-func (e *tsqr) factor(m int) {
+// factor replaces the R on top of the stack by that of R and the m rows below. It returns a bound
+// on the backward error, relative to each column's norm.
+func (e *tsqr) factor(m int) (share float64) {
 	q := e.d + e.t
-	e.be.QR(engine.View(q+m, q, e.stack), e.work)
+	motion := e.by.fold(engine.View(q, q, e.stack), engine.View(m, q, e.stack[q*q:]))
+	return roundoff.Unit * roundoff.QRFold(float64(q), float64(m), motion)
+}
+
+// norms overwrites col with the norms of the columns of the R on top of the stack.
+func (e *tsqr) norms(col []float64) {
+	q := e.d + e.t
+	clear(col)
 	for i := range q {
-		clear(e.stack[i*q : i*q+i])
+		for j := i; j < q; j++ {
+			col[j] = math.Hypot(col[j], e.stack[i*q+j])
+		}
 	}
 }
 
 func (e *tsqr) columns() []float64 {
-	q := e.d + e.t
 	copy(e.r, e.stack)
-	for i := range q {
-		for j := i; j < q; j++ {
-			e.col[j] = math.Hypot(e.col[j], e.r[i*q+j])
-		}
-	}
 	return e.col
 }
 
-// backward bounds, relative to each column's norm, the perturbation of [A Y] whose exact
-// factor is the computed one.
-func (e *tsqr) backward() float64 {
-	return roundoff.Unit * roundoff.QRBackward(float64(e.d+e.t), float64(e.longest), float64(e.folds))
+// backward bounds the norm of the perturbation of column j of [A Y] whose exact factor is the
+// computed one. That of solving and of evaluating Ax − b is in it.
+func (e *tsqr) backward(j int) float64 {
+	return secondOrder(e.share, e.off[j]+roundoff.Unit*roundoff.QRSolve(float64(e.d+e.t))*e.col[j])
+}
+
+// secondOrder returns the bound off with what is of second order in it. share is the same bound,
+// relative to columns. If share is not small, there is no bound.
+func secondOrder(share, off float64) float64 {
+	if !(share <= 0x1p-10) {
+		return math.MaxFloat64 // whose product with zero is zero
+	}
+	return off * roundoff.Inflate
 }
 
 func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 	d, t, q := e.d, e.t, e.d+e.t
 	copy(e.stack, e.r)
+	stacked := 0.0 // backward error of factoring with √γ·I
 	if gamma > 0 {
 		below := e.stack[q*q : (q+d)*q]
 		clear(below)
 		for i := range d {
 			below[i*q+i] = math.Sqrt(gamma)
 		}
-		e.factor(d)
+		stacked = e.factor(d) + roundoff.Unit // and the root
+		stacked = secondOrder(stacked, stacked)
 	} else {
+		pivot := roundoff.Unit * roundoff.QRPivot(float64(q), float64(e.longest), float64(e.folds))
 		for j := range d {
-			if !(math.Abs(e.r[j*q+j]) > e.backward()*e.col[j]) {
+			if !(math.Abs(e.r[j*q+j]) > pivot*e.col[j]) {
 				return nil, j
 			}
 		}
@@ -98,13 +121,19 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 		Gamma: gamma, X: make([]float64, t*d), Triangle: certify.Triangle{R: e.stack, Ld: q}, Data: make([]float64, q),
 		Residual: make([]float64, t*d), RSS: make([]float64, t), RSSRound: make([]float64, t),
 	}
+	inFactor := make([]float64, d) // what factoring with √γ·I does to each column
+	for j := range d {
+		inFactor[j] = stacked*math.Hypot(e.col[j], math.Sqrt(gamma)) + roundoff.LostFold(float64(q), float64(d))
+	}
+	solving := roundoff.Inflate * roundoff.Unit * roundoff.QRSolve(float64(q))
 	for j := range q {
-		s.Data[j] = e.backward() * e.col[j]
+		s.Data[j] = e.backward(j)
 		if j < d {
-			s.Data[j] = math.Hypot(s.Data[j], e.backward()*math.Sqrt(gamma))
+			s.Data[j] += inFactor[j] + solving*math.Sqrt(gamma)
+		} else {
+			s.Data[j] += stacked*e.col[j] + roundoff.LostFold(float64(q), float64(d))
 		}
 	}
-	s.Stacked = append(s.Stacked, s.Data[:d]...)
 	for j := range t {
 		x := s.X[j*d : (j+1)*d]
 		for i := range x {
@@ -116,6 +145,7 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 	// normal equations are no danger, a step of refinement on them mends that.
 	if frob := vec.Norm(e.col[:d]); gamma > 1000*float64(d)*roundoff.Eps*frob*frob {
 		e.refine(s)
+		s.Stacked = inFactor
 	}
 	v := make([]float64, q)
 	for j := range t {
@@ -169,7 +199,7 @@ func (e *tsqr) refine(s *certify.Factored) {
 		}
 	}
 	for j := range d {
-		s.Data[j] = e.backward() * e.col[j]
+		s.Data[j] = e.backward(j)
 	}
 	s.Above = true
 }

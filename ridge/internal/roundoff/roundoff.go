@@ -12,6 +12,8 @@
 // GCV, R² and predictions.
 package roundoff
 
+import "math"
+
 const (
 	// Eps is the distance from 1 to the next float64, Unit what rounding a number to
 	// the nearest puts it off by at most, relatively.
@@ -130,15 +132,38 @@ func CholeskyRSS(chain, d float64) float64 { return 2*chain + 2*d + 12 }
 // GammaRSS bounds that of γxᵀx there, in units of Unit·γ‖x‖².
 func GammaRSS(d float64) float64 { return 2*d + 8 }
 
-// QRBackward bounds, for the triangular factor of the q columns of [A Y] that comes of
-// stacking folds of rows below it and factoring again, the perturbation of each column
-// whose exact factor it is, in units of Unit times the column's norm. The round-off of
-// evaluating Ax − b with the factor is included. The errors of a fold's inner products grow
-// with its rows, and rows that are repeated round the same way in every fold.
-//
-// It is calibrated, for what can be proved is many times what is ever seen: by TestExactBias
-// and TestExactRepeated of package ridge, where every rounding goes the same way.
-func QRBackward(q, longestFold, folds float64) float64 { return 4*(q+4) + longestFold*folds }
+// Of a fold of the streamed QR.
+const (
+	PanelColumns = 16 // are reduced one by one
+	StripRows    = 64 // rows whose products are summed plainly
+)
+
+// QRFold bounds the backward error of one fold of the streamed QR, which puts rows below a triangle
+// of q columns and factors both. The bound is in units of Unit times the norm of each column. motion
+// is Σ(2 − τ) over the reflections I − τ·vvᵀ. docs/math.md §14 has the proof.
+func QRFold(q, rows, motion float64) float64 {
+	w, panels := math.Min(q, PanelColumns), math.Ceil(q/PanelColumns)
+	s := motion + 100*q*Unit // the exact τ differ a little
+	root := math.Sqrt(s)
+	product, reflectors := 18., 25.
+	if panels > 1 {
+		inPanel := math.Min(s, w)
+		product = StripRows + 5 + math.Ceil(rows/StripRows)
+		reflectors += 12*inPanel + (w+1)*(1+inPanel/math.Sqrt2)
+	}
+	return 4*reflectors + 2*product*(math.Sqrt2+root) + (w+4)*(panels+1) + 2*(w+6)*root + 45
+}
+
+// LostFold is what underflow adds to the norm of the backward error of each column in a fold.
+func LostFold(q, rows float64) float64 { return 8 * q * (q + rows) * Underflow }
+
+// QRSolve bounds what solving with the factor of q columns, and evaluating Ax − b with it, add to
+// the backward error.
+func QRSolve(q float64) float64 { return 2 * (q + 4) }
+
+// QRPivot is the size, in units of Unit times the norm of its column, below which a pivot is taken
+// for zero. No bound rests on it.
+func QRPivot(q, longestFold, folds float64) float64 { return 4*(q+4) + longestFold*folds }
 
 // SeminormalResidual bounds the error of component i of Rᵀ(z − Rx) − γx as computed, in
 // units of Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|): a product of d numbers, and a few operations.

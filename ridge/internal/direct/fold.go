@@ -1,0 +1,116 @@
+package direct
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// A folder factors [R; B] = QR′, where R is an upper triangle. Reflection c is
+//
+//	H = I − τ·vvᵀ,   v = (e_c; z),
+//
+// as the other elements of column c of R are zero. Reflections of a panel of columns, the rows z
+// of Z, are applied to the columns to the right of it together:
+//
+//	C − VᵀM⁻¹VC,   V = [I Z],   M = diag(1/τ) + the strict lower triangle of ZZᵀ.
+//
+// Source: T. Joffrain, T. Low, E. Quintana-Ortí, R. van de Geijn, F. Van Zee, "Accumulating
+// Householder transformations, revisited", ACM TOMS 32 (2006). docs/math.md §14 bounds the
+// round-off.
+type folder struct {
+	be  engine.Backend
+	z   []float64                      // a panel of B, transposed
+	x   []float64                      // VC, and M⁻¹VC
+	sum []float64                      // what a strip of rows adds to VC
+	tau [roundoff.PanelColumns]float64 // 0 where H = I
+}
+
+func newFolder(be engine.Backend, q, rows int) *folder {
+	w := min(q, roundoff.PanelColumns)
+	return &folder{be: be, z: make([]float64, w*rows), x: make([]float64, w*q), sum: make([]float64, w*q)}
+}
+
+// fold overwrites the upper triangle r (q×q) with R′. It overwrites b (m×q). motion is Σ(2 − τ).
+func (f *folder) fold(r, b engine.Matrix) (motion float64) {
+	q := r.Cols
+	for lo := 0; lo < q; lo += roundoff.PanelColumns {
+		hi := min(lo+roundoff.PanelColumns, q)
+		motion += f.panel(r, b, lo, hi)
+		if hi < q {
+			f.apply(r.Slice(lo, hi, hi, q), b.Slice(0, b.Rows, hi, q))
+		}
+	}
+	return motion
+}
+
+// panel reduces columns lo to hi.
+func (f *folder) panel(r, b engine.Matrix, lo, hi int) (motion float64) {
+	m := b.Rows
+	for k := range m {
+		for c, v := range b.Row(k)[lo:hi] {
+			f.z[c*m+k] = v
+		}
+	}
+	for c := range hi - lo {
+		column := f.z[c*m : (c+1)*m]
+		for i := range c {
+			z, top := f.z[i*m:(i+1)*m], &r.Row(lo + i)[lo+c]
+			s := f.tau[i] * (*top + vec.Dot(z, column))
+			*top -= s
+			vec.Axpy(-s, z, column)
+		}
+		top := &r.Row(lo + c)[lo+c]
+		f.tau[c] = reflect(top, column)
+		if f.tau[c] > 0 {
+			motion += 2 - f.tau[c]
+		}
+	}
+	return motion
+}
+
+// reflect makes the reflection that takes (top; column) to (beta; 0). It overwrites top with beta
+// and column with z.
+func reflect(top *float64, column []float64) (tau float64) {
+	norm := vec.Norm(column)
+	if norm == 0 {
+		return 0
+	}
+	alpha, exp := *top, 0
+	if e := math.Ilogb(math.Max(norm, math.Abs(alpha))); e < -400 || e > 400 { // squares may be lost
+		exp = e
+		for i, v := range column {
+			column[i] = math.Ldexp(v, -exp)
+		}
+		alpha, norm = math.Ldexp(alpha, -exp), vec.Norm(column)
+	}
+	beta := -math.Copysign(math.Hypot(alpha, norm), alpha)
+	vec.Scale(1/(alpha-beta), column)
+	*top = math.Ldexp(beta, exp)
+	return (beta - alpha) / beta
+}
+
+// apply applies the reflections of a panel to the rows top of R and the rows b.
+func (f *folder) apply(top, b engine.Matrix) {
+	w, m, n := top.Rows, b.Rows, b.Cols
+	z, x, sum := engine.View(w, m, f.z), engine.View(w, n, f.x), engine.View(w, n, f.sum)
+	for i := range w {
+		copy(x.Row(i), top.Row(i))
+	}
+	for k := 0; k < m; k += roundoff.StripRows {
+		end := min(k+roundoff.StripRows, m)
+		f.be.Gemm(false, false, 1, z.Slice(0, w, k, end), b.Slice(k, end, 0, n), 0, sum)
+		vec.Axpy(1, sum.Data[:w*n], x.Data[:w*n])
+	}
+	for i := range w {
+		xi := x.Row(i)
+		for j := range i {
+			vec.Axpy(-vec.Dot(z.Row(i), z.Row(j)), x.Row(j), xi)
+		}
+		vec.Scale(f.tau[i], xi)
+		vec.Axpy(-1, xi, top.Row(i))
+	}
+	f.be.Gemm(true, false, -1, z, x, 1, b)
+}
