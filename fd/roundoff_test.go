@@ -18,8 +18,8 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 )
 
-// margin is the part of a pad that no error found exceeds: pads are proved for the worst roundings.
-const margin = 0.25
+// margin is the part of a pad that no error exceeds. A pad is a bound with a proof.
+const margin = 1
 
 // largest is the largest round-off found, as a part of its pad.
 type largest struct {
