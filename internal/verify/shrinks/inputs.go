@@ -108,4 +108,5 @@ func sign(i, j int) float64 {
 }
 
 // sizes are the sizes of entries.
-var sizes = []float64{1, 0.11155, 1e6, 1e-30, 1e140, 1e-100, 1e-140, 1e-150, 1e-155, 1e-160}
+var sizes = []float64{1, 0.11155, 1e6, 1e-30, 1e140, 1e-100, 1e-140, 1e-150, 1e-155, 1e-160,
+	1e147, 1e149, 1e-161, 1e-162, 1e-170, 1e-200, 1e-300, 1e-310}

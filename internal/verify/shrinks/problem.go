@@ -110,6 +110,11 @@ func (p *problem) feed(out *Report) error {
 	if r.IntN(2) == 0 {
 		c = 1
 	}
+	if r.IntN(12) == 0 {
+		if err := p.fade(c); err != nil {
+			return err
+		}
+	}
 	for range 1 + r.IntN(5) {
 		if err := p.append(c); err != nil {
 			return err
@@ -139,6 +144,29 @@ func (p *problem) feed(out *Report) error {
 			p.s = again
 		case 3:
 			p.read(out)
+		}
+	}
+	return nil
+}
+
+// fade appends many rows of one kind, one by one, with decays between.
+func (p *problem) fade(c float64) error {
+	r, x := p.r, make([]float64, p.d)
+	kind, n := inputs[r.IntN(len(inputs))], 50+r.IntN(300)
+	beta := []float64{1, 0.999, 0.5, 0.9, 1e-3, 1e-16}[r.IntN(6)]
+	every := 1 + r.IntN(4)
+	p.moves += fmt.Sprintf(" fade %d×%s·%g by %g every %d", n, kind.name, c, beta, every)
+	for i := range n {
+		kind.row(r, x, i, n, c)
+		if err := p.s.AppendRow(x); err != nil {
+			return err
+		}
+		p.k.addSquare(1, x)
+		if i%every == 0 {
+			if err := p.s.Decay(beta); err != nil {
+				return err
+			}
+			p.k.scale(beta)
 		}
 	}
 	return nil
@@ -236,6 +264,15 @@ func (p *problem) append(c float64) error {
 	for i := range times {
 		times[i] = f * []float64{1, 1, 0, 0.3, r.NormFloat64()}[r.IntN(5)]
 	}
+	if r.IntN(6) == 0 { // multiples far from 1
+		g := []float64{1e100, 1e-100, 1e140, 1e-140}[r.IntN(4)]
+		for j := range mu {
+			mu[j] /= g
+		}
+		for i := range times {
+			times[i] *= g
+		}
+	}
 	if err := p.s.AppendCentred(&sparse, times, mu); err != nil {
 		return err
 	}
@@ -269,6 +306,7 @@ func (p *problem) read(out *Report) {
 		out.False = append(out.False, fmt.Sprintf("not read: %v: %s", err, p))
 		return
 	}
+	p.live(out)
 	at, store, r := p.String(), p.store(), p.r
 	checkSpectrum(out, store, at, p.k, sp)
 	// ‖A‖²_F and the tail are rounded without a pad: see that they are near.

@@ -98,6 +98,7 @@ func Reduced(n, d, kind int, intercept bool, seed uint64, out *Report) {
 		}
 		ySum = ySum.plus(pair{y[i], 0})
 	}
+	lost := 1e-28 * float64(d) * k.trace().value() // the reference's own round-off
 	if intercept {
 		for i := range d {
 			for j, row := 0, k.row(i); j <= i; j++ {
@@ -124,18 +125,17 @@ func Reduced(n, d, kind int, intercept bool, seed uint64, out *Report) {
 	out.Problems++
 	for _, f := range fits {
 		l, ok := k.factored(f.Gamma)
-		if !ok {
+		if !ok || !(lost/f.Gamma <= 1e-9) {
 			continue
 		}
 		df := pair{float64(d), 0}.minus(l.inverseTrace().times(pair{f.Gamma, 0})).value()
-		known := 1e-28 * float64(d) * size.value() / f.Gamma // the reference's own round-off
 		e := f.EffectiveDimension
 		// Excess over half the width; 1 is the end of the interval.
 		what := "effective dimension"
 		if !(e.Hi-e.Lo <= 1e-3*float64(d)) {
 			what += ", wide"
 		}
-		out.check(what, fmt.Sprintf("γ=%g: [%v, %v], %v: %s", f.Gamma, e.Lo, e.Hi, df, at), math.Abs(df-(e.Lo+e.Hi)/2)-known, (e.Hi-e.Lo)/2)
+		out.check(what, fmt.Sprintf("γ=%g: [%v, %v], %v: %s", f.Gamma, e.Lo, e.Hi, df, at), math.Abs(df-(e.Lo+e.Hi)/2)-lost/f.Gamma, (e.Hi-e.Lo)/2)
 		if f.Method != "tridiagonal" && out.At["method "+f.Method] == "" {
 			out.At["method "+f.Method], out.Worst["method "+f.Method] = at, 0
 		}
@@ -143,6 +143,9 @@ func Reduced(n, d, kind int, intercept bool, seed uint64, out *Report) {
 		var off float64
 		for j, v := range want {
 			off = math.Hypot(off, v.minus(pair{f.Targets[0].Coef[j], 0}).value())
+		}
+		if !(lost/f.Gamma <= 1e-18) {
+			continue
 		}
 		out.check("‖x̂ − x*‖", fmt.Sprintf("γ=%g: %s", f.Gamma, at), off, f.Targets[0].ErrorBound*(1+1e-12)+1e-300)
 	}
