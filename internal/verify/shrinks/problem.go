@@ -331,6 +331,36 @@ func (p *problem) read(out *Report) {
 	}
 }
 
+// twice checks columns that are scaled twice, the first time by powers of two.
+func (p *problem) twice(out *Report, sp *fd.Spectrum, scale []float64) {
+	first, be := make([]float64, p.d), p.s.Config().Backend
+	for j := range first {
+		first[j] = math.Ldexp(1, p.r.IntN(40)-20)
+	}
+	half, err := sp.Scaled(first, be)
+	if err != nil {
+		return
+	}
+	q, err := half.Scaled(scale, be)
+	if err != nil {
+		return
+	}
+	k := p.k.clone()
+	k.divide(first)
+	k.divide(scale)
+	at, b, d := fmt.Sprintf("%s, scaled by %.3g and %.3g", p, first, scale), q.Bound, float64(p.d)
+	for _, v := range k.a {
+		if math.IsNaN(v.value()) || math.IsInf(v.value(), 0) {
+			return
+		}
+	}
+	checkSpectrum(out, "scaled", at, k, q)
+	e := trailing(k, q).trace().value()
+	out.check("‖AR⁻¹‖²_F, twice", at, k.trace().value()-b.Frobenius2, 16*eps*b.Frobenius2+1e-320)
+	out.check("tail, scaled twice", at, e-b.Tail, 2*d*b.RoundOff)
+	out.check("slack of the tail, twice", at, b.Tail-b.TailSlack-e, 2*d*b.RoundOff)
+}
+
 // scaled checks Scaled.
 func (p *problem) scaled(out *Report, sp *fd.Spectrum, scale []float64) {
 	at := fmt.Sprintf("%s, scaled by %.3g", p, scale)
@@ -350,6 +380,9 @@ func (p *problem) scaled(out *Report, sp *fd.Spectrum, scale []float64) {
 		if math.IsNaN(v.value()) || math.IsInf(v.value(), 0) {
 			return // out of the reference's range
 		}
+	}
+	if p.r.IntN(3) == 0 {
+		p.twice(out, sp, scale)
 	}
 	checkSpectrum(out, "scaled", at, k, q)
 	b, d := q.Bound, float64(p.d)

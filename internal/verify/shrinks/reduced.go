@@ -78,9 +78,9 @@ func (s symmetric) solve(b []pair) []pair {
 	return x
 }
 
-// Reduced checks the effective dimension and the error bound of [ridge.Exact] by a reduction to
-// tridiagonal form.
-func Reduced(n, d, kind int, intercept bool, seed uint64, out *Report) {
+// Reduced checks the effective dimension and the error bound of [ridge.Exact], which reduces AᵀA, or
+// AAᵀ, to tridiagonal form.
+func Reduced(factor ridge.Factor, n, d, kind int, intercept bool, seed uint64, out *Report) {
 	r, x, y := rand.New(rand.NewPCG(seed, 6)), make([]float64, n*d), make([]float64, n)
 	c := sizes[r.IntN(3)]
 	for i := range n {
@@ -112,14 +112,17 @@ func Reduced(n, d, kind int, intercept bool, seed uint64, out *Report) {
 	for _, f := range []float64{1, 1e-3, 1e-6, 1e-9, 1e-12, 1e-14} {
 		gammas = append(gammas, f*size.value()*(0.5+r.Float64()))
 	}
-	at := fmt.Sprintf("%d×%d %s·%g intercept=%v seed %d", n, d, inputs[kind].name, c, intercept, seed)
+	at := fmt.Sprintf("%v %d×%d %s·%g intercept=%v seed %d", factor, n, d, inputs[kind].name, c, intercept, seed)
 	src, err := dataset.FromDense(n, d, 1, x, y)
 	if err != nil {
 		panic(err)
 	}
-	fits, err := ridge.Exact(context.Background(), src, gammas, ridge.ExactOptions{Factor: ridge.Tridiagonal, Intercept: intercept})
+	fits, err := ridge.Exact(context.Background(), src, gammas, ridge.ExactOptions{Factor: factor, Intercept: intercept})
 	if err != nil {
 		out.Refused++
+		if out.At["refused: "+err.Error()] == "" {
+			out.At["refused: "+err.Error()], out.Worst["refused: "+err.Error()] = at, 0
+		}
 		return
 	}
 	out.Problems++
@@ -131,14 +134,11 @@ func Reduced(n, d, kind int, intercept bool, seed uint64, out *Report) {
 		df := pair{float64(d), 0}.minus(l.inverseTrace().times(pair{f.Gamma, 0})).value()
 		e := f.EffectiveDimension
 		// Excess over half the width; 1 is the end of the interval.
-		what := "effective dimension"
+		what := "effective dimension, " + f.Method
 		if !(e.Hi-e.Lo <= 1e-3*float64(d)) {
 			what += ", wide"
 		}
 		out.check(what, fmt.Sprintf("γ=%g: [%v, %v], %v: %s", f.Gamma, e.Lo, e.Hi, df, at), math.Abs(df-(e.Lo+e.Hi)/2)-lost/f.Gamma, (e.Hi-e.Lo)/2)
-		if f.Method != "tridiagonal" && out.At["method "+f.Method] == "" {
-			out.At["method "+f.Method], out.Worst["method "+f.Method] = at, 0
-		}
 		want := l.solve(cross)
 		var off float64
 		for j, v := range want {

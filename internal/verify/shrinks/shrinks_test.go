@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/ridge"
 )
 
 // thorough is the number of problems: FDRIDGE_THOROUGH, if that is a number above 1, else 100,000.
@@ -155,11 +156,27 @@ func TestReduced(t *testing.T) {
 	for _, d := range sizes {
 		for kind := range inputs {
 			for seed := range seeds {
-				if d > 100 && (seed > 1 || kind%3 != 1 && kind > 1) {
+				if d > 100 && (seed > 1 || kind%3 != 1 && kind != 9 && kind > 1) {
 					continue
 				}
-				Reduced(2*d+10, d, kind, seed%2 == 1, first()+seed, out)
+				Reduced(ridge.Tridiagonal, 2*d+10, d, kind, seed%2 == 1, first()+seed, out)
+				Reduced(ridge.Dual, d/2+2, d+1, kind, seed%2 == 1, first()+seed, out)
 			}
+		}
+	}
+	tell(t, out)
+}
+
+// TestLoss checks the measure of orthogonality.
+func TestLoss(t *testing.T) {
+	out := NewReport()
+	shapes := [][2]int{{1, 1}, {1, 1000}, {2, 64}, {40, 513}}
+	if os.Getenv("FDRIDGE_THOROUGH") != "" {
+		shapes = append(shapes, [][2]int{{1, 4096}, {2, 4096}, {257, 512}, {300, 1025}, {20, 4096}, {520, 600}, {256, 2049}}...)
+	}
+	for _, s := range shapes {
+		for kind := range 7 {
+			Loss(s[0], s[1], kind, first(), out)
 		}
 	}
 	tell(t, out)
