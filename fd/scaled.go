@@ -1,7 +1,6 @@
 package fd
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -105,28 +104,26 @@ func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64
 // Frobenius2 without ‖BR⁻¹‖²_F. Of D, as rounding has left it, each column has η + pad at most and
 // −pad at least, and all together Tail, to d·pad: those with some have Tail + 2d·pad at most.
 func (b Bound) scaled(scale []float64) Bound {
-	inverse := make([]float64, len(scale)) // of the squares, descending
-	for j, v := range scale {
-		inverse[j] = 1 / v / v
-	}
-	slices.SortFunc(inverse, func(v, w float64) int { return cmp.Compare(w, v) })
-	most := inverse[0] * (1 + 8*eps)
-	out := Bound{Shrinkage: b.Shrinkage * most, RoundOff: b.RoundOff * most, Rows: b.Rows, Tail: spread(b.Tail, b.Shrinkage, inverse)}
-	out.Frobenius2 = spread(b.Tail+2*float64(len(scale))*b.RoundOff, b.FD(), inverse) * (1 + 8*eps)
-	slices.Reverse(inverse)
-	out.TailSlack = math.Max(0, out.Tail-spread(b.Tail-b.TailSlack, b.Shrinkage, inverse))
+	ascending := slices.Sorted(slices.Values(scale))
+	least := ascending[0]
+	out := Bound{Shrinkage: b.Shrinkage / least / least * (1 + 8*eps), RoundOff: b.RoundOff / least / least * (1 + 8*eps), Rows: b.Rows}
+	out.Tail = spread(b.Tail, b.Shrinkage, ascending)
+	out.Frobenius2 = spread(b.Tail+2*float64(len(scale))*b.RoundOff, b.FD(), ascending) * (1 + 8*eps)
+	slices.Reverse(ascending)
+	out.TailSlack = math.Max(0, out.Tail-spread(b.Tail-b.TailSlack, b.Shrinkage, ascending))
 	return out
 }
 
-// spread is Σ eⱼ·weightⱼ for eⱼ that come to tail, at most eta each, dealt out from the first on.
-func spread(tail, eta float64, weight []float64) float64 {
+// spread returns Σ eⱼ/scaleⱼ² for eⱼ with the sum tail. The first ones are eta, as far as tail goes.
+// It divides twice, because 1/scale² may underflow.
+func spread(tail, eta float64, scale []float64) float64 {
 	var sum float64
-	for _, v := range weight {
+	for _, v := range scale {
 		e := math.Min(eta, tail)
 		if !(e > 0) {
 			break
 		}
-		sum, tail = sum+e*v, tail-e
+		sum, tail = sum+e/v/v, tail-e
 	}
 	return sum
 }

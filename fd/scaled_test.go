@@ -120,6 +120,24 @@ func TestScaledAlike(t *testing.T) {
 	}
 }
 
+// TestScaledFar: the bound of scaled columns holds for scales whose squares overflow or underflow.
+func TestScaledFar(t *testing.T) {
+	be := must(engine.Default())(t)
+	for _, size := range []float64{1e140, 1e-140} {
+		s := must(fd.New(fd.Config{Dim: 3, Size: 1, Backend: be, Store: fd.StoreRows}))(t)
+		check(t, s.Append(mat.NewDense(3, 3, []float64{size, 0, 0, 0, size, 0, 0, 0, size})))
+		p := must(s.Spectrum())(t)
+		for _, f := range []float64{1e-30, 1, 1e15, 1e21, 1e22, 1e30} {
+			f *= size
+			q := must(p.Scaled([]float64{f, f, f}, be))(t)
+			want := (size / f) * (size / f) // an eigenvalue of AᵀA, of which BᵀB has one at most
+			if b := q.Bound; !(b.FD() >= want) || !(b.FD() <= want*(1+1e-9)) || !(math.Abs(b.Tail-3*want) <= 1e-9*want) || !(b.Frobenius2 >= 3*want) {
+				t.Errorf("rows of %g divided by %g: %+v, want %g", size, f, b, want)
+			}
+		}
+	}
+}
+
 func TestScaledRefuses(t *testing.T) {
 	be := must(engine.Default())(t)
 	s := must(fd.New(fd.Config{Dim: 2, Size: 2}))(t)
