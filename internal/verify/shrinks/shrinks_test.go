@@ -36,6 +36,19 @@ func TestSmall(t *testing.T) {
 	tell(t, out)
 }
 
+// TestSpoiled checks random sketches whose eigenpairs are wrong.
+func TestSpoiled(t *testing.T) {
+	n := 100
+	if os.Getenv("FDRIDGE_THOROUGH") != "" {
+		n = thorough()
+	}
+	out := NewReport()
+	for seed := range uint64(n) {
+		RunSpoiled(first()+seed, out)
+	}
+	tell(t, out)
+}
+
 func tell(t *testing.T, out *Report) {
 	t.Helper()
 	t.Logf("%d problems, %d bounds, %d refused, %d lost", out.Problems, out.Bounds, out.Refused, out.Lost)
