@@ -45,7 +45,7 @@ func (c *largest) holds(t *testing.T) {
 }
 
 // TestRoundOff holds Bound.RoundOff: over many streams the part of E beyond
-// [0, η], measured in extended precision, stays below a quarter of the pad.
+// [0, η], measured in extended precision, stays below the pad.
 func TestRoundOff(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		var c largest

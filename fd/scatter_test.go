@@ -85,7 +85,7 @@ func scatterOf(t *rapid.T, be engine.Backend) (*fd.Sketch, *mat.Dense) {
 }
 
 // TestScatterLosesNothing: whatever was done η is 0, the rank is that of A, and the error is
-// within a quarter of the round-off that is booked.
+// within the round-off that is booked.
 func TestScatterLosesNothing(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		var c largest

@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/fd"
 )
 
-// TestWholeSpectrum: of a K that is known to the last bit the spectrum is off by no more than a
-// quarter of what it says, for spectra of every kind and more features than rows.
+// TestWholeSpectrum: of a K that is known to the last bit the spectrum is off by no more than
+// it says, for spectra of every kind and more features than rows.
 func TestWholeSpectrum(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		var c largest

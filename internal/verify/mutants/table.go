@@ -99,7 +99,7 @@ var table = []mutant{
 	{"scaled: more than η along a column", "fd/scaled.go",
 		"e := math.Min(eta, tail)", "e := tail", "fd", "^TestScaledBound$"},
 	{"scaled: ‖A‖² without what rounding has lost", "fd/scaled.go",
-		"spread(b.Tail+2*float64(len(scale))*b.RoundOff, b.FD(), inverse)", "spread(b.Tail, b.Shrinkage, inverse)", "fd", "^TestScaledLost$"},
+		"spread(b.Tail+2*float64(len(scale))*b.RoundOff, b.FD(), ascending)", "spread(b.Tail, b.Shrinkage, ascending)", "fd", "^TestScaledLost$"},
 	{"effective dimension: the tail of scaled columns is known", "ridge/internal/certify/dimension.go",
 		"left = (a.bound.Tail - a.bound.TailSlack) / eta", "left = a.bound.Tail / eta", "ridge", "^TestPenalizeCertificates$"},
 	{"penalty: the rounding of rows is not booked", "ridge/internal/rows/scaled.go",
