@@ -140,13 +140,12 @@ func Reduced(factor ridge.Factor, n, d, kind int, intercept bool, seed uint64, o
 		}
 		out.check(what, fmt.Sprintf("γ=%g: [%v, %v], %v: %s", f.Gamma, e.Lo, e.Hi, df, at), math.Abs(df-(e.Lo+e.Hi)/2)-lost/f.Gamma, (e.Hi-e.Lo)/2)
 		want := l.solve(cross)
-		var off float64
+		var off, length float64
 		for j, v := range want {
 			off = math.Hypot(off, v.minus(pair{f.Targets[0].Coef[j], 0}).value())
+			length = math.Hypot(length, v.value())
 		}
-		if !(lost/f.Gamma <= 1e-18) {
-			continue
-		}
-		out.check("‖x̂ − x*‖", fmt.Sprintf("γ=%g: %s", f.Gamma, at), off, f.Targets[0].ErrorBound*(1+1e-12)+1e-300)
+		known := 1e-2 * lost / f.Gamma * length
+		out.check("‖x̂ − x*‖, "+f.Method, fmt.Sprintf("γ=%g, less %g: %s", f.Gamma, known, at), off-known, f.Targets[0].ErrorBound+1e-300)
 	}
 }
