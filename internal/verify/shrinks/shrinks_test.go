@@ -181,8 +181,10 @@ func TestReduced(t *testing.T) {
 				if d > 100 && (seed > 1 || kind%3 != 1 && kind != 9 && kind > 1) {
 					continue
 				}
-				Reduced(ridge.Tridiagonal, 2*d+10, d, kind, seed%2 == 1, first()+seed, out)
-				Reduced(ridge.Dual, d/2+2, d+1, kind, seed%2 == 1, first()+seed, out)
+				for _, wrong := range []bool{false, true} {
+					Reduced(ridge.Tridiagonal, 2*d+10, d, kind, seed%2 == 1, wrong, first()+seed, out)
+					Reduced(ridge.Dual, d/2+2, d+1, kind, seed%2 == 1, wrong, first()+seed, out)
+				}
 			}
 		}
 	}
