@@ -103,10 +103,11 @@ func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64
 // scaled is the bound on A·R⁻¹ without what the arithmetic of making the new rows adds, and in
 // Frobenius2 without ‖BR⁻¹‖²_F. Of D, as rounding has left it, each column has η + pad at most and
 // −pad at least, and all together Tail, to d·pad: those with some have Tail + 2d·pad at most.
+// The quotients may be denormal, for which RoundOff has 2⁻¹⁰²² more.
 func (b Bound) scaled(scale []float64) Bound {
 	ascending := slices.Sorted(slices.Values(scale))
 	least := ascending[0]
-	out := Bound{Shrinkage: b.Shrinkage / least / least * (1 + 8*eps), RoundOff: b.RoundOff / least / least * (1 + 8*eps), Rows: b.Rows}
+	out := Bound{Shrinkage: b.Shrinkage / least / least * (1 + 8*eps), RoundOff: b.RoundOff/least/least*(1+8*eps) + 0x1p-1022, Rows: b.Rows}
 	out.Tail = spread(b.Tail, b.Shrinkage, ascending)
 	out.Frobenius2 = spread(b.Tail+2*float64(len(scale))*b.RoundOff, b.FD(), ascending) * (1 + 8*eps)
 	slices.Reverse(ascending)

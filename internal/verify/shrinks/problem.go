@@ -343,7 +343,9 @@ func (p *problem) read(out *Report) {
 	out.check("‖A‖²_F, "+store, at, math.Abs(b.Frobenius2-p.k.trace().value()), 2*b.RoundOff)
 	m := min(p.s.Size(), p.d)
 	values := p.k.eigenvalues()
-	for k := 0; k <= m && b.Shrinkage > 0; k++ {
+	// Wrong eigenvalues make η larger, which RoundOff does not measure and need not.
+	_, wrong := p.s.Config().Backend.(*spoiled)
+	for k := 0; k <= m && b.Shrinkage > 0 && !wrong; k++ {
 		tail := tailOf(values, k)
 		out.check("η, "+store, at, b.Shrinkage, tail/float64(m+1-k)+4*float64(p.d)*b.RoundOff)
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -79,8 +80,8 @@ func (s symmetric) solve(b []pair) []pair {
 }
 
 // Reduced checks the effective dimension and the error bound of [ridge.Exact], which reduces AᵀA, or
-// AAᵀ, to tridiagonal form.
-func Reduced(factor ridge.Factor, n, d, kind int, intercept bool, seed uint64, out *Report) {
+// AAᵀ, to tridiagonal form. wrong asks for a backend whose T and Q are wrong.
+func Reduced(factor ridge.Factor, n, d, kind int, intercept, wrong bool, seed uint64, out *Report) {
 	r, x, y := rand.New(rand.NewPCG(seed, 6)), make([]float64, n*d), make([]float64, n)
 	c := sizes[r.IntN(3)]
 	for i := range n {
@@ -117,7 +118,17 @@ func Reduced(factor ridge.Factor, n, d, kind int, intercept bool, seed uint64, o
 	if err != nil {
 		panic(err)
 	}
-	fits, err := ridge.Exact(context.Background(), src, gammas, ridge.ExactOptions{Factor: factor, Intercept: intercept})
+	opts := ridge.ExactOptions{Factor: factor, Intercept: intercept}
+	if wrong {
+		be, err := engine.Default()
+		if err != nil {
+			panic(err)
+		}
+		w := &spoiled{be, r, math.Pow(10, -4-11*r.Float64()), r.IntN(6)}
+		at += fmt.Sprintf(" spoiled %d by %.2g", w.how, w.off)
+		opts.Backend = w
+	}
+	fits, err := ridge.Exact(context.Background(), src, gammas, opts)
 	if err != nil {
 		out.Refused++
 		if out.At["refused: "+err.Error()] == "" {
@@ -140,13 +151,12 @@ func Reduced(factor ridge.Factor, n, d, kind int, intercept bool, seed uint64, o
 		}
 		out.check(what, fmt.Sprintf("γ=%g: [%v, %v], %v: %s", f.Gamma, e.Lo, e.Hi, df, at), math.Abs(df-(e.Lo+e.Hi)/2)-lost/f.Gamma, (e.Hi-e.Lo)/2)
 		want := l.solve(cross)
-		var off float64
+		var off, length float64
 		for j, v := range want {
 			off = math.Hypot(off, v.minus(pair{f.Targets[0].Coef[j], 0}).value())
+			length = math.Hypot(length, v.value())
 		}
-		if !(lost/f.Gamma <= 1e-18) {
-			continue
-		}
-		out.check("‖x̂ − x*‖", fmt.Sprintf("γ=%g: %s", f.Gamma, at), off, f.Targets[0].ErrorBound*(1+1e-12)+1e-300)
+		known := 1e-2 * lost / f.Gamma * length
+		out.check("‖x̂ − x*‖, "+f.Method, fmt.Sprintf("γ=%g, less %g: %s", f.Gamma, known, at), off-known, f.Targets[0].ErrorBound+1e-300)
 	}
 }

@@ -10,25 +10,31 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// thorough is the number of problems: FDRIDGE_THOROUGH, if that is a number above 1, else 100,000.
-func thorough() int {
-	if n, err := strconv.Atoi(os.Getenv("FDRIDGE_THOROUGH")); err == nil && n > 1 {
-		return n
+// cases returns the number of random problems of each kind: FDRIDGE_SHRINKS_CASES, or 3,000 if
+// FDRIDGE_THOROUGH is set, else 100. all reports whether the largest problems are to be tried, too.
+func cases() (n int, all bool) {
+	if n, err := strconv.Atoi(os.Getenv("FDRIDGE_SHRINKS_CASES")); err == nil {
+		return n, true
 	}
-	return 100_000
+	if thorough() {
+		return 3000, false
+	}
+	return 100, false
 }
 
+func thorough() bool {
+	return os.Getenv("FDRIDGE_THOROUGH") != "" || os.Getenv("FDRIDGE_SHRINKS_CASES") != ""
+}
+
+// first returns the first seed, FDRIDGE_SHRINKS_SEED.
 func first() uint64 {
-	n, _ := strconv.ParseUint(os.Getenv("FDRIDGE_SEED"), 10, 64)
+	n, _ := strconv.ParseUint(os.Getenv("FDRIDGE_SHRINKS_SEED"), 10, 64)
 	return n
 }
 
 // TestSmall checks random sketches of up to 40 columns.
 func TestSmall(t *testing.T) {
-	n := 100
-	if os.Getenv("FDRIDGE_THOROUGH") != "" {
-		n = thorough()
-	}
+	n, _ := cases()
 	out := NewReport()
 	for seed := range uint64(n) {
 		Run(first()+seed, out)
@@ -38,10 +44,7 @@ func TestSmall(t *testing.T) {
 
 // TestSpoiled checks random sketches whose eigenpairs are wrong.
 func TestSpoiled(t *testing.T) {
-	n := 100
-	if os.Getenv("FDRIDGE_THOROUGH") != "" {
-		n = thorough()
-	}
+	n, _ := cases()
 	out := NewReport()
 	for seed := range uint64(n) {
 		RunSpoiled(first()+seed, out)
@@ -68,15 +71,18 @@ func tell(t *testing.T, out *Report) {
 // TestLarge checks sketches of many columns along chosen directions.
 func TestLarge(t *testing.T) {
 	out := NewReport()
-	if os.Getenv("FDRIDGE_THOROUGH") == "" {
+	if !thorough() {
 		Large{Kind: "equal then diagonal", Rows: 200, Size: 0.11155, Config: fd.Config{Dim: 128, Size: 8, ShrinkRows: 1, Store: fd.StoreRows}, Iterations: 3}.Run(1, out)
 		Large{Kind: "hadamard", Rows: 128, Size: 1, Config: fd.Config{Dim: 128, Size: 8, ShrinkRows: 8, Store: fd.StoreRows, Shrink: fd.SVD}, Iterations: 3}.Run(1, out)
 		Large{Kind: "equal then diagonal", Rows: 200, Size: 0.11155, Config: fd.Config{Dim: 128, Size: 8, ShrinkRows: 8, Store: fd.StoreScatter}, Iterations: 3}.Run(1, out)
 		tell(t, out)
 		return
 	}
-	seed := first()
-	for _, d := range []int{64, 128, 320, 640, 1600} {
+	seed, sizes := first(), []int{64, 128}
+	if _, all := cases(); all {
+		sizes = append(sizes, 320, 640, 1600)
+	}
+	for _, d := range sizes {
 		for _, kind := range []string{"equal", "equal then diagonal", "hadamard", "lattice", "repeated", "graded rows", "growing rows", "nearly equal", "rank one"} {
 			for _, c := range configurations(d) {
 				seed++
@@ -120,7 +126,7 @@ func configurations(d int) (out []fd.Config) {
 
 // TestHuge checks the sketches of the issue that found pads exceeded, and one of 4096 columns.
 func TestHuge(t *testing.T) {
-	if os.Getenv("FDRIDGE_THOROUGH") == "" {
+	if _, all := cases(); !all {
 		t.Skip("takes minutes")
 	}
 	out := NewReport()
@@ -143,7 +149,7 @@ func TestHuge(t *testing.T) {
 func TestWhole(t *testing.T) {
 	out := NewReport()
 	sizes, seeds := []int{1, 2, 3, 16, 33, 130}, uint64(1)
-	if os.Getenv("FDRIDGE_THOROUGH") != "" {
+	if thorough() {
 		sizes, seeds = []int{1, 2, 3, 4, 5, 8, 16, 24, 33, 40, 64, 80, 130, 256, 300, 640}, 3
 	}
 	for _, d := range sizes {
@@ -163,8 +169,11 @@ func TestWhole(t *testing.T) {
 func TestReduced(t *testing.T) {
 	out := NewReport()
 	sizes, seeds := []int{1, 2, 3, 8, 20}, uint64(1)
-	if os.Getenv("FDRIDGE_THOROUGH") != "" {
-		sizes, seeds = []int{1, 2, 3, 4, 5, 8, 13, 20, 33, 64, 130, 300}, 6
+	if thorough() {
+		sizes, seeds = []int{1, 2, 3, 4, 5, 8, 13, 20, 33}, 6
+	}
+	if _, all := cases(); all {
+		sizes = append(sizes, 64, 130, 300)
 	}
 	for _, d := range sizes {
 		for kind := range inputs {
@@ -172,8 +181,10 @@ func TestReduced(t *testing.T) {
 				if d > 100 && (seed > 1 || kind%3 != 1 && kind != 9 && kind > 1) {
 					continue
 				}
-				Reduced(ridge.Tridiagonal, 2*d+10, d, kind, seed%2 == 1, first()+seed, out)
-				Reduced(ridge.Dual, d/2+2, d+1, kind, seed%2 == 1, first()+seed, out)
+				for _, wrong := range []bool{false, true} {
+					Reduced(ridge.Tridiagonal, 2*d+10, d, kind, seed%2 == 1, wrong, first()+seed, out)
+					Reduced(ridge.Dual, d/2+2, d+1, kind, seed%2 == 1, wrong, first()+seed, out)
+				}
 			}
 		}
 	}
@@ -184,7 +195,7 @@ func TestReduced(t *testing.T) {
 func TestLoss(t *testing.T) {
 	out := NewReport()
 	shapes := [][2]int{{1, 1}, {1, 1000}, {2, 64}, {40, 513}}
-	if os.Getenv("FDRIDGE_THOROUGH") != "" {
+	if thorough() {
 		shapes = append(shapes, [][2]int{{1, 4096}, {2, 4096}, {257, 512}, {300, 1025}, {20, 4096}, {520, 600}, {256, 2049}}...)
 	}
 	for _, s := range shapes {
