@@ -91,7 +91,7 @@ var table = []mutant{
 	{"scaled: η of the largest scale", "fd/scaled.go",
 		"least := ascending[0]", "least := ascending[len(ascending)-1]", "fd", "^TestScaled$"},
 	{"scaled: round-off as it was", "fd/scaled.go",
-		"RoundOff: b.RoundOff / least / least", "RoundOff: b.RoundOff", "fd", "^TestScaledBound$"},
+		"RoundOff: b.RoundOff/least/least*(1+8*eps)", "RoundOff: b.RoundOff", "fd", "^TestScaledBound$"},
 	{"scaled: the least tail for the most", "fd/scaled.go",
 		"\tslices.Reverse(ascending)\n", "\n", "fd", "^TestScaled$"},
 	{"scaled: the tail is known", "fd/scaled.go",

@@ -53,11 +53,10 @@ var inputs = []struct {
 			x[j] = f * (1 + 1/float64(j+1))
 		}
 	}},
-	{"repeated", func(r *rand.Rand, x []float64, i, _ int, c float64) {
-		f := uint64(i % 3)
-		r = rand.New(rand.NewPCG(f, 9))
+	{"repeated", func(_ *rand.Rand, x []float64, i, _ int, c float64) {
+		same := rand.New(rand.NewPCG(uint64(i%3), 9))
 		for j := range x {
-			x[j] = c * r.NormFloat64()
+			x[j] = c * same.NormFloat64()
 		}
 	}},
 	{"lattice", func(r *rand.Rand, x []float64, _, _ int, c float64) {
