@@ -63,14 +63,15 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 		apart = math.Max(apart, math.Abs(e-above))
 		shortfall = math.Max(shortfall, above-e)
 	}
-	phi := x.weighted(omega, above)
+	// The entries of Ω are off by what Loss bounds, which is far below eps.
+	phi := x.weighted(omega, above) + orthogonal.RoundOff(be, r, n)*(largest+above)
 	coupling := phi*(1+apart/above) + phi*(phi/above)
 	size := largest + above
 
 	lost := x.rounding(above, skew, size)
 	pad = math.Max(math.Max(above, most)*(1+8*eps)-x.delta, 0) + coupling
 	pad = (pad + lost.squares) * inflate
-	drift = (shortfall + 3*skew*size + 2*eps*above + lost.gram) * inflate
+	drift = (shortfall + 3*skew*size + 4*eps*above + lost.gram) * inflate
 	return pad, drift
 }
 

@@ -72,8 +72,17 @@ func Loss(be engine.Backend, v, omega engine.Matrix, work []float64) float64 {
 			}
 		}
 	}
-	off := 2 * (be.Accuracy().Dot(v.Cols) + engine.Roundings + 4) * eps * math.Sqrt(1.5*float64(r)*o.lows)
-	return (math.Sqrt(math.Max(norm2, 0))*(1+float64(r)*float64(r)*eps) + off) * inflate
+	return math.Sqrt(math.Max(norm2, 0))*(1+float64(r)*float64(r)*eps)*inflate + roundOff(be, r, v.Cols, o.lows)
+}
+
+// RoundOff bounds, in Frobenius norm, what the entries that Loss writes are off by, for r×k vectors.
+func RoundOff(be engine.Backend, r, k int) float64 {
+	return roundOff(be, r, k, float64(r)*float64(k)*0x1p-54) // entries of L are at most 2⁻²⁷
+}
+
+// roundOff is RoundOff for ‖L‖²_F = lows.
+func roundOff(be engine.Backend, r, k int, lows float64) float64 {
+	return 2 * (be.Accuracy().Dot(k) + engine.Roundings + 4) * eps * math.Sqrt(1.5*float64(r)*lows) * inflate
 }
 
 // A multiplier multiplies blocks of rows with each other.
