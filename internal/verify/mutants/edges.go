@@ -11,7 +11,7 @@ var edges = []mutant{
 	{"live: intervals leave no time between them", "live/run.go",
 		"10*time.Since(begun)", "time.Since(begun)", "live", "^TestIntervalsLeaveTime$"},
 	{"live: an error of the last write is dropped", "live/run.go",
-		"s.result = errors.Join(err, s.interval(s.Sketch, why))", "_, s.result = s.interval(s.Sketch, why), err", "live", "^TestLastWriteFails$"},
+		"s.result = errors.Join(err, s.interval(s.Sketch, why))", "_, s.result = s.interval(s.Sketch, why), errors.Join(err)", "live", "^TestLastWriteFails$"},
 	{"clock: a time so long ago wraps around", "ridge/clock.go",
 		"if nanos < noTime+int64(by) {", "if nanos < noTime {", "ridge", "^TestWindowLongerThanTime$"},
 	{"window message: sketches of another shape", "ridge/windowdecode.go",
