@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
@@ -44,6 +45,7 @@ func (e *evaluation) choosing() {
 		if _, short := errors.AsType[*ridge.NotConvergedError](err); !short && e.refused(name, err) {
 			continue
 		}
+		gammas, truths := remaining(r.Choice.Path, gammas, truths)
 		for i, f := range r.Choice.Path {
 			e.certificate(name, f, truths[i])
 		}
@@ -125,4 +127,15 @@ func (e *evaluation) leftOut(gamma float64) (scores, scale []*big.Float) {
 		scores[j], scale[j] = scores[j].Quo(scores[j], rows), scale[j].Quo(scale[j], rows)
 	}
 	return scores, scale
+}
+
+// remaining returns the gammas of a path, and their solutions: a candidate at which the system is
+// singular was left out.
+func remaining(path []*ridge.Solution, gammas []float64, truths []*refbig.Solution) (in []float64, exact []*refbig.Solution) {
+	for i, gamma := range gammas {
+		if slices.ContainsFunc(path, func(f *ridge.Solution) bool { return f.Gamma == gamma }) {
+			in, exact = append(in, gamma), append(exact, truths[i])
+		}
+	}
+	return in, exact
 }
