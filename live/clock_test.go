@@ -93,6 +93,9 @@ func TestIntervalsLeaveTime(t *testing.T) {
 						t.Errorf("an interval that takes %v: the next ends %v later, want %v", takes, got, want)
 					}
 				}
+				if i.End != "" {
+					return nil // the reader waits for the sketch's lock here, and a bubble's clock stops meanwhile
+				}
 				time.Sleep(takes)
 				if ended = time.Now(); count == 4 {
 					cancel()
