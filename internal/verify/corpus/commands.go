@@ -19,10 +19,12 @@ type entry struct {
 // A command is one command line.
 type command struct {
 	args   []string
-	exit   int    // that it must have
-	ranks  int    // under mpirun; 0: alone
-	stdout string // the file that it prints to, "" for none
-	until  string // the file whose appearance has it interrupted, "" for none
+	exit   int      // that it must have
+	ranks  int      // under mpirun; 0: alone
+	stdin  string   // the file that it reads as standard input, "" for none
+	stdout string   // the file that it prints to, "" for none
+	until  string   // the file whose appearance has it interrupted, "" for none
+	timed  []string // the files in which it writes the times at which rows came
 }
 
 // byRanks reports whether the entry needs mpirun.
@@ -71,12 +73,16 @@ func parseCommand(words []string) (command, error) {
 			c.exit, err = strconv.Atoi(value)
 		case "ranks":
 			c.ranks, err = strconv.Atoi(value)
+		case "stdin":
+			c.stdin = value
 		case "stdout":
 			c.stdout = value
 		case "until":
 			c.until = value
+		case "timed":
+			c.timed = strings.Split(value, ",")
 		default:
-			err = fmt.Errorf("%q is none of exit, ranks, stdout, until", name)
+			err = fmt.Errorf("%q is none of exit, ranks, stdin, stdout, until, timed", name)
 		}
 		if err != nil {
 			return c, err

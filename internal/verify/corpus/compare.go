@@ -11,41 +11,55 @@ import (
 	"strings"
 )
 
-// differences says what one outcome has that another has not, or has otherwise, a line
-// for each stream or file.
-func differences(a, b outcome) []string {
+// A finding is a stream or a file that differs.
+type finding struct {
+	where    string // its name
+	line     int    // the first line that differs, from 1; 0: the file is binary, or there is one alone
+	old, new string // of that line, what is around the first difference; else what there is
+	detail   string // all of this in words
+}
+
+func (f finding) String() string { return f.where + ": " + f.detail }
+
+// differences returns a finding for each stream or file that differs or that one outcome
+// lacks.
+func differences(a, b outcome) []finding {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
-	var out []string
+	var out []finding
 	for _, name := range all.names() {
 		x, inA := a[name]
 		y, inB := b[name]
+		f := finding{where: name}
 		switch {
 		case !inB:
-			out = append(out, name+": OLD only")
+			f.old, f.new, f.detail = "there", "absent", "OLD only"
 		case !inA:
-			out = append(out, name+": NEW only")
+			f.old, f.new, f.detail = "absent", "there", "NEW only"
 		default:
-			if d := difference(normalise(x), normalise(y)); d != "" {
-				out = append(out, name+": "+d)
-			}
+			f.compare(normalise(x), normalise(y))
+		}
+		if f.detail != "" {
+			out = append(out, f)
 		}
 	}
 	return out
 }
 
-// difference says where two texts differ first and in how many lines, or where two
-// binary files do; "" where they are the same.
-func difference(a, b []byte) string {
+// compare finds where two texts differ first and in how many lines, or where two binary
+// files do. detail stays empty if they are the same.
+func (f *finding) compare(a, b []byte) {
 	if bytes.Equal(a, b) {
-		return ""
+		return
 	}
 	if bytes.IndexByte(a, 0) >= 0 || bytes.IndexByte(b, 0) >= 0 {
 		i := 0
 		for i < min(len(a), len(b)) && a[i] == b[i] {
 			i++
 		}
-		return fmt.Sprintf("%d and %d bytes, they differ from byte %d on", len(a), len(b), i)
+		f.old, f.new = byteAt(a, i), byteAt(b, i)
+		f.detail = fmt.Sprintf("%d and %d bytes, they differ from byte %d on", len(a), len(b), i)
+		return
 	}
 	x, y := strings.Split(string(a), "\n"), strings.Split(string(b), "\n")
 	first, lines := -1, max(len(x), len(y))-min(len(x), len(y))
@@ -58,10 +72,21 @@ func difference(a, b []byte) string {
 		}
 	}
 	if first < 0 {
-		return fmt.Sprintf("%d and %d lines, the first ones the same", len(x), len(y))
+		f.old, f.new = fmt.Sprintf("%d lines", len(x)), fmt.Sprintf("%d lines", len(y))
+		f.detail = fmt.Sprintf("%d and %d lines, the first ones the same", len(x), len(y))
+		return
 	}
-	where := fmt.Sprintf("%d lines, the first %d%s", lines, first+1, field(x, first))
-	return fmt.Sprintf("%s: %s | %s%s", where, around(x[first], y[first]), around(y[first], x[first]), apart(x[first], y[first]))
+	f.line, f.old, f.new = first+1, around(x[first], y[first]), around(y[first], x[first])
+	where := fmt.Sprintf("%d lines, the first %d%s", lines, f.line, field(x, first))
+	f.detail = fmt.Sprintf("%s: %s | %s%s", where, f.old, f.new, apart(x[first], y[first]))
+}
+
+// byteAt describes a byte of a binary file.
+func byteAt(b []byte, i int) string {
+	if i >= len(b) {
+		return fmt.Sprintf("%d bytes", len(b))
+	}
+	return fmt.Sprintf("byte %d: %02x", i, b[i])
 }
 
 // name is a field of JSON at the begin of a line.

@@ -2,9 +2,12 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestCommands: the corpus can be read, and each entry is called something else, reads
@@ -29,7 +32,7 @@ func TestCommands(t *testing.T) {
 		}
 		for _, c := range e.commands {
 			lines++
-			for _, word := range strings.FieldsFunc(strings.Join(c.args, ","), func(r rune) bool { return r == ',' }) {
+			for _, word := range strings.FieldsFunc(strings.Join(append(c.args, c.stdin), ","), func(r rune) bool { return r == ',' }) {
 				if strings.HasPrefix(word, "in/") && !slices.Contains(there, word) {
 					t.Errorf("%s: there is no %s", e.name, word)
 				}
@@ -43,12 +46,12 @@ func TestCommands(t *testing.T) {
 
 // TestParse: what words before a command line say.
 func TestParse(t *testing.T) {
-	all, err := parse("# a comment\nname of it\n\texit=2 ranks=3 stdout=F until=G fit --gamma auto:1=2\n")
+	all, err := parse("# a comment\nname of it\n\texit=2 ranks=3 stdin=E stdout=F until=G timed=H,I fit --gamma auto:1=2\n")
 	if err != nil || len(all) != 1 || all[0].name != "name of it" || !all[0].byRanks() {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	c := all[0].commands[0]
-	if c.exit != 2 || c.ranks != 3 || c.stdout != "F" || c.until != "G" || strings.Join(c.args, " ") != "fit --gamma auto:1=2" {
+	if c.exit != 2 || c.ranks != 3 || c.stdin != "E" || !slices.Equal(c.timed, []string{"H", "I"}) || c.stdout != "F" || c.until != "G" || strings.Join(c.args, " ") != "fit --gamma auto:1=2" {
 		t.Errorf("%+v", c)
 	}
 	for _, text := range []string{"\tfit\n", "a\n\tspeed=1 fit\n", "a\n\texit=x fit\n", "a\n\texit=1\n"} {
@@ -72,17 +75,19 @@ func TestMade(t *testing.T) {
 func TestIgnored(t *testing.T) {
 	for name, c := range map[string][2]string{
 		"fields":  {"{\n  \"total_seconds\": 1.5e-3,\n  \"n\": 3\n}", "{\n  \"total_seconds\": null,\n  \"n\": 3\n}"},
+		"live":    {`{"time":"2026-11-23T08:47:50.326Z","rows":9,"rows_per_second":7873.7}`, `{"time":"2026-11-24T08:47:50Z","rows":9,"rows_per_second":78}`},
 		"last":    {`{"n":3,"seconds":2}`, `{"n":3,"seconds":3}`},
 		"string":  {`{"go": "go1 \"x\"", "n": 3}`, `{"go": "go2", "n": 3}`},
 		"object":  {"{\"modules\": {\n\"a\": \"v1\"\n}, \"n\": 3}", "{\"modules\": {\"b\": \"v2\"}, \"n\": 3}"},
 		"text":    {"read 3 time(s) in 0.01 s on purego (avx2), 30 MiB at most", "read 3 time(s) in 12.51 s on purego (avx2), 112 MiB at most"},
+		"lock":    {"process 1826 on vm", "process 18420 on another"},
 		"ranks":   {"rank  rows  seconds  of which communicating  sent  received\n0     5     0.15     0.05 (34 %)             2 MB  3 MB\n", "rank  rows  seconds  of which communicating  sent  received\n0     5     10.15    0.05 (0.4 %)            2 MB  3 MB\n"},
 		"page":    {"<!DOCTYPE html>\n<dt>Time</dt><dd>1 s</dd><footer>Made by fdridge v1.</footer>", "<!DOCTYPE html>\n<dt>Time</dt><dd>2 s</dd><footer>Made by fdridge v2.</footer>"},
 		"planned": {"planned from 3 rows; 9 GFLOP/s\n→ exact 5 MiB 2.3e-05 s yes\n  newton 3\n\nexact reaches the tolerance soonest\n", "planned from 3 rows; 11 GFLOP/s\n  exact    6 MiB 2 s     yes\n\ncg reaches the tolerance soonest; newton is next\n"},
 		"paper":   {"# fdridge: v1\n# n: 3\nsee ridge.Estimator.Bounds;\n", "# fdridge: v2\n# n: 3\nsee paper.Estimator.Bounds;\n"},
 	} {
-		if d := difference(normalise([]byte(c[0])), normalise([]byte(c[1]))); d != "" {
-			t.Errorf("%s: %s", name, d)
+		if d := differences(outcome{name: []byte(c[0])}, outcome{name: []byte(c[1])}); d != nil {
+			t.Error(d)
 		}
 	}
 }
@@ -112,11 +117,11 @@ func TestDifferences(t *testing.T) {
 		"ck: NEW only": change("ck", nil),
 		"m: 1 lines":   change("m", []byte("galerkin in 0.01 s")),
 	} {
-		if d := differences(base, other); len(d) != 1 || !strings.HasPrefix(d[0], want) {
+		if d := differences(base, other); len(d) != 1 || !strings.HasPrefix(d[0].String(), want) {
 			t.Errorf("%q, want %q", d, want)
 		}
 	}
-	if d := differences(change("ck", nil), base); len(d) != 1 || d[0] != "ck: OLD only" {
+	if d := differences(change("ck", nil), base); len(d) != 1 || d[0].String() != "ck: OLD only" {
 		t.Errorf("%q", d)
 	}
 }
@@ -129,5 +134,41 @@ func TestAsExpected(t *testing.T) {
 	}
 	if err := e.asExpected(outcome{"line 2, exit code": []byte("1\n")}); err == nil {
 		t.Error("another exit code is taken")
+	}
+}
+
+// TestMaskTimes: the times in the file of a window and its checksum are no difference;
+// any other byte is one.
+func TestMaskTimes(t *testing.T) {
+	from := time.Now()
+	to := from.Add(time.Second)
+	file := func(at time.Time, rest ...byte) []byte {
+		b := binary.LittleEndian.AppendUint64([]byte("window\x00"), uint64(at.UnixNano()))
+		return maskTimes(append(b, rest...), from, to)
+	}
+	base := file(from, 7, 1, 2, 3, 4)
+	if !bytes.Equal(base, file(from.Add(time.Millisecond), 7, 5, 6, 7, 8)) {
+		t.Error("a time within the run, or the checksum, differs")
+	}
+	if bytes.Equal(base, file(from, 8, 1, 2, 3, 4)) || bytes.Equal(base, file(from.Add(-time.Hour), 7, 1, 2, 3, 4)) {
+		t.Error("another byte, or a time before the run, is not told")
+	}
+}
+
+// TestPrintTable: each stream that differs is a row, with its line and both texts.
+func TestPrintTable(t *testing.T) {
+	var b strings.Builder
+	a, other := outcome{"line 1, stdout": []byte("a\nb 1\n"), "x.fd": {0, 1}}, outcome{"line 1, stdout": []byte("a\nb 2\n"), "x.fd": {0, 2}}
+	table := []verdict{{name: "first", findings: differences(a, other)}, {name: "second", failed: errors.New("OLD: killed")}}
+	if err := printTable(&b, table); err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for line := range strings.Lines(b.String()) {
+		rows = append(rows, strings.Join(strings.Fields(line), " "))
+	}
+	want := []string{"", "entry stream or file line OLD NEW", "first line 1, stdout 2 b 1 b 2", "first x.fd byte 1: 01 byte 1: 02", "second failed OLD: killed"}
+	if !slices.Equal(rows, want) {
+		t.Errorf("%q, want %q", rows, want)
 	}
 }

@@ -2,17 +2,20 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // ignored are the fields of JSON that are about time, speed, memory and place: of the
 // report of fit and solve, the table of ranks, the plan, the paper's report and its
 // figures. bytes is a plan's memory, which counts the program as it stands; best and
-// reason are its choice, which the speed decides.
+// reason are its choice, which the speed decides. time and rows_per_second are of an
+// interval of a live sketch.
 var ignored = []string{
 	"sketch_seconds", "total_seconds", "open_seconds", "seconds", "peak_rss_bytes",
-	"communicating_seconds", "communicating_share",
+	"communicating_seconds", "communicating_share", "time", "rows_per_second",
 	"gemm_gflops", "read_gigabytes_per_second", "fresh_gigabytes_per_second", "bytes", "best", "reason",
 	"version", "cpu", "platform", "go", "modules",
 }
@@ -32,6 +35,7 @@ var fields = replace(`"(`+strings.Join(ignored, "|")+`)":\s*(-?[\d.]+(?:e[+-]?\d
 var words = []rule{
 	replace(`\bin \d+\.\d+ s\b`, "in ~ s"),
 	replace(`\d+ MiB at most`, "~ MiB at most"),
+	replace(`^process \d+ on .*`, "process ~"), // a lock that a checkpoint leaves
 	replace(`rank +rows +seconds +of which communicating +sent +received`, "rank rows seconds of which communicating sent received"),
 	replace(`(?m)^(\d+) +(\d+) +\d+\.\d\d +\d+\.\d\d \([^)]*\) +`, "$1 $2 ~ ~ "),
 }
@@ -84,4 +88,25 @@ func normalise(b []byte) []byte {
 		b = r.pattern.ReplaceAll(b, []byte(r.with))
 	}
 	return b
+}
+
+// checksum is the length of the checksum that ends the file of a sketch.
+const checksum = 4
+
+// maskTimes returns the file of a sketch without the times at which its rows came and
+// without its checksum. A time is 8 bytes, little-endian nanoseconds since 1970, between
+// from and to. All other bytes are kept.
+func maskTimes(b []byte, from, to time.Time) []byte {
+	out := bytes.Clone(b)
+	for i := 0; i+8 <= len(out); {
+		t := int64(binary.LittleEndian.Uint64(out[i:]))
+		if t < from.UnixNano() || t > to.UnixNano() {
+			i++
+			continue
+		}
+		clear(out[i : i+8])
+		i += 8
+	}
+	clear(out[max(0, len(out)-checksum):])
+	return out
 }

@@ -40,13 +40,24 @@ func play(ctx context.Context, e *entry, binary, data, dir string) (outcome, err
 	if err := os.Symlink(data, filepath.Join(dir, "in")); err != nil {
 		return nil, err
 	}
-	out := make(outcome)
+	out, begun := make(outcome), time.Now()
 	for i, c := range e.commands {
 		if err := c.play(ctx, binary, dir, fmt.Sprintf("line %d", i+1), out); err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
 	}
-	return out, out.collect(dir)
+	if err := out.collect(dir); err != nil {
+		return nil, err
+	}
+	for _, c := range e.commands {
+		for _, name := range c.timed {
+			if _, ok := out[name]; !ok {
+				return nil, fmt.Errorf("%s, which should have times in it, was not written", name)
+			}
+			out[name] = maskTimes(out[name], begun, time.Now())
+		}
+	}
+	return out, nil
 }
 
 // play runs one command line and notes what it printed.
@@ -61,6 +72,14 @@ func (c *command) play(ctx context.Context, binary, dir, name string, out outcom
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), environment...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if c.stdin != "" {
+		rows, err := os.Open(filepath.Join(dir, c.stdin))
+		if err != nil {
+			return err
+		}
+		defer rows.Close() // only read
+		cmd.Stdin = rows
+	}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
