@@ -17,7 +17,7 @@ func TestCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	there := []string{"in/cal.csv", "in/cal.csv.gz", "in/w8a.svm", "in/rows.parquet", "in/none.csv"}
+	there := []string{"in/cal.csv", "in/cal.csv.gz", "in/w8a.svm", "in/rows.parquet", "in/flats.csv", "in/rows.arrows", "in/rows.arrow", "in/none.csv"}
 	for name := range made() {
 		there = append(there, "in/"+name)
 	}
@@ -39,7 +39,7 @@ func TestCommands(t *testing.T) {
 			}
 		}
 	}
-	if lines < 60 {
+	if lines < 400 {
 		t.Errorf("%d command lines", lines)
 	}
 }

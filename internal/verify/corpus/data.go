@@ -15,7 +15,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/npy"
 )
 
-// makeData fills dir with the data of the corpus: two files of the repository at root,
+// makeData fills dir with the data of the corpus: files of the repository at root,
 // and files that a seed makes, the same each time.
 func makeData(root, dir string) error {
 	for _, f := range []struct {
@@ -26,6 +26,9 @@ func makeData(root, dir string) error {
 		{"testdata/cal_housing.csv.gz", "cal.csv.gz", false},
 		{"testdata/w8a.svm.gz", "w8a.svm", true},
 		{"dataset/parquet/testdata/rust-v1-plain.parquet", "rows.parquet", false},
+		{"dataset/arrow/testdata/node.arrow", "rows.arrow", false},
+		{"dataset/arrow/testdata/node.arrows", "rows.arrows", false},
+		{"testdata/flats.csv", "flats.csv", false},
 	} {
 		if err := fetch(filepath.Join(root, f.from), filepath.Join(dir, f.to), f.unzip); err != nil {
 			return err
@@ -71,24 +74,35 @@ func made() map[string][]byte {
 		weights.x[i] = math.Abs(weights.x[i]) + 0.1
 	}
 	return map[string][]byte{
-		"small.npy":   matrix(6, 600, 8, falling).npy(),
-		"wide.npy":    matrix(7, 60, 150, falling).npy(),
-		"tiny.npy":    matrix(8, 11, 23, falling).npy(),
-		"graded.npy":  matrix(9, 400, 9, graded).npy(),
-		"outlier.npy": outlier.npy(),
-		"nan.npy":     nan.npy(),
-		"huge.npy":    huge.npy(),
-		"w.npy":       weights.npy(),
-		"w.csv":       array{600, 1, weights.x[:600]}.csv(""),
-		"p.csv":       []byte("1\n2\n0.5\n1\n10\n0.125\n3\n"),
-		"p8.csv":      []byte("1\n2\n0.5\n1\n10\n0.125\n3\n4\n"),
-		"shop.csv":    shop().csv("size,age,dist,visits,rent,price,times"),
-		"shop.npz":    shopArchive(),
-		"twins.csv":   twins().csv("a,b,same,constant,y"),
-		"sparse.svm":  sparse(),
-		"word.csv":    []byte("1,2,3\n4,5,6\n7,eight,9\n"),
-		"short.csv":   []byte("1,2,3\n4,5,6\n7,8\n"),
-		"empty.csv":   nil,
+		"small.npy":     matrix(6, 600, 8, falling).npy(),
+		"wide.npy":      matrix(7, 60, 150, falling).npy(),
+		"tiny.npy":      matrix(8, 11, 23, falling).npy(),
+		"graded.npy":    matrix(9, 400, 9, graded).npy(),
+		"outlier.npy":   outlier.npy(),
+		"nan.npy":       nan.npy(),
+		"huge.npy":      huge.npy(),
+		"w.npy":         weights.npy(),
+		"w.csv":         array{600, 1, weights.x[:600]}.csv(""),
+		"p.csv":         []byte("1\n2\n0.5\n1\n10\n0.125\n3\n"),
+		"p8.csv":        []byte("1\n2\n0.5\n1\n10\n0.125\n3\n4\n"),
+		"shop.csv":      shop().csv("size,age,dist,visits,rent,price,times"),
+		"shop.npz":      shopArchive(),
+		"twins.csv":     twins().csv("a,b,same,constant,y"),
+		"sparse.svm":    sparse(800, 90),
+		"few.svm":       sparse(50, 200),
+		"drift.csv":     drift(3000).csv(driftNames),
+		"drift1.csv":    drift(1100).csv(driftNames),
+		"drift2.csv":    drift(3000).from(1100).csv(driftNames),
+		"wide.csv":      matrix(7, 60, 150, falling).csv(""),
+		"turned.npy":    matrix(6, 600, 8, falling).columns(0, 7).turned().npy(),
+		"cells.npy":     matrix(6, 600, 8, falling).columns(0, 7).npy(),
+		"semicolon.csv": bytes.ReplaceAll(drift(900).csv(driftNames), []byte(","), []byte(";")),
+		"turnedy.npy":   matrix(6, 600, 8, falling).columns(7, 8).npy(),
+		"levels.csv":    []byte("area,rooms,district,heating,balcony,floor\n50,2,Nord,gas,True,1\n60,3,Mond,gas,False,2\n"),
+		"pzero.csv":     []byte("1\n2\n0\n1\n10\n0.125\n3\n4\n"),
+		"word.csv":      []byte("1,2,3\n4,5,6\n7,eight,9\n"),
+		"short.csv":     []byte("1,2,3\n4,5,6\n7,8\n"),
+		"empty.csv":     nil,
 	}
 }
 
@@ -142,13 +156,49 @@ func twins() array {
 	return a
 }
 
-// sparse are rows of a label and a few of 90 features, in svmlight's format.
-func sparse() []byte {
+const driftNames = "a,b,c,d,e,f,y"
+
+// drift is a stream of six features, whose target follows another law after every 700
+// rows. The first rows of a longer one are the same.
+func drift(rows int) array {
+	const cols = 7
+	r := rand.New(rand.NewPCG(13, 16))
+	a := array{rows, cols, make([]float64, rows*cols)}
+	for i := range rows {
+		row := a.x[i*cols : (i+1)*cols]
+		sum := 0.5 * r.NormFloat64()
+		for j := range cols - 1 {
+			row[j] = r.NormFloat64() * falling(j)
+			sum += row[j] * math.Cos(float64((i/700+1)*(j+2)))
+		}
+		row[cols-1] = sum + 2
+	}
+	return a
+}
+
+// from returns the rows from one on.
+func (a array) from(row int) array {
+	return array{a.rows - row, a.cols, a.x[row*a.cols:]}
+}
+
+// turned returns the transpose.
+func (a array) turned() array {
+	out := array{a.cols, a.rows, make([]float64, len(a.x))}
+	for i := range a.rows {
+		for j := range a.cols {
+			out.x[j*a.rows+i] = a.x[i*a.cols+j]
+		}
+	}
+	return out
+}
+
+// sparse are rows of a label and a few of the features, in svmlight's format.
+func sparse(rows, cols int) []byte {
 	r := rand.New(rand.NewPCG(12, 16))
 	var b strings.Builder
-	for range 800 {
+	for range rows {
 		fmt.Fprintf(&b, "%.6g", r.NormFloat64())
-		for j := 1; j <= 90; j++ {
+		for j := 1; j <= cols; j++ {
 			if r.Float64() < 0.06 {
 				fmt.Fprintf(&b, " %d:%.6g", j, 1+r.NormFloat64())
 			}
