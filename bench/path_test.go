@@ -9,6 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // BenchmarkPath sketches n rows, evaluates 50 γ over [10⁻³, 10³]·‖A‖²_F/d with their
@@ -43,7 +44,7 @@ func BenchmarkPath(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					gammas := sum.Grid(50)
+					gammas := choose.Grid(sum, 50)
 					times[0] += time.Since(start)
 					start = time.Now()
 					if _, err = sum.Path(gammas); err != nil {
@@ -98,14 +99,14 @@ func BenchmarkManyGammas(b *testing.B) {
 			onEachBackend(b, func(b *testing.B, be engine.Backend) {
 				var fits []*ridge.Solution
 				for b.Loop() {
-					if fits, err = ridge.Exact(context.Background(), src, sum.Grid(50), ridge.ExactOptions{Factor: ridge.Tridiagonal, Tol: 1e-8, Backend: be}); err != nil {
+					if fits, err = ridge.SolveExact(context.Background(), src, choose.Grid(sum, 50), ridge.ExactOptions{Method: ridge.Tridiagonal, Tol: 1e-8, Backend: be}); err != nil {
 						b.Fatal(err)
 					}
 				}
 				passes := 0
 				for _, f := range fits {
 					passes = max(passes, f.Passes)
-					if err := f.Status.Err(); err != nil || f.Method != "tridiagonal" {
+					if err := f.Status.Err(); err != nil || f.Method != ridge.Tridiagonal {
 						b.Fatalf("%s at γ = %g: %v", f.Method, f.Gamma, err)
 					}
 				}

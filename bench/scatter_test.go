@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
@@ -49,18 +50,18 @@ func BenchmarkFewFeatures(b *testing.B) {
 	gammas := []float64{100}
 	for _, c := range []struct {
 		name string
-		opts ridge.Options
+		opts fdridge.Options
 	}{
-		{"exact", ridge.Options{Method: "exact", Gammas: gammas}},
-		{"one-shot", ridge.Options{Method: "one-shot", Gammas: gammas}},
-		{"galerkin", ridge.Options{Method: "galerkin", Gammas: gammas}},
-		{"gamma auto", ridge.Options{}},
+		{"exact", fdridge.Options{NoIntercept: true, Method: ridge.Exact, Gammas: gammas}},
+		{"one-shot", fdridge.Options{NoIntercept: true, Method: ridge.OneShot, Gammas: gammas}},
+		{"galerkin", fdridge.Options{NoIntercept: true, Method: ridge.Galerkin, Gammas: gammas}},
+		{"gamma auto", fdridge.Options{NoIntercept: true}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			onEachBackend(b, func(b *testing.B, be engine.Backend) {
 				for b.Loop() {
-					c.opts.Intercept, c.opts.Backend = true, be
-					if _, err := ridge.Fit(context.Background(), src, c.opts); err != nil {
+					c.opts.NoIntercept, c.opts.Backend = false, be
+					if _, err := fdridge.Fit(context.Background(), src, c.opts); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -189,7 +189,7 @@ func BenchmarkSolve(b *testing.B) {
 	b.Run("exact", func(b *testing.B) {
 		onEachBackend(b, func(b *testing.B, be engine.Backend) {
 			for b.Loop() {
-				if _, err := ridge.Exact(ctx, src, gammas, ridge.ExactOptions{Backend: be}); err != nil {
+				if _, err := ridge.SolveExact(ctx, src, gammas, ridge.ExactOptions{Backend: be}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -298,3 +298,20 @@ func normalise(v []float64) bool {
 	}
 	return true
 }
+
+// ColumnNorms returns upper bounds on the norms of the columns of A: K_jj ≤ (BᵀB)_jj + η.
+func (p *Spectrum) ColumnNorms() []float64 {
+	out := make([]float64, p.Dim)
+	for j := range out {
+		out[j] = p.Bound.FD()
+	}
+	for i, s2 := range p.Sigma2 {
+		for j, v := range p.V[i*p.Dim : (i+1)*p.Dim] {
+			out[j] += s2 * v * v
+		}
+	}
+	for j, v := range out {
+		out[j] = math.Sqrt(v) * 1.01 // for the rounding of this
+	}
+	return out
+}

@@ -1,8 +1,11 @@
 package live
 
 import (
+	"bytes"
+
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/ridge/window"
 )
 
 // Blocks says in which blocks a [Run] appends rows. The last bits of the sketch of all rows, and of rows that
@@ -41,14 +44,14 @@ type waiting struct {
 
 // prepare makes room for the blocks of a run.
 func (w *waiting) prepare(r Run) error {
-	if r.Blocks == OfSource || !r.Sketch.dependsOnBlocks() {
+	if r.Blocks == OfSource || !r.Sketch.Settings().DependsOnBlocks() {
 		return nil
 	}
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
 		return err
 	}
-	w.used, w.size = true, tuning.GradientRows(r.Sketch.Config().Summary.Dim)
+	w.used, w.size = true, tuning.GradientRows(r.Sketch.Settings().Summary.Dim)
 	w.Reset()
 	return nil
 }
@@ -65,7 +68,7 @@ func (w *waiting) whole(before int64) bool {
 // regroup appends whole blocks, and has the other rows wait. A block ends where sparse rows follow dense ones, or rows
 // with weights those without.
 func (s *running) regroup(b dataset.Block) error {
-	c, w := s.Sketch.Config().Summary, &s.waiting
+	c, w := s.Sketch.Settings().Summary, &s.waiting
 	sparse, weighted := b.Sparse != nil, b.W != nil
 	if w.N > 0 && (w.Sparse != sparse || (len(w.W) > 0) != weighted) {
 		if err := s.flush(); err != nil {
@@ -86,7 +89,7 @@ func (s *running) regroup(b dataset.Block) error {
 
 // block is the rows that wait.
 func (s *running) block() dataset.Block {
-	return s.waiting.Block(s.Sketch.Rows(), s.Sketch.Config().Summary.Dim)
+	return s.waiting.Block(s.Sketch.Rows(), s.Sketch.Settings().Summary.Dim)
 }
 
 // flush appends the rows that wait.
@@ -105,11 +108,11 @@ func (s *running) flush() error {
 }
 
 // current returns the sketch that the file is to have now: with the rows that wait, if it is to have all that have come.
-func (s *running) current() (*Sketch, error) {
+func (s *running) current() (window.Stream, error) {
 	if s.Blocks != FixedPrompt || s.waiting.N == 0 {
 		return s.Sketch, nil
 	}
-	all, err := s.Sketch.clone()
+	all, err := clone(s.Sketch)
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +125,15 @@ func (s *running) current() (*Sketch, error) {
 	return all, s.judgeFrom(judged, b)
 }
 
+// clone returns a copy, which goes on to the same bits.
+func clone(s window.Stream) (window.Stream, error) {
+	var b bytes.Buffer
+	if _, err := s.WriteTo(&b); err != nil {
+		return nil, err
+	}
+	return window.Read(&b, s.Settings().Summary.Backend)
+}
+
 // settle appends the rows that wait when a run ends, for a reason, if the file is to have them. If a row is refused
 // it appends those before, and returns the error.
 func (s *running) settle(why string) error {
@@ -132,9 +144,9 @@ func (s *running) settle(why string) error {
 	if s.Blocks == Fixed || s.waiting.N == 0 {
 		return err
 	}
-	c, b := s.Sketch.Config().Summary, s.block()
+	c, b := s.Sketch.Settings().Summary, s.block()
 	for i := range b.N {
-		if s.Sketch.Append(s.now(), b.Cut(i, i+1, c.Dim, c.Targets, &s.view)) != nil {
+		if s.Sketch.AppendAt(s.now(), b.Cut(i, i+1, c.Dim, c.Targets, &s.view)) != nil {
 			break // err says it
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/live"
+	"github.com/fdridge/fdridge/ridge/window"
 )
 
 // Blocks of dense rows are small, so that few rows make several.
@@ -72,7 +73,7 @@ func fixed(t *testing.T, b dataset.Block) (at []int) {
 }
 
 // blockKinds are what is forgotten where the bits depend on blocks.
-var blockKinds = []live.Forgetting{{}, {HalfLifeRows: 500}}
+var blockKinds = []window.Policy{{}, {HalfLifeRows: 500}}
 
 // waitAt returns what waits, before a block that so many rows come before, until the file has these
 // or the run has ended.
@@ -133,13 +134,13 @@ func TestFixedBlocks(t *testing.T) {
 	for _, f := range blockKinds {
 		for _, sparse := range []bool{false, true} {
 			all := table(rand.New(rand.NewPCG(31, 7)), 1500, sparse)
-			want, other := must(live.New(configOf(f)))(t), must(live.New(configOf(f)))(t)
+			want, other := must(window.NewStream(configOf(f)))(t), must(window.NewStream(configOf(f)))(t)
 			ends := fixed(t, all)
 			for _, b := range pieces(all, ends...) {
-				check(t, want.Append(start, b))
+				check(t, want.AppendAt(start, b))
 			}
 			for _, b := range pieces(all, 100, 1100) {
-				check(t, other.Append(start, b))
+				check(t, other.AppendAt(start, b))
 			}
 			if bytes.Equal(message(t, want), message(t, other)) {
 				t.Errorf("%v, sparse %v: other blocks have the same bits", f, sparse)
@@ -174,7 +175,7 @@ func TestFixedBlocks(t *testing.T) {
 // TestFixedStops: a run in fixed blocks that is stopped has whole blocks, and goes on to the bits of a run that was not;
 // one that is prompt has all rows that came.
 func TestFixedStops(t *testing.T) {
-	f := live.Forgetting{}
+	f := window.Policy{}
 	all := table(rand.New(rand.NewPCG(31, 8)), 1500, false)
 	ends := fixed(t, all)
 	for mode, rows := range map[live.Blocks]int{live.Fixed: ends[1], live.FixedPrompt: 1400} {
@@ -190,9 +191,9 @@ func TestFixedStops(t *testing.T) {
 		}
 		s.run.Skip = int64(rows)
 		check(t, s.ends(t, t.Context(), script{blocks: pieces(all, 100, 1000, 1100)}))
-		want := must(live.New(configOf(f)))(t)
+		want := must(window.NewStream(configOf(f)))(t)
 		for _, b := range pieces(all, ends...) {
-			check(t, want.Append(start, b))
+			check(t, want.AppendAt(start, b))
 		}
 		if !bytes.Equal(message(t, s.read(t)), message(t, want)) {
 			t.Error("a run that was stopped goes on to another sketch")
@@ -202,7 +203,7 @@ func TestFixedStops(t *testing.T) {
 
 // TestPromptRefuses: of a row that is refused all rows before it are kept, those too that a file had from the middle of a block.
 func TestPromptRefuses(t *testing.T) {
-	f := live.Forgetting{}
+	f := window.Policy{}
 	for bad, at := range map[int][]int{300: {100, 200, 400}, 900: {800, 850, 890}, 3: {2}} {
 		all := table(rand.New(rand.NewPCG(31, 9)), 1500, false)
 		all.X[bad*dim+1] = 1e200

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/live"
+	"github.com/fdridge/fdridge/ridge/window"
 )
 
 // A list is a source of some blocks. before, if not nil, is called before each block is read, and
@@ -60,11 +61,11 @@ func TestClockSetBack(t *testing.T) {
 		s.run.Every = time.Hour
 		src := list{blocks: all, before: func(k int) { s.at = start.Add(clock[k]) }} // block k−1 was appended
 		check(t, s.do(t, t.Context(), src))
-		twin := must(live.New(configOf(f)))(t)
+		twin := must(window.NewStream(configOf(f)))(t)
 		for k, b := range all {
-			check(t, twin.Append(start.Add(shown[k]), b))
+			check(t, twin.AppendAt(start.Add(shown[k]), b))
 		}
-		check(t, twin.Advance(start.Add(shown[len(all)])))
+		advance(t, twin, start.Add(shown[len(all)]))
 		if !bytes.Equal(message(t, s.read(t)), message(t, twin)) {
 			t.Errorf("%v: the file is not that of a clock that stood still", f)
 		}
@@ -79,7 +80,7 @@ func TestClockSetBack(t *testing.T) {
 func TestIntervalsLeaveTime(t *testing.T) {
 	for _, takes := range []time.Duration{0, time.Second, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
-			s, src := newTester(t, live.Forgetting{Rows: 1000}), make(feed)
+			s, src := newTester(t, window.Policy{Rows: 1000}), make(feed)
 			s.run.Every, s.run.Clock = time.Minute, nil
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -113,7 +114,7 @@ func TestIntervalsLeaveTime(t *testing.T) {
 // TestLastWriteFails: an error of the last write is returned, beside that of the source.
 func TestLastWriteFails(t *testing.T) {
 	for _, broken := range []error{nil, errBroken} {
-		s := newTester(t, live.Forgetting{})
+		s := newTester(t, window.Policy{})
 		s.run.Every = time.Hour
 		s.run.File = must(live.Open(s.name))(t)
 		src := list{blocks: blocks(rand.New(rand.NewPCG(31, 3)), 2), err: broken}

@@ -11,6 +11,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/live"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/window"
 )
 
 // A sketch of the newest rows of what a sensor sends, kept in a file that others read.
@@ -26,9 +27,9 @@ func ExampleRun() {
 	}
 	sketch, _, err := file.Load(nil) // where an earlier run came to
 	if err == nil && sketch == nil {
-		sketch, err = live.New(live.Config{
-			Summary:    ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: true},
-			Forgetting: live.Forgetting{Rows: 100},
+		sketch, err = window.NewStream(window.Settings{
+			Summary: ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: true},
+			Policy:  window.Policy{Rows: 100},
 		})
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/ridge/window"
 )
 
 // A File is that of a live sketch, which no other process writes. Of one called F there are
@@ -38,7 +39,7 @@ func Open(name string) (*File, error) {
 
 // Load returns the last sketch that is whole, nil where none was written. damage is what is wrong with one
 // that was written after it. A file that holds none, and has no F.previous that does, is an error.
-func (f *File) Load(be engine.Backend) (s *Sketch, damage, err error) {
+func (f *File) Load(be engine.Backend) (s window.Stream, damage, err error) {
 	found, damage, err := f.states.Published(func(file *os.File) (err error) {
 		s, err = ReadOnly(file, be)
 		return err
@@ -50,9 +51,9 @@ func (f *File) Load(be engine.Backend) (s *Sketch, damage, err error) {
 	return s, damage, err
 }
 
-// ReadOnly is [Read] of a file that holds nothing else.
-func ReadOnly(file *os.File, be engine.Backend) (*Sketch, error) {
-	s, err := Read(file, be)
+// ReadOnly is [window.Read] of a file that holds nothing else.
+func ReadOnly(file *os.File, be engine.Backend) (window.Stream, error) {
+	s, err := window.Read(file, be)
 	if errors.Is(err, io.EOF) {
 		err = errors.New("is empty")
 	}
@@ -74,7 +75,7 @@ func unlessEOF(err error) error {
 }
 
 // Write writes the sketch as it is, and returns how many bytes it has.
-func (f *File) Write(s *Sketch) (size int64, err error) {
+func (f *File) Write(s window.Stream) (size int64, err error) {
 	err = f.states.Publish(func(w io.Writer) error {
 		size, err = s.WriteTo(w)
 		return err

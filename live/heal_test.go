@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/fdridge/fdridge/live"
 )
@@ -26,7 +27,7 @@ func TestHeals(t *testing.T) {
 		if err != nil || damage == nil {
 			t.Fatalf("%v: %v, %v", f, damage, err)
 		}
-		s.run.Sketch = before
+		s.run.Sketch, s.run.Every = before, time.Hour // so that the end of the rows is what writes
 		for wrote := range 2 {
 			none := make(feed)
 			close(none)

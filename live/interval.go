@@ -8,6 +8,8 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/window"
 )
 
 // An Interval is what a [Run] tells when one has passed: in JSON one line.
@@ -143,13 +145,13 @@ func (j *judge) verdict() *Prequential {
 }
 
 // fitOf fits what counts of a sketch, at gamma or, where that is 0, at the one that GCV chooses.
-func fitOf(s *Sketch, gamma float64) (*ridge.Solution, *Fit, ridge.Span, error) {
+func fitOf(s window.Stream, gamma float64) (*ridge.Solution, *Fit, window.Span, error) {
 	sum, span, err := s.Summary()
 	if err != nil {
 		return nil, nil, span, err
 	}
 	if gamma == 0 {
-		choice, err := sum.ChooseGamma(nil)
+		choice, err := choose.Gamma(sum, nil)
 		if err != nil {
 			return nil, nil, span, err
 		}

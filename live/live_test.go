@@ -22,6 +22,7 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/leaktest"
 	"github.com/fdridge/fdridge/live"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/window"
 )
 
 func must[T any](v T, err error) func(t testing.TB) T {
@@ -111,10 +112,10 @@ func blocks(r *rand.Rand, count int) []dataset.Block {
 }
 
 // kinds are all that can be forgotten.
-var kinds = []live.Forgetting{{}, {Rows: 150}, {Duration: 3 * time.Second}, {HalfLife: 2 * time.Second}, {HalfLifeRows: 90}}
+var kinds = []window.Policy{{}, {Rows: 150}, {Duration: 3 * time.Second}, {HalfLife: 2 * time.Second}, {HalfLifeRows: 90}}
 
-func configOf(f live.Forgetting) live.Config {
-	return live.Config{Summary: ridge.SummaryConfig{Dim: dim, Size: size, Intercept: true}, Forgetting: f}
+func configOf(f window.Policy) window.Settings {
+	return window.Settings{Summary: ridge.SummaryConfig{Dim: dim, Size: size, Intercept: true}, Policy: f}
 }
 
 // A tester runs a live sketch whose time is what it says.
@@ -125,10 +126,10 @@ type tester struct {
 	told []live.Interval
 }
 
-func newTester(t *testing.T, f live.Forgetting) *tester {
+func newTester(t *testing.T, f window.Policy) *tester {
 	t.Helper()
 	s := &tester{name: filepath.Join(t.TempDir(), "live.fds"), at: start}
-	s.run = live.Run{Every: time.Millisecond, Gamma: 2, Sketch: must(live.New(configOf(f)))(t)}
+	s.run = live.Run{Every: time.Millisecond, Gamma: 2, Sketch: must(window.NewStream(configOf(f)))(t)}
 	s.run.Clock = func() time.Time { return s.at }
 	s.run.Tell = func(i live.Interval) error {
 		s.told = append(s.told, i)
@@ -146,14 +147,14 @@ func (s *tester) do(t *testing.T, ctx context.Context, src dataset.Source) error
 }
 
 // read is what another process finds in the file.
-func (s *tester) read(t testing.TB) *live.Sketch {
+func (s *tester) read(t testing.TB) window.Stream {
 	t.Helper()
 	f := must(os.Open(s.name))(t)
 	defer f.Close()
 	return must(live.ReadOnly(f, nil))(t)
 }
 
-func message(t testing.TB, s *live.Sketch) []byte {
+func message(t testing.TB, s window.Stream) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	must(s.WriteTo(&b))(t)
@@ -167,16 +168,16 @@ func TestRun(t *testing.T) {
 		t.Run(f.String(), func(t *testing.T) {
 			leaktest.Check(t)
 			s, src := newTester(t, f), make(feed)
-			twin := must(live.New(configOf(f)))(t)
+			twin := must(window.NewStream(configOf(f)))(t)
 			all := blocks(rand.New(rand.NewPCG(20, 4)), 30)
 			next, compared, predicted := 0, 0, 0
 			var before *ridge.Solution
 			s.run.Tell = func(i live.Interval) error { // it is s.at since the interval before
 				first := next
 				for ; twin.Rows() < i.Rows; next++ {
-					check(t, twin.Append(s.at, all[next]))
+					check(t, twin.AppendAt(s.at, all[next]))
 				}
-				check(t, twin.Advance(s.at))
+				advance(t, twin, s.at)
 				if i.Rows > 0 && !bytes.Equal(message(t, s.read(t)), message(t, twin)) {
 					t.Error("the file is another")
 				}
@@ -272,7 +273,7 @@ func TestGoesOn(t *testing.T) {
 					t.Fatalf("%v: %d rows, %v, %v", f, rows, damage, err)
 				}
 				check(t, file.Close())
-				check(t, read.CanGoOn(configOf(f)))
+				check(t, live.CanGoOn(read, configOf(f)))
 				s.run.Sketch = read
 				if anew {
 					s.run.Skip = rows
@@ -280,9 +281,9 @@ func TestGoesOn(t *testing.T) {
 					rest = all[upTo:]
 				}
 			}
-			want := must(live.New(configOf(f)))(t)
+			want := must(window.NewStream(configOf(f)))(t)
 			for _, b := range all {
-				check(t, want.Append(start, b))
+				check(t, want.AppendAt(start, b))
 			}
 			if !bytes.Equal(message(t, s.read(t)), message(t, want)) {
 				t.Errorf("%v, anew %v: another sketch", f, anew)
@@ -301,7 +302,7 @@ func TestGoesOn(t *testing.T) {
 			s.run.Skip = int64(all[2].N) - 1
 			check(t, s.do(t, t.Context(), one))
 			c := all[2]
-			check(t, want.Append(start, c.Cut(c.N-1, c.N, dim, 1, new(engine.CSR))))
+			check(t, want.AppendAt(start, c.Cut(c.N-1, c.N, dim, 1, new(engine.CSR))))
 			if !bytes.Equal(message(t, s.read(t)), message(t, want)) {
 				t.Errorf("%v: another sketch of part of a block", f)
 			}
@@ -331,7 +332,7 @@ func TestEnds(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			leaktest.Check(t)
-			s, src := newTester(t, live.Forgetting{Duration: time.Hour}), make(feed)
+			s, src := newTester(t, window.Policy{Duration: time.Hour}), make(feed)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			go func() {
@@ -411,7 +412,7 @@ func TestIdle(t *testing.T) {
 // TestDamaged: of a file that is damaged the one before is taken, and told; what is no sketch is left alone,
 // and nobody else writes the file meanwhile.
 func TestDamaged(t *testing.T) {
-	s := newTester(t, live.Forgetting{Rows: 1000})
+	s := newTester(t, window.Policy{Rows: 1000})
 	all := blocks(rand.New(rand.NewPCG(20, 8)), 2)
 	for _, b := range all {
 		src := make(feed, 1)
@@ -444,12 +445,12 @@ func TestDamaged(t *testing.T) {
 
 // TestRefuses: what cannot be is refused before a row is read.
 func TestRefuses(t *testing.T) {
-	for _, f := range []live.Forgetting{{Rows: 1, HalfLife: 1}, {Rows: 1, Duration: 1}, {HalfLife: 1, HalfLifeRows: 1}, {Rows: -1}, {HalfLifeRows: -1}} {
-		if _, err := live.New(configOf(f)); !errors.Is(err, engine.ErrInput) {
+	for _, f := range []window.Policy{{Rows: 1, HalfLife: 1}, {Rows: 1, Duration: 1}, {HalfLife: 1, HalfLifeRows: 1}, {Rows: -1}, {HalfLifeRows: -1}} {
+		if _, err := window.NewStream(configOf(f)); !errors.Is(err, engine.ErrInput) {
 			t.Errorf("%v: %v", f, err)
 		}
 	}
-	s := newTester(t, live.Forgetting{HalfLifeRows: 5})
+	s := newTester(t, window.Policy{HalfLifeRows: 5})
 	s.run.Gamma = 0
 	if err := s.do(t, t.Context(), make(feed)); !errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), "GCV counts rows") {
 		t.Error(err)
@@ -459,19 +460,19 @@ func TestRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	for i, f := range kinds {
-		is := must(live.New(configOf(f)))(t)
+		is := must(window.NewStream(configOf(f)))(t)
 		for k, asked := range kinds {
-			if err := is.CanGoOn(configOf(asked)); (err == nil) != (i == k) {
+			if err := live.CanGoOn(is, configOf(asked)); (err == nil) != (i == k) {
 				t.Errorf("%v goes on as %v: %v", f, asked, err)
 			}
 		}
-		for _, change := range []func(*live.Config){
-			func(c *live.Config) { c.Summary.Dim++ }, func(c *live.Config) { c.Summary.Size++ },
-			func(c *live.Config) { c.Summary.Targets = 2 }, func(c *live.Config) { c.Summary.Intercept = false },
+		for _, change := range []func(*window.Settings){
+			func(c *window.Settings) { c.Summary.Dim++ }, func(c *window.Settings) { c.Summary.Size++ },
+			func(c *window.Settings) { c.Summary.Targets = 2 }, func(c *window.Settings) { c.Summary.Intercept = false },
 		} {
 			c := configOf(f)
 			change(&c)
-			if err := is.CanGoOn(c); !errors.Is(err, engine.ErrInput) {
+			if err := live.CanGoOn(is, c); !errors.Is(err, engine.ErrInput) {
 				t.Errorf("%v goes on with %+v: %v", f, c, err)
 			}
 		}
@@ -530,5 +531,13 @@ func TestMemory(t *testing.T) {
 		if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 256<<10 {
 			t.Errorf("%v: %d bytes more after ten times the rows", f, grown)
 		}
+	}
+}
+
+// advance tells a stream the time as a run does: if the stream forgets by time.
+func advance(t testing.TB, s window.Stream, now time.Time) {
+	t.Helper()
+	if s.Settings().ByTime() {
+		check(t, s.Advance(now))
 	}
 }

@@ -1,3 +1,7 @@
+// Package live keeps the summary of a stream that does not end in a file, for others to read while it
+// grows: of all rows, of those in a window, or of rows that fade. A [Run] appends rows as they come, writes
+// the file again and again, and tells what it sees of the stream's law; a run that was killed goes on from
+// the file.
 package live
 
 import (
@@ -11,11 +15,12 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/ridge/window"
 )
 
 // A Run keeps a live sketch. Sketch, File and Every are required.
 type Run struct {
-	Sketch *Sketch
+	Sketch window.Stream
 	File   *File
 	Every  time.Duration // how often the file is written; what that takes is left ten times in between
 	// Gamma is the regularisation of the fit that is told of at the end of each interval, and that predicts the
@@ -60,7 +65,7 @@ type running struct {
 // row nor file it is ctx's.
 func (r Run) Do(ctx context.Context, src dataset.Source) error {
 	ctx = background.IfNil(ctx)
-	if r.Gamma == 0 && r.Sketch.Fades() {
+	if r.Gamma == 0 && r.Sketch.Settings().Fades() {
 		return errUnchosen
 	}
 	if !(r.Every > 0) {
@@ -154,7 +159,7 @@ func (s *running) take(b dataset.Block, err error) bool {
 		if left := s.Skip - s.skipped; left > 0 {
 			n := int(min(left, int64(b.N)))
 			s.skipped += int64(n)
-			c := s.Sketch.Config().Summary
+			c := s.Sketch.Settings().Summary
 			b = b.Cut(n, b.N, c.Dim, c.Targets, &s.view)
 		}
 		if s.waiting.used {
@@ -181,9 +186,9 @@ func (s *running) add(b dataset.Block) error {
 }
 
 // appendTo is Append with an error that says which rows are refused.
-func appendTo(to *Sketch, now time.Time, b dataset.Block) error {
+func appendTo(to window.Stream, now time.Time, b dataset.Block) error {
 	first := to.Rows() + 1
-	if err := to.Append(now, b); err != nil {
+	if err := to.AppendAt(now, b); err != nil {
 		return fmt.Errorf("rows %d to %d, which came together: %w", first, first+int64(b.N)-1, err)
 	}
 	return nil
@@ -192,7 +197,7 @@ func appendTo(to *Sketch, now time.Time, b dataset.Block) error {
 // judgeFrom judges the rows of a block from one on: those before were judged.
 func (s *running) judgeFrom(first int, b dataset.Block) error {
 	if first > 0 {
-		c := s.Sketch.Config().Summary
+		c := s.Sketch.Settings().Summary
 		b = b.Cut(first, b.N, c.Dim, c.Targets, new(engine.CSR))
 	}
 	return s.judge.add(b)
@@ -212,17 +217,20 @@ func (s *running) tick() {
 }
 
 // interval writes a sketch to the file, where it is another than before, and tells of the interval.
-func (s *running) interval(sketch *Sketch, end string) error {
+func (s *running) interval(sketch window.Stream, end string) error {
 	now := s.now()
-	if err := sketch.Advance(now); err != nil {
-		return err
+	byTime := sketch.Settings().ByTime()
+	if byTime {
+		if err := sketch.Advance(now); err != nil {
+			return err
+		}
 	}
 	rows := sketch.Rows()
 	i := Interval{Time: now.UTC().Truncate(time.Millisecond), Rows: rows, NewRows: rows - s.told, Seconds: now.Sub(s.begun).Seconds(), Next: s.judge.verdict(), End: end}
 	if i.Seconds > 0 {
 		i.Rate = float64(i.NewRows) / i.Seconds
 	}
-	if rows > s.written || rows > 0 && (sketch.timed() || s.File.damaged) {
+	if rows > s.written || rows > 0 && (byTime || s.File.damaged) {
 		var err error
 		if i.Written, err = s.File.Write(sketch); err != nil {
 			return err

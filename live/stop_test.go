@@ -9,6 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/verify/leaktest"
 	"github.com/fdridge/fdridge/live"
+	"github.com/fdridge/fdridge/ridge/window"
 )
 
 // An endless source yields the same block until it is stopped.
@@ -49,7 +50,7 @@ func TestStopsWhileRowsCome(t *testing.T) {
 		src.X[i] = float64(i % 7)
 	}
 	for blocks := range 30 {
-		s := newTester(t, live.Forgetting{})
+		s := newTester(t, window.Policy{})
 		s.run.Every = time.Hour
 		ctx, cancel := context.WithCancel(t.Context())
 		calls := 0

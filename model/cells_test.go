@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	csvfile "github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/model"
-	"github.com/fdridge/fdridge/ridge"
 )
 
 // flats are rows with categories, one of 97 levels, which make rows sparse, truths, blanks and gaps.
@@ -62,7 +62,7 @@ func encodedModel(t *testing.T, name string, missing dataset.Missing, features d
 			t.Fatal(err)
 		}
 	}
-	found, err := ridge.Fit(ctx, rows, ridge.Options{Gammas: []float64{1}, Intercept: true})
+	found, err := fdridge.Fit(ctx, rows, fdridge.Options{Gammas: []float64{1}})
 	if err != nil {
 		t.Fatal(err)
 	}

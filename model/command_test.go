@@ -134,12 +134,12 @@ func TestAsCommand(t *testing.T) {
 
 	t.Run("one of several gammas, standardised, two targets", func(t *testing.T) {
 		args := append([]string{"--data", housing, "--target", "3,last"}, rows...)
-		run(append([]string{"fit", "--targets", "2", "--standardize", "--gamma", "1,10", "--method", "exact", "--out", in("exact.json")}, args...)...)
+		run(append([]string{"fit", "--standardize", "--gamma", "1,10", "--method", "exact", "--out", in("exact.json")}, args...)...)
 		src, reads := open(t, housing, file.Options{Target: []string{"3", "last"}, Targets: 2})
 		_, d, _ := src.Dims()
 		scaled, scaling, err := dataset.Standardize(ctx, src)
 		check(t, err)
-		fits, err := ridge.Exact(ctx, scaled, []float64{1, 10}, ridge.ExactOptions{Intercept: true})
+		fits, err := ridge.SolveExact(ctx, scaled, []float64{1, 10}, ridge.ExactOptions{Intercept: true})
 		check(t, err)
 		m, err := model.New(model.Preparation{Inputs: d, Scaling: scaling}, fits, model.Details{Intercept: true, Tol: 1e-8, Passes: reads + 1, Target: "3,last"})
 		check(t, err)

@@ -117,16 +117,16 @@ func TestErrors(t *testing.T) {
 	if _, err := huge.PredictMatrix(mat.NewDense(2, 2, []float64{0, 0, 0, 2})); !as[*model.OverflowError](err) {
 		t.Errorf("an overflow: %v", err)
 	}
-	nan := &ridge.Solution{Gamma: 1, Targets: []ridge.Target{{Coef: []float64{1, 2}, Intercept: math.NaN()}}}
+	nan := &ridge.Solution{Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: []float64{1, 2}, Intercept: math.NaN()}}}
 	if _, err := model.New(model.Preparation{}, []*ridge.Solution{nan}, model.Details{}); err == nil || errors.Is(err, model.ErrShape) {
 		t.Errorf("an unknown intercept: %v", err)
 	}
-	unknown := &ridge.Solution{Gamma: 1, Targets: []ridge.Target{{Coef: []float64{1, 2}, ComputedTSS: math.NaN(), Certificate: ridge.Certificate{ErrorBound: math.Inf(1)}}}}
+	unknown := &ridge.Solution{Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: []float64{1, 2}, ComputedTSS: math.NaN(), Certificate: ridge.Certificate{ErrorBound: math.Inf(1)}}}}
 	if u, err := model.New(model.Preparation{}, []*ridge.Solution{unknown}, model.Details{}); err != nil || u.Fits[0].TSS != nil || u.Write(new(bytes.Buffer)) != nil {
 		t.Errorf("an unknown ‖b‖²: %v", err)
 	}
 	plainFit := func(gamma, intercept float64, rows int64) *ridge.Solution {
-		return &ridge.Solution{Gamma: gamma, Rows: rows, Targets: []ridge.Target{{Coef: []float64{1, 2}, Intercept: intercept}}}
+		return &ridge.Solution{Outcome: ridge.Outcome{Gamma: gamma, Rows: rows}, Targets: []ridge.Target{{Coef: []float64{1, 2}, Intercept: intercept}}}
 	}
 	for name, c := range map[string]struct {
 		prep model.Preparation
@@ -187,7 +187,7 @@ func TestErrors(t *testing.T) {
 	if _, err := model.New(model.Preparation{}, nil, model.Details{}); !errors.Is(err, model.ErrShape) {
 		t.Errorf("no solutions: %v", err)
 	}
-	if _, err := model.New(model.Preparation{Inputs: 5}, []*ridge.Solution{{Gamma: 1, Targets: []ridge.Target{{Coef: []float64{1, 2}}}}}, model.Details{}); !errors.Is(err, model.ErrShape) {
+	if _, err := model.New(model.Preparation{Inputs: 5}, []*ridge.Solution{{Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: []float64{1, 2}}}}}, model.Details{}); !errors.Is(err, model.ErrShape) {
 		t.Errorf("other inputs: %v", err)
 	}
 }
@@ -212,7 +212,7 @@ func TestCertificates(t *testing.T) {
 		}
 		record, err := m.Fits[0].Certificate.Record()
 		check(t, err)
-		if record.Stop != fit.Status.String() || float64(record.ErrorBound[0]) != want.ErrorBound || !record.Converged {
+		if record.Stop != fit.Status.String() || record.Certificates[0].ErrorBound != want.ErrorBound || !record.Converged {
 			t.Errorf("%+v", record)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/model"
@@ -66,7 +67,7 @@ func TestEvaluate(t *testing.T) {
 	}
 	var solutions []*ridge.Solution
 	for g := range 3 {
-		s := &ridge.Solution{Gamma: float64(g), Targets: make([]ridge.Target, k)}
+		s := &ridge.Solution{Outcome: ridge.Outcome{Gamma: float64(g)}, Targets: make([]ridge.Target, k)}
 		for j := range s.Targets {
 			s.Targets[j] = ridge.Target{Coef: []float64{rng.NormFloat64(), 0.5, float64(j)}, Intercept: 0.25}
 		}
@@ -139,7 +140,7 @@ func TestEncodingInModel(t *testing.T) {
 	if _, err := prep.RowMap(); !errors.As(err, &refused) {
 		t.Errorf("a row at hand is encoded: %v", err)
 	}
-	found, err := ridge.Fit(context.Background(), rows, ridge.Options{Gammas: []float64{1}, Intercept: true})
+	found, err := fdridge.Fit(context.Background(), rows, fdridge.Options{Gammas: []float64{1}})
 	if err != nil {
 		t.Fatal(err)
 	}

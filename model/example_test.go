@@ -10,10 +10,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // Columns of very different scales are standardised, the fit is kept, and another program
@@ -163,9 +165,9 @@ func ExampleFit_Certificates() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var bound model.PerTarget[model.Number] = record.RelativeErrorBound
-	fmt.Println(float64(record.Gamma), record.Method, record.Converged, bound[0] <= 1e-8)
-	fmt.Println(certificates[0].RelativeErrorBound == float64(bound[0]))
+	var bound float64 = record.Certificates[0].RelativeErrorBound
+	fmt.Println(record.Gamma, record.Method, record.Converged, bound <= 1e-8)
+	fmt.Println(certificates[0].RelativeErrorBound == bound)
 	var about *model.Fitted = fit.Fitted
 	fmt.Println("about other weights than those beside it:", about.Coef != nil)
 	// Output:
@@ -182,12 +184,18 @@ func ExampleModel_Err() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	res, err := ridge.Fit(ctx, src, ridge.Options{Gammas: []float64{1}, Method: "newton", Size: 1, Store: fd.StoreRows, MaxPasses: 2})
-	var missed *ridge.NotConvergedError
-	if err != nil && !errors.As(err, &missed) {
+	sum, err := ridge.Summarize(ctx, src, ridge.SummaryConfig{Size: 1, Store: fd.StoreRows}, nil)
+	if err != nil {
 		log.Fatal(err)
 	}
-	m, err := model.New(model.Preparation{}, res.Solutions, model.Details{Tol: 1e-8})
+	solutions, err := ridge.SolvePath(ctx, src, sum, []float64{1}, ridge.SolveOptions{Method: ridge.Newton, MaxPasses: 2})
+	var missed *ridge.NotConvergedError
+	if errors.As(err, &missed) {
+		solutions = missed.Solutions
+	} else if err != nil {
+		log.Fatal(err)
+	}
+	m, err := model.New(model.Preparation{}, solutions, model.Details{Tol: 1e-8})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -291,7 +299,7 @@ func ExamplePenalty() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := ridge.Fit(context.Background(), src, ridge.Options{Gammas: []float64{1}, Bands: []ridge.Band{{Name: "second", Columns: []int{1}, Penalty: 4}}})
+	r, err := fdridge.Fit(context.Background(), src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Bands: []choose.Band{{Name: "second", Columns: []int{1}, Penalty: 4}}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func TestModelIsExact(t *testing.T) {
 		for _, targets := range []int{1, 2} {
 			coef := draw(targets * d)
 			coef[0], coef[1], coef[2] = math.Copysign(0, -1), 0x1p-1074, math.Nextafter(1, 2)
-			f := &ridge.Solution{Gamma: 0.1, Rows: 9}
+			f := &ridge.Solution{Outcome: ridge.Outcome{Gamma: 0.1, Rows: 9}}
 			for j := range targets {
 				bracket := func() ridge.Interval {
 					v := ridge.Interval{Lo: math.Abs(r.NormFloat64()), Hi: 1e3 * r.Float64()}

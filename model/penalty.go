@@ -8,6 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // A Penalty is what columns were penalised by, γ·Σ pⱼxⱼ² in place of γ‖x‖²: pⱼ is the product of
@@ -28,7 +29,7 @@ type Band struct {
 }
 
 // Bands are those of a fit.
-func Bands(of []ridge.Band) []Band {
+func Bands(of []choose.Band) []Band {
 	var out []Band
 	for _, b := range of {
 		out = append(out, Band{b.Name, b.Penalty})

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/model"
@@ -52,15 +53,15 @@ func TestPenalty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit := func(opts ridge.Options) *ridge.Result {
+	fit := func(opts fdridge.Options) *fdridge.Result {
 		t.Helper()
-		r, err := ridge.FitSummary(ctx, scaled, sum, opts)
+		r, err := fdridge.FitSummary(ctx, scaled, sum, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	r := fit(ridge.Options{Gammas: []float64{7}, Penalty: p, Tol: 1e-9})
+	r := fit(fdridge.Options{NoIntercept: true, Gammas: []float64{7}, Penalty: p, Tol: 1e-9})
 	before := []float64{1, 2, 3, 4, 5}
 	bands := []model.Band{{Columns: "1-2", Penalty: 0.5}}
 	m, err := model.New(prep, r.Solutions, model.Details{Intercept: true, Size: 3, Before: before, Bands: bands})
@@ -84,7 +85,7 @@ func TestPenalty(t *testing.T) {
 			t.Errorf("weight %d is %v, want %v", j, x, want)
 		}
 	}
-	exact, err := ridge.Fit(ctx, scaled, ridge.Options{Gammas: []float64{7}, Penalty: p, Method: "exact", Intercept: true})
+	exact, err := fdridge.Fit(ctx, scaled, fdridge.Options{Gammas: []float64{7}, Penalty: p, Method: ridge.Exact})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func TestPenalty(t *testing.T) {
 		}
 	}
 	// Of several solutions all must have the same penalty, and features have none.
-	plain := fit(ridge.Options{Gammas: []float64{3}, MaxPasses: 500, Tol: 1e-6})
+	plain := fit(fdridge.Options{NoIntercept: true, Gammas: []float64{3}, MaxPasses: 500, Tol: 1e-6})
 	if _, err := model.New(prep, append(slices.Clone(r.Solutions), plain.Solutions...), model.Details{Intercept: true}); !errors.Is(err, model.ErrShape) {
 		t.Errorf("of two penalties: %v", err)
 	}

@@ -128,7 +128,7 @@ func (m *Model) Predictor(by *Intervals) (*Predictor, error) {
 }
 
 func solution(gamma float64, coef [][]float64, intercept []float64) *ridge.Solution {
-	f := &ridge.Solution{Gamma: gamma, Targets: make([]ridge.Target, len(coef))}
+	f := &ridge.Solution{Outcome: ridge.Outcome{Gamma: gamma}, Targets: make([]ridge.Target, len(coef))}
 	for j, c := range coef {
 		f.Targets[j] = ridge.Target{Coef: slices.Clone(c), Intercept: intercept[j], ComputedTSS: math.NaN(), GradientNorm: math.NaN()}
 	}
@@ -211,23 +211,19 @@ func (p *Predictor) asFitted(m *Model) {
 // computed value is taken as it is.
 func (p *Predictor) certify(m *Model) error {
 	w := &m.Fits[0]
-	v, err := w.bounds()
+	certificates, err := w.Certificates()
 	if err != nil {
 		return err
 	}
 	p.fit.Rows = m.Rows
-	unknown := ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
-	t := len(p.fit.Targets)
 	for j := range p.fit.Targets {
 		o := &p.fit.Targets[j]
-		o.Certificate = ridge.Certificate{
-			ErrorBound: float64(v.Error[j]), EnergyBound: float64(v.Energy[j]), Objective: v.Objective[j],
-			RelativeErrorBound: math.Inf(1), RSS: unknown, GCV: unknown,
+		o.Certificate = certificates[j]
+		o.TSS = ridge.Interval{}
+		if !m.Intercept { // its bound is that of the means of --standardize
+			o.InterceptBound = 0
 		}
-		if m.Intercept && len(v.Intercept) == t { // without one its bound is that of the means of --standardize
-			o.InterceptBound = float64(v.Intercept[j])
-		}
-		if len(w.TSS) == t {
+		if len(w.TSS) == len(p.fit.Targets) {
 			o.ComputedTSS, o.TSS = w.TSS[j], ridge.Interval{Lo: w.TSS[j], Hi: w.TSS[j]}
 		}
 	}

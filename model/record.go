@@ -6,33 +6,34 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Record is what is reported of the fit for one γ: the certificates of its targets, and
-// what ran. It is about the weights as they were fitted, those of scaled columns where the
-// columns were scaled. Only InterceptBound is in the units of the file.
+// A Record is what is known of the fit for one γ: its outcome and the certificate of each target. The
+// certificates are about the weights as they were fitted, in scaled columns if the columns were scaled.
+// Only InterceptBound is in the units of the file. TSS is not kept, and is unbounded.
+//
+// In JSON a field of the certificates is a list, or one value if there is one target. Status is written
+// only if the fit has not Converged. A record that was read has no other.
 type Record struct {
-	Gamma              Number                    `json:"gamma"`
-	Method             string                    `json:"method"`
-	Passes             int                       `json:"passes"`
-	Iterations         int                       `json:"iterations"`
-	Shrinkage          Number                    `json:"shrinkage"`
-	Contraction        Number                    `json:"contraction"`
-	ErrorBound         PerTarget[Number]         `json:"error_bound"`
-	RelativeErrorBound PerTarget[Number]         `json:"relative_error_bound"`
-	EnergyBound        PerTarget[Number]         `json:"energy_bound"` // on ‖H^½(x̂ − x*)‖
-	InterceptBound     PerTarget[Number]         `json:"intercept_bound"`
-	EffectiveDimension ridge.Interval            `json:"effective_dimension"`
-	Objective          PerTarget[ridge.Interval] `json:"objective"`
-	RSS                PerTarget[ridge.Interval] `json:"rss"`
-	GCV                PerTarget[ridge.Interval] `json:"gcv"`
-	R2                 PerTarget[Number]         `json:"r2"` // the middle of R2Bracket
-	R2Bracket          PerTarget[ridge.Interval] `json:"r2_bracket"`
-	Converged          bool                      `json:"converged"`
-	Stop               string                    `json:"stop"`
-	Status             ridge.Status              `json:"status,omitzero"` // why the tolerance was not reached; zero where Converged
+	ridge.Outcome
+	Certificates []ridge.Certificate
+	R2           PerTarget[Number]         `json:"r2"` // the middle of R2Bracket
+	R2Bracket    PerTarget[ridge.Interval] `json:"r2_bracket"`
+	Converged    bool                      `json:"converged"`
+	Stop         string                    `json:"stop"` // Status in words
+
+	counts map[string]int // of the values that were read by each name; nil: none was read
+}
+
+// recordNames are the names of a record in JSON, in their order.
+var recordNames = []string{
+	"gamma", "method", "passes", "iterations", "shrinkage", "contraction",
+	"error_bound", "relative_error_bound", "energy_bound", "intercept_bound", "effective_dimension", "objective", "rss", "gcv",
+	"r2", "r2_bracket", "converged", "stop", "status",
 }
 
 // NewRecord describes a fit to rows that were prepared by prep. passes is how many reads
@@ -40,25 +41,38 @@ type Record struct {
 // the one that has it already, see [Preparation.Penalize].
 func NewRecord(f *ridge.Solution, prep *Preparation, passes int) Record {
 	f = f.Fitted()
-	out := Record{
-		Gamma: Number(f.Gamma), Method: f.Method, Passes: f.Passes + passes, Iterations: f.Iterations,
-		Shrinkage: Number(f.Shrinkage), Contraction: Number(f.Contraction), EffectiveDimension: f.EffectiveDimension,
-		Converged: f.Status.Err() == nil, Stop: f.Status.String(),
-	}
-	if !out.Converged {
-		out.Status = f.Status
-	}
+	out := Record{Outcome: f.Outcome, Converged: f.Status.Err() == nil, Stop: f.Status.String()}
+	out.Passes += passes
 	for j := range f.Targets {
 		o := &f.Targets[j]
-		r2 := o.R2()
-		out.ErrorBound = append(out.ErrorBound, Number(o.ErrorBound))
-		out.RelativeErrorBound = append(out.RelativeErrorBound, Number(o.RelativeErrorBound))
-		out.EnergyBound = append(out.EnergyBound, Number(o.EnergyBound))
-		out.InterceptBound = append(out.InterceptBound, Number(prep.InterceptBound(o)))
-		out.Objective, out.RSS, out.GCV = append(out.Objective, o.Objective), append(out.RSS, o.RSS), append(out.GCV, o.GCV)
+		c, r2 := o.Certificate, o.R2()
+		c.InterceptBound, c.TSS = prep.InterceptBound(o), ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
+		out.Certificates = append(out.Certificates, c)
 		out.R2, out.R2Bracket = append(out.R2, Number(r2.Mid())), append(out.R2Bracket, r2)
 	}
 	return out
+}
+
+// MarshalJSON writes the record. It writes a status only if the fit has not converged.
+func (r Record) MarshalJSON() ([]byte, error) { return r.MarshalWithout() }
+
+// MarshalWithout is MarshalJSON without some names.
+func (r Record) MarshalWithout(without ...string) ([]byte, error) {
+	if r.Converged {
+		without = append(without, "status")
+	}
+	names := slices.DeleteFunc(slices.Clone(recordNames), func(name string) bool { return slices.Contains(without, name) })
+	return jsonfields.MarshalEach(names, r, r.Certificates)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. Bounds that are null or absent promise nothing.
+func (r *Record) UnmarshalJSON(text []byte) error {
+	var out Record
+	var err error
+	if out.counts, err = jsonfields.UnmarshalEach(text, &out, &out.Certificates); err == nil {
+		*r = out
+	}
+	return err
 }
 
 // A Certificate is a [Record] in a model. One that was read is not decoded before it is
@@ -85,87 +99,40 @@ func (c *Certificate) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// decode reads the certificate into v.
-func (c *Certificate) decode(v any) error {
-	text, err := c.MarshalJSON()
-	if err == nil {
-		err = json.Unmarshal(text, v)
-	}
-	if err != nil {
-		return &CertificateError{err}
-	}
-	return nil
-}
-
 // Record returns the whole record. One that cannot be read is a *[CertificateError].
 func (c *Certificate) Record() (*Record, error) {
-	if c.IsZero() {
-		return nil, &CertificateError{errNone}
+	out := &Record{}
+	switch {
+	case c.record != nil:
+		*out = *c.record
+		out.Certificates = slices.Clone(out.Certificates)
+	case c.text == nil:
+		return nil, &CertificateError{errors.New("there is none")}
+	default:
+		if err := json.Unmarshal(c.text, out); err != nil {
+			return nil, &CertificateError{err}
+		}
 	}
-	var out Record
-	if err := c.decode(&out); err != nil {
-		return nil, err
-	}
-	return &out, nil
-}
-
-var errNone = errors.New("there is none")
-
-// bounds are what a file keeps of the certificates of the targets.
-type bounds struct {
-	Error     PerTarget[Number]         `json:"error_bound"`
-	Relative  PerTarget[Number]         `json:"relative_error_bound"`
-	Energy    PerTarget[Number]         `json:"energy_bound"`
-	Intercept PerTarget[Number]         `json:"intercept_bound"`
-	Objective PerTarget[ridge.Interval] `json:"objective"`
-	RSS       PerTarget[ridge.Interval] `json:"rss"`
-	GCV       PerTarget[ridge.Interval] `json:"gcv"`
-}
-
-// bounds decodes the certificate. One without bounds on the error, the energy and the
-// objective of each target is a *[CertificateError].
-func (f *Fit) bounds() (*bounds, error) {
-	if f.Certificate.IsZero() {
-		return nil, &CertificateError{errNone}
-	}
-	var v bounds
-	if err := f.Certificate.decode(&v); err != nil {
-		return nil, err
-	}
-	if t := len(f.Coef); len(v.Error) != t || len(v.Energy) != t || len(v.Objective) != t {
-		return nil, &CertificateError{fmt.Errorf("%d, %d and %d bounds for %d targets cannot narrow intervals", len(v.Error), len(v.Energy), len(v.Objective), t)}
-	}
-	return &v, nil
+	return out, nil
 }
 
 // Certificates returns the certificate of each target, about the weights as they were fitted
 // (see [Fitted]). Bounds that the file does not have, such as the bracket of ‖b‖², are
-// infinite. A certificate that cannot be read, or is of another number of targets, is a
-// *[CertificateError].
+// infinite. A certificate that cannot be read, is of another number of targets, or has no bounds on the
+// error, the energy and the objective is a *[CertificateError].
 func (f *Fit) Certificates() ([]ridge.Certificate, error) {
-	v, err := f.bounds()
+	r, err := f.Certificate.Record()
 	if err != nil {
 		return nil, err
 	}
-	t := len(f.Coef)
-	bound := func(of PerTarget[Number], j int) float64 {
-		if len(of) != t {
-			return math.Inf(1)
+	for _, name := range []string{"error_bound", "energy_bound", "objective"} {
+		n := len(r.Certificates)
+		if r.counts != nil {
+			n = r.counts[name]
 		}
-		return float64(of[j])
-	}
-	bracket := func(of PerTarget[ridge.Interval], j int) ridge.Interval {
-		if len(of) != t {
-			return ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
-		}
-		return of[j]
-	}
-	out := make([]ridge.Certificate, t)
-	for j := range out {
-		out[j] = ridge.Certificate{
-			ErrorBound: float64(v.Error[j]), RelativeErrorBound: bound(v.Relative, j), EnergyBound: float64(v.Energy[j]), InterceptBound: bound(v.Intercept, j),
-			Objective: v.Objective[j], TSS: bracket(nil, j), RSS: bracket(v.RSS, j), GCV: bracket(v.GCV, j),
+		if n != len(f.Coef) {
+			return nil, &CertificateError{fmt.Errorf("%d values of %s for %d targets cannot narrow intervals", n, name, len(f.Coef))}
 		}
 	}
-	return out, nil
+	return r.Certificates, nil
 }

@@ -7,29 +7,23 @@ import (
 )
 
 // Err is nil where all fits are certified to the tolerance that was asked for, or had none, as
-// [ridge.Result.Err] is; otherwise a *[ShortfallError] of the worst of those that are not. A
+// [fdridge.Result.Err] is; otherwise a *[ShortfallError] of the worst of those that are not. A
 // certificate that cannot be read says nothing of that: it is an error of [Model.Predictor], where
 // intervals need it.
 func (m *Model) Err() error {
 	var worst *ShortfallError
 	for i := range m.Fits {
 		f := &m.Fits[i]
-		if f.Certificate.IsZero() {
+		r, err := f.Certificate.Record()
+		if err != nil || r.Status.Err() == nil {
 			continue
 		}
-		var kept struct {
-			Relative PerTarget[Number] `json:"relative_error_bound"`
-			Status   ridge.Status      `json:"status"`
+		if len(r.Certificates) == 0 {
+			r.Certificates = []ridge.Certificate{{RelativeErrorBound: math.Inf(1)}}
 		}
-		if err := f.Certificate.decode(&kept); err != nil || kept.Status.Err() == nil {
-			continue
-		}
-		if len(kept.Relative) == 0 {
-			kept.Relative = PerTarget[Number]{Number(math.Inf(1))}
-		}
-		for j, bound := range kept.Relative {
-			if worst == nil || float64(bound) > worst.Certified {
-				worst = &ShortfallError{f.Gamma, j, m.Tol, float64(bound), kept.Status}
+		for j := range r.Certificates {
+			if bound := r.Certificates[j].RelativeErrorBound; worst == nil || bound > worst.Certified {
+				worst = &ShortfallError{f.Gamma, j, m.Tol, bound, r.Status}
 			}
 		}
 	}

@@ -2,11 +2,13 @@ package model_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math"
 	"strings"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/model"
@@ -21,7 +23,11 @@ func TestErr(t *testing.T) {
 		t.Fatal(err)
 	}
 	const tol = 1e-9
-	res, err := ridge.Fit(t.Context(), src, ridge.Options{Gammas: []float64{1e9, 0.1, 10}, Method: "newton", Size: 1, Store: fd.StoreRows, MaxPasses: 4, Tol: tol})
+	lossy := func(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(int64)) (*ridge.Summary, error) {
+		cfg.Store = fd.StoreRows // AᵀA of two features would fit in the sketch
+		return ridge.Summarize(ctx, src, cfg, progress)
+	}
+	res, err := fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: []float64{1e9, 0.1, 10}, Method: ridge.Newton, Size: 1, Summarize: lossy, MaxPasses: 4, Tol: tol})
 	if !errors.Is(err, ridge.ErrPassLimit) || res.Solutions[0].Status != ridge.Converged {
 		t.Fatalf("%v: %v at γ = 1e9", err, res.Solutions[0].Status)
 	}

@@ -39,7 +39,7 @@ func TestZeroValues(t *testing.T) {
 			new(model.Model), new(model.PerTarget[float64]),
 			new(model.FormatError), new(model.VersionError), new(model.GammaError), new(model.PreparationError), new(model.CertificateError),
 			new(model.SummaryError), new(model.OverflowError), new(model.ShortfallError), new(model.Evaluation), new(model.Number),
-			new(model.Preparation), new(model.Predictor), new(model.Certificate), new(model.Fit), new(model.Score),
+			new(model.Preparation), new(model.Predictor), new(model.Certificate), new(model.Record), new(model.Fit), new(model.Score),
 		},
 		Arguments: func() []any {
 			return []any{

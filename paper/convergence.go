@@ -150,7 +150,7 @@ func (r *run) converge(ctx context.Context, name string) (*convergence, error) {
 		c.gammas = []float64{10, 100, 1000}
 	}
 	r.tell(name+", exact solution", 0.1)
-	exact, err := ridge.Exact(ctx, src, c.gammas, ridge.ExactOptions{Backend: r.Backend})
+	exact, err := ridge.SolveExact(ctx, src, c.gammas, ridge.ExactOptions{Backend: r.Backend})
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,7 @@ func fitChunks(t *testing.T, a, y *mat.Dense, gamma float64) *mat.Dense {
 	out := mat.NewDense(trials, d, nil)
 	for lo := 0; lo < trials; lo += chunk {
 		s := (&design{a: a}).table(mat.DenseCopyOf(y.Slice(0, n, lo, lo+chunk)))
-		fits, err := ridge.Exact(context.Background(), s, []float64{gamma}, ridge.ExactOptions{})
+		fits, err := ridge.SolveExact(context.Background(), s, []float64{gamma}, ridge.ExactOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,6 @@ var styles = map[string]chart.Look{
 	"CG:RFD":     {Color: chart.Vermilion, Marker: chart.Hollow(chart.Square), Dashes: chart.LongDash},
 	"CG:Nyström": {Color: chart.Pink, Marker: chart.Hollow(chart.Diamond), Dashes: chart.LongDash},
 	"CG":         {Color: chart.Grey, Marker: chart.Hollow(chart.Triangle), Dashes: chart.LongDash},
-	"Chebyshev":  {Color: chart.Orange, Marker: chart.Diamond},
 
 	"Gaussian": {Color: chart.Green, Marker: chart.Triangle},
 	"SJLT":     {Color: chart.Sky, Marker: chart.Cross, Dashes: chart.LongDash},

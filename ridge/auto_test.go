@@ -3,10 +3,11 @@ package ridge_test
 import (
 	"errors"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // TestChooseMethod: d²·n + d³/3 for each γ, but no more than 3d³ for all, is weighed against the
@@ -22,53 +23,54 @@ func TestChooseMethod(t *testing.T) {
 		n      int64
 		d, m   int
 		gammas []float64
-		want   string
+		want   ridge.Method
 	}{
-		"narrow":                            {1e6, 100, 256, one, "exact"},
-		"not so narrow":                     {1e6, 5000, 256, one, "exact"},
-		"wide":                              {1e6, 9000, 256, one, "exact"},
-		"wide and not long":                 {9100, 9000, 32, one, "galerkin"},
-		"fewer rows than features":          {3000, 9000, 256, one, "exact"},
-		"far fewer":                         {3000, 1e6, 256, one, "exact"},
-		"far fewer, many γ":                 {3000, 1e6, 256, many, "exact"},
-		"n² does not fit":                   {11586, 1e6, 100, one, "cg"},
-		"d² does not fit":                   {1e6, 11586, 100, one, "galerkin"},
-		"d² just fits":                      {1e6, 11585, 1000, one, "exact"},
-		"nor do many vectors":               {1e6, 55000, 100, one, "cg"},
-		"a large sketch":                    {1e6, 12000, 600, one, "cg"},
-		"vectors of many γ":                 {1e6, 55000, 100, many, "galerkin"},
-		"many γ":                            {1e5, 9000, 256, many, "exact"},
-		"three γ":                           {20000, 9000, 256, many[:3], "exact"},
-		"four γ":                            {20000, 9000, 256, many[:4], "exact"},
-		"many γ, wide":                      {10000, 4096, 256, many[:50], "exact"},
-		"many γ, wide and not long":         {9100, 9000, 64, many, "galerkin"},
-		"many γ, too few rows for their d³": {3000, 3000, 16, many, "galerkin"},
-		"unknown n":                         {-1, 3000, 256, many, "exact"},
-		"the default size":                  {1e6, 12000, 0, one, "galerkin"},
-		"γ to be chosen":                    {1e6, 1000, 256, nil, "galerkin"},
-		"γ to be chosen, few features":      {1e6, 100, 256, nil, "exact"},
-		"the same, n unknown":               {-1, 100, 256, nil, "exact"},
-		"γ = 0":                             {1000, 3000, 256, []float64{0}, "exact"},
+		"narrow":                            {1e6, 100, 256, one, ridge.Exact},
+		"not so narrow":                     {1e6, 5000, 256, one, ridge.Exact},
+		"wide":                              {1e6, 9000, 256, one, ridge.Exact},
+		"wide and not long":                 {9100, 9000, 32, one, ridge.Galerkin},
+		"fewer rows than features":          {3000, 9000, 256, one, ridge.Exact},
+		"far fewer":                         {3000, 1e6, 256, one, ridge.Exact},
+		"far fewer, many γ":                 {3000, 1e6, 256, many, ridge.Exact},
+		"n² does not fit":                   {11586, 1e6, 100, one, ridge.CG},
+		"d² does not fit":                   {1e6, 11586, 100, one, ridge.Galerkin},
+		"d² just fits":                      {1e6, 11585, 1000, one, ridge.Exact},
+		"nor do many vectors":               {1e6, 55000, 100, one, ridge.CG},
+		"a large sketch":                    {1e6, 12000, 600, one, ridge.CG},
+		"vectors of many γ":                 {1e6, 55000, 100, many, ridge.Galerkin},
+		"many γ":                            {1e5, 9000, 256, many, ridge.Exact},
+		"three γ":                           {20000, 9000, 256, many[:3], ridge.Exact},
+		"four γ":                            {20000, 9000, 256, many[:4], ridge.Exact},
+		"many γ, wide":                      {10000, 4096, 256, many[:50], ridge.Exact},
+		"many γ, wide and not long":         {9100, 9000, 64, many, ridge.Galerkin},
+		"many γ, too few rows for their d³": {3000, 3000, 16, many, ridge.Galerkin},
+		"unknown n":                         {-1, 3000, 256, many, ridge.Exact},
+		"the default size":                  {1e6, 12000, plan.DefaultSize, one, ridge.Galerkin},
+		"γ to be chosen":                    {1e6, 1000, 256, nil, ridge.Exact},
+		"γ to be chosen, few features":      {1e6, 100, 256, nil, ridge.Exact},
+		"the same, n unknown":               {-1, 100, 256, nil, ridge.Exact},
+		"γ = 0":                             {1000, 3000, 256, []float64{0}, ridge.Exact},
 	} {
-		if method, reason := ridge.ChooseMethod(c.n, c.d, 1, ridge.Options{Gammas: c.gammas, Size: c.m}); method != c.want || reason == "" {
-			t.Errorf("%s: %s (%s), want %s", name, method, reason, c.want)
+		p := plan.Problem{Rows: c.n, Dim: c.d, Targets: 1, Gammas: c.gammas, Size: c.m, MaxBytes: ridge.DefaultMaxBytes}
+		if got := plan.Choose(p); got.Method != c.want || got.Reason.Rule == ridge.Asked {
+			t.Errorf("%s: %s (%v), want %s", name, got.Method, got.Reason, c.want)
 		}
 	}
 	// What a direct method may take decides, too, and no more is taken.
 	var short *ridge.SizeError
 	src := problem(rand.New(rand.NewPCG(1, 12)), "gaussian", 50, 12, 1, 1)
-	if _, err := ridge.Fit(t.Context(), src, ridge.Options{Gammas: one, Method: "exact", MaxBytes: 1}); !errors.As(err, &short) {
+	if _, err := fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.Exact, MaxBytes: 1}); !errors.As(err, &short) {
 		t.Fatalf("exact in a byte: %v", err)
 	}
-	for room, want := range map[uint64]string{0: "exact", short.Bytes: "exact", short.Bytes - 1: "galerkin"} {
-		if f := must(ridge.Fit(t.Context(), src, ridge.Options{Gammas: one, Size: 4, MaxBytes: room}))(t); f.Method != want {
-			t.Errorf("Fit in %d bytes runs %s (%s), want %s", room, f.Method, f.Reason, want)
+	for room, want := range map[uint64]ridge.Method{0: ridge.Exact, short.Bytes: ridge.Exact, short.Bytes - 1: ridge.Galerkin} {
+		if f := must(fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: one, Size: 4, MaxBytes: room}))(t); f.Method != want {
+			t.Errorf("Fit in %d bytes runs %s (%v), want %s", room, f.Method, f.Reason(), want)
 		}
 	}
-	if method, reason := ridge.ChooseMethod(1e6, 5000, 1, ridge.Options{Gammas: one, MaxBytes: 64 << 20}); method == "exact" || !strings.Contains(reason, "MaxBytes") {
-		t.Errorf("in 64 MiB: %s (%s)", method, reason)
+	if got := plan.Choose(plan.Problem{Rows: 1e6, Dim: 5000, Targets: 1, Gammas: one, Size: 256, MaxBytes: 64 << 20}); got.Method == ridge.Exact || got.Reason.Rule != ridge.MemoryTooSmall {
+		t.Errorf("in 64 MiB: %s (%v)", got.Method, got.Reason)
 	}
-	if method, reason := ridge.ChooseMethod(1e6, 10, 1, ridge.Options{Method: "newton"}); method != "newton" || reason != "" {
-		t.Errorf("asked for newton: %s (%s)", method, reason)
+	if got := plan.Choose(plan.Problem{Method: ridge.Newton, Rows: 1e6, Dim: 10, Targets: 1, Size: 256, MaxBytes: ridge.DefaultMaxBytes}); got.Method != ridge.Newton || got.Reason.Rule != ridge.Asked {
+		t.Errorf("asked for newton: %s (%v)", got.Method, got.Reason)
 	}
 }

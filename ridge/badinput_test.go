@@ -18,6 +18,8 @@ import (
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // The tests of this file go through the table of wrong and odd input, row by row.
@@ -179,8 +181,8 @@ func badCalls(t *testing.T, cfg ridge.SummaryConfig) []badCall {
 			"Path":            func(s *ridge.Summary) error { _, err := s.Path([]float64{1, gamma}); return err },
 			"Predictor":       func(s *ridge.Summary) error { _, err := s.Predictor(gamma); return err },
 			"PredictInterval": func(s *ridge.Summary) error { _, err := s.PredictInterval(gamma, make([]float64, badDim)); return err },
-			"Plan":            func(s *ridge.Summary) error { _, err := s.Plan(ridge.PlanConfig{Gammas: []float64{gamma}}); return err },
-			"PredictedPasses": func(s *ridge.Summary) error { _, err := s.PredictedPasses(gamma, 1e-8, ridge.CG); return err },
+			"Plan":            func(s *ridge.Summary) error { _, err := plan.New(s, plan.Config{Gammas: []float64{gamma}}); return err },
+			"PredictedPasses": func(s *ridge.Summary) error { _, err := plan.PredictedPasses(s, gamma, 1e-8, ridge.CG); return err },
 			"Solve": func(s *ridge.Summary) error {
 				_, err := ridge.Solve(context.Background(), table{x: [][]float64{{1, 2, 3}}, y: [][]float64{{1, 2}}}, s, gamma, ridge.SolveOptions{})
 				return err
@@ -272,7 +274,7 @@ func TestOddInput(t *testing.T) {
 					}
 					what := fmt.Sprintf("%s, %+v, intercept %v", name, shape, intercept)
 					sum := summarize(t, src, ridge.SummaryConfig{Size: shape.m, ShrinkRows: 2, Intercept: intercept, Backend: be})
-					gamma := sum.Grid(1)[0]
+					gamma := choose.Grid(sum, 1)[0]
 					if !(gamma > 0 && gamma <= math.MaxFloat64) {
 						t.Fatalf("%s: γ = %v of the grid", what, gamma)
 					}
@@ -285,15 +287,15 @@ func TestOddInput(t *testing.T) {
 						continue
 					}
 					fits := []*ridge.Solution{must(sum.Fit(gamma))(t), must(sum.FitFD(gamma))(t)}
-					for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-						exact, err := ridge.Exact(ctx, src, []float64{gamma}, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be})
+					for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
+						exact, err := ridge.SolveExact(ctx, src, []float64{gamma}, ridge.ExactOptions{Method: factor, Intercept: intercept, Backend: be})
 						var singular *ridge.SingularError
 						if err != nil && !errors.As(err, &singular) {
 							t.Errorf("%s: %v: %v", what, factor, err)
 						}
 						fits = append(fits, exact...)
 					}
-					for _, method := range []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton} {
+					for _, method := range []ridge.Method{ridge.CG, ridge.Newton} {
 						fit, err := ridge.Solve(ctx, src, sum, gamma, ridge.SolveOptions{Method: method, MaxPasses: 60})
 						var left *ridge.NotConvergedError
 						switch {

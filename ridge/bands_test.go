@@ -9,9 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 func upTo(lo, hi int) []int {
@@ -23,11 +25,11 @@ func upTo(lo, hi int) []int {
 }
 
 func TestPenalties(t *testing.T) {
-	p, err := ridge.Penalties(6, []ridge.Band{{Columns: []int{4, 1}, Penalty: 2}, {Columns: []int{0}, Penalty: 0.5}, {Columns: []int{3}}})
+	p, err := choose.Penalties(6, []choose.Band{{Columns: []int{4, 1}, Penalty: 2}, {Columns: []int{0}, Penalty: 0.5}, {Columns: []int{3}}})
 	if err != nil || !slices.Equal(p, []float64{0.5, 2, 1, 1, 2, 1}) {
 		t.Errorf("%v, %v", p, err)
 	}
-	for want, bands := range map[string][]ridge.Band{
+	for want, bands := range map[string][]choose.Band{
 		`band "a" has no columns`:               {{Name: "a"}},
 		`band "a" has column 7, there are 6`:    {{Name: "a", Columns: []int{6}}},
 		`band 1 has column 0, there are 6`:      {{Columns: []int{-1}}},
@@ -37,7 +39,7 @@ func TestPenalties(t *testing.T) {
 		`the penalty of band 1 is NaN`:          {{Columns: []int{2}, Penalty: math.NaN()}},
 		`the penalty of band 1 is +Inf`:         {{Columns: []int{2}, Penalty: math.Inf(1)}},
 	} {
-		if p, err := ridge.Penalties(6, bands); p != nil || !errors.Is(err, ridge.ErrInput) || !strings.Contains(err.Error(), want) {
+		if p, err := choose.Penalties(6, bands); p != nil || !errors.Is(err, ridge.ErrInput) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", bands, err, want)
 		}
 	}
@@ -49,8 +51,8 @@ func TestChooseBands(t *testing.T) {
 	const d = 16
 	s := penalisedProblem(300, d)
 	sum := summarize(t, s, ridge.SummaryConfig{Size: d, Intercept: true})
-	bands := []ridge.Band{{Name: "signal", Columns: upTo(0, d/4)}, {Name: "noise", Columns: upTo(d/4, d)}}
-	c, err := sum.ChooseBands(context.Background(), bands, nil)
+	bands := []choose.Band{{Name: "signal", Columns: upTo(0, d/4)}, {Name: "noise", Columns: upTo(d/4, d)}}
+	c, err := choose.Bands(context.Background(), sum, bands, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +63,7 @@ func TestChooseBands(t *testing.T) {
 	if !slices.Equal(first.Penalties, []float64{1, 1}) || !slices.Equal(best.Penalties, []float64{1, c.Bands[1].Penalty}) || !(best.GCV.Hi < first.GCV.Lo) {
 		t.Errorf("%+v is the best, begun with %+v", best, first)
 	}
-	if common, err := sum.ChooseGamma(nil); err != nil || common.Gamma() != first.Gamma || common.Score != first.GCV {
+	if common, err := choose.Gamma(sum, nil); err != nil || common.Gamma() != first.Gamma || common.Score != first.GCV {
 		t.Errorf("the first is %+v, and without bands %v has %v, %v", first, common.Gamma(), common.Score, err)
 	}
 	for i, one := range c.Tried {
@@ -73,7 +75,7 @@ func TestChooseBands(t *testing.T) {
 				t.Errorf("%v was tried twice", one.Penalties)
 			}
 		}
-		p, err := ridge.Penalties(d, []ridge.Band{{Columns: bands[0].Columns, Penalty: one.Penalties[0]}, {Columns: bands[1].Columns, Penalty: one.Penalties[1]}})
+		p, err := choose.Penalties(d, []choose.Band{{Columns: bands[0].Columns, Penalty: one.Penalties[0]}, {Columns: bands[1].Columns, Penalty: one.Penalties[1]}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,11 +86,11 @@ func TestChooseBands(t *testing.T) {
 		}
 	}
 	// Where other columns have 1, or a band is given, all bands to be chosen move.
-	c, err = sum.ChooseBands(context.Background(), []ridge.Band{{Columns: upTo(0, d/4)}}, nil)
+	c, err = choose.Bands(context.Background(), sum, []choose.Band{{Columns: upTo(0, d/4)}}, nil)
 	if err != nil || !(c.Bands[0].Penalty <= 0.1) {
 		t.Errorf("a band alone is penalised by %v, %v", c.Bands[0].Penalty, err)
 	}
-	c, err = sum.ChooseBands(context.Background(), []ridge.Band{{Columns: upTo(0, d/4)}, {Columns: upTo(d/4, d), Penalty: 100}}, nil)
+	c, err = choose.Bands(context.Background(), sum, []choose.Band{{Columns: upTo(0, d/4)}, {Columns: upTo(d/4, d), Penalty: 100}}, nil)
 	if err != nil || c.Bands[1].Penalty != 100 || !(c.Bands[0].Penalty <= 10) {
 		t.Errorf("%+v, %v", c.Bands, err)
 	}
@@ -97,10 +99,10 @@ func TestChooseBands(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := sum.ChooseBands(cancelled, bands, nil); !errors.Is(err, context.Canceled) {
+	if _, err := choose.Bands(cancelled, sum, bands, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := new(ridge.Summary).ChooseBands(context.Background(), bands, nil); !errors.Is(err, ridge.ErrShape) {
+	if _, err := choose.Bands(context.Background(), new(ridge.Summary), bands, nil); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("of no summary: %v", err)
 	}
 }
@@ -121,12 +123,12 @@ func TestChooseBandsExcess(t *testing.T) {
 			s.x, s.y = append(s.x, row), append(s.y, []float64{row[0] + float64(r.IntN(3))})
 		}
 		sum := summarize(t, s, ridge.SummaryConfig{Size: 1, Store: fd.StoreRows})
-		bands, candidates := []ridge.Band{{Columns: []int{0}}}, []float64{0.1, 1, 10, 100}
-		c, err := sum.ChooseBands(context.Background(), bands, candidates)
+		bands, candidates := []choose.Band{{Columns: []int{0}}}, []float64{0.1, 1, 10, 100}
+		c, err := choose.Bands(context.Background(), sum, bands, candidates)
 		if err != nil {
 			t.Fatal(err)
 		}
-		gcv := func(trial ridge.BandTrial, gamma float64) float64 {
+		gcv := func(trial choose.BandTrial, gamma float64) float64 {
 			p := slices.Repeat([]float64{1}, d)
 			p[0] = trial.Penalties[0]
 			truth, err := refbig.New(scaledTable(s, p).x, s.y, nil, false).Solve(gamma)
@@ -166,24 +168,24 @@ func TestChooseBandsExcess(t *testing.T) {
 func TestFitBands(t *testing.T) {
 	const d = 16
 	s := penalisedProblem(300, d)
-	bands := []ridge.Band{{Columns: upTo(0, d/4)}, {Columns: upTo(d/4, d)}}
-	for _, opts := range []ridge.Options{{Size: d}, {Size: 4, Store: fd.StoreRows}, {Size: d, Method: "one-shot"}} {
-		opts.Bands, opts.Intercept = bands, true
-		r, err := ridge.Fit(context.Background(), s, opts)
+	bands := []choose.Band{{Columns: upTo(0, d/4)}, {Columns: upTo(d/4, d)}}
+	for _, opts := range []fdridge.Options{{NoIntercept: true, Size: d}, {NoIntercept: true, Size: 4, Summarize: storing(fd.StoreRows)}, {NoIntercept: true, Size: d, Method: ridge.OneShot}} {
+		opts.Bands, opts.NoIntercept = bands, false
+		r, err := fdridge.Fit(context.Background(), s, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r.Bands == nil || r.Bands.Choice.Index < 0 || !(r.Bands.Bands[1].Penalty >= 10) {
 			t.Fatalf("%+v", r.Bands)
 		}
-		if spent := opts.Size < d; (r.Bands.Passes == 1) != spent || r.Bands.Whole != spent || (r.Bands.Spent != "") != spent {
-			t.Errorf("size %d: %d passes, %q", opts.Size, r.Bands.Passes, r.Bands.Spent)
+		if spent := opts.Size < d; (r.Bands.Passes == 1) != spent || r.Bands.Whole != spent || (len(r.Bands.Spent) > 0) != spent {
+			t.Errorf("size %d: %d passes, %v", opts.Size, r.Bands.Passes, r.Bands.Spent)
 		}
-		p, err := ridge.Penalties(d, r.Bands.Bands)
+		p, err := choose.Penalties(d, r.Bands.Bands)
 		if err != nil || !slices.Equal(p, r.Best().Penalty) || !slices.Equal(p, r.Summary.Penalty()) {
 			t.Errorf("%v: the solution has %v, the summary %v", p, r.Best().Penalty, r.Summary.Penalty())
 		}
-		want, err := ridge.Fit(context.Background(), s, ridge.Options{Gammas: []float64{r.Best().Gamma}, Penalty: p, Method: "exact", Intercept: true})
+		want, err := fdridge.Fit(context.Background(), s, fdridge.Options{Gammas: []float64{r.Best().Gamma}, Penalty: p, Method: ridge.Exact})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,13 +198,13 @@ func TestFitBands(t *testing.T) {
 				t.Errorf("target %d: %v from the exact solution, bound %v", j, off, o.ErrorBound)
 			}
 		}
-		if r.Method != "one-shot" && r.Err() != nil {
+		if r.Method != ridge.OneShot && r.Err() != nil {
 			t.Error(r.Err())
 		}
 	}
 	given := slices.Clone(bands)
 	given[0].Penalty, given[1].Penalty = 2, 3
-	r, err := ridge.Fit(context.Background(), s, ridge.Options{Gammas: []float64{1}, Bands: given})
+	r, err := fdridge.Fit(context.Background(), s, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Bands: given})
 	if err != nil || r.Bands == nil || r.Bands.Choice.Index != -1 || r.Best().Penalty[0] != 2 || r.Best().Penalty[d-1] != 3 {
 		t.Errorf("bands that are given: %+v, %v", r, err)
 	}
@@ -211,19 +213,19 @@ func TestFitBands(t *testing.T) {
 func TestBandsRefuse(t *testing.T) {
 	s := penalisedProblem(60, 4)
 	sum := summarize(t, s, ridge.SummaryConfig{Size: 4})
-	bands := []ridge.Band{{Columns: []int{0}}}
-	for name, opts := range map[string]ridge.Options{
-		"both":          {Penalty: []float64{1, 1, 1, 1}, Bands: bands},
-		"given gammas":  {Gammas: []float64{1}, Bands: bands},
-		"leave one out": {Select: ridge.ByLOO, Bands: bands},
-		"folds":         {Folds: 3, Bands: bands},
-		"exact":         {Method: "exact", Bands: bands},
-		"out of range":  {Bands: []ridge.Band{{Columns: []int{4}}}},
+	bands := []choose.Band{{Columns: []int{0}}}
+	for name, opts := range map[string]fdridge.Options{
+		"both":          {NoIntercept: true, Penalty: []float64{1, 1, 1, 1}, Bands: bands},
+		"given gammas":  {NoIntercept: true, Gammas: []float64{1}, Bands: bands},
+		"leave one out": {NoIntercept: true, Select: choose.LOO, Bands: bands},
+		"folds":         {NoIntercept: true, Folds: 3, Bands: bands},
+		"exact":         {NoIntercept: true, Method: ridge.Exact, Bands: bands},
+		"out of range":  {NoIntercept: true, Bands: []choose.Band{{Columns: []int{4}}}},
 	} {
-		if r, err := ridge.Fit(context.Background(), s, opts); r != nil || !errors.Is(err, ridge.ErrInput) {
+		if r, err := fdridge.Fit(context.Background(), s, opts); r != nil || !errors.Is(err, ridge.ErrInput) {
 			t.Errorf("Fit, %s: %v", name, err)
 		}
-		if r, err := ridge.FitSummary(context.Background(), s, sum, opts); r != nil || !errors.Is(err, ridge.ErrInput) {
+		if r, err := fdridge.FitSummary(context.Background(), s, sum, opts); r != nil || !errors.Is(err, ridge.ErrInput) {
 			t.Errorf("FitSummary, %s: %v", name, err)
 		}
 	}

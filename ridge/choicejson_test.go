@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // open is a choice of which nothing is known but the candidate.
-var open = ridge.Choice{Index: 1, Score: unknown, Possible: []int{0, 1}, Excess: math.Inf(1)}
+var open = choose.Choice{Index: 1, Score: unknown, Possible: []int{0, 1}, Excess: math.Inf(1)}
 
 // sameText compares by the shortest texts of numbers that are theirs alone.
 func sameText(t *testing.T, what string, got, want any) {
@@ -24,15 +25,15 @@ func sameText(t *testing.T, what string, got, want any) {
 
 // TestChoiceJSON: how γ and penalties were chosen comes back to the bit, also where nothing is known.
 func TestChoiceJSON(t *testing.T) {
-	known := ridge.Choice{Index: 2, Score: ridge.Interval{Lo: 1.0 / 3, Hi: 0.5}, Certain: true, Possible: []int{2}}
-	for _, c := range []ridge.Choice{known, open, ridge.Choose(nil), ridge.Choose([]ridge.Interval{unknown, {Lo: 0, Hi: math.Inf(1)}})} {
+	known := choose.Choice{Index: 2, Score: ridge.Interval{Lo: 1.0 / 3, Hi: 0.5}, Certain: true, Possible: []int{2}}
+	for _, c := range []choose.Choice{known, open, choose.Least(nil), choose.Least([]ridge.Interval{unknown, {Lo: 0, Hi: math.Inf(1)}})} {
 		back, text := again(t, c)
 		sameText(t, "a choice", back, c)
 		if back.RelativeExcess() != c.RelativeExcess() {
 			t.Errorf("%s: an excess of %v, was %v", text, back.RelativeExcess(), c.RelativeExcess())
 		}
 	}
-	cv := &ridge.CVResult{
+	cv := &choose.CVResult{
 		Gammas: []float64{0.1, 1}, Fitted: [][]ridge.Interval{{{Lo: 1, Hi: 2}}, {unknown}}, Ridge: [][]ridge.Interval{{unknown}, {{Lo: 0, Hi: math.Inf(1)}}},
 		Passes: 2, Summary: new(ridge.Summary),
 	}
@@ -44,9 +45,9 @@ func TestChoiceJSON(t *testing.T) {
 	choice := must(cv.ChooseRidge(0))(t)
 	sameText(t, "the choice of one that was read", must(back.ChooseRidge(0))(t), choice)
 
-	g := &ridge.GammaChoice{
-		Choice: open, By: ridge.ByLOO, Path: []*ridge.Solution{everyField(ridge.PassLimit), everyField(ridge.OnePass)},
-		Scores: [][]ridge.Interval{{unknown, {Lo: 1, Hi: 2}}, {{Lo: 3, Hi: math.Inf(1)}, unknown}}, CV: cv, Passes: 3, Whole: true, Spent: "why",
+	g := &choose.GammaChoice{
+		Choice: open, By: choose.LOO, Path: []*ridge.Solution{everyField(ridge.PassLimit), everyField(ridge.OnePass)},
+		Scores: [][]ridge.Interval{{unknown, {Lo: 1, Hi: 2}}, {{Lo: 3, Hi: math.Inf(1)}, unknown}}, CV: cv, Passes: 3, Whole: true, Spent: []ridge.Reason{{Rule: ridge.GramCostsTooMuch, Numbers: []float64{math.Inf(1), 7}, Method: ridge.CG}},
 	}
 	read, text := again(t, g)
 	if !strings.Contains(text, `"by":"loo"`) || !strings.Contains(text, `"excess":null`) || read.Gamma() != g.Gamma() {
@@ -59,9 +60,9 @@ func TestChoiceJSON(t *testing.T) {
 	read.Path, read.CV = g.Path, g.CV
 	sameText(t, "a choice of gamma", *read, *g)
 
-	b := ridge.BandChoice{
-		Bands: []ridge.Band{{Name: "first", Columns: []int{0, 2}, Penalty: 0.1}, {Columns: []int{1}}}, Choice: open, AtEnd: true, Passes: 4, Whole: true, Spent: "why",
-		Tried: []ridge.BandTrial{
+	b := choose.BandChoice{
+		Bands: []choose.Band{{Name: "first", Columns: []int{0, 2}, Penalty: 0.1}, {Columns: []int{1}}}, Choice: open, AtEnd: true, Passes: 4, Whole: true, Spent: []ridge.Reason{{Rule: ridge.GramCostsTooMuch, Numbers: []float64{math.Inf(1), 7}, Method: ridge.CG}},
+		Tried: []choose.BandTrial{
 			{Penalties: []float64{1, 0.1}, Gamma: math.NaN(), GCV: unknown, Least: math.Inf(-1)},
 			{Penalties: []float64{1e-8, 3}, Gamma: 1.0 / 3, GCV: ridge.Interval{Lo: 1, Hi: 2}, Least: 0.7},
 		},
@@ -83,7 +84,7 @@ func TestChoiceJSONOfFit(t *testing.T) {
 	gammas := []float64{1e-9, 1e-8}
 	cfg := ridge.SummaryConfig{Size: 1, ShrinkRows: 1}
 	sum := summarize(t, src, cfg)
-	choice := must(sum.ChooseGamma(gammas))(t)
+	choice := must(choose.Gamma(sum, gammas))(t)
 	if !math.IsInf(choice.RelativeExcess(), 1) {
 		t.Fatalf("%+v, this test is of one that is not known", *choice)
 	}
@@ -91,11 +92,11 @@ func TestChoiceJSONOfFit(t *testing.T) {
 	if back.Gamma() != choice.Gamma() || !math.IsInf(back.RelativeExcess(), 1) {
 		t.Errorf("gamma = %v, to %v: was %v, to %v", back.Gamma(), back.RelativeExcess(), choice.Gamma(), choice.RelativeExcess())
 	}
-	cv := must(ridge.CrossValidate(t.Context(), src, cfg, ridge.CrossValidation{Folds: 2, Gammas: gammas}))(t)
+	cv := must(choose.CrossValidate(t.Context(), src, cfg, choose.CrossValidation{Folds: 2, Gammas: gammas}))(t)
 	byCV := must(cv.ChooseRidge(-1))(t)
 	read, _ := again(t, byCV)
 	sameText(t, "the choice of a cross-validation", read, byCV)
-	bands := must(sum.ChooseBands(t.Context(), []ridge.Band{{Columns: []int{0}}, {Columns: []int{1}}}, gammas))(t)
+	bands := must(choose.Bands(t.Context(), sum, []choose.Band{{Columns: []int{0}}, {Columns: []int{1}}}, gammas))(t)
 	same, _ := again(t, bands)
 	sameText(t, "the choice of bands", *same, *bands)
 }
@@ -111,22 +112,22 @@ func TestChoiceJSONRefused(t *testing.T) {
 		`{"score":[1]}`:                    nil,
 		`{"index":"one"}`:                  nil,
 	} {
-		c := ridge.GammaChoice{Passes: 7}
+		c := choose.GammaChoice{Passes: 7}
 		if err := json.Unmarshal([]byte(text), &c); err == nil || want != nil && !errors.Is(err, want) || c.Passes != 7 {
 			t.Errorf("%s: %v, must be %v, and leaves %+v", text, err, want, c)
 		}
 	}
-	var b ridge.BandChoice
+	var b choose.BandChoice
 	for _, text := range []string{`{"tried":[{"penalties":[null]}]}`, `{"tried":1}`, `{"choice":[]}`} {
 		if err := json.Unmarshal([]byte(text), &b); err == nil {
 			t.Errorf("%s is read", text)
 		}
 	}
-	if _, err := json.Marshal(ridge.GammaChoice{By: 99}); !errors.Is(err, ridge.ErrInput) {
+	if _, err := json.Marshal(choose.GammaChoice{By: 99}); !errors.Is(err, ridge.ErrInput) {
 		t.Errorf("a criterion that there is not: %v", err)
 	}
-	var c ridge.Choice
-	nothing := ridge.Choice{Index: -1, Score: unknown, Excess: math.Inf(1)}
+	var c choose.Choice
+	nothing := choose.Choice{Index: -1, Score: unknown, Excess: math.Inf(1)}
 	if err := json.Unmarshal([]byte(`{}`), &c); err != nil {
 		t.Error(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 func TestChoose(t *testing.T) {
@@ -35,7 +36,7 @@ func TestChoose(t *testing.T) {
 		"one":           {[]ridge.Interval{{0, inf}}, 0, true, []int{0}, 0},
 		"none":          {nil, -1, false, nil, 0},
 	} {
-		got := ridge.Choose(c.scores)
+		got := choose.Least(c.scores)
 		if got.Index != c.index || got.Certain != c.certain || !slices.Equal(got.Possible, c.possible) || got.Excess != c.excess {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -52,7 +53,7 @@ func TestExcess(t *testing.T) {
 		}
 		lo, hi, other := number("lo"), number("hi"), number("other")
 		lo, hi = math.Min(lo, hi), math.Max(lo, hi)
-		c := ridge.Choose([]ridge.Interval{{Lo: lo, Hi: hi}, {Lo: other, Hi: math.Inf(1)}})
+		c := choose.Least([]ridge.Interval{{Lo: lo, Hi: hi}, {Lo: other, Hi: math.Inf(1)}})
 		if len(c.Possible) == 1 {
 			return
 		}
@@ -107,7 +108,7 @@ func TestChooseGCV(t *testing.T) {
 						best = i
 					}
 				}
-				c := must(ridge.ChooseGCV(fits, j))(t)
+				c := must(choose.LeastGCV(fits, j))(t)
 				drawn++
 				if c.Certain {
 					certain++
@@ -133,9 +134,9 @@ func TestChooseGCV(t *testing.T) {
 func TestChooseGCVRealData(t *testing.T) {
 	src := housing(t)
 	sum := summarize(t, src, ridge.SummaryConfig{Size: 8, Intercept: true})
-	gammas := sum.Grid(25)
-	got := must(ridge.ChooseGCV(must(sum.Path(gammas))(t), -1))(t)
-	want := must(ridge.ChooseGCV(must(ridge.Exact(context.Background(), src, gammas, ridge.ExactOptions{Intercept: true}))(t), -1))(t)
+	gammas := choose.Grid(sum, 25)
+	got := must(choose.LeastGCV(must(sum.Path(gammas))(t), -1))(t)
+	want := must(choose.LeastGCV(must(ridge.SolveExact(context.Background(), src, gammas, ridge.ExactOptions{Intercept: true}))(t), -1))(t)
 	t.Logf("sketch: γ[%d], possible %v, excess %g; exact: γ[%d]", got.Index, got.Possible, got.Excess, want.Index)
 	if !slices.Contains(got.Possible, want.Index) || got.Index != want.Index {
 		t.Errorf("sketch %+v, exact %+v", got, want)
@@ -143,11 +144,11 @@ func TestChooseGCVRealData(t *testing.T) {
 }
 
 func TestChooseGCVRefuses(t *testing.T) {
-	if _, err := ridge.ChooseGCV(nil, 0); !errors.Is(err, ridge.ErrShape) {
+	if _, err := choose.LeastGCV(nil, 0); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("no fits: %v", err)
 	}
 	f := &ridge.Solution{Targets: []ridge.Target{{Certificate: ridge.Certificate{GCV: ridge.Interval{1, 2}}}}}
-	if _, err := ridge.ChooseGCV([]*ridge.Solution{f}, 1); !errors.Is(err, ridge.ErrShape) {
+	if _, err := choose.LeastGCV([]*ridge.Solution{f}, 1); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("second of one target: %v", err)
 	}
 }
@@ -162,11 +163,11 @@ func ExampleSummary_Path() {
 	if err := sum.Append(x, y, nil); err != nil {
 		log.Fatal(err)
 	}
-	fits, err := sum.Path(sum.Grid(7))
+	fits, err := sum.Path(choose.Grid(sum, 7))
 	if err != nil {
 		log.Fatal(err)
 	}
-	best, err := ridge.ChooseGCV(fits, 0)
+	best, err := choose.LeastGCV(fits, 0)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2,75 +2,15 @@ package ridge
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"io"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/wire"
+	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
-
-// summaryHeader is a summary's message from byte 24 on. Meta follows, or, from version 2 on,
-// weightHeader.
-type summaryHeader struct {
-	Dim, Targets, Flags, Rows uint64
-	Weight, Raw               float64
-	Decays                    uint64
-	Meta, Sketch              uint64 // lengths
-}
-
-// weightHeader is what version 2 adds about the weight.
-type weightHeader struct{ Low, Error float64 }
-
-const (
-	headerSize       = 8 * 9
-	weightHeaderSize = 8 * 2
-)
-
-// Flags of a header.
-const (
-	flagIntercept = 1 << iota
-	flagWeighted
-	flagSparse
-	flagUnwatched // from version 2 on
-	flagsEnd
-)
-
-func (l *lane) header(meta []byte) summaryHeader {
-	weight, _ := l.stage.Weight.Parts()
-	h := summaryHeader{
-		Dim: uint64(l.cfg.Dim), Targets: uint64(l.cfg.Targets), Rows: uint64(l.stage.Rows),
-		Weight: weight, Raw: l.raw, Decays: uint64(l.stage.Decays),
-		Meta: uint64(len(meta)), Sketch: uint64(l.sketch.BinarySize()),
-	}
-	if l.cfg.Intercept {
-		h.Flags |= flagIntercept
-	}
-	if l.stage.Weighted {
-		h.Flags |= flagWeighted
-	}
-	if l.sparse {
-		h.Flags |= flagSparse
-	}
-	if l.unwatched {
-		h.Flags |= flagUnwatched
-	}
-	return h
-}
-
-// content is the size of all between the preamble and the checksum.
-func (h *summaryHeader) content(version uint32) int64 {
-	d, t := int64(h.Dim), int64(h.Targets)
-	size := headerSize + int64(h.Meta) + 24*(d+t) + 16*t + 16*t*d + int64(h.Sketch)
-	if version > 1 {
-		size += weightHeaderSize + 16*(d+t) + 16*d + 1 + t
-	}
-	return size
-}
 
 // MaxMeta is the most bytes of [Summary.Meta] that can be written: 1 GiB.
-const MaxMeta = 1 << 30
+const MaxMeta = accum.MaxMeta
 
 // BinarySize is how many bytes [Summary.MarshalBinary] and [Summary.WriteTo] make
 // of the summary as it stands; 0 of the zero value, which they refuse.
@@ -78,16 +18,7 @@ func (s *Summary) BinarySize() int64 {
 	if !s.made() {
 		return 0
 	}
-	if s.cfg.Lanes == 1 {
-		return s.lanes[0].binarySize(s.Meta)
-	}
-	h := s.lanesHeader()
-	return wire.Frame + h.content(s.lanes)
-}
-
-func (l *lane) binarySize(meta []byte) int64 {
-	h := l.header(meta)
-	return wire.Frame + h.content(wire.Summary.Version())
+	return s.sum.BinarySize(s.Meta)
 }
 
 // MarshalBinary returns all that the summary is, so that appending, merging and
@@ -152,9 +83,6 @@ func (s *Summary) MarshalBinary() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// errUnmade reports the zero value of a summary, or nil.
-var errUnmade = fmt.Errorf("%w: a summary without dimensions, made by neither NewSummary nor ReadSummary", errShape)
-
 // WriteTo writes what [Summary.MarshalBinary] returns, piece by piece, without a
 // second copy of the sketch in memory.
 func (s *Summary) WriteTo(w io.Writer) (int64, error) {
@@ -164,64 +92,18 @@ func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 	if err := s.writable(); err != nil {
 		return 0, err
 	}
-	if len(s.Meta) > MaxMeta {
-		return 0, fmt.Errorf("ridge: Meta has %d bytes, at most %d can be written", len(s.Meta), MaxMeta)
-	}
-	if s.cfg.Lanes > 1 {
-		return s.writeLanes(w)
-	}
-	return s.lanes[0].writeTo(w, s.Meta)
-}
-
-func (l *lane) writeTo(w io.Writer, meta []byte) (int64, error) {
-	h := l.header(meta)
-	m := wire.NewWriter(w, wire.Summary, h.content(wire.Summary.Version()))
-	m.Struct(h)
-	_, low := l.stage.Weight.Parts()
-	m.Struct(weightHeader{low, l.stage.WeightError})
-	m.Bytes(meta)
-	m.Float64s(l.stage.Origin)
-	m.Sums(l.stage.Sum)
-	m.Float64s(l.stage.SumError)
-	m.Float64s(l.stage.Moved)
-	for _, some := range l.stage.NonZero {
-		b := [1]byte{}
-		if some {
-			b[0] = 1
-		}
-		m.Bytes(b[:])
-	}
-	m.Sums(l.sums.yy)
-	m.Sums(l.sums.cross)
-	_, err := l.sketch.WriteTo(m)
-	m.Fail(err)
-	return m.Close()
+	return s.sum.Write(w, s.Meta)
 }
 
 // UnmarshalBinary makes s the summary that [Summary.MarshalBinary] returned, which
 // data must hold and nothing else. It is otherwise like [Summary.ReadFrom].
 func (s *Summary) UnmarshalBinary(data []byte) error {
-	read, err := only(data, s.cfg.Backend, readSummary)
+	read, err := accum.ReadOnly(data, s.cfg.Backend, decode)
 	if err != nil {
 		return err
 	}
 	s.become(read)
 	return nil
-}
-
-// only reads the message that data are to hold, and nothing else.
-func only[T any](data []byte, be engine.Backend, read func(io.Reader, engine.Backend) (*T, int64, error)) (*T, error) {
-	r := bytes.NewReader(data)
-	found, n, err := read(r, be)
-	switch {
-	case err == io.EOF:
-		return nil, &fd.FormatError{Reason: "no message", Err: io.ErrUnexpectedEOF}
-	case err != nil:
-		return nil, err
-	case r.Len() > 0:
-		return nil, &fd.FormatError{Offset: n, Reason: fmt.Sprintf("%d bytes follow the message", r.Len())}
-	}
-	return found, nil
 }
 
 // ReadFrom makes s the summary that [Summary.WriteTo] wrote, on the terms of
@@ -230,7 +112,7 @@ func only[T any](data []byte, be engine.Backend, read func(io.Reader, engine.Bac
 // allocates no more than twice what came of the message and 64 KiB for each lane, and leaves s
 // unchanged on every error. s, which may be the zero value, keeps its backend.
 func (s *Summary) ReadFrom(r io.Reader) (int64, error) {
-	read, n, err := readSummary(r, s.cfg.Backend)
+	read, n, err := accum.Read(r, s.cfg.Backend, decode)
 	if err != nil {
 		return n, err
 	}
@@ -241,40 +123,22 @@ func (s *Summary) ReadFrom(r io.Reader) (int64, error) {
 // ReadSummary returns the next summary in r, for the backend be; nil is
 // engine.Default(). See [Summary.ReadFrom].
 func ReadSummary(r io.Reader, be engine.Backend) (*Summary, error) {
-	s, _, err := readSummary(r, be)
+	s, _, err := accum.Read(r, be, decode)
 	return s, err
 }
 
 // become makes s what o is, which is of no more use.
 func (s *Summary) become(o *Summary) {
-	s.cfg, s.lanes, s.crew, s.Meta = o.cfg, o.lanes, o.crew, o.Meta
+	s.sum, s.Meta = o.sum, o.Meta
 	s.penalty, s.ofWhole = nil, false
 	s.changed()
 }
 
-func readSummary(r io.Reader, be engine.Backend) (*Summary, int64, error) {
-	m := wire.NewReader(r)
-	s := decode(m, be)
-	return s, m.N(), formatError(m.Err())
-}
-
-// decode reads a summary, of one lane or of several; nil where m has an error then.
+// decode reads a summary; nil if m has an error then.
 func decode(m *wire.Reader, be engine.Backend) *Summary {
-	kind, version, size := m.PreambleOf(wire.Summary, wire.Lanes)
-	if kind == wire.Lanes {
-		return decodeLanes(m, be, size)
-	}
-	l, meta := decodeLane(m, be, version, size)
-	if m.Err() != nil {
+	sum, meta := accum.Decode(m, be)
+	if sum == nil {
 		return nil
 	}
-	return &Summary{cfg: l.cfg, lanes: []*lane{l}, Meta: meta}
-}
-
-// formatError is the error of a message in this package's type.
-func formatError(err error) error {
-	if e, ok := errors.AsType[*wire.Error](err); ok {
-		return (*fd.FormatError)(e)
-	}
-	return err
+	return SummaryOf(sum, meta)
 }

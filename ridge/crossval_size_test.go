@@ -10,6 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // uncounted is a source that does not know how many rows it has, and may tell when it is
@@ -51,27 +52,27 @@ func TestFoldsBounded(t *testing.T) {
 	read := false
 	unknown := uncounted{src, func() { read = true }}
 	for _, folds := range []int{41, 1 << 30, math.MaxInt} {
-		if _, err := ridge.CrossValidate(t.Context(), src, cfg, ridge.CrossValidation{Folds: folds}); !errors.Is(err, ridge.ErrShape) {
+		if _, err := choose.CrossValidate(t.Context(), src, cfg, choose.CrossValidation{Folds: folds}); !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%d folds of 40 rows: %v", folds, err)
 		}
 	}
-	for _, cv := range []ridge.CrossValidation{{Folds: 1 << 30}, {Folds: math.MaxInt}, {Folds: 1e7}, {Folds: 40, MaxBytes: 1000}} {
+	for _, cv := range []choose.CrossValidation{{Folds: 1 << 30}, {Folds: math.MaxInt}, {Folds: 1e7}, {Folds: 40, MaxBytes: 1000}} {
 		for _, exact := range []bool{false, true} {
 			cv.Exact = exact
-			_, err := ridge.CrossValidate(t.Context(), unknown, cfg, cv)
+			_, err := choose.CrossValidate(t.Context(), unknown, cfg, cv)
 			limit := cv.MaxBytes
 			if limit == 0 {
 				limit = 8 << 30
 			}
-			if e, ok := errors.AsType[*ridge.FoldsError](err); !ok || e.Folds != cv.Folds || e.Limit != limit || e.Bytes <= limit || read {
+			if e, ok := errors.AsType[*choose.FoldsError](err); !ok || e.Folds != cv.Folds || e.Limit != limit || e.Bytes <= limit || read {
 				t.Errorf("%d folds: %v", cv.Folds, err)
 			}
 		}
 	}
-	if _, err := ridge.CrossValidate(t.Context(), src, cfg, ridge.CrossValidation{Folds: 40, Gammas: []float64{1}}); err != nil {
+	if _, err := choose.CrossValidate(t.Context(), src, cfg, choose.CrossValidation{Folds: 40, Gammas: []float64{1}}); err != nil {
 		t.Errorf("as many folds as rows: %v", err)
 	}
-	if _, err := ridge.CrossValidate(t.Context(), unknown, cfg, ridge.CrossValidation{Folds: 41, Gammas: []float64{1}}); !errors.Is(err, ridge.ErrShape) || !read {
+	if _, err := choose.CrossValidate(t.Context(), unknown, cfg, choose.CrossValidation{Folds: 41, Gammas: []float64{1}}); !errors.Is(err, ridge.ErrShape) || !read {
 		t.Errorf("more folds than rows that were counted: %v", err)
 	}
 }
@@ -82,10 +83,10 @@ func TestFoldsMemory(t *testing.T) {
 		{4000, 10, 1, 4, 50}, {4000, 200, 1, 32, 20}, {600, 1000, 3, 8, 20}, {1500, 120, 1, 120, 5}, {60000, 8, 1, 8, 5},
 	} {
 		src := waves(t, c.n, c.d, c.targets)
-		cv := ridge.CrossValidation{Folds: c.folds, Gammas: []float64{1}, MaxBytes: 1}
+		cv := choose.CrossValidation{Folds: c.folds, Gammas: []float64{1}, MaxBytes: 1}
 		cfg := ridge.SummaryConfig{Size: c.size, Intercept: true}
-		_, err := ridge.CrossValidate(t.Context(), src, cfg, cv)
-		e, ok := errors.AsType[*ridge.FoldsError](err)
+		_, err := choose.CrossValidate(t.Context(), src, cfg, cv)
+		e, ok := errors.AsType[*choose.FoldsError](err)
 		if !ok {
 			t.Fatal(err)
 		}
@@ -99,7 +100,7 @@ func TestFoldsMemory(t *testing.T) {
 				runtime.ReadMemStats(&after)
 			}
 		}
-		if _, err := ridge.CrossValidate(t.Context(), src, cfg, cv); err != nil {
+		if _, err := choose.CrossValidate(t.Context(), src, cfg, cv); err != nil {
 			t.Fatal(err)
 		}
 		took := float64(after.HeapAlloc) - float64(before.HeapAlloc)

@@ -15,6 +15,7 @@ import (
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
@@ -96,10 +97,10 @@ func TestCrossValidate(t *testing.T) {
 				t.Skip("singular")
 			}
 			cfg := ridge.SummaryConfig{Size: rapid.IntRange(1, 10).Draw(t, "m"), ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Intercept: intercept, Store: drawStore(t), Backend: be}
-			cv := ridge.CrossValidation{Folds: folds, Gammas: gammas}
-			one := must(ridge.CrossValidate(context.Background(), s, cfg, cv))(t)
+			cv := choose.CrossValidation{Folds: folds, Gammas: gammas}
+			one := must(choose.CrossValidate(context.Background(), s, cfg, cv))(t)
 			cv.Exact = true
-			two := must(ridge.CrossValidate(context.Background(), s, cfg, cv))(t)
+			two := must(choose.CrossValidate(context.Background(), s, cfg, cv))(t)
 			fitted := oneShotFolds(t, s, cfg, folds, gammas)
 			for i := range gammas {
 				for j := range want[i] {
@@ -171,8 +172,8 @@ func oneShotFolds(t rapid.TB, s table, cfg ridge.SummaryConfig, folds int, gamma
 func TestCrossValidateRealData(t *testing.T) {
 	src := fourier(t, 4000, 128)
 	cfg := ridge.SummaryConfig{Size: 48, Intercept: true}
-	one := must(ridge.CrossValidate(context.Background(), src, cfg, ridge.CrossValidation{Seed: 3}))(t)
-	two := must(ridge.CrossValidate(context.Background(), src, cfg, ridge.CrossValidation{Seed: 3, Exact: true}))(t)
+	one := must(choose.CrossValidate(context.Background(), src, cfg, choose.CrossValidation{Seed: 3}))(t)
+	two := must(choose.CrossValidate(context.Background(), src, cfg, choose.CrossValidation{Seed: 3, Exact: true}))(t)
 	for i := 0; i < len(one.Gammas); i += 3 {
 		t.Logf("γ %-9.3g one pass: fitted [%.4f, %.4f] ridge [%.4f, %.4f]  two: fitted [%.6f, %.6f] ridge [%.4f, %.4f]", one.Gammas[i],
 			one.Fitted[i][0].Lo, one.Fitted[i][0].Hi, one.Ridge[i][0].Lo, one.Ridge[i][0].Hi,
@@ -181,7 +182,7 @@ func TestCrossValidateRealData(t *testing.T) {
 			t.Errorf("two passes leave %v", two.Fitted[i][0])
 		}
 	}
-	for what, v := range map[string][2]ridge.Choice{
+	for what, v := range map[string][2]choose.Choice{
 		"fitted": {must(one.ChooseFitted(0))(t), must(two.ChooseFitted(0))(t)},
 		"ridge":  {must(one.ChooseRidge(-1))(t), must(two.ChooseRidge(-1))(t)},
 	} {
@@ -198,23 +199,23 @@ func TestCrossValidateRefuses(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 4, 3, 1, 1)
 	ctx, cfg := context.Background(), ridge.SummaryConfig{Size: 2}
 	for _, folds := range []int{-1, 1, 5} {
-		if _, err := ridge.CrossValidate(ctx, s, cfg, ridge.CrossValidation{Folds: folds}); !errors.Is(err, ridge.ErrShape) {
+		if _, err := choose.CrossValidate(ctx, s, cfg, choose.CrossValidation{Folds: folds}); !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%d folds of 4 rows: %v", folds, err)
 		}
 	}
 	var e *ridge.GammaError
-	if _, err := ridge.CrossValidate(ctx, s, cfg, ridge.CrossValidation{Folds: 2, Gammas: []float64{1, -1}}); !errors.As(err, &e) {
+	if _, err := choose.CrossValidate(ctx, s, cfg, choose.CrossValidation{Folds: 2, Gammas: []float64{1, -1}}); !errors.As(err, &e) {
 		t.Errorf("γ = -1: %v", err)
 	}
-	if _, err := ridge.CrossValidate(ctx, s, ridge.SummaryConfig{}, ridge.CrossValidation{}); err == nil {
+	if _, err := choose.CrossValidate(ctx, s, ridge.SummaryConfig{}, choose.CrossValidation{}); err == nil {
 		t.Error("a sketch of no size")
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := ridge.CrossValidate(cancelled, s, cfg, ridge.CrossValidation{Folds: 2}); !errors.Is(err, context.Canceled) {
+	if _, err := choose.CrossValidate(cancelled, s, cfg, choose.CrossValidation{Folds: 2}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	r := must(ridge.CrossValidate(ctx, s, cfg, ridge.CrossValidation{Folds: 2}))(t)
+	r := must(choose.CrossValidate(ctx, s, cfg, choose.CrossValidation{Folds: 2}))(t)
 	if _, err := r.ChooseRidge(1); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("second of one target: %v", err)
 	}
@@ -226,14 +227,14 @@ func TestCrossValidateProgress(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 100, 3, 1, 1)
 	ctx, cfg := context.Background(), ridge.SummaryConfig{Size: 3}
 	last := map[int]int64{}
-	cv := ridge.CrossValidation{Folds: 4, Gammas: []float64{1}, Seed: 9, Exact: true, Progress: func(pass int, rows int64) { last[pass] = rows }}
-	hashed := must(ridge.CrossValidate(ctx, s, cfg, cv))(t)
+	cv := choose.CrossValidation{Folds: 4, Gammas: []float64{1}, Seed: 9, Exact: true, Progress: func(pass int, rows int64) { last[pass] = rows }}
+	hashed := must(choose.CrossValidate(ctx, s, cfg, cv))(t)
 	if last[1] != 100 || last[2] != 100 || len(last) != 2 {
 		t.Errorf("progress %v", last)
 	}
-	again := must(ridge.CrossValidate(ctx, s, cfg, cv))(t)
+	again := must(choose.CrossValidate(ctx, s, cfg, cv))(t)
 	cv.Seed = 0
-	turns := must(ridge.CrossValidate(ctx, s, cfg, cv))(t)
+	turns := must(choose.CrossValidate(ctx, s, cfg, cv))(t)
 	if hashed.Fitted[0][0] != again.Fitted[0][0] || hashed.Fitted[0][0] == turns.Fitted[0][0] {
 		t.Errorf("seed 9 %v and %v, in turn %v", hashed.Fitted, again.Fitted, turns.Fitted)
 	}

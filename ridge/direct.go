@@ -6,10 +6,10 @@ import "math"
 // is taken for one that is zero, where x* explains no more of it.
 const unexplained = 1e-9
 
-// status returns the status of a direct solution that is as good as was asked for. Conjugate gradients
-// factor nothing: a solution that they leave short of the tolerance is found by [Dual] instead.
-func (f Factor) status() Status {
-	if f == DualCG {
+// dualStatus returns the status of a dual solution that has no tolerance. Conjugate gradients that
+// fall short of theirs are replaced by a factorisation.
+func dualStatus(m Method) Status {
+	if m == DualCG {
 		return Converged
 	}
 	return Factorized
@@ -18,17 +18,17 @@ func (f Factor) status() Status {
 // directStatus is that of a direct solution which was to be certified to a relative error of tol.
 func (s *Solution) directStatus(tol float64) Status {
 	status := Factorized
-	if s.Method == DualCG.String() {
-		status = DualCG.status()
+	if s.Method == DualCG {
+		status = Converged
 	}
 	for j := range s.Targets {
 		t := &s.Targets[j]
 		switch {
 		case t.RelativeErrorBound <= tol:
 		case t.isZero():
-			status = status.worse(ZeroSolution)
+			status = status.Worse(ZeroSolution)
 		default:
-			status = status.worse(RoundOff)
+			status = status.Worse(RoundOff)
 		}
 	}
 	return status

@@ -3,7 +3,7 @@
 //	x*(γ) = argmin_x ½‖Ax − b‖² + γ/2·‖x‖²,   A n×d (each row is a sample), γ > 0,
 //
 // from one pass over the rows ([Summary]), to any accuracy with further passes
-// ([Solve]), or exactly where d² numbers fit in memory ([Exact]). Every answer, a
+// ([Solve]), or exactly where d² numbers fit in memory ([SolveExact]). Every answer, a
 // [Solution], carries for each target a [Certificate] that bounds its distance from x*,
 // round-off included.
 //

@@ -14,9 +14,6 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// dual says that a factor is one of G = AAᵀ.
-func (f Factor) dual() bool { return f == Dual || f == DualCG }
-
 // dualTol is the relative error that a dual solution is certified to, where that is possible and
 // no other was asked for: what it takes is a few products with rows that are in memory.
 const dualTol = 1e-12
@@ -25,7 +22,7 @@ const dualTol = 1e-12
 type dualExact struct {
 	d, t  int
 	opts  ExactOptions
-	by    Factor // Dual or DualCG
+	by    Method // Dual or DualCG
 	plan  dualPlan
 	data  dual.Operator
 	known certify.Dual
@@ -55,27 +52,6 @@ type dualPlan struct {
 // reduces says that G is reduced to tridiagonal form.
 func (p dualPlan) reduces() bool { return p.leverage || reduces(p.gammas) }
 
-// exactByRows is Exact through G = AAᵀ.
-func exactByRows(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions, sooner bool) ([]*Solution, error) {
-	e, err := newDual(src, opts, dualPlan{gammas: len(gammas), sooner: sooner && len(gammas) == 1})
-	if err != nil {
-		return nil, err
-	}
-	if err := e.read(ctx, src); err != nil {
-		return nil, err
-	}
-	fits, err := e.solve(ctx, gammas)
-	if err != nil {
-		return nil, err
-	}
-	if opts.Tol > 0 {
-		for _, f := range fits {
-			f.Status = f.directStatus(opts.Tol)
-		}
-	}
-	return fits, nil
-}
-
 // newDual begins a dual fit. The memory of n² numbers, where n is known, is told before any
 // is taken.
 func newDual(src dataset.Source, opts ExactOptions, plan dualPlan) (*dualExact, error) {
@@ -83,10 +59,7 @@ func newDual(src dataset.Source, opts ExactOptions, plan dualPlan) (*dualExact, 
 	if d < 1 || t < 1 {
 		return nil, fmt.Errorf("%w: %d features and %d targets", errShape, d, t)
 	}
-	if err := opts.complete(); err != nil {
-		return nil, err
-	}
-	e := &dualExact{d: d, t: t, opts: opts, by: opts.Factor, plan: plan}
+	e := &dualExact{d: d, t: t, opts: opts, by: opts.Method, plan: plan}
 	if plan.sooner {
 		e.by = DualCG
 	}
@@ -102,7 +75,7 @@ func (e *dualExact) fits(n int64) error {
 }
 
 // dualBytes is the memory of a dual solution of n rows, but for the rows.
-func dualBytes(n int64, d, t int, by Factor, plan dualPlan) float64 {
+func dualBytes(n int64, d, t int, by Method, plan dualPlan) float64 {
 	rows, features := float64(n), float64(d)
 	vectors := 8 * float64(t) * (8*features + 16*rows)
 	if by == DualCG {
@@ -136,7 +109,7 @@ func (e *dualExact) read(ctx context.Context, src dataset.Source) error {
 	if kept == nil {
 		return e.readAgain(ctx, src)
 	}
-	if e.by == DualCG && (!kept.Sparse() || e.plan.sooner && kept.Steps() < fewSteps) {
+	if e.by == DualCG && (!kept.Sparse() || e.plan.sooner && kept.Steps() < FewSteps) {
 		e.by = Dual
 		if err := e.fits(int64(kept.N())); err != nil {
 			return err
@@ -202,7 +175,7 @@ func (e *dualExact) readAgain(ctx context.Context, src dataset.Source) error {
 			w = append(w, b.Weight(i))
 		}
 	}
-	if err := checkCount(n, int64(seen)); err != nil {
+	if err := rows.CheckCount(n, int64(seen)); err != nil {
 		return err
 	}
 	if !weighted {
@@ -224,9 +197,9 @@ func (s counted) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	return s.Source.Blocks(ctx)
 }
 
-// fewSteps is how many steps conjugate gradients need at least, as a rule: where a factor takes
-// no longer than so many there is no point in doing without it.
-const fewSteps = 60
+// FewSteps is the number of steps that conjugate gradients need at least, as a rule. A factorisation that costs less than
+// so many steps is preferred to them.
+const FewSteps = 60
 
 // keep keeps the rows in memory: nil where they are dense, and more than is to be there.
 func (e *dualExact) keep(ctx context.Context, src dataset.Source) (*dual.Rows, error) {
@@ -265,7 +238,7 @@ func (e *dualExact) keep(ctx context.Context, src dataset.Source) (*dual.Rows, e
 			e.opts.Progress(int64(kept.N()))
 		}
 	}
-	if err := checkCount(n, int64(kept.N())); err != nil {
+	if err := rows.CheckCount(n, int64(kept.N())); err != nil {
 		return nil, err
 	}
 	kept.Close(raw)

@@ -4,12 +4,13 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
@@ -46,16 +47,16 @@ func TestDualChoice(t *testing.T) {
 				s.w = []float64{1, 2, 0.5, 1, 3, 1, 1, 4}
 			}
 			candidates := []float64{1e-6, 0.01, 1, 30, 1e4}
-			for _, by := range []ridge.Criterion{ridge.ByGCV, ridge.ByLOO} {
-				for _, method := range []string{"exact", "dual", ""} {
-					f, err := ridge.Fit(context.Background(), s, ridge.Options{Candidates: candidates, Method: method, Select: by, Intercept: intercept})
+			for _, by := range []choose.Criterion{choose.GCV, choose.LOO} {
+				for _, method := range []ridge.Method{ridge.Exact, ridge.Dual, ridge.Auto} {
+					f, err := fdridge.Fit(context.Background(), s, fdridge.Options{Candidates: candidates, Method: method, Select: by, Tol: 1e-12, NoIntercept: !intercept})
 					if err != nil {
 						t.Fatal(err)
 					}
 					for i, scores := range f.Choice.Scores {
 						for j, v := range scores {
 							want := leaveOut(t, s, candidates[i], intercept, j)
-							if by == ridge.ByGCV {
+							if by == choose.GCV {
 								w, err := refbig.New(s.x, s.y, s.w, intercept).Solve(candidates[i])
 								if err != nil {
 									t.Fatal(err)
@@ -67,7 +68,7 @@ func TestDualChoice(t *testing.T) {
 							}
 						}
 					}
-					if got := f.Solutions[0]; got.Method != "dual" || got.Gamma != f.Choice.Gamma() || f.Passes != 1 || !(got.Targets[0].RelativeErrorBound <= 1e-12) {
+					if got := f.Solutions[0]; got.Method != ridge.Dual || got.Gamma != f.Choice.Gamma() || f.Passes != 1 || !(got.Targets[0].RelativeErrorBound <= 1e-12) {
 						t.Errorf("%s, %d passes, γ = %g of %g, certified to %.3g", got.Method, f.Passes, got.Gamma, f.Choice.Gamma(), got.Targets[0].RelativeErrorBound)
 					}
 				}
@@ -115,14 +116,14 @@ func TestDualFit(t *testing.T) {
 	r := rand.New(rand.NewPCG(37, 6))
 	s := problem(r, "gaussian", 10, 25, 1, 0.1)
 	for _, c := range []struct {
-		method string
+		method ridge.Method
 		gamma  float64
-		want   string
-	}{{"exact", 1, "dual"}, {"dual", 1, "dual"}, {"dual-cg", 1, "dual"}, {"cholesky", 1, "cholesky"}, {"exact", 1e-17, "qr"}} {
-		if c.want == "qr" {
+		want   ridge.Method
+	}{{ridge.Exact, 1, ridge.Dual}, {ridge.Dual, 1, ridge.Dual}, {ridge.DualCG, 1, ridge.Dual}, {ridge.Cholesky, 1, ridge.Cholesky}, {ridge.Exact, 1e-17, ridge.QR}} {
+		if c.want == ridge.QR {
 			s.x[3] = s.x[2]
 		}
-		f, err := ridge.Fit(context.Background(), s, ridge.Options{Method: c.method, Gammas: []float64{c.gamma}})
+		f, err := fdridge.Fit(context.Background(), s, fdridge.Options{NoIntercept: true, Method: c.method, Gammas: []float64{c.gamma}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +131,7 @@ func TestDualFit(t *testing.T) {
 			t.Errorf("%s at γ = %g ran %s, want %s", c.method, c.gamma, got, c.want)
 		}
 	}
-	if _, err := ridge.Fit(context.Background(), s, ridge.Options{Method: "dual", Gammas: []float64{0}}); err == nil {
+	if _, err := fdridge.Fit(context.Background(), s, fdridge.Options{NoIntercept: true, Method: ridge.Dual, Gammas: []float64{0}}); err == nil {
 		t.Error("least squares by dual is no error")
 	}
 	// Of many sparse rows one γ takes no factor.
@@ -139,14 +140,13 @@ func TestDualFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := ridge.Fit(context.Background(), src, ridge.Options{Method: "exact", Gammas: []float64{1}, Intercept: true, Tol: 1e-12})
-	if err != nil || f.Solutions[0].Method != "dual-cg" || !(f.Solutions[0].Targets[0].RelativeErrorBound <= 1e-12) || math.IsNaN(f.Solutions[0].EffectiveDimension.Hi) {
+	f, err := fdridge.Fit(context.Background(), src, fdridge.Options{Method: ridge.Exact, Gammas: []float64{1}, Tol: 1e-12})
+	if err != nil || f.Solutions[0].Method != ridge.DualCG || !(f.Solutions[0].Targets[0].RelativeErrorBound <= 1e-12) || math.IsNaN(f.Solutions[0].EffectiveDimension.Hi) {
 		t.Errorf("many sparse rows: %v, %v", f, err)
 	}
 }
 
-// TestDualSaysWhatIsUnknown: where exact leaves the effective dimension open it says so, and which
-// method has it.
+// TestDualSaysWhatIsUnknown: Exact leaves the effective dimension of many sparse rows open, Dual does not.
 func TestDualSaysWhatIsUnknown(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 3))
 	const n, d = 300, 2000
@@ -155,20 +155,20 @@ func TestDualSaysWhatIsUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit := func(method string) *ridge.Result {
-		r, err := ridge.Fit(t.Context(), src, ridge.Options{Method: method, Gammas: []float64{1}})
+	fit := func(method ridge.Method) *fdridge.Result {
+		r, err := fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Method: method, Gammas: []float64{1}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	r := fit("exact")
+	r := fit(ridge.Exact)
 	df := r.Solutions[0].EffectiveDimension
-	if r.Solutions[0].Method != "dual-cg" || !(df.Hi-df.Lo > 1) || !strings.Contains(r.Reason, "effective dimension") || !strings.Contains(r.Reason, "method dual ") {
-		t.Errorf("%s knows %v of the effective dimension, reason %q", r.Solutions[0].Method, df, r.Reason)
+	if r.Solutions[0].Method != ridge.DualCG || !(df.Hi-df.Lo > 1) {
+		t.Errorf("%s knows %v of the effective dimension", r.Solutions[0].Method, df)
 	}
-	r = fit("dual")
-	if df = r.Solutions[0].EffectiveDimension; !(df.Hi-df.Lo < 1e-6) || strings.Contains(r.Reason, "effective dimension") {
-		t.Errorf("%s knows %v of the effective dimension, reason %q", r.Solutions[0].Method, df, r.Reason)
+	r = fit(ridge.Dual)
+	if df = r.Solutions[0].EffectiveDimension; !(df.Hi-df.Lo < 1e-6) {
+		t.Errorf("%s knows %v of the effective dimension", r.Solutions[0].Method, df)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
@@ -68,8 +69,8 @@ func TestDualColumns(t *testing.T) {
 					}
 					p := refbig.New(s.x, s.y, s.w, intercept)
 					for _, gamma := range []float64{1e-6, 1, 1e5} {
-						opts := ridge.ExactOptions{Factor: ridge.Dual, Intercept: intercept, Backend: be, Tol: 1e-15}
-						fits, err := ridge.Exact(context.Background(), turned(t, s), []float64{gamma}, opts)
+						opts := ridge.ExactOptions{Method: ridge.Dual, Intercept: intercept, Backend: be, Tol: 1e-15}
+						fits, err := ridge.SolveExact(context.Background(), turned(t, s), []float64{gamma}, opts)
 						if _, singular := errors.AsType[*ridge.SingularError](err); singular {
 							continue
 						}
@@ -93,10 +94,10 @@ func TestDualColumnsAreRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(46, 6))
 	s := problem(r, "gaussian", 30, 77, 2, 0.1)
 	for _, intercept := range []bool{false, true} {
-		opts := ridge.ExactOptions{Factor: ridge.Dual, Intercept: intercept, Tol: 1e-14}
+		opts := ridge.ExactOptions{Method: ridge.Dual, Intercept: intercept, Tol: 1e-14}
 		want, got := mustExact(t, s, opts, 0.3)[0], mustExact(t, turned(t, s), opts, 0.3)[0]
 		ridgetest.Near(t, "by columns", want, got, 1e-13)
-		if got.Method != "dual" || got.Passes < 2 || got.Passes > 3 || !(got.Targets[1].RelativeErrorBound <= 1e-14) {
+		if got.Method != ridge.Dual || got.Passes < 2 || got.Passes > 3 || !(got.Targets[1].RelativeErrorBound <= 1e-14) {
 			t.Errorf("%s in %d reads, certified to %.3g", got.Method, got.Passes, got.Targets[1].RelativeErrorBound)
 		}
 		// Dense rows that do not fit are read several times.
@@ -110,7 +111,7 @@ func TestDualColumnsAreRows(t *testing.T) {
 	// A transposed source is rows as well.
 	rows := table{x: s.x, y: s.y}
 	sum := func(src dataset.Source) float64 {
-		f, err := ridge.Fit(context.Background(), src, ridge.Options{Gammas: []float64{1}, Method: "cg", Size: 8, Tol: 1e-9})
+		f, err := fdridge.Fit(context.Background(), src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.CG, Size: 8, Tol: 1e-9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +138,7 @@ func TestDualTiny(t *testing.T) {
 				p := refbig.New(s.x, s.y, nil, intercept)
 				for name, src := range map[string]dataset.Source{"rows": s, "columns": turned(t, s)} {
 					for _, gamma := range []float64{1e-9, 1, 1e12, 1e18} {
-						ridgetest.Certificate(t, p, mustExact(t, src, ridge.ExactOptions{Factor: ridge.Dual, Intercept: intercept}, gamma)[0])
+						ridgetest.Certificate(t, p, mustExact(t, src, ridge.ExactOptions{Method: ridge.Dual, Intercept: intercept}, gamma)[0])
 						if t.Failed() {
 							t.Fatalf("%s of size %g at γ = %g", name, scale, gamma)
 						}
@@ -169,7 +170,7 @@ func TestDualColumnsMemory(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	f := mustExact(t, src, ridge.ExactOptions{Factor: ridge.Dual, Intercept: true, MaxBytes: 8 * n * d / 4}, 1)[0]
+	f := mustExact(t, src, ridge.ExactOptions{Method: ridge.Dual, Intercept: true, MaxBytes: 8 * n * d / 4}, 1)[0]
 	runtime.ReadMemStats(&after)
 	if taken := after.TotalAlloc - before.TotalAlloc; taken > 8*n*d/2 {
 		t.Errorf("%d MiB were taken in all, n·d numbers are %d", taken>>20, 8*n*d>>20)

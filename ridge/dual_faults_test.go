@@ -44,9 +44,9 @@ func (s faulty) Blocks(context.Context) iter.Seq2[dataset.Block, error] {
 func TestDualFaults(t *testing.T) {
 	const n, d = 10, 200
 	for name, most := range map[string]uint64{"in memory": 0, "read again": 45000} {
-		opts := ridge.ExactOptions{Factor: ridge.Dual, MaxBytes: most}
+		opts := ridge.ExactOptions{Method: ridge.Dual, MaxBytes: most}
 		for _, at := range [][2]int{{7, 3}, {7, d + 1}, {7, d + 2}} {
-			_, err := ridge.Exact(context.Background(), faulty{n, d, func(b *dataset.Block) {
+			_, err := ridge.SolveExact(context.Background(), faulty{n, d, func(b *dataset.Block) {
 				switch i := 7 - int(b.First); {
 				case i < 0 || i >= b.N:
 				case at[1] < d:
@@ -63,7 +63,7 @@ func TestDualFaults(t *testing.T) {
 		}
 		var fits [2][]*ridge.Solution
 		for k := range fits {
-			fits[k] = must(ridge.Exact(context.Background(), faulty{n, d, func(b *dataset.Block) {
+			fits[k] = must(ridge.SolveExact(context.Background(), faulty{n, d, func(b *dataset.Block) {
 				if b.First == 3 || k == 1 {
 					b.W = []float64{1, 1, 1}[:b.N]
 				}
@@ -75,7 +75,7 @@ func TestDualFaults(t *testing.T) {
 	}
 	// Dense rows are Dual: that n² numbers are too many is told before any row is kept.
 	seen := 0
-	_, err := ridge.Exact(context.Background(), faulty{40000, 2, func(*dataset.Block) { seen++ }}, []float64{1}, ridge.ExactOptions{Factor: ridge.DualCG})
+	_, err := ridge.SolveExact(context.Background(), faulty{40000, 2, func(*dataset.Block) { seen++ }}, []float64{1}, ridge.ExactOptions{Method: ridge.DualCG})
 	if _, ok := errors.AsType[*ridge.SizeError](err); !ok || seen > 1 {
 		t.Errorf("after %d blocks: %v", seen, err)
 	}

@@ -35,7 +35,7 @@ type dualSolver func(open []*dualSystem) error
 // A dualFit is what was found at one γ: a system for each target.
 type dualFit struct {
 	systems []*dualSystem
-	by      Factor
+	by      Method
 }
 
 // certifiedTo says that all targets are certified to a relative error.
@@ -112,7 +112,7 @@ func (e *dualExact) fit(ctx context.Context, gamma float64) (*dualFit, error) {
 	}
 	factored := e.gram.Cholesky(e.opts.Backend, gamma, e.work)
 	if factored == nil {
-		return nil, &SingularError{gamma, Dual.String(), -1}
+		return nil, &SingularError{gamma, Dual, -1}
 	}
 	systems := e.systems(gamma, e.known.Dimension(factored))
 	n := e.data.N()
@@ -127,7 +127,7 @@ func (e *dualExact) fit(ctx context.Context, gamma float64) (*dualFit, error) {
 	}
 	found := &dualFit{systems, Dual}
 	if !found.finite() {
-		return nil, &SingularError{gamma, Dual.String(), -1}
+		return nil, &SingularError{gamma, Dual, -1}
 	}
 	return found, nil
 }
@@ -293,11 +293,11 @@ func (e *dualExact) take(s *dualSystem, found *dual.Found) {
 
 // solution is what was found for all targets at a γ.
 func (e *dualExact) solution(found *dualFit) *Solution {
-	f := &Solution{
+	f := &Solution{Outcome: Outcome{
 		Gamma: found.systems[0].Gamma, EffectiveDimension: Interval(found.systems[0].df),
-		Method: found.by.String(), Backend: e.opts.Backend.Name(), Rows: int64(e.data.N()), Passes: e.passes,
-		Status: found.by.status(),
-	}
+		Method: found.by, Backend: e.opts.Backend.Name(), Rows: int64(e.data.N()), Passes: e.passes,
+		Status: dualStatus(found.by),
+	}}
 	for j, s := range found.systems {
 		total, _ := e.known.TSS[j].Round()
 		f.Targets = append(f.Targets, newTarget(s.found.X, math.Max(0, total), s.bounds))

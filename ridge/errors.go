@@ -6,7 +6,6 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/ridge/internal/krylov"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
@@ -23,8 +22,10 @@ var ErrShape = engine.ErrShape
 // errShape is ErrShape in this package's words.
 var errShape = rows.ErrShape
 
-// errNoSource reports a nil source.
-var errNoSource = fmt.Errorf("%w: no source of rows", errShape)
+// errUnmade reports the zero value of a summary, or nil.
+var errUnmade = fmt.Errorf("%w: a summary without dimensions, made by neither NewSummary nor ReadSummary", errShape)
+
+var errNoSource = rows.ErrNoSource
 
 // ErrEmpty reports a fit asked of no rows at all, or of rows that all have weight 0.
 var ErrEmpty = badinput.Errorf("ridge: no rows")
@@ -32,10 +33,6 @@ var ErrEmpty = badinput.Errorf("ridge: no rows")
 // ErrNoConvergence reports that an eigenvalue iteration failed, which finite data
 // are not known to cause. It is [engine.ErrNoConvergence].
 var ErrNoConvergence = engine.ErrNoConvergence
-
-// ErrNoRange reports a γ at which the Hessian proves no range of the spectrum of Ĥ⁻¹H, which
-// Chebyshev needs: for a sketch, one below its round-off. CG needs none.
-var ErrNoRange = krylov.ErrNoRange
 
 // unfit makes an ErrShape of other things than dimensions.
 var unfit = rows.Unfit

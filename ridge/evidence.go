@@ -4,40 +4,13 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
-// evidence is what the rows come to, for bounds to be made of.
-func (l *lane) evidence(spec *fd.Spectrum) certify.Evidence {
-	d, t, st := l.cfg.Dim, l.cfg.Targets, l.stage
-	e := certify.Evidence{
-		Sketch: spec, Backend: l.cfg.Backend,
-		Rows: st.Rows, Decays: st.Decays, Weight: st.Weight.Value(), Weighted: st.Weighted,
-		Intercept: l.cfg.Intercept,
-		Sums:      certify.Sums{Cross: l.sums.c(), NonZero: st.NonZero},
-		Reading:   certify.Reading{Sparse: l.sparse},
-	}
-	for j := range d {
-		e.Displaced = append(e.Displaced, st.Displaced(j, 0))
-	}
-	for j := range t {
-		tss := math.Max(0, l.sums.yy[j].Value())
-		e.TSS = append(e.TSS, tss)
-		e.Displaced = append(e.Displaced, st.Displaced(d+j, math.Sqrt(tss)))
-	}
-	if l.cfg.Intercept {
-		e.Means, e.MeanErrors = st.Means(), st.MeanErrors()
-	}
-	if !l.unwatched {
-		e.Witness = certify.Witness{Probe: l.sums.probe(), Product: l.sums.kh()}
-	}
-	return e
-}
-
-// known is what follows from the evidence. It refuses γ that method cannot take, and evidence
-// of which nothing follows. workers is how many there are whose sums are added up in a pass.
-func (s *Summary) known(method string, workers int, gammas ...float64) (*certify.Known, error) {
+// Known returns what is proved of the rows, for the packages below this one. Errors: *[GammaError], which names method,
+// for a γ that is not positive; [ErrEmpty]; [ErrUnproven]; *[ScaleError]. workers is the number of processes whose sums a
+// pass adds up.
+func (s *Summary) Known(method string, workers int, gammas ...float64) (*certify.Known, error) {
 	for _, g := range gammas {
 		if err := checkGamma(g, method); err != nil {
 			return nil, err
@@ -57,7 +30,7 @@ func (s *Summary) known(method string, workers int, gammas ...float64) (*certify
 	if err != nil {
 		return nil, err
 	}
-	e := all.evidence(spec)
+	e := all.Evidence(spec)
 	e.Workers = workers
 	k := certify.New(e)
 	if k.Unproven() {
@@ -87,11 +60,22 @@ func checkRows(n int64, weight float64) error {
 	return nil
 }
 
-// checkCount refuses a pass that has read another number of rows than the n that Dims
-// promised, -1 for none.
-func checkCount(n, read int64) error {
-	if n >= 0 && read != n {
-		return unfit("the source's Dims promise %d rows, and it yields %d", n, read)
+// MeanEigenvalue returns ‖A‖²_F/d, the mean eigenvalue of K; 1 for the zero Summary.
+func (s *Summary) MeanEigenvalue() float64 {
+	if !s.made() {
+		return 1
 	}
-	return nil
+	return s.Bound().Frobenius2 / float64(s.cfg.Dim)
+}
+
+// RelativeWeightError bounds the relative round-off of [Summary.Weight].
+func (s *Summary) RelativeWeightError() float64 {
+	if !s.made() || !(s.Weight() > 0) {
+		return math.Inf(1)
+	}
+	all, err := s.all()
+	if err != nil {
+		return math.Inf(1)
+	}
+	return all.Stage.RelativeWeight(s.Weight())
 }

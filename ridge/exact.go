@@ -16,70 +16,31 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Factor is what [Exact] factors.
-type Factor int
-
-const (
-	// Cholesky streams K = AᵀA and c = AᵀY and factors H = K + γI = LLᵀ. The
-	// error grows with the condition number of H.
-	Cholesky Factor = iota
-	// QR streams the triangular factor of [A Y] and, for each γ, factors it once
-	// more with √γ·I below. The error grows with the condition number of A, the
-	// square root of H's, plus the latter times the residual; it takes about four
-	// times as long. It is the one to use for γ = 0 and for hard data.
-	QR
-	// Tridiagonal streams K and c, and reduces K to tridiagonal form once, K = QTQᵀ: as long
-	// as some Cholesky decompositions take, after which a γ costs next to nothing. The error
-	// grows with the condition number of H, relative to ‖K‖. For a γ so small that this
-	// says too little H is factored by Cholesky, as it is where the columns are so far apart
-	// in size that this certifies more; Solution.Method says which.
-	Tridiagonal
-	// Dual keeps the rows in memory and factors G + γI, G = AAᵀ being n×n: for fewer rows n
-	// than features, of which it takes no d² numbers, and of sparse rows no n·d. The certificate
-	// is of what is measured at the weights, with twice the digits, and depends on no factor. It
-	// needs a positive γ.
-	Dual
-	// DualCG is Dual by conjugate gradients on sparse rows, in n·z flops a step for z entries a row,
-	// and without G. The certificate is the same, but effective dimension and GCV are hardly
-	// known. Where it would take longer than a factor, and of rows that are not sparse, it is Dual.
-	DualCG
-)
-
-// String is the method's name in [Solution].
-func (f Factor) String() string {
-	switch f {
-	case Cholesky:
-		return "cholesky"
-	case QR:
-		return "qr"
-	case Tridiagonal:
-		return "tridiagonal"
-	case Dual:
-		return "dual"
-	case DualCG:
-		return "dual-cg"
-	}
-	return fmt.Sprintf("Factor(%d)", int(f))
-}
-
-// ExactOptions are the options of [Exact]; the zero value is the default.
+// ExactOptions are the options of [SolveExact] and [Factorize]; the zero value is the default.
 type ExactOptions struct {
-	Factor    Factor         // default Cholesky
+	Method    Method         // Cholesky (the default), QR, Tridiagonal, Dual, DualCG, or Exact: see [Method.For]
 	Intercept bool           // fit an intercept for each target, unpenalised
 	Backend   engine.Backend // nil is engine.Default()
 	MaxBytes  uint64         // refuse to allocate more; 0 means 8 GiB
 	// Tol is the relative error to be certified where that is possible: fits that are known
 	// to less are corrected by one more pass, or a few, that measure gradients with twice the
 	// digits. Those that are not certified to it have the Status [RoundOff], which is no error
-	// of Exact. 0 is what one pass certifies, for Dual 1e-12 where that is possible.
-	Tol      float64
-	Progress func(rows int64) // if not nil, is told the rows read so far
+	// of [SolveExact]. 0 is what one pass certifies, for Dual 1e-12 where that is possible.
+	Tol float64
+	// Beside is the memory in bytes that the caller takes at the same time. It counts towards MaxBytes.
+	Beside uint64
+	// LeaveOneOut makes Dual keep what [Factorization.LeaveOneOut] needs.
+	LeaveOneOut bool
+	Progress    func(rows int64) // if not nil, is told the rows read so far
 }
 
 // complete fills in the defaults.
 func (o *ExactOptions) complete() error {
+	if o.Method != Auto && !o.Method.IsDirect() {
+		return badinput.Errorf("ridge: %v is not a direct method", o.Method)
+	}
 	if o.MaxBytes == 0 {
-		o.MaxBytes = defaultMaxBytes
+		o.MaxBytes = DefaultMaxBytes
 	}
 	if o.Backend == nil {
 		be, err := engine.Default()
@@ -113,7 +74,7 @@ func (e *SizeError) Is(target error) bool { return target == ErrInput }
 // A SingularError reports a system that cannot be solved at working precision.
 type SingularError struct {
 	Gamma  float64
-	Method string
+	Method Method
 	// Column is a feature, from 0, that depends on those before it: the first as far as
 	// round-off tells, where there are rows enough. -1: unknown.
 	Column int
@@ -124,7 +85,7 @@ func (e *SingularError) Error() string {
 	if e.Column >= 0 {
 		where = fmt.Sprintf(": feature %d depends on those before it", e.Column+1)
 	}
-	if e.Method != QR.String() {
+	if e.Method != QR {
 		advice += ", or QR, which squares no condition number"
 	}
 	return fmt.Sprintf("ridge: %s: the system is numerically singular at gamma = %v%s; %s", e.Method, e.Gamma, where, advice)
@@ -133,71 +94,31 @@ func (e *SingularError) Error() string {
 // Is tells that it is [ErrInput].
 func (e *SingularError) Is(target error) bool { return target == ErrInput }
 
-// Exact solves ridge regression for every γ of gammas by a direct factorisation,
-// after one pass over src. It takes O((d+t)²) memory and O(nd²) time, and O(d³)
+// SolveExact solves ridge regression for every γ of gammas by a direct factorisation, after one pass over src. It is
+// [Factorize], [Factorization.Solve] and [Factorization.Certify]. It takes O((d+t)²) memory and O(nd²) time, and O(d³)
 // more for each γ or, by [Tridiagonal], for all of them.
 //
-// The system solved is that of the data as read: for an intercept the rows are
-// centred in the stream. γ = 0 is admitted and is least squares; it needs
-// independent columns, for which there must be rows enough, one more with an intercept, and
-// better [QR]. Every bound of the certificates is made of computed residuals and of bounds on
-// round-off alone.
+// The system solved is that of the data as read: for an intercept the rows are centred in the stream. γ = 0 is
+// least squares. It needs independent columns and at least d rows, d+1 with an intercept; use [QR] for it. Every bound of the
+// certificates follows from computed residuals and from bounds on round-off alone.
 //
-// Errors: those of src; [ErrEmpty]; [ErrShape]; *[GammaError] for a γ that is
-// negative or not finite; *[SizeError] before anything is allocated;
-// *[SingularError]; *[fd.NonFiniteError] and *[fd.RangeError] for entries that
-// are not finite or whose squares sum to more than 2⁹⁹⁸.
+// Errors: those of src; [ErrEmpty]; [ErrShape]; *[GammaError] for a γ that is negative or not finite; *[SizeError] before
+// anything is allocated; *[SingularError]; *[fd.NonFiniteError] and *[fd.RangeError] for entries that are not finite or whose
+// squares sum to more than 2⁹⁹⁸.
 //
-// Sources: N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.
-// (2002), chapters 8, 10, 19, 20; J. Demmel et al., "Communication-optimal
-// parallel and sequential QR and LU factorizations" (2012), for the streamed QR.
-func Exact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) ([]*Solution, error) {
+// Sources: N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), chapters 8, 10, 19, 20; J. Demmel et
+// al., "Communication-optimal parallel and sequential QR and LU factorizations" (2012), for the streamed QR.
+func SolveExact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) ([]*Solution, error) {
 	ctx = background.IfNil(ctx)
-	fits, _, err := exact(ctx, src, gammas, opts, false)
-	return fits, err
-}
-
-// exact is Exact, with [Result.ColumnSpread]. sooner says that Dual may be DualCG where that takes less
-// time.
-func exact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions, sooner bool) (fits []*Solution, apart float64, err error) {
-	if src == nil {
-		return nil, 0, errNoSource
-	}
-	for _, g := range gammas {
-		if !(g >= 0) || math.IsInf(g, 0) || g == 0 && opts.Factor.dual() {
-			return nil, 0, &GammaError{g, opts.Factor.String()}
-		}
-	}
-	if opts.Factor.dual() {
-		fits, err = exactByRows(ctx, src, gammas, opts, sooner)
-		return fits, 0, err
-	}
-	e, err := newExact(src, opts, 0)
+	f, err := Factorize(ctx, src, gammas, opts)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	system, err := e.read(ctx, src)
+	fits, err := f.Solve(ctx, gammas)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	fits, err = e.fits(ctx, system, gammas)
-	if err != nil {
-		return nil, 0, err
-	}
-	if opts.Tol > 0 {
-		once := dataset.Once(src)
-		if !once {
-			if err := e.refine(ctx, src, system, fits); err != nil {
-				return nil, 0, err
-			}
-		}
-		for _, f := range fits {
-			if f.Status = f.directStatus(opts.Tol); once {
-				f.Status = onceStatus(f.Status)
-			}
-		}
-	}
-	return fits, spread(system.ColumnSquares(), 0), nil
+	return fits, f.Certify(ctx, src, fits)
 }
 
 // primal is a direct fit through K = AᵀA under way.
@@ -210,33 +131,24 @@ type primal struct {
 	reduction *direct.Reduction // nil but for Tridiagonal
 }
 
-// newExact begins a direct fit. beside is the memory that is taken beside it.
-func newExact(src dataset.Source, opts ExactOptions, beside uint64) (*primal, error) {
+// newPrimal prepares a factorisation of AᵀA.
+func newPrimal(src dataset.Source, opts ExactOptions) (*primal, error) {
 	_, d, t := src.Dims()
 	if d < 1 || t < 1 {
 		return nil, fmt.Errorf("%w: %d features and %d targets", errShape, d, t)
 	}
-	if opts.MaxBytes == 0 {
-		opts.MaxBytes = defaultMaxBytes
-	}
-	if need := exactBytes(d, t, opts.Factor == Tridiagonal); need > opts.MaxBytes || beside > opts.MaxBytes-need {
-		if need += beside; need < beside { // beyond all numbers
-			need = math.MaxUint64
-		}
-		return nil, &SizeError{Dim: d, Bytes: need, Limit: opts.MaxBytes}
-	}
-	if err := opts.complete(); err != nil {
-		return nil, err
+	if need := DirectBytes(opts.Method, 0, d, t, 1, false) + float64(opts.Beside); need > float64(opts.MaxBytes) {
+		return nil, &SizeError{Dim: d, Bytes: uint64(math.Min(need, math.MaxInt64)), Limit: opts.MaxBytes}
 	}
 	factor := direct.NewCholesky
-	switch opts.Factor {
+	switch opts.Method {
 	case Cholesky:
 	case QR:
 		factor = direct.NewQR
 	case Tridiagonal:
 		factor = direct.NewTridiagonal
 	default:
-		return nil, badinput.Errorf("ridge: unknown %v", opts.Factor)
+		return nil, badinput.Errorf("ridge: unknown %v", opts.Method)
 	}
 	return &primal{d: d, t: t, opts: opts, stage: rows.NewStage(d, t, opts.Intercept), stream: direct.NewStream(d, t, factor(opts.Backend, d, t))}, nil
 }
@@ -265,7 +177,7 @@ func (e *primal) read(ctx context.Context, src dataset.Source) (*direct.System, 
 			e.opts.Progress(e.stage.Rows)
 		}
 	}
-	if err := checkCount(n, e.stage.Rows); err != nil {
+	if err := rows.CheckCount(n, e.stage.Rows); err != nil {
 		return nil, err
 	}
 	if err := checkRows(e.stage.Rows, e.stage.Weight.Value()); err != nil {
@@ -287,7 +199,7 @@ func (e *primal) short(gamma float64) bool { return gamma == 0 && e.rankBound() 
 
 // fits solves for all γ.
 func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
-	if e.opts.Factor == Tridiagonal {
+	if e.opts.Method == Tridiagonal {
 		return e.tridiagonal(ctx, system, gammas)
 	}
 	fits := make([]*Solution, 0, len(gammas))
@@ -295,7 +207,7 @@ func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		f, err := e.fit(system, g, e.opts.Factor)
+		f, err := e.fit(system, g, e.opts.Method)
 		if err != nil {
 			return nil, err
 		}
@@ -305,25 +217,25 @@ func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float
 }
 
 // fit solves for one γ by a factor of its own.
-func (e *primal) fit(system *direct.System, gamma float64, factor Factor) (*Solution, error) {
+func (e *primal) fit(system *direct.System, gamma float64, factor Method) (*Solution, error) {
 	if e.short(gamma) {
-		return nil, &SingularError{gamma, e.opts.Factor.String(), int(e.rankBound())} // of r+1 features one depends on the others
+		return nil, &SingularError{gamma, e.opts.Method, int(e.rankBound())} // of r+1 features one depends on the others
 	}
 	found, column := system.Solve(gamma)
 	if found == nil {
-		return nil, &SingularError{gamma, e.opts.Factor.String(), column}
+		return nil, &SingularError{gamma, e.opts.Method, column}
 	}
 	return e.solution(system.Evidence(), found, factor), nil
 }
 
 // solution is what was found, with its bounds.
-func (e *primal) solution(rows *certify.Streamed, found *certify.Factored, factor Factor) *Solution {
+func (e *primal) solution(rows *certify.Streamed, found *certify.Factored, factor Method) *Solution {
 	weights, df := certify.Direct(rows, found)
-	f := &Solution{
+	f := &Solution{Outcome: Outcome{
 		Gamma: found.Gamma, EffectiveDimension: Interval(df),
-		Method: factor.String(), Backend: e.opts.Backend.Name(), Rows: rows.Rows, Passes: 1,
+		Method: factor, Backend: e.opts.Backend.Name(), Rows: rows.Rows, Passes: 1,
 		Status: Factorized,
-	}
+	}}
 	for j, w := range weights {
 		f.Targets = append(f.Targets, newTarget(found.X[j*e.d:][:e.d:e.d], rows.TSS[j], w))
 	}

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
@@ -19,7 +20,7 @@ import (
 )
 
 // duals are the factors of G = AAᵀ.
-var duals = []ridge.Factor{ridge.Dual, ridge.DualCG}
+var duals = []ridge.Method{ridge.Dual, ridge.DualCG}
 
 // eachDual runs f for both, with and without intercept, on every backend.
 func eachDual(t *testing.T, f func(t *testing.T, opts ridge.ExactOptions)) {
@@ -27,7 +28,7 @@ func eachDual(t *testing.T, f func(t *testing.T, opts ridge.ExactOptions)) {
 		for _, factor := range duals {
 			for _, intercept := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%v/intercept=%v", factor, intercept), func(t *testing.T) {
-					f(t, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be})
+					f(t, ridge.ExactOptions{Method: factor, Intercept: intercept, Backend: be})
 				})
 			}
 		}
@@ -118,7 +119,7 @@ func TestDualCertificate(t *testing.T) {
 				p := refbig.New(s.x, s.y, s.w, opts.Intercept)
 				for _, gamma := range []float64{1e-9, 1e-3, 1, 1e6} {
 					opts.Tol = []float64{0, 1e-15}[r.IntN(2)]
-					fits, err := ridge.Exact(context.Background(), s, []float64{gamma}, opts)
+					fits, err := ridge.SolveExact(context.Background(), s, []float64{gamma}, opts)
 					if _, singular := errors.AsType[*ridge.SingularError](err); singular {
 						continue
 					}
@@ -156,7 +157,7 @@ func TestDualIsCertified(t *testing.T) {
 							t.Errorf("%s, γ = %g, target %d: certified to %.3g", kind, gamma, j, target.RelativeErrorBound)
 						}
 					}
-					if f.Method == ridge.DualCG.String() {
+					if f.Method == ridge.DualCG {
 						continue
 					}
 					if v := f.EffectiveDimension; !((v.Hi-v.Lo)*gamma <= 1e-8) {
@@ -173,18 +174,18 @@ func TestDualMethod(t *testing.T) {
 	r := rand.New(rand.NewPCG(26, 6))
 	s := problem(r, "gaussian", 20, 40, 1, 0.1)
 	for _, c := range []struct {
-		factor ridge.Factor
+		factor ridge.Method
 		sparse bool
 		gamma  float64
-		want   string
+		want   ridge.Method
 	}{
-		{ridge.Dual, false, 1, "dual"},
-		{ridge.Dual, true, 1, "dual"},
-		{ridge.DualCG, false, 1, "dual"},
-		{ridge.DualCG, true, 1, "dual-cg"},
+		{ridge.Dual, false, 1, ridge.Dual},
+		{ridge.Dual, true, 1, ridge.Dual},
+		{ridge.DualCG, false, 1, ridge.Dual},
+		{ridge.DualCG, true, 1, ridge.DualCG},
 	} {
 		s.sparse = c.sparse
-		if got := mustExact(t, s, ridge.ExactOptions{Factor: c.factor}, c.gamma)[0].Method; got != c.want {
+		if got := mustExact(t, s, ridge.ExactOptions{Method: c.factor}, c.gamma)[0].Method; got != c.want {
 			t.Errorf("%v of sparse rows = %v: %s, want %s", c.factor, c.sparse, got, c.want)
 		}
 	}
@@ -196,8 +197,8 @@ func TestDualMethod(t *testing.T) {
 		}
 	}
 	s.sparse = true
-	f := mustExact(t, s, ridge.ExactOptions{Factor: ridge.DualCG, Tol: 1e-12}, 1e-9)[0]
-	if f.Method != "dual" || !(f.Targets[0].RelativeErrorBound <= 1e-12) {
+	f := mustExact(t, s, ridge.ExactOptions{Method: ridge.DualCG, Tol: 1e-12}, 1e-9)[0]
+	if f.Method != ridge.Dual || !(f.Targets[0].RelativeErrorBound <= 1e-12) {
 		t.Errorf("hard rows: %s, certified to %.3g", f.Method, f.Targets[0].RelativeErrorBound)
 	}
 }
@@ -207,11 +208,11 @@ func TestDualMethod(t *testing.T) {
 func TestDualCGStatus(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(26, 6)), "gaussian", 20, 40, 1, 0.1)
 	s.sparse = true
-	for factor, want := range map[ridge.Factor]ridge.Status{ridge.DualCG: ridge.Converged, ridge.Dual: ridge.Factorized} {
+	for factor, want := range map[ridge.Method]ridge.Status{ridge.DualCG: ridge.Converged, ridge.Dual: ridge.Factorized} {
 		for _, tol := range []float64{0, 1e-8} {
-			f := mustExact(t, s, ridge.ExactOptions{Factor: factor, Tol: tol}, 1)[0]
-			r := must(ridge.Fit(t.Context(), s, ridge.Options{Method: factor.String(), Gammas: []float64{1}, Tol: tol}))(t)
-			if f.Method != factor.String() || f.Status != want || r.Solutions[0].Status != want || r.Status != want || !(f.Targets[0].RelativeErrorBound <= max(tol, 1e-12)) {
+			f := mustExact(t, s, ridge.ExactOptions{Method: factor, Tol: tol}, 1)[0]
+			r := must(fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: factor, Gammas: []float64{1}, Tol: tol}))(t)
+			if f.Method != factor || f.Status != want || r.Solutions[0].Status != want || r.Status != want || !(f.Targets[0].RelativeErrorBound <= max(tol, 1e-12)) {
 				t.Errorf("%v to %g: %q by %s, by Fit %q", factor, tol, f.Status, f.Method, r.Status)
 			}
 		}
@@ -241,7 +242,7 @@ func TestDualSources(t *testing.T) {
 		r := rand.New(rand.NewPCG(27, 6))
 		s := problem(r, "gaussian", 41, 70, 2, 0.1)
 		wideKinds["few entries"](r, &s)
-		want := mustExact(t, s, ridge.ExactOptions{Factor: ridge.QR, Intercept: opts.Intercept, Backend: opts.Backend, Tol: 1e-14}, 0.5)[0]
+		want := mustExact(t, s, ridge.ExactOptions{Method: ridge.QR, Intercept: opts.Intercept, Backend: opts.Backend, Tol: 1e-14}, 0.5)[0]
 		dense, err := dataset.FromDense(41, 70, 2, flat(s.x), flat(s.y))
 		if err != nil {
 			t.Fatal(err)
@@ -272,7 +273,7 @@ func TestDualMemory(t *testing.T) {
 		for _, intercept := range []bool{false, true} {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			f := mustExact(t, src, ridge.ExactOptions{Factor: factor, Intercept: intercept, MaxBytes: 8 * n * d / 4}, 1)[0]
+			f := mustExact(t, src, ridge.ExactOptions{Method: factor, Intercept: intercept, MaxBytes: 8 * n * d / 4}, 1)[0]
 			runtime.ReadMemStats(&after)
 			if taken := after.TotalAlloc - before.TotalAlloc; taken > 8*n*d/4 {
 				t.Errorf("%v: %d MiB were taken in all, n·d numbers are %d", factor, taken>>20, 8*n*d>>20)
@@ -295,30 +296,30 @@ func (s unread) Blocks(context.Context) iter.Seq2[dataset.Block, error] {
 func TestDualErrors(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(29, 1)), "gaussian", 20, 30, 1, 1)
 	for _, factor := range duals {
-		opts := ridge.ExactOptions{Factor: factor}
+		opts := ridge.ExactOptions{Method: factor}
 		for _, g := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-			if _, err := ridge.Exact(context.Background(), s, []float64{g}, opts); !errors.Is(err, ridge.ErrInput) {
+			if _, err := ridge.SolveExact(context.Background(), s, []float64{g}, opts); !errors.Is(err, ridge.ErrInput) {
 				t.Errorf("γ = %g: %v", g, err)
 			}
 		}
-		if _, err := ridge.Exact(context.Background(), empty{2, 1}, []float64{1}, opts); !errors.Is(err, ridge.ErrEmpty) {
+		if _, err := ridge.SolveExact(context.Background(), empty{2, 1}, []float64{1}, opts); !errors.Is(err, ridge.ErrEmpty) {
 			t.Errorf("no rows: %v", err)
 		}
 		opts.MaxBytes = 4000
-		e, ok := errors.AsType[*ridge.SizeError](func() error { _, err := ridge.Exact(context.Background(), s, []float64{1}, opts); return err }())
+		e, ok := errors.AsType[*ridge.SizeError](func() error { _, err := ridge.SolveExact(context.Background(), s, []float64{1}, opts); return err }())
 		if !ok || e.Rows == 0 || e.Dim != 30 || e.Bytes <= e.Limit || e.Limit != 4000 {
 			t.Errorf("in 4000 bytes: %v", e)
 		}
 	}
 	// n² numbers are told before a row is read.
-	_, err := ridge.Exact(context.Background(), unread{100_000, 1_000_000}, []float64{1}, ridge.ExactOptions{Factor: ridge.Dual})
+	_, err := ridge.SolveExact(context.Background(), unread{100_000, 1_000_000}, []float64{1}, ridge.ExactOptions{Method: ridge.Dual})
 	if e, ok := errors.AsType[*ridge.SizeError](err); !ok || e.Rows != 100_000 {
 		t.Errorf("n² numbers beyond memory: %v", err)
 	}
 	// A row of weight zero and a constant target are no trouble.
 	s.w = make([]float64, 20)
 	s.w[3], s.w[7] = 2, 1
-	f := mustExact(t, s, ridge.ExactOptions{Factor: ridge.Dual, Intercept: true}, 1)[0]
+	f := mustExact(t, s, ridge.ExactOptions{Method: ridge.Dual, Intercept: true}, 1)[0]
 	if !(f.Targets[0].RelativeErrorBound <= 1e-12) {
 		t.Errorf("rows of weight zero: certified to %.3g", f.Targets[0].RelativeErrorBound)
 	}

@@ -85,7 +85,7 @@ func compress(x [][]float64) *engine.CSR {
 
 func mustExact(t rapid.TB, s dataset.Source, opts ridge.ExactOptions, gammas ...float64) []*ridge.Solution {
 	t.Helper()
-	fits, err := ridge.Exact(context.Background(), s, gammas, opts)
+	fits, err := ridge.SolveExact(context.Background(), s, gammas, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,10 +96,10 @@ func mustExact(t rapid.TB, s dataset.Source, opts ridge.ExactOptions, gammas ...
 // backend.
 func eachFactor(t *testing.T, f func(t *testing.T, opts ridge.ExactOptions)) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
+		for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 			for _, intercept := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%v/intercept=%v", factor, intercept), func(t *testing.T) {
-					f(t, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be})
+					f(t, ridge.ExactOptions{Method: factor, Intercept: intercept, Backend: be})
 				})
 			}
 		}
@@ -179,7 +179,7 @@ func TestExactCertificate(t *testing.T) {
 					}
 					p := refbig.New(s.x, s.y, s.w, opts.Intercept)
 					for _, gamma := range []float64{1e-9, 1e-5, 0.1, 1, 1e6, 0} {
-						fits, err := ridge.Exact(context.Background(), s, []float64{gamma}, opts)
+						fits, err := ridge.SolveExact(context.Background(), s, []float64{gamma}, opts)
 						var singular *ridge.SingularError
 						if errors.As(err, &singular) {
 							continue
@@ -261,7 +261,7 @@ func exactWide(t *testing.T, be engine.Backend) {
 	}
 	gammas := []float64{1e-4, 10, 1e4}
 	chol := mustExact(t, s, ridge.ExactOptions{Backend: be}, gammas...)
-	qr := mustExact(t, s, ridge.ExactOptions{Factor: ridge.QR, Backend: be}, gammas...)
+	qr := mustExact(t, s, ridge.ExactOptions{Method: ridge.QR, Backend: be}, gammas...)
 	for i, gamma := range gammas {
 		var df float64
 		for _, v := range svd.Values(nil) {
@@ -287,7 +287,7 @@ func TestExactProgress(t *testing.T) {
 	if fmt.Sprint(seen) != "[100 200 250]" {
 		t.Errorf("progress %v", seen)
 	}
-	if f[1].Rows != 250 || f[1].Passes != 1 || f[1].Method != "cholesky" || f[1].Backend != engine.Names()[0] || f[1].Gamma != 2 || f[1].Status != ridge.Factorized {
+	if f[1].Rows != 250 || f[1].Passes != 1 || f[1].Method != ridge.Cholesky || f[1].Backend != engine.Names()[0] || f[1].Gamma != 2 || f[1].Status != ridge.Factorized {
 		t.Errorf("fit says %+v", f[1])
 	}
 	yhat := make([]float64, 1)
@@ -300,14 +300,14 @@ func TestExactErrors(t *testing.T) {
 	ctx := context.Background()
 	s := problem(rand.New(rand.NewPCG(10, 1)), "gaussian", 20, 3, 1, 1)
 	call := func(s dataset.Source, opts ridge.ExactOptions, gammas ...float64) error {
-		fits, err := ridge.Exact(ctx, s, gammas, opts)
+		fits, err := ridge.SolveExact(ctx, s, gammas, opts)
 		if (err == nil) != (fits != nil) {
 			t.Errorf("fits %v with error %v", fits, err)
 		}
 		return err
 	}
-	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-		opts := ridge.ExactOptions{Factor: factor}
+	for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
+		opts := ridge.ExactOptions{Method: factor}
 		for _, g := range []float64{-1, math.NaN(), math.Inf(1), math.Inf(-1), -5e-324} {
 			var e *ridge.GammaError
 			if err := call(s, opts, 1, g); !errors.As(err, &e) || math.Float64bits(e.Gamma) != math.Float64bits(g) {
@@ -329,14 +329,14 @@ func TestExactErrors(t *testing.T) {
 			}
 		}
 		var size *ridge.SizeError
-		if err := call(s, ridge.ExactOptions{Factor: factor, MaxBytes: 100}, 1); !errors.As(err, &size) || size.Dim != 3 {
+		if err := call(s, ridge.ExactOptions{Method: factor, MaxBytes: 100}, 1); !errors.As(err, &size) || size.Dim != 3 {
 			t.Errorf("MaxBytes: %v", err)
 		}
 		wide := problem(rand.New(rand.NewPCG(10, 2)), "gaussian", 3, 5, 1, 1)
 		for _, intercept := range []bool{false, true} {
 			var e *ridge.SingularError
-			opts := ridge.ExactOptions{Factor: factor, Intercept: intercept}
-			if err := call(wide, opts, 0); !errors.As(err, &e) || e.Method != factor.String() {
+			opts := ridge.ExactOptions{Method: factor, Intercept: intercept}
+			if err := call(wide, opts, 0); !errors.As(err, &e) || e.Method != factor {
 				t.Errorf("n < d, γ = 0: %v", err)
 			}
 			// As many rows as features: centred, one of them is the negative sum of the others.
@@ -368,8 +368,8 @@ func TestExactErrors(t *testing.T) {
 			t.Errorf("1e300: %v", err)
 		}
 	}
-	if err := call(s, ridge.ExactOptions{Factor: 7}, 1); err == nil {
-		t.Error("Factor(7) accepted")
+	if err := call(s, ridge.ExactOptions{Method: ridge.CG}, 1); !errors.Is(err, ridge.ErrInput) {
+		t.Errorf("cg as a direct method: %v", err)
 	}
 	// The dependent feature has a name, whether its pivot is round-off above zero, which
 	// is seen afterwards, or below, where the backend's factorisation ends.
@@ -378,9 +378,9 @@ func TestExactErrors(t *testing.T) {
 		for _, x := range dep.x {
 			x[2] = x[0] - 2*x[1]
 		}
-		for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
+		for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 			var e *ridge.SingularError
-			err := call(dep, ridge.ExactOptions{Factor: factor}, 0)
+			err := call(dep, ridge.ExactOptions{Method: factor}, 0)
 			if !errors.As(err, &e) || e.Column != 2 || !strings.Contains(err.Error(), "feature 3 depends on those before it") {
 				t.Errorf("%v, seed %d, dependent feature: %v", factor, seed, err)
 			}
@@ -388,7 +388,7 @@ func TestExactErrors(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := ridge.Exact(done, s, []float64{1}, ridge.ExactOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := ridge.SolveExact(done, s, []float64{1}, ridge.ExactOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -46,7 +46,7 @@ func ExamplePredictor() {
 		fmt.Printf("row %d: %.3f, to 1e-6: %v\n", i, v.Mid(), v.Hi-v.Lo < 1e-6)
 	}
 
-	others, err := ridge.Exact(ctx, wide(n+1, d), []float64{gamma}, ridge.ExactOptions{})
+	others, err := ridge.SolveExact(ctx, wide(n+1, d), []float64{gamma}, ridge.ExactOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -171,25 +171,9 @@ func ExampleNotConvergedError() {
 	// true true
 }
 
-// Where the tolerance is not reached Fit returns what it has found, and says so: whoever can do with
-// less goes on.
-func ExampleResult_Err() {
-	res, err := ridge.Fit(context.Background(), wide(500, 40), ridge.Options{Gammas: []float64{100}, Method: "cg", Size: 10, MaxPasses: 6})
-	var short *ridge.NotConvergedError
-	if err != nil && !errors.As(err, &short) {
-		log.Fatal(err) // there is no result
-	}
-	best := res.Best()
-	fmt.Println(res.Err() != nil, res.Status == ridge.PassLimit)
-	fmt.Println("good enough:", best.Targets[0].RelativeErrorBound < 0.1)
-	// Output:
-	// true true
-	// good enough: true
-}
-
 // Least squares, γ = 0, is for QR.
 func ExampleExact() {
-	fits, err := ridge.Exact(context.Background(), lineSource(1000), []float64{0}, ridge.ExactOptions{Factor: ridge.QR, Intercept: true})
+	fits, err := ridge.SolveExact(context.Background(), lineSource(1000), []float64{0}, ridge.ExactOptions{Method: ridge.QR, Intercept: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -197,40 +181,4 @@ func ExampleExact() {
 	fmt.Printf("%s: x = %.2f, ‖x̂ − x*‖ ≤ 1e-12: %v\n", fits[0].Method, fits[0].Targets[0].Coef, found.ErrorBound <= 1e-12)
 	// Output:
 	// qr: x = [2.00 -1.00], ‖x̂ − x*‖ ≤ 1e-12: true
-}
-
-// What was wrong with a call can be told from the error.
-func ExampleFit_errors() {
-	ctx, src := context.Background(), lineSource(1000)
-	for _, opts := range []ridge.Options{
-		{Gammas: []float64{-1}},
-		{Gammas: []float64{1e-80}, Method: "one-shot"},
-		{Gammas: []float64{1}, Method: "exact", MaxBytes: 100},
-		{Folds: 5, MaxBytes: 100},
-		{Folds: 2000},
-	} {
-		_, err := ridge.Fit(ctx, src, opts)
-		var gamma *ridge.GammaError
-		var scale *ridge.ScaleError
-		var size *ridge.SizeError
-		var folds *ridge.FoldsError
-		switch {
-		case errors.As(err, &gamma):
-			fmt.Println("no γ:", gamma.Gamma)
-		case errors.As(err, &scale):
-			fmt.Println("out of range:", scale.What)
-		case errors.As(err, &size):
-			fmt.Println("more memory than allowed:", size.Bytes > size.Limit)
-		case errors.As(err, &folds):
-			fmt.Println("more memory than allowed for folds:", folds.Folds)
-		case errors.Is(err, ridge.ErrShape):
-			fmt.Println("more folds than rows")
-		}
-	}
-	// Output:
-	// no γ: -1
-	// out of range: gamma
-	// more memory than allowed: true
-	// more memory than allowed for folds: 5
-	// more folds than rows
 }

@@ -2,7 +2,6 @@ package ridge_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"math/rand/v2"
@@ -50,84 +49,6 @@ func ExampleSummary() {
 	// gamma 1000: x = [1.03 -0.48], intercept 5.00, ‖x̂ − x*‖ ≤ 1e-7: true
 }
 
-// From rows to a certified fit: what runs, and γ, are chosen, and the result says why.
-func ExampleFit() {
-	x, y := line(1000)
-	src, err := dataset.FromDense(1000, 2, 1, x.RawMatrix().Data, y.RawMatrix().Data)
-	if err != nil {
-		log.Fatal(err)
-	}
-	ctx := context.Background()
-	res, err := ridge.Fit(ctx, src, ridge.Options{Gammas: []float64{0.1, 1000}, Intercept: true})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%s: %s\n", res.Method, res.Reason)
-	for _, f := range res.Solutions {
-		fmt.Printf("gamma %g: x = %.2f, intercept %.2f\n", f.Gamma, f.Targets[0].Coef, f.Targets[0].Intercept)
-	}
-
-	res, err = ridge.Fit(ctx, src, ridge.Options{Intercept: true})
-	if err != nil {
-		log.Fatal(err)
-	}
-	best := res.Best()
-	fmt.Printf("%s: %s\n", res.Method, res.Reason)
-	fmt.Printf("the best of 50 gammas or more: %v; x = %.2f\n", best.Gamma == res.Choice.Gamma(), best.Targets[0].Coef)
-	fmt.Printf("%v, 1e-8: %v\n", res.Status, best.Targets[0].RelativeErrorBound <= 1e-8)
-	// Output:
-	// exact: d² numbers fit, and it is 0.091 times the work of galerkin, which would make about a dozen passes
-	// gamma 0.1: x = [2.00 -1.00], intercept 5.00
-	// gamma 1000: x = [1.03 -0.48], intercept 5.00
-	// exact: d² numbers fit, and it is 0.091 times the work of galerkin, which would make about a dozen passes
-	// the best of 50 gammas or more: true; x = [2.00 -1.00]
-	// direct factorisation, 1e-8: true
-}
-
-// What Cholesky finds singular is solved by QR.
-func ExampleResult() {
-	src, err := dataset.FromDense(4, 2, 1, []float64{1e9, 1e9, 1e9, 1e9, -1e9, -1e9, 1e9, 1e9}, []float64{1, 1.2, -1, 0.9})
-	if err != nil {
-		log.Fatal(err)
-	}
-	told := map[ridge.Stage]bool{}
-	res, err := ridge.Fit(context.Background(), src, ridge.Options{
-		Gammas: []float64{1}, Method: "exact", Progress: func(s ridge.Stage, _ ridge.Progress) { told[s] = true },
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, a := range res.Tried {
-		var singular *ridge.SingularError
-		fmt.Println("tried:", a.Method, errors.As(a.Err, &singular))
-	}
-	fmt.Println(res.Best().Method, res.Passes, told, res.Err())
-	// Output:
-	// tried: cholesky true
-	// qr 3 map[reading:true] <nil>
-}
-
-// Where a sketch is kept, a plan tells what each method would take, marks what Fit runs by
-// itself, and says whether something else would be sooner.
-func ExampleSummary_Plan() {
-	sum, err := ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 2, Intercept: true})
-	if err != nil {
-		log.Fatal(err)
-	}
-	x, y := line(1000)
-	if err := sum.Append(x, y, nil); err != nil {
-		log.Fatal(err)
-	}
-	plan, err := sum.Plan(ridge.PlanConfig{Rows: 1e6, Sizes: []int{1, 2}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	best := plan.Options[plan.Best]
-	fmt.Printf("%s, %d pass; of %d ways\n", best.Method, best.Passes[0], len(plan.Options))
-	// Output:
-	// exact, 1 pass; of 11 ways
-}
-
 // What the fit predicts for new samples; why a method stopped can be asked for.
 func ExampleSolution_Predict() {
 	x, y := line(1000)
@@ -135,7 +56,7 @@ func ExampleSolution_Predict() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fits, err := ridge.Exact(context.Background(), src, []float64{0.1}, ridge.ExactOptions{Intercept: true})
+	fits, err := ridge.SolveExact(context.Background(), src, []float64{0.1}, ridge.ExactOptions{Intercept: true})
 	if err != nil {
 		log.Fatal(err)
 	}

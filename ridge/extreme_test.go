@@ -187,16 +187,23 @@ func (e *extremes) block(d, t, level, shift int) dataset.Block {
 // finiteState says which number of s is not finite, or why what is written of it cannot
 // be read.
 func finiteState(s *Summary) error {
-	l := s.lanes[0]
-	st := l.stage
-	numbers := map[string][]float64{
-		"the weight": {st.Weight.Value(), st.WeightError}, "the origin": st.Origin, "the means": st.RelativeMeans(), "their round-off": st.SumError,
-		"what centring moved": st.Moved, "the sum of squares": {l.raw}, "c": values(l.sums.cross), "‖b‖²": values(l.sums.yy), "the sums": values(st.Sum),
-		"the round-off of the means": st.MeanErrors(),
-	}
 	spec, err := s.spectrum()
 	if err != nil {
 		return err
+	}
+	l, err := s.all()
+	if err != nil {
+		return err
+	}
+	st, sums := l.Stage, l.Evidence(spec)
+	var total []float64
+	for _, v := range st.Sum {
+		total = append(total, v.Value())
+	}
+	numbers := map[string][]float64{
+		"the weight": {st.Weight.Value(), st.WeightError}, "the origin": st.Origin, "the means": st.RelativeMeans(), "their round-off": st.SumError,
+		"what centring moved": st.Moved, "the sum of squares": {s.sum.Extent().Squares}, "c": sums.Cross, "the witness": sums.Product, "‖b‖²": sums.TSS, "the sums": total,
+		"the round-off of the means": st.MeanErrors(),
 	}
 	numbers["the spectrum"], numbers["V"] = spec.Sigma2, spec.V
 	numbers["the bound"] = []float64{spec.Bound.Shrinkage, spec.Bound.RoundOff, spec.Bound.Frobenius2, spec.Bound.Tail}

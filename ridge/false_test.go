@@ -67,8 +67,8 @@ func TestFirstRowFar(t *testing.T) {
 
 func farAway(t *testing.T, name string, p table, gamma float64) {
 	truth := p.truth(true)
-	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-		fits := must(ridge.Exact(t.Context(), p, []float64{gamma}, ridge.ExactOptions{Factor: factor, Intercept: true}))(t)
+	for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
+		fits := must(ridge.SolveExact(t.Context(), p, []float64{gamma}, ridge.ExactOptions{Method: factor, Intercept: true}))(t)
 		t.Run(name+" "+factor.String(), func(t *testing.T) { ridgetest.Certificate(t, truth, fits[0]) })
 	}
 	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
@@ -150,7 +150,7 @@ func TestNarrowByFirstRowFar(t *testing.T) {
 	for _, p := range [][2]table{{one, each}, {each, one}} {
 		sum := must(ridge.Summarize(t.Context(), p[0], ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
 		predictor := must(sum.Predictor(2))(t)
-		check(t, predictor.Narrow(must(ridge.Exact(t.Context(), p[1], []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0]))
+		check(t, predictor.Narrow(must(ridge.SolveExact(t.Context(), p[1], []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0]))
 		v := make([]ridge.Interval, 1)
 		check(t, predictor.Predict(v, dataset.Block{N: 1, X: []float64{0.5}}))
 		want := refbig.Float(0.5)
@@ -203,7 +203,7 @@ func TestInterceptBound(t *testing.T) {
 	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
 	f := must(sum.Fit(2))(t)
 	ridgetest.Certificate(t, truth, f)
-	ridgetest.Certificate(t, truth, must(ridge.Exact(t.Context(), p, []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0])
+	ridgetest.Certificate(t, truth, must(ridge.SolveExact(t.Context(), p, []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0])
 	if v := f.Targets[0].InterceptBound; !(v > 1e-4 && v < 1) {
 		t.Errorf("the intercept is off by %g at most", v)
 	}
@@ -241,8 +241,8 @@ func TestSecondOrder(t *testing.T) {
 	for name, p := range map[string]table{"features": x, "target": y, "features in blocks of one": x1, "target in blocks of one": y1} {
 		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
 		t.Run(name, func(t *testing.T) { ridgetest.Certificate(t, p.truth(true), must(sum.Fit(800))(t)) })
-		for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-			f := must(ridge.Exact(t.Context(), p, []float64{800}, ridge.ExactOptions{Factor: factor, Intercept: true}))(t)[0]
+		for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
+			f := must(ridge.SolveExact(t.Context(), p, []float64{800}, ridge.ExactOptions{Method: factor, Intercept: true}))(t)[0]
 			t.Run(name+" "+factor.String(), func(t *testing.T) { ridgetest.Certificate(t, p.truth(true), f) })
 		}
 	}
@@ -268,7 +268,7 @@ func TestUnderflow(t *testing.T) {
 		if _, err := again.Fit(1e-72); !errors.As(err, &scale) {
 			t.Errorf("%s: Fit of what was written: %v", name, err)
 		}
-		f, err := ridge.Exact(t.Context(), p, []float64{1e-72}, ridge.ExactOptions{})
+		f, err := ridge.SolveExact(t.Context(), p, []float64{1e-72}, ridge.ExactOptions{})
 		check(t, err)
 		ridgetest.Certificate(t, p.truth(false), f[0])
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -14,13 +15,13 @@ import (
 // round-off of the large columns leaves no γ of open; and by cross-validation, as far as sketches tell.
 func TestChoiceFarColumns(t *testing.T) {
 	src := columnsApart(t, 400, 6, 4)
-	for name, opts := range map[string]ridge.Options{
-		"unasked":          {Intercept: true},
-		"direct":           {Intercept: true, Method: "exact"},
-		"from a sketch":    {Intercept: true, Method: "cg"},
-		"cross-validation": {Intercept: true, Folds: 5},
+	for name, opts := range map[string]fdridge.Options{
+		"unasked":          {},
+		"direct":           {Method: ridge.Exact},
+		"from a sketch":    {Method: ridge.CG},
+		"cross-validation": {Folds: 5},
 	} {
-		r := must(ridge.Fit(t.Context(), src, opts))(t)
+		r := must(fdridge.Fit(t.Context(), src, opts))(t)
 		if v := r.Best().Targets[0].R2(); !(v.Lo >= 0.98) || opts.Folds == 0 && !(r.Choice.RelativeExcess() < 0.01) {
 			t.Errorf("%s: γ = %g of %d, R² %v, may be better by %g", name, r.Choice.Gamma(), len(r.Choice.Path), v, r.Choice.RelativeExcess())
 		}

@@ -14,10 +14,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/svmlight"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // reads counts the passes over a source.
@@ -34,7 +36,7 @@ func (r *reads) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 // expected is what a Fit is to find, by the pieces that it is made of.
 type expected struct {
 	fits   []*ridge.Solution
-	method string
+	method ridge.Method
 	passes int
 }
 
@@ -55,61 +57,47 @@ func TestFit(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		src    dataset.Source
-		opts   ridge.Options
-		pieces func(*ridge.Options) expected
-		reason string
+		opts   fdridge.Options
+		pieces func(*fdridge.Options) expected
+		reason ridge.Rule
 	}{
-		"one-shot":                    {cal, ridge.Options{Gammas: []float64{10}, Size: 5, Method: "one-shot", Intercept: true}, byPath(t, cal), ""},
-		"cg":                          {cal, ridge.Options{Gammas: []float64{10, 1000}, Size: 5, Method: "cg", Intercept: true}, byPasses(t, cal, ridge.CG), ""},
-		"galerkin":                    {cal, ridge.Options{Gammas: []float64{10, 1000}, Size: 5, Method: "galerkin", Intercept: true}, byPasses(t, cal, ridge.Galerkin), ""},
-		"newton, plain FD":            {standard, ridge.Options{Gammas: []float64{1e5}, Size: 6, Method: "newton", PlainFD: true, Tol: 1e-4}, byPasses(t, standard, ridge.Newton), ""},
-		"auto, few columns":           {cal, ridge.Options{Gammas: []float64{1}, Intercept: true}, directly(t, cal, ridge.Cholesky, 1), "d² numbers fit"},
-		"QR, as γ = 0 has it":         {standard, ridge.Options{Gammas: []float64{0, 10}, Method: "exact", Intercept: true}, directly(t, standard, ridge.QR, 1), ""},
-		"weights and several targets": {weighted, ridge.Options{Gammas: []float64{0.5, 50}, Size: 3, Method: "galerkin", Intercept: true}, byPasses(t, weighted, ridge.Galerkin), ""},
-		"weights, exact":              {weighted, ridge.Options{Gammas: []float64{1}, Method: "exact", Intercept: true}, directly(t, weighted, ridge.Cholesky, 1), ""},
-		"sparse, no intercept":        {w8a, ridge.Options{Gammas: []float64{300, 3000}, Size: 16, Method: "galerkin", Tol: 1e-5}, byPasses(t, w8a, ridge.Galerkin), ""},
-		"sparse, the sketch is kept":  {w8a, ridge.Options{Gammas: []float64{300}, Size: 32, Tol: 1e-5, KeepSummary: true}, byPasses(t, w8a, ridge.Galerkin), "the sketch is to be kept"},
-		"γ chosen": {standard, ridge.Options{Method: "galerkin", Size: 6, Intercept: true, GammaTol: math.Inf(1)}, func(o *ridge.Options) expected {
-			choice := must(summarize(t, standard, ridge.SummaryConfig{Size: o.Size, Intercept: o.Intercept}).ChooseGamma(nil))(t)
+		"one-shot":                    {cal, fdridge.Options{Gammas: []float64{10}, Size: 5, Method: ridge.OneShot}, byPath(t, cal), ridge.Asked},
+		"cg":                          {cal, fdridge.Options{Gammas: []float64{10, 1000}, Size: 5, Method: ridge.CG}, byPasses(t, cal, ridge.CG), ridge.Asked},
+		"galerkin":                    {cal, fdridge.Options{Gammas: []float64{10, 1000}, Size: 5, Method: ridge.Galerkin}, byPasses(t, cal, ridge.Galerkin), ridge.Asked},
+		"newton":                      {standard, fdridge.Options{NoIntercept: true, Gammas: []float64{1e5}, Size: 6, Method: ridge.Newton, Tol: 1e-4}, byPasses(t, standard, ridge.Newton), ridge.Asked},
+		"auto, few columns":           {cal, fdridge.Options{Gammas: []float64{1}}, directly(t, cal, ridge.Cholesky, 1), ridge.DirectIsCheaper},
+		"QR, as γ = 0 has it":         {standard, fdridge.Options{Gammas: []float64{0, 10}, Method: ridge.Exact}, directly(t, standard, ridge.QR, 1), ridge.Asked},
+		"weights and several targets": {weighted, fdridge.Options{Gammas: []float64{0.5, 50}, Size: 3, Method: ridge.Galerkin}, byPasses(t, weighted, ridge.Galerkin), ridge.Asked},
+		"weights, exact":              {weighted, fdridge.Options{Gammas: []float64{1}, Method: ridge.Exact}, directly(t, weighted, ridge.Cholesky, 1), ridge.Asked},
+		"sparse, no intercept":        {w8a, fdridge.Options{NoIntercept: true, Gammas: []float64{300, 3000}, Size: 16, Method: ridge.Galerkin, Tol: 1e-5}, byPasses(t, w8a, ridge.Galerkin), ridge.Asked},
+		"sparse, the sketch is kept":  {w8a, fdridge.Options{NoIntercept: true, Gammas: []float64{300}, Size: 32, Tol: 1e-5, KeepSummary: true}, byPasses(t, w8a, ridge.Galerkin), ridge.SketchIsKept},
+		"γ chosen": {standard, fdridge.Options{Method: ridge.Galerkin, Size: 6, GammaTol: math.Inf(1)}, func(o *fdridge.Options) expected {
+			choice := must(choose.Gamma(summarize(t, standard, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}), nil))(t)
 			o.Gammas = []float64{choice.Gamma()}
 			return byPasses(t, standard, ridge.Galerkin)(o)
-		}, ""},
-		"γ chosen of a list": {shop, ridge.Options{Candidates: []float64{0.01, 0.1, 1, 10, 100}, Size: 4, Method: "cg", Intercept: true, GammaTol: math.Inf(1)}, func(o *ridge.Options) expected {
-			path := must(summarize(t, shop, ridge.SummaryConfig{Size: o.Size, Intercept: o.Intercept}).Path(o.Candidates))(t)
-			o.Gammas = []float64{path[must(ridge.ChooseGCV(path, -1))(t).Index].Gamma}
+		}, ridge.Asked},
+		"γ chosen of a list": {shop, fdridge.Options{Candidates: []float64{0.01, 0.1, 1, 10, 100}, Size: 4, Method: ridge.CG, GammaTol: math.Inf(1)}, func(o *fdridge.Options) expected {
+			path := must(summarize(t, shop, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}).Path(o.Candidates))(t)
+			o.Gammas = []float64{path[must(choose.LeastGCV(path, -1))(t).Index].Gamma}
 			return byPasses(t, shop, ridge.CG)(o)
-		}, ""},
-		"γ by cross-validation": {standard, ridge.Options{Folds: 5, Size: 6, Intercept: true, GammaTol: math.Inf(1)}, func(o *ridge.Options) expected {
-			cv := must(ridge.CrossValidate(ctx, standard, ridge.SummaryConfig{Size: o.Size, Intercept: o.Intercept}, ridge.CrossValidation{Folds: 5}))(t)
+		}, ridge.Asked},
+		"γ by cross-validation": {standard, fdridge.Options{Folds: 5, Size: 6, GammaTol: math.Inf(1)}, func(o *fdridge.Options) expected {
+			cv := must(choose.CrossValidate(ctx, standard, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}, choose.CrossValidation{Folds: 5}))(t)
 			o.Gammas = []float64{cv.Gammas[must(cv.ChooseRidge(-1))(t).Index]}
-			found := expected{method: "galerkin"}
+			found := expected{method: ridge.Galerkin}
 			found.fits = must(ridge.SolvePath(ctx, standard, cv.Summary, o.Gammas, ridge.SolveOptions{Method: ridge.Galerkin}))(t)
 			found.passes = found.fits[0].Passes
 			return found
-		}, "gamma is chosen from a sketch"},
-		"γ of a list by cross-validation": {weighted, ridge.Options{Folds: 3, Candidates: []float64{0.1, 1, 10}, Size: 4, Method: "one-shot"}, func(o *ridge.Options) expected {
-			cv := must(ridge.CrossValidate(ctx, weighted, ridge.SummaryConfig{Size: o.Size, Intercept: o.Intercept}, ridge.CrossValidation{Folds: 3, Gammas: o.Candidates}))(t)
+		}, ridge.FoldsNeedSketch},
+		"γ of a list by cross-validation": {weighted, fdridge.Options{NoIntercept: true, Folds: 3, Candidates: []float64{0.1, 1, 10}, Size: 4, Method: ridge.OneShot}, func(o *fdridge.Options) expected {
+			cv := must(choose.CrossValidate(ctx, weighted, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}, choose.CrossValidation{Folds: 3, Gammas: o.Candidates}))(t)
 			i := must(cv.ChooseFitted(-1))(t).Index
-			return expected{must(cv.Summary.Path(cv.Gammas[i : i+1]))(t), "one-shot", 1}
-		}, ""},
-		"size as an error": {standard, ridge.Options{Gammas: []float64{3000}, Error: 0.2, Method: "one-shot", Intercept: true}, func(o *ridge.Options) expected {
-			o.Size = 256
-			_, size, err := summarize(t, must(dataset.Every(standard, 10))(t), ridge.SummaryConfig{Size: o.Size, Intercept: o.Intercept}).SizeFor(0.2, 300)
-			if err != nil {
-				t.Fatal(err)
-			}
-			o.Size = size
-			found := byPath(t, standard)(o)
-			found.passes++
-			return found
-		}, ""},
-		"plain FD": {cal, ridge.Options{Gammas: []float64{1e6}, Size: 5, PlainFD: true, Method: "one-shot", Intercept: true}, func(o *ridge.Options) expected {
-			return expected{[]*ridge.Solution{must(summarize(t, cal, ridge.SummaryConfig{Size: o.Size, Intercept: o.Intercept}).FitFD(1e6))(t)}, "one-shot", 1}
-		}, ""},
+			return expected{must(cv.Summary.Path(cv.Gammas[i : i+1]))(t), ridge.OneShot, 1}
+		}, ridge.Asked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := &reads{Source: c.src}
-			got, err := ridge.Fit(ctx, src, c.opts)
+			got, err := fdridge.Fit(ctx, src, c.opts)
 			if err != nil || got.Err() != nil || got.Status == ridge.NotTerminated {
 				t.Fatalf("%v, status %v", err, got)
 			}
@@ -119,29 +107,29 @@ func TestFit(t *testing.T) {
 					t.Errorf("γ = %g:\n%s, by its pieces\n%s", f.Gamma, a, b)
 				}
 			}
-			if got.Method != want.method || !strings.HasPrefix(got.Reason, c.reason) || (c.reason == "") != (got.Reason == "") {
-				t.Errorf("%s (%q), want %s (%q…)", got.Method, got.Reason, want.method, c.reason)
+			if got.Method != want.method || got.Reason().Rule != c.reason {
+				t.Errorf("%s (%v), want %s (%v)", got.Method, got.Reason(), want.method, c.reason)
 			}
 			if got.Passes != want.passes || src.passes != want.passes {
 				t.Errorf("%d passes, were %d, want %d", got.Passes, src.passes, want.passes)
 			}
-			if !slices.Contains(got.Solutions, got.Best()) || (got.Summary == nil) != (got.Method == "exact") || (got.SizedFor > 0) != (c.opts.Error > 0) {
-				t.Errorf("best %v, summary %v, size for %v", got.Best(), got.Summary, got.SizedFor)
+			if !slices.Contains(got.Solutions, got.Best()) || (got.Summary == nil) != (got.Method == ridge.Exact) {
+				t.Errorf("best %v, summary %v", got.Best(), got.Summary)
 			}
 		})
 	}
 }
 
-func byPath(t *testing.T, src dataset.Source) func(*ridge.Options) expected {
-	return func(o *ridge.Options) expected {
-		return expected{must(summarize(t, src, ridge.SummaryConfig{Size: o.Size, Intercept: o.Intercept}).Path(o.Gammas))(t), "one-shot", 1}
+func byPath(t *testing.T, src dataset.Source) func(*fdridge.Options) expected {
+	return func(o *fdridge.Options) expected {
+		return expected{must(summarize(t, src, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}).Path(o.Gammas))(t), ridge.OneShot, 1}
 	}
 }
 
-func byPasses(t *testing.T, src dataset.Source, m ridge.Method) func(*ridge.Options) expected {
-	return func(o *ridge.Options) expected {
-		s := expected{method: m.String()}
-		s.fits = must(ridge.SolvePath(context.Background(), src, summarize(t, src, ridge.SummaryConfig{Size: o.Size, Intercept: o.Intercept}), o.Gammas, ridge.SolveOptions{Method: m, Tol: o.Tol, PlainFD: o.PlainFD}))(t)
+func byPasses(t *testing.T, src dataset.Source, m ridge.Method) func(*fdridge.Options) expected {
+	return func(o *fdridge.Options) expected {
+		s := expected{method: m}
+		s.fits = must(ridge.SolvePath(context.Background(), src, summarize(t, src, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}), o.Gammas, ridge.SolveOptions{Method: m, Tol: o.Tol}))(t)
 		for _, f := range s.fits {
 			s.passes = max(s.passes, f.Passes)
 		}
@@ -149,9 +137,9 @@ func byPasses(t *testing.T, src dataset.Source, m ridge.Method) func(*ridge.Opti
 	}
 }
 
-func directly(t *testing.T, src dataset.Source, f ridge.Factor, passes int) func(*ridge.Options) expected {
-	return func(o *ridge.Options) expected {
-		return expected{mustExact(t, src, ridge.ExactOptions{Factor: f, Intercept: o.Intercept}, o.Gammas...), "exact", passes}
+func directly(t *testing.T, src dataset.Source, f ridge.Method, passes int) func(*fdridge.Options) expected {
+	return func(o *fdridge.Options) expected {
+		return expected{mustExact(t, src, ridge.ExactOptions{Method: f, Intercept: !o.NoIntercept}, o.Gammas...), ridge.Exact, passes}
 	}
 }
 
@@ -161,21 +149,21 @@ func directly(t *testing.T, src dataset.Source, f ridge.Factor, passes int) func
 func TestFitSingular(t *testing.T) {
 	ctx := context.Background()
 	src := &reads{Source: must(dataset.FromDense(4, 2, 1, []float64{1e9, 1e9, 1e9, 1e9, -1e9, -1e9, 1e9, 1e9}, []float64{1, 1.2, -1, 0.9}))(t)}
-	got := must(ridge.Fit(ctx, src, ridge.Options{Gammas: []float64{1}}))(t)
-	if got.Method != "exact" || got.Solutions[0].Method != "qr" || !strings.Contains(got.Reason, "singular at gamma = 1, so QR") || got.Passes != 3 || src.passes != 3 || !(got.Solutions[0].Targets[0].RelativeErrorBound <= 1e-8) {
-		t.Errorf("%s by %s: %s; %d passes", got.Method, got.Solutions[0].Method, got.Reason, got.Passes)
+	got := must(fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}}))(t)
+	if got.Method != ridge.Exact || got.Solutions[0].Method != ridge.QR || got.Reason().Rule != ridge.SingularTo || !slices.Equal(got.Reason().Numbers, []float64{1}) || got.Passes != 3 || src.passes != 3 || !(got.Solutions[0].Targets[0].RelativeErrorBound <= 1e-8) {
+		t.Errorf("%s by %s: %v; %d passes", got.Method, got.Solutions[0].Method, got.Reason(), got.Passes)
 	}
 	var e *ridge.SingularError
-	if len(got.Tried) != 1 || got.Tried[0].Method != "cholesky" || !errors.As(got.Tried[0].Err, &e) {
-		t.Errorf("tried %v", got.Tried)
+	if left := givenUp(got); len(left) != 1 || left[0].Method != ridge.Cholesky || !errors.As(left[0].Err, &e) {
+		t.Errorf("gave up %v", left)
 	}
-	if r, err := ridge.Fit(ctx, src, ridge.Options{Gammas: []float64{1}, Method: "cholesky"}); r != nil || !errors.As(err, &e) {
+	if r, err := fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.Cholesky}); r != nil || !errors.As(err, &e) {
 		t.Errorf("cholesky: %v, %v", r, err)
 	}
-	if r := must(ridge.Fit(ctx, src, ridge.Options{Gammas: []float64{1}, Method: "qr", Tol: 1e-8}))(t); r.Solutions[0].Method != "qr" || r.Tried != nil {
-		t.Errorf("qr: %s, tried %v", r.Solutions[0].Method, r.Tried)
+	if r := must(fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.QR, Tol: 1e-8}))(t); r.Solutions[0].Method != ridge.QR || givenUp(r) != nil {
+		t.Errorf("qr: %s, gave up %v", r.Solutions[0].Method, givenUp(r))
 	}
-	if r, err := ridge.Fit(ctx, src, ridge.Options{Gammas: []float64{0}}); r != nil || !errors.As(err, &e) || e.Method != "qr" {
+	if r, err := fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{0}}); r != nil || !errors.As(err, &e) || e.Method != ridge.QR {
 		t.Errorf("γ = 0: %v, %v", r, err)
 	}
 }
@@ -184,25 +172,25 @@ func TestFitSingular(t *testing.T) {
 // none.
 func TestFitShort(t *testing.T) {
 	src := problem(rand.New(rand.NewPCG(4, 2)), "gaussian", 200, 30, 1, 1)
-	opts := ridge.Options{Gammas: []float64{0.1}, Size: 2, Method: "cg", MaxPasses: 2}
-	got, err := ridge.Fit(context.Background(), src, opts)
+	opts := fdridge.Options{NoIntercept: true, Gammas: []float64{0.1}, Size: 2, Method: ridge.CG, MaxPasses: 2}
+	got, err := fdridge.Fit(context.Background(), src, opts)
 	var short *ridge.NotConvergedError
 	if !errors.As(err, &short) || !errors.Is(err, ridge.ErrPassLimit) || got == nil || got.Status != ridge.PassLimit || got.Err().Error() != err.Error() || got.Best().Iterations != 2 || got.Passes != 3 {
 		t.Errorf("%v: %+v", err, got)
 	}
 	opts.MaxPasses = 0
-	for _, method := range []string{"", "cg", "one-shot"} {
-		for _, stage := range []ridge.Stage{ridge.Sketching, ridge.Reading, ridge.Refining} {
+	for _, method := range []ridge.Method{ridge.Auto, ridge.CG, ridge.OneShot} {
+		for _, stage := range []fdridge.Stage{fdridge.Sketching, fdridge.Reading, fdridge.Refining} {
 			ctx, cancel := context.WithCancel(context.Background())
 			told := false
 			opts.Method = method
-			opts.Progress = func(s ridge.Stage, p ridge.Progress) {
+			opts.Progress = func(s fdridge.Stage, p ridge.Progress) {
 				if s == stage && p.Rows > 0 {
 					told = true
 					cancel()
 				}
 			}
-			got, err := ridge.Fit(ctx, src, opts)
+			got, err := fdridge.Fit(ctx, src, opts)
 			cancel()
 			if !told {
 				continue // the method has no such stage
@@ -219,36 +207,33 @@ func TestFitRefuses(t *testing.T) {
 	src := &reads{Source: problem(rand.New(rand.NewPCG(4, 2)), "gaussian", 20, 3, 1, 1)}
 	sum := summarize(t, src.Source, ridge.SummaryConfig{Size: 2})
 	one := []float64{1}
-	for name, opts := range map[string]ridge.Options{
-		"method":                {Gammas: one, Method: "lsqr"},
-		"one-shot, exact, chol": {Gammas: one, Method: "auto"},
-		"Tol":                   {Gammas: one, Tol: -1},
-		"a sketch of -1":        {Gammas: one, Size: -1},
-		"Error":                 {Gammas: one, Error: 1},
-		"folds":                 {Folds: 1},
-		"Candidates":            {Gammas: one, Candidates: one},
-		"yet to be chosen":      {Error: 0.1},
-		"exact makes none":      {Method: "exact", Select: ridge.ByCV},
-		"qr makes none":         {Gammas: one, Method: "qr", KeepSummary: true},
-		"cholesky makes none":   {Gammas: one, Method: "cholesky", Error: 0.1},
-		"gamma = 0":             {Gammas: []float64{1, 0}, Method: "cg"},
-		"take gamma = -1":       {Gammas: []float64{-1}},
-		"cg cannot take gamma":  {Candidates: []float64{0}, Method: "cg"},
+	for name, opts := range map[string]fdridge.Options{
+		"unknown method":           {NoIntercept: true, Gammas: one, Method: ridge.Method(99)},
+		"Method":                   {NoIntercept: true, Gammas: one, Method: ridge.Chebyshev},
+		"Tol":                      {NoIntercept: true, Gammas: one, Tol: -1},
+		"Size":                     {NoIntercept: true, Gammas: one, Size: -1},
+		"two folds":                {NoIntercept: true, Folds: 1},
+		"Candidates":               {NoIntercept: true, Gammas: one, Candidates: one},
+		"direct method makes none": {NoIntercept: true, Method: ridge.Exact, Select: choose.CV},
+		"KeepSummary":              {NoIntercept: true, Gammas: one, Method: ridge.QR, KeepSummary: true},
+		"gamma = 0":                {NoIntercept: true, Gammas: []float64{1, 0}, Method: ridge.CG},
+		"take gamma = -1":          {NoIntercept: true, Gammas: []float64{-1}},
+		"cg cannot take gamma":     {NoIntercept: true, Candidates: []float64{0}, Method: ridge.CG},
 	} {
-		got, err := ridge.Fit(context.Background(), src, opts)
+		got, err := fdridge.Fit(context.Background(), src, opts)
 		if err == nil || got != nil || !strings.Contains(err.Error(), name) || !errors.Is(err, ridge.ErrInput) || src.passes > 0 {
 			t.Errorf("%s: %v, %v after %d passes", name, got, err, src.passes)
 		}
 	}
-	for name, opts := range map[string]ridge.Options{
-		"no rows for exact":       {Gammas: one, Method: "exact"},
-		"no rows for cholesky":    {Method: "cholesky"},
-		"rows to deal into folds": {Folds: 2, Method: "galerkin"},
-		"folds":                   {Folds: 2},
-		"no source":               {Gammas: one, Method: "cg"},
-		"gamma = 0":               {Gammas: []float64{0}},
+	for name, opts := range map[string]fdridge.Options{
+		"rows to factor":          {NoIntercept: true, Gammas: one, Method: ridge.Exact},
+		"no rows to factor":       {NoIntercept: true, Method: ridge.Cholesky},
+		"rows to deal into folds": {NoIntercept: true, Folds: 2, Method: ridge.Galerkin},
+		"folds":                   {NoIntercept: true, Folds: 2},
+		"no source":               {NoIntercept: true, Gammas: one, Method: ridge.CG},
+		"gamma = 0":               {NoIntercept: true, Gammas: []float64{0}},
 	} {
-		if got, err := ridge.FitSummary(context.Background(), nil, sum, opts); err == nil || got != nil || !strings.Contains(err.Error(), name) || !errors.Is(err, ridge.ErrInput) {
+		if got, err := fdridge.FitSummary(context.Background(), nil, sum, opts); err == nil || got != nil || !strings.Contains(err.Error(), name) || !errors.Is(err, ridge.ErrInput) {
 			t.Errorf("%s, of a summary: %v, %v", name, got, err)
 		}
 	}
@@ -259,18 +244,19 @@ func TestFitSummary(t *testing.T) {
 	ctx := context.Background()
 	src := problem(rand.New(rand.NewPCG(4, 7)), "gaussian", 300, 20, 2, 1)
 	var sum *ridge.Summary
-	opts := ridge.Options{Size: 4, Method: "galerkin", Summarized: func(s *ridge.Summary) error { sum = s; return nil }}
-	want := must(ridge.Fit(ctx, src, opts))(t)
-	opts.Method = ""
-	got := must(ridge.FitSummary(ctx, src, sum, opts))(t)
-	if got.Method != "galerkin" || got.Reason == "" || got.Passes != want.Passes-1 || fmt.Sprint(*got.Best()) != fmt.Sprint(*want.Best()) || got.Choice.Gamma() != want.Choice.Gamma() {
+	opts := fdridge.Options{NoIntercept: true, Size: 4, Method: ridge.Galerkin, Summarized: func(s *ridge.Summary) error { sum = s; return nil }}
+	want := must(fdridge.Fit(ctx, src, opts))(t)
+	opts.Method = ridge.Auto
+	got := must(fdridge.FitSummary(ctx, src, sum, opts))(t)
+	if got.Method != ridge.Galerkin || got.Reason().Rule != ridge.RefinesSummary || got.Passes != want.Passes-1 || fmt.Sprint(*got.Best()) != fmt.Sprint(*want.Best()) || got.Choice.Gamma() != want.Choice.Gamma() {
 		t.Errorf("%+v, of the rows %+v", got, want)
 	}
-	if once := must(ridge.FitSummary(ctx, nil, sum, opts))(t); once.Method != "one-shot" || once.Status != ridge.OnePass || once.Passes != 0 {
+	if once := must(fdridge.FitSummary(ctx, nil, sum, opts))(t); once.Method != ridge.OneShot || once.Status != ridge.OnePass || once.Passes != 0 {
 		t.Errorf("without rows: %+v", once)
 	}
+	opts.KeepSummary = true
 	opts.Summarized = func(*ridge.Summary) error { return ridge.ErrOtherRows }
-	if got, err := ridge.Fit(ctx, src, opts); got != nil || !errors.Is(err, ridge.ErrOtherRows) {
+	if got, err := fdridge.Fit(ctx, src, opts); got != nil || !errors.Is(err, ridge.ErrOtherRows) {
 		t.Errorf("where it cannot be kept: %v, %v", got, err)
 	}
 }
@@ -286,30 +272,30 @@ func TestFitWorkers(t *testing.T) {
 	var all sync.WaitGroup
 	for rank, share := range shares {
 		all.Go(func() {
-			opts := ridge.Options{Gammas: gammas, Size: 4, Intercept: true, Reducer: worker{g, rank}, Journal: &memory{states: map[int][]byte{}, left: 1000, never: true}}
-			opts.Summarize = func(_ context.Context, s ridge.Stage, own dataset.Source, cfg ridge.SummaryConfig, _ func(int64)) (*ridge.Summary, error) {
-				if s != ridge.Sketching || own != share || cfg.Size != 4 || !cfg.Intercept {
-					return nil, fmt.Errorf("asked for %v with %+v", s, cfg)
+			opts := fdridge.Options{Gammas: gammas, Size: 4, Reducer: worker{g, rank}, Journal: &memory{states: map[int][]byte{}, left: 1000, never: true}}
+			opts.Summarize = func(_ context.Context, own dataset.Source, cfg ridge.SummaryConfig, _ func(int64)) (*ridge.Summary, error) {
+				if own != share || cfg.Size != 4 || !cfg.Intercept {
+					return nil, fmt.Errorf("asked for %+v", cfg)
 				}
 				return sum, nil
 			}
-			got, err := ridge.Fit(t.Context(), share, opts)
+			got, err := fdridge.Fit(t.Context(), share, opts)
 			if err != nil {
 				worker{g, rank}.leave(err)
 				t.Errorf("worker %d: %v", rank, err)
 				return
 			}
-			if got.Method != "galerkin" || got.Reason != "several ranks share the rows" || fmt.Sprint(*got.Solutions[1]) != fmt.Sprint(*want[rank].fits[1]) {
-				t.Errorf("worker %d: %s, %s: %+v, want %+v", rank, got.Method, got.Reason, got.Solutions[1], want[rank].fits[1])
+			if got.Method != ridge.Galerkin || got.Reason().Rule != ridge.RanksShareRows || fmt.Sprint(*got.Solutions[1]) != fmt.Sprint(*want[rank].fits[1]) {
+				t.Errorf("worker %d: %s, %v: %+v, want %+v", rank, got.Method, got.Reason(), got.Solutions[1], want[rank].fits[1])
 			}
 		})
 	}
 	all.Wait()
-	for name, opts := range map[string]ridge.Options{"Summarize has to": {Gammas: gammas}, "of the folds": {Folds: 3}, "share the rows": {Gammas: gammas, Method: "exact", Summarize: func(context.Context, ridge.Stage, dataset.Source, ridge.SummaryConfig, func(int64)) (*ridge.Summary, error) {
+	for name, opts := range map[string]fdridge.Options{"Summarize has to": {NoIntercept: true, Gammas: gammas}, "Folds, Reducer": {NoIntercept: true, Folds: 3}, "Reducer, Method": {NoIntercept: true, Gammas: gammas, Method: ridge.Exact, Summarize: func(context.Context, dataset.Source, ridge.SummaryConfig, func(int64)) (*ridge.Summary, error) {
 		return sum, nil
 	}}} {
 		opts.Reducer = alone{}
-		if got, err := ridge.Fit(t.Context(), src, opts); got != nil || err == nil || !strings.Contains(err.Error(), name) {
+		if got, err := fdridge.Fit(t.Context(), src, opts); got != nil || err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
@@ -319,15 +305,15 @@ func TestFitWorkers(t *testing.T) {
 // powers of ten at a time, and not where it is one that was given.
 func TestGridGoesOn(t *testing.T) {
 	sum := summarize(t, housing(t), ridge.SummaryConfig{Size: 8, Intercept: true})
-	grid := sum.Grid(50)
-	own, given := must(sum.ChooseGamma(nil))(t), must(sum.ChooseGamma(grid))(t)
+	grid := choose.Grid(sum, 50)
+	own, given := must(choose.Gamma(sum, nil))(t), must(choose.Gamma(sum, grid))(t)
 	if len(own.Path) != 75 || own.Index == 0 || !own.Certain || !(own.Gamma() < grid[0]) || !slices.IsSortedFunc(own.Path, func(a, b *ridge.Solution) int { return cmp.Compare(a.Gamma, b.Gamma) }) {
 		t.Errorf("of %d γ number %d, %g, certain %v", len(own.Path), own.Index, own.Gamma(), own.Certain)
 	}
 	if len(given.Path) != 50 || given.Index != 0 || len(given.Scores) != 50 || given.CV != nil {
 		t.Errorf("of a given list of %d γ number %d", len(given.Path), given.Index)
 	}
-	if _, err := sum.ChooseGamma([]float64{}); !errors.Is(err, ridge.ErrShape) {
+	if _, err := choose.Gamma(sum, []float64{}); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("of none: %v", err)
 	}
 }
@@ -337,10 +323,10 @@ func TestGridGoesOn(t *testing.T) {
 func TestGridOfFoldsGoesOn(t *testing.T) {
 	src := housing(t)
 	cfg := ridge.SummaryConfig{Size: 8, Intercept: true}
-	own := must(ridge.CrossValidate(t.Context(), src, cfg, ridge.CrossValidation{}))(t)
-	grid := own.Summary.Grid(25)
-	given := must(ridge.CrossValidate(t.Context(), src, cfg, ridge.CrossValidation{Gammas: grid}))(t)
-	exact := must(ridge.CrossValidate(t.Context(), src, cfg, ridge.CrossValidation{Exact: true}))(t)
+	own := must(choose.CrossValidate(t.Context(), src, cfg, choose.CrossValidation{}))(t)
+	grid := choose.Grid(own.Summary, 25)
+	given := must(choose.CrossValidate(t.Context(), src, cfg, choose.CrossValidation{Gammas: grid}))(t)
+	exact := must(choose.CrossValidate(t.Context(), src, cfg, choose.CrossValidation{Exact: true}))(t)
 	best, end := must(own.ChooseGamma(false))(t), must(given.ChooseGamma(false))(t)
 	if n := len(own.Gammas); n <= 25 || (n-25)%12 != 0 || own.Passes != 1 || !slices.IsSorted(own.Gammas) || len(own.Fitted) != n || len(own.Ridge) != n {
 		t.Errorf("%d γ, %d and %d scores, %d passes", n, len(own.Fitted), len(own.Ridge), own.Passes)
@@ -357,7 +343,7 @@ func TestGridOfFoldsGoesOn(t *testing.T) {
 	if !slices.Equal(exact.Gammas, grid) {
 		t.Errorf("with a second pass of %d γ", len(exact.Gammas))
 	}
-	r := must(ridge.Fit(t.Context(), src, ridge.Options{Folds: 5, Method: "one-shot", Size: 8, Intercept: true}))(t)
+	r := must(fdridge.Fit(t.Context(), src, fdridge.Options{Folds: 5, Method: ridge.OneShot, Size: 8}))(t)
 	if r.Choice.Gamma() != best.Gamma() {
 		t.Errorf("Fit chooses %g, cross-validation %g", r.Choice.Gamma(), best.Gamma())
 	}

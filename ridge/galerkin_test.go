@@ -13,6 +13,7 @@ import (
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
@@ -22,7 +23,7 @@ func TestGalerkinPath(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		s := problem(rand.New(rand.NewPCG(3, 9)), "gaussian", 100, 30, 2, 1)
 		sum := summarize(t, s, ridge.SummaryConfig{Size: 5, Intercept: true, Backend: be, Store: fd.StoreRows})
-		gammas := sum.Grid(20)
+		gammas := choose.Grid(sum, 20)
 		ref := refbig.New(s.x, s.y, nil, true)
 		passes := map[ridge.Method]int{}
 		for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
@@ -54,7 +55,7 @@ func TestGalerkinBlocks(t *testing.T) {
 	ref := refbig.New(s.x, s.y, nil, false)
 	passes := map[ridge.Method]int{}
 	for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
-		f := must(ridge.Solve(context.Background(), s, sum, 1e-2*sum.Grid(1)[0], ridge.SolveOptions{Method: m}))(t)
+		f := must(ridge.Solve(context.Background(), s, sum, 1e-2*choose.Grid(sum, 1)[0], ridge.SolveOptions{Method: m}))(t)
 		passes[m] = f.Passes
 		ridgetest.Certificate(t, ref, f)
 	}
@@ -70,7 +71,7 @@ func TestGalerkinNoRoom(t *testing.T) {
 		const d = 40
 		s := problem(rand.New(rand.NewPCG(4, 9)), "gaussian", 150, d, 1, 1)
 		sum := summarize(t, s, ridge.SummaryConfig{Size: 2, Backend: be, Store: fd.StoreRows})
-		f := must(ridge.Solve(context.Background(), s, sum, 1e-4*sum.Grid(1)[0], ridge.SolveOptions{Method: ridge.Galerkin}))(t)
+		f := must(ridge.Solve(context.Background(), s, sum, 1e-4*choose.Grid(sum, 1)[0], ridge.SolveOptions{Method: ridge.Galerkin}))(t)
 		ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), f)
 		if room := 6 * (2 + 1); f.Iterations <= room {
 			t.Errorf("%d passes: there was room", f.Iterations)

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -68,8 +69,8 @@ func TestGalerkinWhole(t *testing.T) {
 			}
 		}
 
-		r, err := ridge.Fit(t.Context(), src, ridge.Options{
-			Method: "galerkin", Size: 8, Intercept: true, Candidates: []float64{1e-10, 1e-9}, GammaTol: 1e-9, MaxPasses: 40,
+		r, err := fdridge.Fit(t.Context(), src, fdridge.Options{
+			Method: ridge.Galerkin, Size: 8, Candidates: []float64{1e-10, 1e-9}, GammaTol: 1e-9, MaxPasses: 40,
 		})
 		if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
 			t.Fatal(err)

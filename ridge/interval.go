@@ -8,7 +8,10 @@ import (
 
 // Interval is a closed interval known to hold a quantity. It is the JSON array
 // [lo, hi]; an end that is not finite is null.
-type Interval struct{ Lo, Hi float64 }
+type Interval struct {
+	Lo float64 `null:"-Inf"`
+	Hi float64 `null:"+Inf"`
+}
 
 // MarshalJSON writes [lo, hi].
 func (v Interval) MarshalJSON() ([]byte, error) {

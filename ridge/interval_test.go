@@ -108,7 +108,7 @@ func TestPredictIntervals(t *testing.T) {
 				t.Fatal(err)
 			}
 			narrow("refined", f)
-			if fits, err := ridge.Exact(context.Background(), p.table, []float64{gamma}, ridge.ExactOptions{Factor: ridge.QR, Intercept: p.ref.Intercept, Backend: be}); err == nil {
+			if fits, err := ridge.SolveExact(context.Background(), p.table, []float64{gamma}, ridge.ExactOptions{Method: ridge.QR, Intercept: p.ref.Intercept, Backend: be}); err == nil {
 				narrow("exact", fits[0])
 			}
 		})
@@ -124,7 +124,7 @@ func TestPredictIntervalRealData(t *testing.T) {
 	src := fourier(t, 4000, 256)
 	sum := summarize(t, src, ridge.SummaryConfig{Size: 64, Intercept: true})
 	for _, gamma := range []float64{1, 10, 100, 1000} {
-		exact := must(ridge.Exact(context.Background(), src, []float64{gamma}, ridge.ExactOptions{Intercept: true}))(t)[0]
+		exact := must(ridge.SolveExact(context.Background(), src, []float64{gamma}, ridge.ExactOptions{Intercept: true}))(t)[0]
 		refined := must(ridge.Solve(context.Background(), src, sum, gamma, ridge.SolveOptions{Tol: 1e-3}))(t)
 		predictor := must(sum.Predictor(gamma))(t)
 		mean := func() (width float64) {
@@ -261,7 +261,7 @@ func TestNarrowRefusesOtherRows(t *testing.T) {
 		}
 		change(x, y)
 		src := must(dataset.FromDense(len(x), 9, 1, flat(x), y))(t)
-		return must(ridge.Exact(ctx, src, []float64{1}, ridge.ExactOptions{Factor: ridge.QR, Intercept: true}))(t)[0]
+		return must(ridge.SolveExact(ctx, src, []float64{1}, ridge.ExactOptions{Method: ridge.QR, Intercept: true}))(t)[0]
 	}
 	same := exact(func([][]float64, []float64) {})
 	reversed := exact(func(x [][]float64, y []float64) { slices.Reverse(x); slices.Reverse(y) })
@@ -317,7 +317,7 @@ func TestPredictorOfFitAlone(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(4, 1)), "gaussian", 60, 9, 2, 1)
 	ctx := context.Background()
 	for _, gamma := range []float64{0, 1} {
-		truth := must(ridge.Exact(ctx, s, []float64{gamma}, ridge.ExactOptions{Factor: ridge.QR}))(t)[0]
+		truth := must(ridge.SolveExact(ctx, s, []float64{gamma}, ridge.ExactOptions{Method: ridge.QR}))(t)[0]
 		fit := without(truth, func(f *ridge.Solution) {
 			for j := range 2 {
 				f.Targets[j].Coef[j] += 1e-3
@@ -343,7 +343,7 @@ func TestPredictorOfFitAlone(t *testing.T) {
 			t.Errorf("narrowed: %v", err)
 		}
 	}
-	fit := must(ridge.Exact(ctx, s, []float64{1}, ridge.ExactOptions{Intercept: true}))(t)[0]
+	fit := must(ridge.SolveExact(ctx, s, []float64{1}, ridge.ExactOptions{Intercept: true}))(t)[0]
 	for name, f := range map[string]*ridge.Solution{
 		"an intercept": fit,
 		"no bound": without(fit, func(f *ridge.Solution) {
@@ -393,9 +393,9 @@ func TestPredictorRefuses(t *testing.T) {
 	for name, f := range map[string]*ridge.Solution{
 		"other γ":      must(sum.Fit(2))(t),
 		"other shape":  must(summarize(t, problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 4, 1, 1), ridge.SummaryConfig{Size: 2}).Fit(1))(t),
-		"no bound":     {Gamma: 1, Targets: []ridge.Target{{Coef: x1}}},
-		"no objective": {Gamma: 1, Targets: []ridge.Target{{Coef: x1, Certificate: ridge.Certificate{ErrorBound: 1}}}},
-		"no target":    {Gamma: 1},
+		"no bound":     {Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: x1}}},
+		"no objective": {Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: x1, Certificate: ridge.Certificate{ErrorBound: 1}}}},
+		"no target":    {Outcome: ridge.Outcome{Gamma: 1}},
 	} {
 		if err := p.Narrow(f); !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%s: %v", name, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -26,8 +27,11 @@ func everyField(status ridge.Status) *ridge.Solution {
 		Objective: ridge.Interval{Lo: 1, Hi: 2}, TSS: ridge.Interval{Lo: 3, Hi: 3}, RSS: ridge.Interval{Lo: -0.1, Hi: 0.2}, GCV: ridge.Interval{Lo: 1e-300, Hi: 1e300},
 	}
 	return &ridge.Solution{
-		Gamma: 0.1, Shrinkage: math.Inf(1), Contraction: math.Inf(1), EffectiveDimension: ridge.Interval{Lo: 0, Hi: math.Inf(1)},
-		Method: "cg", Backend: "purego", Rows: 1 << 52, Passes: 7, Iterations: 8, Status: status, Penalty: []float64{4, 1},
+		Outcome: ridge.Outcome{
+			Gamma: 0.1, Shrinkage: math.Inf(1), Contraction: math.Inf(1), EffectiveDimension: ridge.Interval{Lo: 0, Hi: math.Inf(1)},
+			Method: ridge.CG, Backend: "purego", Rows: 1 << 52, Passes: 7, Iterations: 8, Status: status,
+		},
+		Penalty: []float64{4, 1},
 		Targets: []ridge.Target{
 			{Coef: []float64{1.0 / 3, math.Copysign(0, -1)}, Intercept: math.NaN(), ComputedTSS: math.NaN(), GradientNorm: math.NaN(), Scaled: []float64{2.0 / 3, 0}, Certificate: nothing},
 			{Coef: []float64{-1e-310, 5}, Intercept: 0.3, ComputedTSS: 2, GradientNorm: 1e-9, Scaled: []float64{-2e-310, 5}, Certificate: some},
@@ -62,15 +66,18 @@ func TestJSON(t *testing.T) {
 		if err != nil || !strings.Contains(text, `"status":"`+string(name)+`"`) {
 			t.Errorf("%s does not name %v: %v", text, status, err)
 		}
-		r := &ridge.Result{
-			Solutions: []*ridge.Solution{f, everyField(ridge.Converged)}, Method: "cg", Reason: "why", Status: status, SizedFor: 0.1, Passes: 9,
-			Tried: []ridge.Attempt{{Method: "cholesky", Err: errors.New("not positive")}}, Summary: new(ridge.Summary),
+		r := &fdridge.Result{
+			Solutions: []*ridge.Solution{f, everyField(ridge.Converged)}, Method: ridge.CG, Status: status, Passes: 9, Summary: new(ridge.Summary),
+			Trace: []fdridge.Step{
+				{Stage: fdridge.Reading, Method: ridge.Cholesky, Passes: 2, Reason: ridge.Reason{Rule: ridge.DirectIsCheaper, Numbers: []float64{0.1}, Method: ridge.CG}, Err: errors.New("not positive")},
+				{Stage: fdridge.Choosing, Reason: ridge.Reason{Rule: ridge.GramIsHeld, Numbers: []float64{math.Inf(1)}}},
+			},
 		}
 		res, text := again(t, r)
 		if got, want := fmt.Sprintf("%+v", *res.Solutions[0]), fmt.Sprintf("%+v", *f); got != want || len(res.Solutions) != 2 {
 			t.Errorf("the solution of a result comes back as\n%s, was\n%s", got, want)
 		}
-		if res.Method != r.Method || res.Reason != r.Reason || res.Status != status || res.SizedFor != 0.1 || res.Passes != 9 || fmt.Sprint(res.Tried) != fmt.Sprint(r.Tried) || res.Summary != nil {
+		if res.Method != r.Method || fmt.Sprint(res.Reason()) != fmt.Sprint(r.Reason()) || res.Status != status || res.Passes != 9 || fmt.Sprint(res.Trace) != fmt.Sprint(r.Trace) || res.Summary != nil {
 			t.Errorf("%s comes back as %+v", text, res)
 		}
 		if (res.Err() == nil) != (r.Err() == nil) || res.Err() != nil && !errors.Is(res.Err(), status.Err()) {
@@ -93,8 +100,8 @@ func TestJSON(t *testing.T) {
 // TestJSONOfFits: a fit that was read predicts and proves what the fit did.
 func TestJSONOfFits(t *testing.T) {
 	src := table{x: [][]float64{{1, 2}, {3, 5}, {4, 4}, {7, 1}}, y: [][]float64{{1, 0}, {2, 1}, {3, 5}, {9, 2}}}
-	for _, method := range []string{"one-shot", "cg", "cholesky", "qr"} {
-		res := must(ridge.Fit(t.Context(), src, ridge.Options{Gammas: []float64{0.5, 2}, Size: 1, Method: method}))(t)
+	for _, method := range []ridge.Method{ridge.OneShot, ridge.CG, ridge.Cholesky, ridge.QR} {
+		res := must(fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: []float64{0.5, 2}, Size: 1, Method: method}))(t)
 		back, _ := again(t, res)
 		for i, f := range back.Solutions {
 			if got, want := fmt.Sprintf("%+v", *f), fmt.Sprintf("%+v", *res.Solutions[i]); got != want {
@@ -126,17 +133,17 @@ func TestJSONRefused(t *testing.T) {
 		`{"targets":[{"certificate":{"gcv":7}}]}`: nil,
 		`{"targets":[{"coef":"x"}]}`:              nil,
 	} {
-		f := ridge.Solution{Gamma: 3}
+		f := ridge.Solution{Outcome: ridge.Outcome{Gamma: 3}}
 		err := json.Unmarshal([]byte(text), &f)
 		if err == nil || want != nil && !errors.Is(err, want) || f.Gamma != 3 {
 			t.Errorf("%s: %v, must be %v, and leaves γ = %v", text, err, want, f.Gamma)
 		}
 	}
-	var r ridge.Result
+	var r fdridge.Result
 	if err := json.Unmarshal([]byte(`{"solutions":[null]}`), &r); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("a result of a null: %v", err)
 	}
-	for _, text := range []string{`{"tried":1}`, `{"status":"done"}`} {
+	for _, text := range []string{`{"trace":1}`, `{"trace":[{"stage":"waiting"}]}`, `{"trace":[{"stage":"reading","reason":{"rule":"luck"}}]}`, `{"status":"done"}`} {
 		if err := json.Unmarshal([]byte(text), &r); err == nil {
 			t.Errorf("%s is read", text)
 		}

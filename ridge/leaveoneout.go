@@ -102,7 +102,7 @@ func newLeaveOneOut(src dataset.Source, sum *Summary, fits []*Solution) (*leaveO
 		fits[i] = f
 		gammas = append(gammas, f.Gamma)
 	}
-	k, err := sum.known("leave-one-out", 1, gammas...)
+	k, err := sum.Known("leave-one-out", 1, gammas...)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (l *leaveOneOut) read(ctx context.Context, src dataset.Source, progress fun
 			progress(l.rows)
 		}
 	}
-	return checkCount(n, l.rows)
+	return rows.CheckCount(n, l.rows)
 }
 
 // add adds what some rows contribute, no more than l.block.
@@ -227,11 +227,11 @@ func (l *leaveOneOut) scores(found []float64) ([][]Interval, error) {
 		if at%l.t == 0 {
 			out = append(out, nil)
 		}
-		v := perWeight(interval.Interval{Lo: lo, Hi: hi}, n, round)
+		v := interval.PerWeight(interval.Interval{Lo: lo, Hi: hi}, n, round)
 		if !(v.Hi <= math.MaxFloat64/2) || math.IsNaN(v.Lo) {
-			v = Interval(interval.Nonnegative())
+			v = interval.Nonnegative()
 		}
-		out[len(out)-1] = append(out[len(out)-1], v)
+		out[len(out)-1] = append(out[len(out)-1], Interval(v))
 		seen := interval.WidenRoot(interval.Interval{Lo: rss * (1 - round), Hi: rss * (1 + round)}, math.Sqrt(off)*(1+round)+lost)
 		if interval.Apart(seen, interval.Interval(l.rss[at])) {
 			return nil, unfit("the rows of this pass are not those of the fits: of target %d ‖Ax − b‖² is within %g and %g, where the fit proves %g to %g", at%l.t+1, seen.Lo, seen.Hi, l.rss[at].Lo, l.rss[at].Hi)

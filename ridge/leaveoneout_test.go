@@ -13,11 +13,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
@@ -88,17 +90,17 @@ func TestLeaveOneOut(t *testing.T) {
 			}
 			one := must(ridge.LeaveOneOut(t.Context(), p.table, p.sum, path, ridge.LeaveOneOutOptions{}))(t)
 			two := must(ridge.LeaveOneOut(t.Context(), p.table, p.sum, refined, ridge.LeaveOneOutOptions{}))(t)
-			opts := ridge.Options{Candidates: gammas, Select: ridge.ByLOO, GammaTol: 1e-300, Size: p.sum.Config().Size, Intercept: intercept, Backend: be}
+			opts := fdridge.Options{Candidates: gammas, Select: choose.LOO, GammaTol: 1e-300, Size: p.sum.Config().Size, NoIntercept: !intercept, Backend: be}
 			src := &reads{Source: p.table}
-			r, err := ridge.Fit(t.Context(), src, opts)
+			r, err := fdridge.Fit(t.Context(), src, opts)
 			if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
 				t.Fatal(err)
 			}
-			if src.passes != r.Passes || r.Choice.By != ridge.ByLOO {
+			if src.passes != r.Passes || r.Choice.By != choose.LOO {
 				t.Errorf("%d passes, told are %d; by %v", src.passes, r.Passes, r.Choice.By)
 			}
-			opts.Method = "exact"
-			exactly, err := ridge.Fit(t.Context(), p.table, opts)
+			opts.Method = ridge.Exact
+			exactly, err := fdridge.Fit(t.Context(), p.table, opts)
 			if _, singular := errors.AsType[*ridge.SingularError](err); err != nil && !singular {
 				t.Fatal(err)
 			}
@@ -132,7 +134,7 @@ func TestLeaveOneOutNarrow(t *testing.T) {
 	for _, c := range []struct{ n, d int }{{100, 8}, {20, 30}, {300, 40}} {
 		p := problem(r, "gaussian", c.n, c.d, 2, 1)
 		p.x[3][0] *= 1e4 // a row of leverage next to one
-		got := must(ridge.Fit(t.Context(), p, ridge.Options{Select: ridge.ByLOO, Size: 3, Intercept: true}))(t)
+		got := must(fdridge.Fit(t.Context(), p, fdridge.Options{Select: choose.LOO, Size: 3}))(t)
 		widest := 0.0
 		for _, targets := range got.Choice.Scores {
 			for _, v := range targets {
@@ -163,7 +165,7 @@ func TestLeaveOneOutRefuses(t *testing.T) {
 		"fewer rows":       {must(dataset.Rows(p, 0, 40))(t), sum, fits},
 		"fewer features":   {problem(r, "gaussian", 50, 3, 1, 1), sum, fits},
 		"nil for a fit":    {p, sum, []*ridge.Solution{nil}},
-		"fit without rows": {p, sum, []*ridge.Solution{{Gamma: 1}}},
+		"fit without rows": {p, sum, []*ridge.Solution{{Outcome: ridge.Outcome{Gamma: 1}}}},
 	} {
 		if _, err := ridge.LeaveOneOut(t.Context(), c.src, c.sum, c.fits, ridge.LeaveOneOutOptions{}); !errors.Is(err, ridge.ErrInput) {
 			t.Errorf("%s: %v", name, err)
@@ -175,22 +177,22 @@ func TestLeaveOneOutRefuses(t *testing.T) {
 // the same bits, and what they find is true of all rows.
 func TestChoosingTogether(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 23))
-	for _, by := range []ridge.Criterion{ridge.ByGCV, ridge.ByLOO} {
+	for _, by := range []choose.Criterion{choose.GCV, choose.LOO} {
 		for _, sparse := range []bool{false, true} {
 			p := problem(r, "gaussian", 50, 6, 2, 1)
 			p.sparse, p.block = sparse, 7
 			p.w = drawWeights(r, 50)
 			const workers = 3
 			shares, sum := divide(t, r, p, 50, workers, ridge.SummaryConfig{Size: 2, Intercept: true})
-			g, found, all := newGang(workers), make([]*ridge.Result, workers), sync.WaitGroup{}
+			g, found, all := newGang(workers), make([]*fdridge.Result, workers), sync.WaitGroup{}
 			for rank, share := range shares {
 				all.Go(func() {
-					opts := ridge.Options{Select: by, Size: 2, Intercept: true, Reducer: worker{g, rank}}
-					opts.Summarize = func(context.Context, ridge.Stage, dataset.Source, ridge.SummaryConfig, func(int64)) (*ridge.Summary, error) {
+					opts := fdridge.Options{Select: by, Size: 2, Reducer: worker{g, rank}}
+					opts.Summarize = func(context.Context, dataset.Source, ridge.SummaryConfig, func(int64)) (*ridge.Summary, error) {
 						return sum, nil
 					}
 					var err error
-					if found[rank], err = ridge.Fit(t.Context(), share, opts); err != nil {
+					if found[rank], err = fdridge.Fit(t.Context(), share, opts); err != nil {
 						worker{g, rank}.leave(err)
 						t.Error(err)
 					}
@@ -202,7 +204,7 @@ func TestChoosingTogether(t *testing.T) {
 			}
 			first := found[0]
 			for rank, other := range found {
-				said := func(r *ridge.Result) string {
+				said := func(r *fdridge.Result) string {
 					out := fmt.Sprint(r.Choice.Choice, r.Choice.Scores, r.Choice.Passes)
 					for _, f := range slices.Concat(r.Choice.Path, r.Solutions) {
 						out += fmt.Sprint(*f)
@@ -222,7 +224,7 @@ func TestChoosingTogether(t *testing.T) {
 					continue
 				}
 				ridgetest.Certificate(t, ref, f)
-				if by == ridge.ByLOO {
+				if by == choose.LOO {
 					want, scale := leftOut(t, p, true, f.Gamma)
 					for j := range want {
 						ridgetest.Inside(t, "leave-one-out", first.Choice.Scores[i][j], want[j], scale[j])
@@ -257,8 +259,8 @@ func TestSklearnLeaveOneOut(t *testing.T) {
 			if c.Weights {
 				src = must(dataset.Weigh(src, must(dataset.FromDense(data.n, 1, 0, weights(data.n), nil))(t)))(t)
 			}
-			for _, method := range []string{"", "exact"} {
-				r := must(ridge.Fit(t.Context(), src, ridge.Options{Method: method, Candidates: c.Alphas, Select: ridge.ByLOO, Size: data.d / 4, Intercept: c.Intercept}))(t)
+			for _, method := range []ridge.Method{ridge.Auto, ridge.Exact} {
+				r := must(fdridge.Fit(t.Context(), src, fdridge.Options{Method: method, Candidates: c.Alphas, Select: choose.LOO, Size: data.d / 4, NoIntercept: !c.Intercept}))(t)
 				const rounding = 1e-9 // of scikit-learn's
 				widest := 0.0
 				for i, want := range c.LOO {

@@ -69,7 +69,7 @@ func TestOffset(t *testing.T) {
 		if v := f.Targets[0].RelativeErrorBound; !(v <= c.tol) {
 			t.Errorf("offset %g: a relative error of %g is certified", c.offset, v)
 		}
-		ridgetest.Certificate(t, truth, must(ridge.Exact(t.Context(), p, []float64{1}, ridge.ExactOptions{Intercept: true}))(t)[0])
+		ridgetest.Certificate(t, truth, must(ridge.SolveExact(t.Context(), p, []float64{1}, ridge.ExactOptions{Intercept: true}))(t)[0])
 	}
 }
 

@@ -7,16 +7,17 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
@@ -37,7 +38,7 @@ func gcvOf(t rapid.TB, ref *refbig.Problem, gammas []float64) []float64 {
 }
 
 // chosenWell holds a choice against the true scores of its candidates.
-func chosenWell(t rapid.TB, c *ridge.GammaChoice, scores []float64) {
+func chosenWell(t rapid.TB, c *choose.GammaChoice, scores []float64) {
 	t.Helper()
 	got, best := scores[c.Index], slices.Min(scores)
 	if math.IsInf(best, 1) { // no γ has a score
@@ -58,13 +59,13 @@ func TestChoosingPass(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			p := drawProblem(t, be)
 			src, cfg := &reads{Source: p.table}, p.sum.Config()
-			opts := ridge.Options{
-				Candidates: []float64{p.gamma, 1.1 * p.gamma, 20 * p.gamma}, GammaTol: 1e-300, Size: cfg.Size, Intercept: cfg.Intercept, Backend: be,
-				Method: rapid.SampledFrom(ridge.Iterations()).Draw(t, "method"), MaxPasses: 20,
+			opts := fdridge.Options{
+				Candidates: []float64{p.gamma, 1.1 * p.gamma, 20 * p.gamma}, GammaTol: 1e-300, Size: cfg.Size, NoIntercept: !cfg.Intercept, Backend: be,
+				Method: rapid.SampledFrom(methods).Draw(t, "method"), MaxPasses: 20,
 			}
-			r, err := ridge.Fit(t.Context(), src, opts)
+			r, err := fdridge.Fit(t.Context(), src, opts)
 			if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
-				if _, known := errors.AsType[*ridge.ScaleError](err); known || errors.Is(err, ridge.ErrNoRange) {
+				if _, known := errors.AsType[*ridge.ScaleError](err); known {
 					return
 				}
 				t.Fatal(err)
@@ -95,106 +96,56 @@ func TestChoosingPass(t *testing.T) {
 func TestChoiceIsWhatItSays(t *testing.T) {
 	src := housingStandardised(t)
 	for name, c := range map[string]struct {
-		opts   ridge.Options
+		opts   fdridge.Options
 		passes int
-		spent  string
+		spent  ridge.Rule
 	}{
-		"by the sketch":      {ridge.Options{Size: 8, Method: "galerkin"}, 0, ""},
-		"a pass":             {ridge.Options{Size: 2}, 1, "AᵀA itself"},
-		"by name":            {ridge.Options{Size: 2, Method: "cg"}, 1, "AᵀA itself"},
-		"one-shot":           {ridge.Options{Size: 2, Method: "one-shot"}, 0, ""},
-		"anything will do":   {ridge.Options{Size: 2, GammaTol: math.Inf(1)}, 0, ""},
-		"too much memory":    {ridge.Options{Size: 2, MaxBytes: 4000}, 0, "too much memory"},
-		"candidates, a pass": {ridge.Options{Size: 2, Candidates: []float64{1, 100}}, 1, "AᵀA itself"},
+		"by the sketch":      {fdridge.Options{NoIntercept: true, Size: 8, Method: ridge.Galerkin}, 0, ridge.Asked},
+		"a pass":             {fdridge.Options{NoIntercept: true, Size: 2, KeepSummary: true}, 1, ridge.GramWasComputed},
+		"by name":            {fdridge.Options{NoIntercept: true, Size: 2, Method: ridge.CG}, 1, ridge.GramWasComputed},
+		"one-shot":           {fdridge.Options{NoIntercept: true, Size: 2, Method: ridge.OneShot}, 0, ridge.Asked},
+		"anything will do":   {fdridge.Options{NoIntercept: true, Size: 2, KeepSummary: true, GammaTol: math.Inf(1)}, 0, ridge.Asked},
+		"too much memory":    {fdridge.Options{NoIntercept: true, Size: 2, MaxBytes: 4000}, 0, ridge.GramDoesNotFit},
+		"candidates, a pass": {fdridge.Options{NoIntercept: true, Size: 2, KeepSummary: true, Candidates: []float64{1, 100}}, 1, ridge.GramWasComputed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.opts.Intercept = true
-			r := must(ridge.Fit(t.Context(), src, c.opts))(t)
-			if r.Choice.Passes != c.passes || !strings.Contains(r.Choice.Spent, c.spent) || (c.spent == "") != (r.Choice.Spent == "") {
-				t.Errorf("%d passes on the choice: %q", r.Choice.Passes, r.Choice.Spent)
+			c.opts.NoIntercept = false
+			r := must(fdridge.Fit(t.Context(), src, c.opts))(t)
+			if r.Choice.Passes != c.passes || (c.spent == ridge.Asked) != (len(r.Choice.Spent) == 0) || c.spent != ridge.Asked && !spentOn(r.Choice.Spent, c.spent) {
+				t.Errorf("%d passes on the choice: %v", r.Choice.Passes, r.Choice.Spent)
 			}
 			if e := r.Choice.RelativeExcess(); c.passes > 0 && !(e <= 0.01) || c.passes == 1 && !(e <= 1e-6) {
 				t.Errorf("the choice may be off by %g after a pass", e)
 			}
-			if f := r.Best(); f.Shrinkage != must(r.Summary.Fit(f.Gamma))(t).Shrinkage || f.Passes != r.Passes {
+			// η is that of the summary it was refined with: AᵀA has none but round-off.
+			if f, eta := r.Best(), must(r.Summary.Fit(r.Best().Gamma))(t).Shrinkage; (f.Shrinkage == eta) != (c.passes == 0) || c.passes > 0 && !(f.Shrinkage <= 1e-6*eta) || f.Passes != r.Passes {
 				t.Errorf("η is said to be %g, %d passes of %d", f.Shrinkage, f.Passes, r.Passes)
 			}
 		})
 	}
 }
 
-// TestLargerSketch: where d² numbers don't fit a sketch of four times the rows is made, if it is
-// expected to lose less, and what follows from it is true.
-func TestLargerSketch(t *testing.T) {
-	t.Parallel()
-	const d, m, limit = 60, 3, 200_000 // bytes, of which K would take more
-	r := rand.New(rand.NewPCG(4, 4))
-	falling, flat := problem(r, "gaussian", 150, d, 1, 1), problem(r, "gaussian", 150, d, 1, 1)
-	for i := range falling.x {
-		for j := range falling.x[i] {
-			falling.x[i][j] /= float64(1 + j*j)
-		}
-	}
-	for _, by := range []ridge.Criterion{ridge.ByGCV, ridge.ByLOO} {
-		gammas := []float64{0.1, 1, 10}
-		opts := ridge.Options{Candidates: gammas, Size: m, Intercept: true, MaxBytes: limit, Select: by, Method: "cg"}
-		got := must(ridge.Fit(t.Context(), falling, opts))(t)
-		opts.GammaTol = math.Inf(1)
-		before := must(ridge.Fit(t.Context(), falling, opts))(t)
-		if c := got.Choice; c.Whole || !strings.Contains(c.Spent, "a sketch of 12 rows") || c.Passes <= before.Choice.Passes || !(c.RelativeExcess() < before.Choice.RelativeExcess()) {
-			t.Errorf("%v: %d passes on the choice, which may be off by %g, by the sketch by %g: %s", by, c.Passes, c.RelativeExcess(), before.Choice.RelativeExcess(), c.Spent)
-		}
-		ref := refbig.New(falling.x, falling.y, nil, true)
-		for _, f := range slices.Concat(got.Choice.Path, got.Solutions) {
-			ridgetest.Certificate(t, ref, f)
-		}
-		if by == ridge.ByGCV {
-			chosenWell(t, got.Choice, gcvOf(t, ref, gammas))
-		}
-		if f := got.Best(); f.Shrinkage != must(got.Summary.Fit(f.Gamma))(t).Shrinkage {
-			t.Errorf("η of the sketch is said to be %g", f.Shrinkage)
-		}
-		opts.GammaTol = 0
-		if c := must(ridge.Fit(t.Context(), flat, opts))(t).Choice; strings.Contains(c.Spent, "a sketch of") || !strings.Contains(c.Spent, "too much memory") {
-			t.Errorf("%v: of rows without a falling spectrum: %s", by, c.Spent)
-		}
-	}
-}
-
-// TestNeitherKNorSketch: where neither K nor a larger sketch is made, the γ that may be the best
-// are solved for together; of many rows that settles the choice, and what is said is true.
-func TestNeitherKNorSketch(t *testing.T) {
+// TestCandidatesAreSolved: if AᵀA does not fit, passes solve for the candidates that may be the best. Of many rows they settle the
+// choice, and all bounds hold.
+func TestCandidatesAreSolved(t *testing.T) {
 	t.Parallel()
 	const n, d, limit = 1500, 40, 80_000 // bytes, of which K would take more
 	p := problem(rand.New(rand.NewPCG(4, 5)), "gaussian", n, d, 1, 1)
 	ref := refbig.New(p.x, p.y, nil, true)
-	for by, gammas := range map[ridge.Criterion][]float64{ridge.ByGCV: {6000, 10_000, 20_000}, ridge.ByLOO: {20_000, 100_000}} {
-		truth := gcvOf(t, ref, gammas)
-		for k, gamma := range gammas {
-			if by != ridge.ByLOO {
-				continue
-			}
-			one := must(ref.LeaveOut(gamma, refbig.Float(n)))(t)
-			truth[k] = 0
-			for i, x := range p.x {
-				squared, _ := one.Squared(x, p.y[i], refbig.Float(1))
-				v, _ := squared[0].Float64()
-				truth[k] += v / n
-			}
+	gammas := []float64{6000, 10_000, 20_000}
+	truth := gcvOf(t, ref, gammas)
+	r := must(fdridge.Fit(t.Context(), p, fdridge.Options{Candidates: gammas, Size: 2, MaxBytes: limit, Method: ridge.Galerkin}))(t)
+	c := r.Choice
+	if c.Whole || !spentOn(c.Spent, ridge.CandidatesWereSolved) || !(c.RelativeExcess() <= 0.01) {
+		t.Errorf("%d passes, off by %g at most: %v", c.Passes, c.RelativeExcess(), c.Spent)
+	}
+	for i, v := range c.Scores {
+		if !(v[0].Lo <= truth[i]*(1+1e-12) && truth[i]*(1-1e-12) <= v[0].Hi) {
+			t.Errorf("GCV at %g is %g, not within %v", gammas[i], truth[i], v)
 		}
-		r := must(ridge.Fit(t.Context(), p, ridge.Options{Candidates: gammas, Size: 2, Intercept: true, MaxBytes: limit, Select: by, Method: "galerkin"}))(t)
-		c := r.Choice
-		if c.Whole || !strings.Contains(c.Spent, "more have narrowed") || !(c.RelativeExcess() <= 0.01) {
-			t.Errorf("%v: %d passes, off by %g at most: %s", by, c.Passes, c.RelativeExcess(), c.Spent)
-		}
-		for i, v := range c.Scores {
-			if !(v[0].Lo <= truth[i]*(1+1e-12) && truth[i]*(1-1e-12) <= v[0].Hi) {
-				t.Errorf("%v at %g is %g, not within %v", by, gammas[i], truth[i], v)
-			}
-		}
-		for _, f := range slices.Concat(c.Path, r.Solutions) {
-			ridgetest.Certificate(t, ref, f)
-		}
+	}
+	for _, f := range slices.Concat(c.Path, r.Solutions) {
+		ridgetest.Certificate(t, ref, f)
 	}
 }
 
@@ -202,19 +153,19 @@ func TestNeitherKNorSketch(t *testing.T) {
 // for the choice again that the journal has: those of leave-one-out errors it has not.
 func TestChoosingPassJournal(t *testing.T) {
 	src := housingStandardised(t)
-	for by, again := range map[ridge.Criterion]int{ridge.ByGCV: 1, ridge.ByLOO: 3} {
-		opts := ridge.Options{Size: 2, Intercept: true, Select: by}
-		want := must(ridge.Fit(t.Context(), src, opts))(t)
+	for by, again := range map[choose.Criterion]int{choose.GCV: 1, choose.LOO: 3} {
+		opts := fdridge.Options{Size: 2, Select: by, Method: ridge.Galerkin}
+		want := must(fdridge.Fit(t.Context(), src, opts))(t)
 		kept := &memory{states: map[int][]byte{}, left: 1 << 30, never: true}
 		opts.Journal = kept
-		must(ridge.Fit(t.Context(), src, opts))(t)
+		must(fdridge.Fit(t.Context(), src, opts))(t)
 		for pass := 1; pass <= len(kept.states); pass++ {
 			if kept.states[pass] == nil {
 				t.Errorf("%v: of %d passes that were kept, none is the %d-th", by, len(kept.states), pass)
 			}
 		}
 		reading := &reads{Source: src}
-		got := must(ridge.Fit(t.Context(), reading, opts))(t)
+		got := must(fdridge.Fit(t.Context(), reading, opts))(t)
 		if a, b := fmt.Sprint(*got.Best()), fmt.Sprint(*want.Best()); a != b {
 			t.Errorf("%v: from the journal\n%s, without\n%s", by, a, b)
 		}
@@ -236,7 +187,7 @@ func TestRelativeExcess(t *testing.T) {
 		"nothing":   {[]ridge.Interval{{0, 3}, {0, 9}}, inf},
 		"unbounded": {[]ridge.Interval{{1, inf}, {1, inf}}, inf},
 	} {
-		choice := ridge.Choose(c.scores)
+		choice := choose.Least(c.scores)
 		if got := choice.RelativeExcess(); !(got >= c.want && got <= c.want*(1+1e-14)) {
 			t.Errorf("%s: %g, want %g", name, got, c.want)
 		}
@@ -254,7 +205,7 @@ func housingStandardised(t *testing.T) dataset.Source {
 // chooseOnRealData has Fit choose γ of every public set, as it is and standardised, by sketches of
 // d/8 and d/4 rows, and hands on what it found and how often it read the rows. Of w8a, seconds
 // each, all is for FDRIDGE_THOROUGH.
-func chooseOnRealData(t *testing.T, by ridge.Criterion, check func(t *testing.T, what string, all dataset.Source, c *ridge.GammaChoice, passes int)) {
+func chooseOnRealData(t *testing.T, by choose.Criterion, check func(t *testing.T, what string, all dataset.Source, c *choose.GammaChoice, passes int)) {
 	var names []string
 	for _, p := range publicData {
 		names = append(names, p.name)
@@ -268,7 +219,7 @@ func chooseOnRealData(t *testing.T, by ridge.Criterion, check func(t *testing.T,
 					continue
 				}
 				src := &reads{Source: all}
-				r := must(ridge.Fit(t.Context(), src, ridge.Options{Size: max(1, d/part), Intercept: true, Select: by}))(t)
+				r := must(fdridge.Fit(t.Context(), src, fdridge.Options{Size: max(1, d/part), Select: by, KeepSummary: true}))(t)
 				check(t, fmt.Sprintf("standardised %v, d/%d", standardise, part), all, r.Choice, src.passes)
 			}
 		}
@@ -279,8 +230,8 @@ func chooseOnRealData(t *testing.T, by ridge.Criterion, check func(t *testing.T,
 // grid, by a reference that has no sketch.
 func TestChoiceOnRealData(t *testing.T) {
 	t.Parallel()
-	chooseOnRealData(t, ridge.ByGCV, func(t *testing.T, what string, all dataset.Source, c *ridge.GammaChoice, passes int) {
-		fits := must(ridge.Exact(t.Context(), all, pathOf(c), ridge.ExactOptions{Intercept: true}))(t)
+	chooseOnRealData(t, choose.GCV, func(t *testing.T, what string, all dataset.Source, c *choose.GammaChoice, passes int) {
+		fits := must(ridge.SolveExact(t.Context(), all, pathOf(c), ridge.ExactOptions{Intercept: true}))(t)
 		least, chosen := math.Inf(1), fits[c.Index].Targets[0].GCV.Hi
 		for i, f := range fits {
 			v := f.Targets[0].GCV
@@ -296,7 +247,7 @@ func TestChoiceOnRealData(t *testing.T) {
 	})
 }
 
-func pathOf(c *ridge.GammaChoice) (gammas []float64) {
+func pathOf(c *choose.GammaChoice) (gammas []float64) {
 	for _, f := range c.Path {
 		gammas = append(gammas, f.Gamma)
 	}
@@ -308,7 +259,7 @@ func pathOf(c *ridge.GammaChoice) (gammas []float64) {
 // TestLeaveOneOut and TestSklearnRidgeCV.
 func TestLeaveOneOutOnRealData(t *testing.T) {
 	t.Parallel()
-	chooseOnRealData(t, ridge.ByLOO, func(t *testing.T, what string, _ dataset.Source, c *ridge.GammaChoice, passes int) {
+	chooseOnRealData(t, choose.LOO, func(t *testing.T, what string, _ dataset.Source, c *choose.GammaChoice, passes int) {
 		t.Logf("%s: γ = %.4g of %d, leave-one-out error %.2g above the least at most; %d passes, %d of them for the choice", what, c.Gamma(), len(c.Path), c.RelativeExcess(), passes, c.Passes)
 		if !(c.RelativeExcess() <= 0.01) {
 			t.Errorf("%s: leave-one-out error is up to %g above the least", what, c.RelativeExcess())

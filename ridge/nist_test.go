@@ -49,7 +49,7 @@ func nistDigits(t *testing.T, be engine.Backend) {
 			s := readNIST(t, c.name)
 			ref := refbig.New(s.x, s.y, nil, s.intercept)
 			for _, s.block = range []int{0, 7} {
-				fit := mustExact(t, s.table, ridge.ExactOptions{Factor: ridge.QR, Intercept: s.intercept, Backend: be}, 0)[0]
+				fit := mustExact(t, s.table, ridge.ExactOptions{Method: ridge.QR, Intercept: s.intercept, Backend: be}, 0)[0]
 				got := fit.Targets[0].Coef
 				if s.intercept {
 					got = append([]float64{fit.Targets[0].Intercept}, got...)
@@ -82,7 +82,7 @@ func TestNISTRefined(t *testing.T) {
 		s := readNIST(t, name)
 		ref := refbig.New(s.x, s.y, nil, s.intercept)
 		want := must(ref.Solve(0))(t)
-		fit := mustExact(t, s.table, ridge.ExactOptions{Factor: ridge.QR, Intercept: s.intercept, Tol: 1e-17}, 0)[0]
+		fit := mustExact(t, s.table, ridge.ExactOptions{Method: ridge.QR, Intercept: s.intercept, Tol: 1e-17}, 0)[0]
 		ridgetest.Certificate(t, ref, fit)
 		target, least := fit.Targets[0], 17.0
 		for i, b := range target.Coef {

@@ -8,8 +8,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // TestNoWeight: rows that all have weight 0 are no rows, whoever is asked, and the error
@@ -24,16 +27,19 @@ func TestNoWeight(t *testing.T) {
 			calls := map[string]func() error{
 				"Fit of a summary": func() error { _, err := sum.Fit(1); return err },
 				"Path":             func() error { _, err := sum.Path([]float64{1, 2}); return err },
-				"ChooseGamma":      func() error { _, err := sum.ChooseGamma(nil); return err },
+				"ChooseGamma":      func() error { _, err := choose.Gamma(sum, nil); return err },
 				"Solve":            func() error { _, err := ridge.Solve(ctx, p, sum, 1, ridge.SolveOptions{}); return err },
 				"Predictor":        func() error { _, err := sum.Predictor(1); return err },
-				"Plan":             func() error { _, err := sum.Plan(ridge.PlanConfig{}); return err },
-				"SizeFor":          func() error { _, _, err := sum.SizeFor(0.1, 1); return err },
-				"Fit, choosing":    func() error { _, err := ridge.Fit(ctx, p, ridge.Options{Size: 2, Intercept: intercept}); return err },
+				"Plan":             func() error { _, err := plan.New(sum, plan.Config{}); return err },
+				"SizeFor":          func() error { _, _, err := plan.SizeFor(sum, 0.1, 1); return err },
+				"Fit, choosing": func() error {
+					_, err := fdridge.Fit(ctx, p, fdridge.Options{Size: 2, NoIntercept: !intercept})
+					return err
+				},
 			}
-			for _, method := range []string{"", "one-shot", "cg", "galerkin", "newton", "cholesky", "qr"} {
-				calls["Fit by "+method] = func() error {
-					_, err := ridge.Fit(ctx, p, ridge.Options{Gammas: []float64{1}, Size: 2, Intercept: intercept, Method: method})
+			for _, method := range []ridge.Method{ridge.Auto, ridge.OneShot, ridge.CG, ridge.Galerkin, ridge.Newton, ridge.Cholesky, ridge.QR} {
+				calls["Fit by "+method.String()] = func() error {
+					_, err := fdridge.Fit(ctx, p, fdridge.Options{Gammas: []float64{1}, Size: 2, NoIntercept: !intercept, Method: method})
 					return err
 				}
 			}
@@ -46,7 +52,7 @@ func TestNoWeight(t *testing.T) {
 	}
 	// One row with weight is enough.
 	p.sparse, p.w = false, []float64{0, 0, 2}
-	must(ridge.Fit(ctx, p, ridge.Options{Gammas: []float64{1}}))(t)
+	must(fdridge.Fit(ctx, p, fdridge.Options{NoIntercept: true, Gammas: []float64{1}}))(t)
 }
 
 // TestNil: where there is no matrix, source or summary, the error is one of shapes.
@@ -70,25 +76,28 @@ func TestNil(t *testing.T) {
 			return err
 		},
 		"Summarize": func() error { _, err := ridge.Summarize(ctx, nil, ridge.SummaryConfig{Size: 2}, nil); return err },
-		"Fit":       func() error { _, err := ridge.Fit(ctx, nil, ridge.Options{}); return err },
-		"Exact":     func() error { _, err := ridge.Exact(ctx, nil, []float64{1}, ridge.ExactOptions{}); return err },
+		"Fit":       func() error { _, err := fdridge.Fit(ctx, nil, fdridge.Options{NoIntercept: true}); return err },
+		"Exact":     func() error { _, err := ridge.SolveExact(ctx, nil, []float64{1}, ridge.ExactOptions{}); return err },
 		"CrossValidate": func() error {
-			_, err := ridge.CrossValidate(ctx, nil, ridge.SummaryConfig{Size: 2}, ridge.CrossValidation{})
+			_, err := choose.CrossValidate(ctx, nil, ridge.SummaryConfig{Size: 2}, choose.CrossValidation{})
 			return err
 		},
 		"Solve without source":  func() error { _, err := ridge.Solve(ctx, nil, sum, 1, ridge.SolveOptions{}); return err },
 		"Solve without summary": func() error { _, err := ridge.Solve(ctx, src, nil, 1, ridge.SolveOptions{}); return err },
 		"Solve of nothing":      func() error { _, err := ridge.Solve(ctx, src, none, 1, ridge.SolveOptions{}); return err },
-		"FitSummary":            func() error { _, err := ridge.FitSummary(ctx, src, nil, ridge.Options{}); return err },
+		"FitSummary": func() error {
+			_, err := fdridge.FitSummary(ctx, src, nil, fdridge.Options{NoIntercept: true})
+			return err
+		},
 		"Fit of nothing":        func() error { _, err := none.Fit(1); return err },
-		"Plan of nothing":       func() error { _, err := none.Plan(ridge.PlanConfig{}); return err },
-		"PredictedPasses":       func() error { _, err := none.PredictedPasses(1, 0.1, ridge.CG); return err },
+		"Plan of nothing":       func() error { _, err := plan.New(none, plan.Config{}); return err },
+		"PredictedPasses":       func() error { _, err := plan.PredictedPasses(none, 1, 0.1, ridge.CG); return err },
 		"Continue of nothing":   func() error { return none.Continue(ctx, src, nil) },
 		"Continue over nothing": func() error { return sum.Continue(ctx, nil, nil) },
 		"Decay of nothing":      func() error { return none.Decay(0.5) },
-		"ChooseGamma":           func() error { _, err := none.ChooseGamma(nil); return err },
-		"ChooseGamma of folds":  func() error { _, err := new(ridge.CVResult).ChooseGamma(true); return err },
-		"ChooseGCV":             func() error { _, err := ridge.ChooseGCV([]*ridge.Solution{nil}, -1); return err },
+		"ChooseGamma":           func() error { _, err := choose.Gamma(none, nil); return err },
+		"ChooseGamma of folds":  func() error { _, err := new(choose.CVResult).ChooseGamma(true); return err },
+		"ChooseGCV":             func() error { _, err := choose.LeastGCV([]*ridge.Solution{nil}, -1); return err },
 		"Narrow":                func() error { return must(sum.Predictor(1))(t).Narrow(nil) },
 		"PredictMatrix(nil)":    func() error { _, err := must(sum.Predictor(1))(t).PredictMatrix(nil); return err },
 		"PredictMatrix of others": func() error {
@@ -101,8 +110,8 @@ func TestNil(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if g := new(ridge.GammaChoice).Gamma(); !math.IsNaN(g) || none.Weight() != 0 || len(none.Grid(3)) != 3 {
-		t.Errorf("the zero values have γ = %v, weight %v and the grid %v", g, none.Weight(), none.Grid(3))
+	if g := new(choose.GammaChoice).Gamma(); !math.IsNaN(g) || none.Weight() != 0 || len(choose.Grid(none, 3)) != 3 {
+		t.Errorf("the zero values have γ = %v, weight %v and the grid %v", g, none.Weight(), choose.Grid(none, 3))
 	}
 	if none.Rows() != 0 || string(marshal(t, sum)) != before {
 		t.Error("a call that is refused changes a summary")

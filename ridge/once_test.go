@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // pipedRows are rows that can be read once, whose number is not known.
@@ -61,35 +63,34 @@ func TestFitOnce(t *testing.T) {
 	}
 	one := []float64{1}
 	for name, c := range map[string]struct {
-		opts   ridge.Options
-		method string // "": refused
-		why    string // the reason, or what is refused
+		opts   fdridge.Options
+		method ridge.Method // Auto: refused
+		why    ridge.Rule
+		what   string // what is refused
 		status ridge.Status
 	}{
-		"by itself":       {ridge.Options{Gammas: one}, "exact", "the rows can be read once, and d² numbers fit", ridge.Factorized},
-		"several":         {ridge.Options{Gammas: []float64{1, 2, 3, 4, 5}, Intercept: true}, "exact", "d² numbers fit", ridge.Factorized},
-		"least squares":   {ridge.Options{Gammas: []float64{0}}, "exact", "least squares", ridge.Factorized},
-		"gamma":           {ridge.Options{}, "exact", "d² numbers fit", ridge.Factorized},
-		"gamma by folds":  {ridge.Options{Folds: 3}, "one-shot", "sketches of the folds", ridge.OnePass},
-		"bands":           {ridge.Options{Bands: []ridge.Band{{Columns: []int{0, 1}}}}, "one-shot", "bands are chosen from a sketch", ridge.OnePass},
-		"kept":            {ridge.Options{Gammas: one, KeepSummary: true}, "one-shot", "the sketch is to be kept", ridge.OnePass},
-		"little memory":   {ridge.Options{Gammas: one, MaxBytes: 100, Size: 4}, "one-shot", "exact takes", ridge.OnePass},
-		"out of reach":    {ridge.Options{Gammas: one, Tol: 1e-16}, "exact", "d² numbers fit", ridge.PassLimit},
-		"gamma, the same": {ridge.Options{Tol: 1e-16}, "exact", "d² numbers fit", ridge.PassLimit},
-		"asked for":       {ridge.Options{Gammas: one, Method: "one-shot"}, "one-shot", "", ridge.OnePass},
-		"qr":              {ridge.Options{Gammas: one, Method: "qr"}, "qr", "", ridge.Factorized},
-		"dual":            {ridge.Options{Gammas: one, Method: "dual"}, "dual", "", ridge.Factorized},
-		"cg":              {ridge.Options{Gammas: one, Method: "cg"}, "", "method cg", 0},
-		"galerkin":        {ridge.Options{Method: "galerkin"}, "", "method galerkin", 0},
-		"pilot":           {ridge.Options{Gammas: one, Error: 0.1}, "", "a pilot", 0},
-		"pilot, one-shot": {ridge.Options{Gammas: one, Error: 0.1, Method: "one-shot"}, "", "a pilot", 0},
-		"leaving one out": {ridge.Options{Select: ridge.ByLOO}, "", "leave-one-out errors", 0},
-		"and with exact":  {ridge.Options{Select: ridge.ByLOO, Method: "exact"}, "", "leave-one-out errors", 0},
+		"by itself":       {fdridge.Options{NoIntercept: true, Gammas: one}, ridge.Exact, ridge.ReadOnce, "", ridge.Factorized},
+		"several":         {fdridge.Options{Gammas: []float64{1, 2, 3, 4, 5}}, ridge.Exact, ridge.ReadOnce, "", ridge.Factorized},
+		"least squares":   {fdridge.Options{NoIntercept: true, Gammas: []float64{0}}, ridge.Exact, ridge.LeastSquares, "", ridge.Factorized},
+		"gamma":           {fdridge.Options{NoIntercept: true}, ridge.Exact, ridge.ReadOnce, "", ridge.Factorized},
+		"gamma by folds":  {fdridge.Options{NoIntercept: true, Folds: 3}, ridge.OneShot, ridge.FoldsNeedSketch, "", ridge.OnePass},
+		"bands":           {fdridge.Options{NoIntercept: true, Bands: []choose.Band{{Columns: []int{0, 1}}}}, ridge.OneShot, ridge.BandsNeedSketch, "", ridge.OnePass},
+		"kept":            {fdridge.Options{NoIntercept: true, Gammas: one, KeepSummary: true}, ridge.OneShot, ridge.SketchIsKept, "", ridge.OnePass},
+		"little memory":   {fdridge.Options{NoIntercept: true, Gammas: one, MaxBytes: 100, Size: 4}, ridge.OneShot, ridge.MemoryTooSmall, "", ridge.OnePass},
+		"out of reach":    {fdridge.Options{NoIntercept: true, Gammas: one, Tol: 1e-16}, ridge.Exact, ridge.ReadOnce, "", ridge.PassLimit},
+		"gamma, the same": {fdridge.Options{NoIntercept: true, Tol: 1e-16}, ridge.Exact, ridge.ReadOnce, "", ridge.PassLimit},
+		"asked for":       {fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.OneShot}, ridge.OneShot, ridge.Asked, "", ridge.OnePass},
+		"qr":              {fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.QR}, ridge.QR, ridge.Asked, "", ridge.Factorized},
+		"dual":            {fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.Dual}, ridge.Dual, ridge.Asked, "", ridge.Factorized},
+		"cg":              {fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.CG}, ridge.Auto, ridge.Asked, "method cg", 0},
+		"galerkin":        {fdridge.Options{NoIntercept: true, Method: ridge.Galerkin}, ridge.Auto, ridge.Asked, "method galerkin", 0},
+		"leaving one out": {fdridge.Options{NoIntercept: true, Select: choose.LOO}, ridge.Auto, ridge.Asked, "leave-one-out errors", 0},
+		"and with exact":  {fdridge.Options{NoIntercept: true, Select: choose.LOO, Method: ridge.Exact}, ridge.Auto, ridge.Asked, "leave-one-out errors", 0},
 	} {
 		src := &pipedRows{Source: rows}
-		r, err := ridge.Fit(t.Context(), src, c.opts)
-		if c.method == "" {
-			if e, ok := errors.AsType[*dataset.OnceError](err); !ok || !strings.Contains(e.What, c.why) || !errors.Is(err, ridge.ErrInput) || src.passes > 0 {
+		r, err := fdridge.Fit(t.Context(), src, c.opts)
+		if c.method == ridge.Auto {
+			if e, ok := errors.AsType[*dataset.OnceError](err); !ok || !strings.Contains(e.What, c.what) || !errors.Is(err, ridge.ErrInput) || src.passes > 0 {
 				t.Errorf("%s: %v after %d passes", name, err, src.passes)
 			}
 			continue
@@ -98,13 +99,13 @@ func TestFitOnce(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if r.Method != c.method || !strings.Contains(r.Reason, c.why) || r.Status != c.status || src.passes != 1 || r.Passes != 1 {
-			t.Errorf("%s: %s (%s), %v, %d passes, said to be %d", name, r.Method, r.Reason, r.Status, src.passes, r.Passes)
+		if r.Method != c.method || r.Reason().Rule != c.why || r.Status != c.status || src.passes != 1 || r.Passes != 1 {
+			t.Errorf("%s: %s (%v), %v, %d passes, said to be %d", name, r.Method, r.Reason(), r.Status, src.passes, r.Passes)
 		}
 		if c.opts.Bands != nil {
 			continue
 		}
-		again, err := ridge.Fit(t.Context(), rows, ridge.Options{Gammas: []float64{r.Best().Gamma}, Intercept: c.opts.Intercept, Method: "exact"})
+		again, err := fdridge.Fit(t.Context(), rows, fdridge.Options{Gammas: []float64{r.Best().Gamma}, NoIntercept: c.opts.NoIntercept, Method: ridge.Exact})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +117,7 @@ func TestFitOnce(t *testing.T) {
 		}
 	}
 	src := &pipedRows{Source: singular}
-	_, err = ridge.Fit(t.Context(), src, ridge.Options{Gammas: []float64{1e-300}})
+	_, err = fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: []float64{1e-300}})
 	if e, ok := errors.AsType[*dataset.OnceError](err); !ok || !strings.Contains(e.What, "QR, which solves") || src.passes != 1 {
 		t.Errorf("singular: %v after %d passes", err, src.passes)
 	}

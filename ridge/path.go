@@ -1,5 +1,7 @@
 package ridge
 
+import "github.com/fdridge/fdridge/ridge/internal/certify"
+
 // Path returns the one-shot RFDRR solutions for every γ of gammas, each what
 // [Summary.Fit] returns for it to round-off, certificate included.
 //
@@ -17,7 +19,7 @@ func (s *Summary) Path(gammas []float64) ([]*Solution, error) { return s.path(ga
 
 // path is Path, or with FD in place of RFD.
 func (s *Summary) path(gammas []float64, robust bool) ([]*Solution, error) {
-	k, err := s.known(oneShotName, 1, gammas...)
+	k, err := s.Known(OneShot.String(), 1, gammas...)
 	if err != nil {
 		return nil, err
 	}
@@ -26,12 +28,12 @@ func (s *Summary) path(gammas []float64, robust bool) ([]*Solution, error) {
 	if robust {
 		shift = k.Bound().Shift()
 	}
-	x := k.Apply(inverses(gammas, shift)...)
+	x := k.Apply(certify.Inverses(gammas, shift)...)
 	bx := k.SketchNorms(len(gammas)*t, x)
 	fits := make([]*Solution, len(gammas))
 	for i, gamma := range gammas {
 		o := k.OneShot(gamma, shift)
-		f := s.newSolution(gamma, oneShotName, k)
+		f := s.newSolution(gamma, OneShot, k)
 		f.Passes, f.Status = 1, OnePass
 		f.Contraction = o.Contraction()
 		for j := range t {
@@ -41,13 +43,4 @@ func (s *Summary) path(gammas []float64, robust bool) ([]*Solution, error) {
 		fits[i] = f
 	}
 	return fits, nil
-}
-
-// inverses are the Ĥ⁻¹ of the γ given, as functions of the eigenvalues of BᵀB.
-func inverses(gammas []float64, shift float64) []func(s2 float64) float64 {
-	out := make([]func(float64) float64, len(gammas))
-	for i, gamma := range gammas {
-		out[i] = func(s2 float64) float64 { return 1 / (s2 + gamma + shift) }
-	}
-	return out
 }

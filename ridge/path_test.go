@@ -19,6 +19,7 @@ import (
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
@@ -146,20 +147,20 @@ func TestGrid(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 4, 1, 1)
 	sum := summarize(t, s, ridge.SummaryConfig{Size: 2})
 	mean := math.Pow(norm(flat(s.x)), 2) / 4
-	g := sum.Grid(7)
+	g := choose.Grid(sum, 7)
 	for i, v := range g {
 		if want := mean * math.Pow(10, float64(i-3)); !(math.Abs(v-want) <= 1e-12*want) {
 			t.Errorf("γ[%d] = %g, want %g", i, v, want)
 		}
 	}
-	if one := sum.Grid(1); len(one) != 1 || !(math.Abs(one[0]-mean) <= 1e-12*mean) {
+	if one := choose.Grid(sum, 1); len(one) != 1 || !(math.Abs(one[0]-mean) <= 1e-12*mean) {
 		t.Errorf("grid of one %v, mean eigenvalue %g", one, mean)
 	}
-	if got := len(sum.Grid(0)) + len(sum.Grid(-3)); got != 0 {
+	if got := len(choose.Grid(sum, 0)) + len(choose.Grid(sum, -3)); got != 0 {
 		t.Errorf("%d γ in grids of none", got)
 	}
 	zero := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2}))(t)
-	if g := zero.Grid(1); g[0] != 1 {
+	if g := choose.Grid(zero, 1); g[0] != 1 {
 		t.Errorf("grid of no rows: %v", g)
 	}
 	if d := must(sum.Path(g))(t); !(d[6].EffectiveDimension.Hi <= 4e-3) {
@@ -210,8 +211,8 @@ func fourier(t *testing.T, rows, components int) dataset.Source {
 func TestPathRealData(t *testing.T) {
 	src := fourier(t, 4000, 256)
 	sum := summarize(t, src, ridge.SummaryConfig{Size: 64, Intercept: true})
-	gammas := sum.Grid(13)
-	exact := must(ridge.Exact(context.Background(), src, gammas, ridge.ExactOptions{Intercept: true}))(t)
+	gammas := choose.Grid(sum, 13)
+	exact := must(ridge.SolveExact(context.Background(), src, gammas, ridge.ExactOptions{Intercept: true}))(t)
 	for i, f := range must(sum.Path(gammas))(t) {
 		c, e := f.Targets[0], exact[i].Targets[0]
 		t.Logf("γ %-9.3g η/γ %-9.3g error ≤ %-9.3g df %.1f of [%.1f, %.1f]  GCV %.5g of [%.5g, %.5g]", f.Gamma, f.Shrinkage/f.Gamma, c.RelativeErrorBound,

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // Penalize returns what s knows of the same rows in columns that are divided by √pⱼ, for one
@@ -22,11 +22,11 @@ import (
 // certificates are looser where min p is small, by as much as the rows of the sketch are larger
 // then. Where AᵀA itself is kept η is 0, and stays so.
 //
-// The result is a view, to be read: [Summary.Path], [Summary.Fit], [Summary.ChooseGamma],
+// The result is a view, to be read: [Summary.Path], [Summary.Fit], choose.Gamma,
 // [Summary.Predictor], [SolvePath] and all else that is asked of a summary is answered in the
 // scaled columns, from those of a source that [dataset.Penalty] has scaled. Rows are appended,
 // merged, decayed and written by s itself; Sketch is that of s, and [Summary.Spectrum] is its own. To penalise
-// it is to multiply the penalties. [Options] have a Penalty that does all of this, and gives
+// it is to multiply the penalties. The options of fdridge.Fit have a Penalty that does all of this, and gives
 // weights of the columns as they are.
 //
 // It takes O(m²d), or O(d³) where AᵀA is kept. Of another number of columns it is [ErrShape]; a p that is not positive and
@@ -54,10 +54,8 @@ func (s *Summary) Penalize(p []float64) (*Summary, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ridge: in penalised columns: %w", err)
 	}
-	scaled := *all
-	scaled.stage = all.stage.Scaled(scaling.Scale, columnNorms(base))
-	scaled.sums = all.sums.scaled(scaling.Scale)
-	out := &Summary{cfg: s.cfg, lanes: []*lane{&scaled}, spec: spec, ofWhole: s.ofWhole, penalty: slices.Clone(p)}
+	out := s.view(all.Scaled(scaling.Scale, base.ColumnNorms()), spec)
+	out.penalty = slices.Clone(p)
 	for j, v := range s.penalty {
 		out.penalty[j] *= v
 	}
@@ -82,48 +80,63 @@ func (s *Summary) writable() error {
 // of AᵀA as a pass has computed it. It is the summary's own: read it only.
 func (s *Summary) Spectrum() (*fd.Spectrum, error) { return s.spectrum() }
 
-// bound is that of the rows as they are kept, or in penalised columns.
-func (s *Summary) bound() fd.Bound {
+// Bound returns the bound on what the sketch has lost, in penalised columns if the summary has a penalty.
+func (s *Summary) Bound() fd.Bound {
+	if !s.made() {
+		return fd.Bound{}
+	}
 	if s.penalty != nil {
 		return s.spec.Bound
 	}
 	return s.Sketch().Bound()
 }
 
-// columnNorms bounds the norms of the columns of A: K_jj ≤ (BᵀB)_jj + η.
-func columnNorms(p *fd.Spectrum) []float64 {
-	out := make([]float64, p.Dim)
-	for j := range out {
-		out[j] = p.Bound.FD()
+// Unscale turns a solution z in columns divided by √p into the solution of the original columns, xⱼ = zⱼ/√pⱼ, with the
+// Penalty p. A solution with a Penalty stays as it is.
+func (s *Solution) Unscale(p []float64) {
+	if s.Penalty != nil {
+		return
 	}
-	for i, s2 := range p.Sigma2 {
-		for j, v := range p.V[i*p.Dim : (i+1)*p.Dim] {
-			out[j] += s2 * v * v
+	s.Penalty = p
+	for j := range s.Targets {
+		o := &s.Targets[j]
+		o.Scaled = o.Coef
+		o.Coef = make([]float64, len(p))
+		for i, z := range o.Scaled {
+			o.Coef[i] = z / math.Sqrt(p[i])
 		}
 	}
-	for j, v := range out {
-		out[j] = math.Sqrt(v) * 1.01 // for the rounding of this
-	}
-	return out
 }
 
-// scaled are the sums in columns that are divided by scale. With R = diag(scale) and the witness
-// h of docs/math.md §15, (Rh)ᵀ(R⁻¹KR⁻¹v) = (R⁻¹Kh)ᵀv: so Rh, made of length one, is that of the
-// scaled rows.
-func (s *sums) scaled(scale []float64) sums {
-	out := sums{d: s.d, t: s.t, cross: slices.Clone(s.cross), yy: slices.Clone(s.yy), h: slices.Clone(s.probe())}
-	for j, r := range scale {
-		out.h[j] *= r
+// Fitted is the solution in the columns that it was fitted in, where these were divided by √p for
+// its Penalty p: Coef is then what the certificate is about. It is what [Predictor.Narrow] and
+// [LeaveOneOut] take for a penalised summary. A solution without a penalty is its own.
+func (s *Solution) Fitted() *Solution {
+	if s == nil || s.Penalty == nil {
+		return s
 	}
-	length := vec.Norm(out.h)
-	vec.Scale(1/length, out.h)
-	for i := range out.cross {
-		sum, low := out.cross[i].Parts()
-		r := scale[i%s.d]
-		if i >= s.t*s.d {
-			r *= length
-		}
-		out.cross[i] = neumaier.FromParts(sum/r, low/r)
+	out := *s
+	out.Penalty, out.Targets = nil, slices.Clone(s.Targets)
+	for j := range out.Targets {
+		out.Targets[j].Coef, out.Targets[j].Scaled = out.Targets[j].Scaled, nil
 	}
-	return out
+	return &out
+}
+
+// fitted is a fit as one of the rows of s: of scaled columns, where s is penalised.
+func (s *Summary) fitted(f *Solution) (*Solution, error) {
+	if f.Penalty != nil && !slices.Equal(f.Penalty, s.penalty) {
+		return nil, unfit("a fit with a penalty that is not the summary's")
+	}
+	return f.Fitted(), nil
+}
+
+// unscaledError bounds ‖x̂ − x*‖ of a target in the columns as they are: with xⱼ = zⱼ/√pⱼ it is
+// ‖ẑ − z*‖/√min p at most, and what the division has rounded.
+func (s *Solution) unscaledError(o *Target) float64 {
+	e := bounded(o.ErrorBound)
+	if s.Penalty != nil {
+		e = e/math.Sqrt(slices.Min(s.Penalty))*(1+8*roundoff.Eps) + roundoff.Eps*vec.Norm(o.Coef)*roundoff.Inflate
+	}
+	return e
 }

@@ -12,12 +12,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
@@ -65,7 +67,7 @@ func TestPenalizeCertificates(t *testing.T) {
 			var short *ridge.NotConvergedError
 			if errors.As(err, &short) {
 				f = short.Solutions[0]
-			} else if err != nil && !errors.Is(err, ridge.ErrNoRange) {
+			} else if err != nil {
 				t.Fatal(err)
 			}
 			if f != nil {
@@ -131,15 +133,18 @@ func TestFitPenalty(t *testing.T) {
 	for j := range p {
 		p[j] = math.Pow(10, float64(j%5)-2)
 	}
-	for _, method := range []string{"one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr", "tridiagonal", "exact"} {
+	for _, method := range []ridge.Method{ridge.OneShot, ridge.CG, ridge.Galerkin, ridge.Newton, ridge.Cholesky, ridge.QR, ridge.Tridiagonal, ridge.Exact} {
 		for _, intercept := range []bool{false, true} {
-			opts := ridge.Options{Gammas: []float64{500, 5000}, Method: method, Size: 6, Store: fd.StoreRows, Intercept: intercept}
-			want, err := ridge.Fit(context.Background(), scaledTable(s, p), opts)
+			opts := fdridge.Options{Gammas: []float64{500, 5000}, Method: method, Size: 6, NoIntercept: !intercept}
+			if !method.IsDirect() {
+				opts.Summarize = storing(fd.StoreRows)
+			}
+			want, err := fdridge.Fit(context.Background(), scaledTable(s, p), opts)
 			if err != nil {
 				t.Fatal(method, err)
 			}
 			opts.Penalty = p
-			got, err := ridge.Fit(context.Background(), s, opts)
+			got, err := fdridge.Fit(context.Background(), s, opts)
 			if err != nil {
 				t.Fatal(method, err)
 			}
@@ -178,14 +183,14 @@ func TestFitSummaryPenalty(t *testing.T) {
 	}
 	for _, store := range []fd.Storage{fd.StoreRows, fd.StoreScatter} {
 		sum := summarize(t, s, ridge.SummaryConfig{Size: 5, Intercept: true, Store: store})
-		for _, opts := range []ridge.Options{{Gammas: []float64{2}, Method: "cg"}, {Method: "galerkin"}, {Candidates: []float64{0.1, 1, 10}}} {
+		for _, opts := range []fdridge.Options{{NoIntercept: true, Gammas: []float64{2}, Method: ridge.CG}, {NoIntercept: true, Method: ridge.Galerkin}, {NoIntercept: true, Candidates: []float64{0.1, 1, 10}}} {
 			opts.Penalty, opts.Tol = p, 1e-11
-			got, err := ridge.FitSummary(context.Background(), s, sum, opts)
+			got, err := fdridge.FitSummary(context.Background(), s, sum, opts)
 			if err != nil {
 				t.Fatal(err)
 			}
-			opts.Gammas, opts.Candidates, opts.Intercept = []float64{got.Best().Gamma}, nil, true
-			want, err := ridge.Fit(context.Background(), s, opts)
+			opts.Gammas, opts.Candidates, opts.NoIntercept = []float64{got.Best().Gamma}, nil, false
+			want, err := fdridge.Fit(context.Background(), s, opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,7 +203,7 @@ func TestFitSummaryPenalty(t *testing.T) {
 				t.Error("solutions of the path have no penalty")
 			}
 		}
-		one, err := ridge.FitSummary(context.Background(), nil, sum, ridge.Options{Gammas: []float64{2}, Penalty: p})
+		one, err := fdridge.FitSummary(context.Background(), nil, sum, fdridge.Options{NoIntercept: true, Gammas: []float64{2}, Penalty: p})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,10 +298,10 @@ func TestPenaltyRefuses(t *testing.T) {
 		if name == "out of range" { // rows are in range still
 			continue
 		}
-		if r, err := ridge.Fit(context.Background(), s, ridge.Options{Gammas: []float64{1}, Penalty: p}); r != nil || !errors.Is(err, ridge.ErrInput) {
+		if r, err := fdridge.Fit(context.Background(), s, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Penalty: p}); r != nil || !errors.Is(err, ridge.ErrInput) {
 			t.Errorf("Fit, %s: %v", name, err)
 		}
-		if r, err := ridge.FitSummary(context.Background(), s, sum, ridge.Options{Gammas: []float64{1}, Penalty: p}); r != nil || !errors.Is(err, ridge.ErrInput) {
+		if r, err := fdridge.FitSummary(context.Background(), s, sum, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Penalty: p}); r != nil || !errors.Is(err, ridge.ErrInput) {
 			t.Errorf("FitSummary, %s: %v", name, err)
 		}
 	}
@@ -306,7 +311,7 @@ func TestPenaltyRefuses(t *testing.T) {
 	if _, err := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 1, Size: 1}))(t).Penalize([]float64{2}); err != nil {
 		t.Errorf("of no rows: %v", err)
 	}
-	r, err := ridge.FitSummary(context.Background(), nil, sum, ridge.Options{Gammas: []float64{1}, Penalty: []float64{1, 2, 3, 4}})
+	r, err := fdridge.FitSummary(context.Background(), nil, sum, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Penalty: []float64{1, 2, 3, 4}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,11 +334,11 @@ func TestPenaltyRefuses(t *testing.T) {
 func TestPenalizedPredictsAlone(t *testing.T) {
 	s := penalisedProblem(100, 4)
 	p := []float64{1e-4, 1, 100, 0.01}
-	r, err := ridge.Fit(context.Background(), s, ridge.Options{Gammas: []float64{5}, Penalty: p, Method: "one-shot", Size: 2, Store: fd.StoreRows})
+	r, err := fdridge.Fit(context.Background(), s, fdridge.Options{NoIntercept: true, Gammas: []float64{5}, Penalty: p, Method: ridge.OneShot, Size: 2, Summarize: storing(fd.StoreRows)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, err := ridge.Fit(context.Background(), s, ridge.Options{Gammas: []float64{5}, Penalty: p, Method: "exact"})
+	exact, err := fdridge.Fit(context.Background(), s, fdridge.Options{NoIntercept: true, Gammas: []float64{5}, Penalty: p, Method: ridge.Exact})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,14 +371,14 @@ func TestFitPenaltyChoosing(t *testing.T) {
 		for j := range p {
 			p[j] = float64(1 + 3*j)
 		}
-		for _, by := range []ridge.Criterion{ridge.ByGCV, ridge.ByLOO} {
-			opts := ridge.Options{Candidates: []float64{1, 10, 100}, Select: by, Method: "exact"}
-			want, err := ridge.Fit(context.Background(), scaledTable(s, p), opts)
+		for _, by := range []choose.Criterion{choose.GCV, choose.LOO} {
+			opts := fdridge.Options{NoIntercept: true, Candidates: []float64{1, 10, 100}, Select: by, Method: ridge.Exact}
+			want, err := fdridge.Fit(context.Background(), scaledTable(s, p), opts)
 			if err != nil {
 				t.Fatal(err)
 			}
 			opts.Penalty = p
-			got, err := ridge.Fit(context.Background(), s, opts)
+			got, err := fdridge.Fit(context.Background(), s, opts)
 			if err != nil {
 				t.Fatal(err)
 			}

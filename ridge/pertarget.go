@@ -7,14 +7,14 @@ import (
 
 // PerTarget returns, for each target j, a solution of that target alone, at gammas[j], as
 // scikit-learn's Ridge does for an alpha of one number for each target. solutions, from
-// [Summary.Path], [SolvePath] or [Exact], hold all these γ, each once or more, for all
+// [Summary.Path], [SolvePath] or [SolveExact], hold all these γ, each once or more, for all
 // targets:
 //
 //	path, err := ridge.SolvePath(ctx, src, sum, []float64{1, 10}, ridge.SolveOptions{})
 //	each, err := ridge.PerTarget(path, []float64{10, 1, 10})
 //
 // Each target is a ridge problem of its own, so that nothing is lost. Its γ may be the one
-// that [ChooseGCV] chooses for it. What is returned shares nothing with solutions. A number of γ that is not that of targets, and a γ of which there is no
+// that choose.LeastGCV chooses for it. What is returned shares nothing with solutions. A number of γ that is not that of targets, and a γ of which there is no
 // solution, are [ErrShape].
 func PerTarget(solutions []*Solution, gammas []float64) ([]*Solution, error) {
 	out := make([]*Solution, len(gammas))

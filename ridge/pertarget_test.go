@@ -36,7 +36,7 @@ func TestPerTarget(t *testing.T) {
 			return ridge.SolvePath(t.Context(), src, summary(src), gammas, ridge.SolveOptions{Tol: 1e-11})
 		},
 		"exact": func(src dataset.Source, gammas []float64) ([]*ridge.Solution, error) {
-			return ridge.Exact(t.Context(), src, gammas, ridge.ExactOptions{Intercept: true})
+			return ridge.SolveExact(t.Context(), src, gammas, ridge.ExactOptions{Intercept: true})
 		},
 	}
 	for name, by := range solve {

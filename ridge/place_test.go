@@ -11,19 +11,19 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
 )
 
 // ways are the ways to fit the rows of a source.
-var ways = map[string]ridge.Options{
-	"one-shot": {Gammas: []float64{1}, Size: 2, Method: "one-shot"},
-	"cg":       {Gammas: []float64{1}, Size: 2, Method: "cg"},
-	"exact":    {Gammas: []float64{1}, Method: "exact"},
-	"qr":       {Gammas: []float64{1}, Method: "qr"},
-	"folds":    {Folds: 2, Size: 2, Method: "one-shot"},
-	"pilot":    {Gammas: []float64{1}, Error: 0.5, Method: "one-shot"},
+var ways = map[string]fdridge.Options{
+	"one-shot": {NoIntercept: true, Gammas: []float64{1}, Size: 2, Method: ridge.OneShot},
+	"cg":       {NoIntercept: true, Gammas: []float64{1}, Size: 2, Method: ridge.CG},
+	"exact":    {NoIntercept: true, Gammas: []float64{1}, Method: ridge.Exact},
+	"qr":       {NoIntercept: true, Gammas: []float64{1}, Method: ridge.QR},
+	"folds":    {NoIntercept: true, Folds: 2, Size: 2, Method: ridge.OneShot},
 }
 
 // TestRowAtFault: whatever the method, an error names the row as the source counts it.
@@ -36,7 +36,7 @@ func TestRowAtFault(t *testing.T) {
 				p.y = append(p.y, []float64{math.Cos(float64(i))})
 			}
 			p.x[40][1] = value
-			_, err := ridge.Fit(t.Context(), p, opts)
+			_, err := fdridge.Fit(t.Context(), p, opts)
 			row := -1
 			if e, ok := errors.AsType[*fd.NonFiniteError](err); ok {
 				row = e.Row
@@ -78,12 +78,12 @@ func TestRowsAsPromised(t *testing.T) {
 	p := table{x: [][]float64{{1, 2}, {3, 4}, {5, 7}}, y: [][]float64{{1}, {2}, {3}}}
 	for name, opts := range ways {
 		for _, n := range []int64{2, 5} {
-			_, err := ridge.Fit(t.Context(), promising{p, n}, opts)
+			_, err := fdridge.Fit(t.Context(), promising{p, n}, opts)
 			if want := fmt.Sprintf("ridge: the source's Dims promise %d rows, and it yields 3", n); err == nil || err.Error() != want || !errors.Is(err, ridge.ErrShape) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if _, err := ridge.Fit(t.Context(), promising{p, -1}, opts); err != nil {
+		if _, err := fdridge.Fit(t.Context(), promising{p, -1}, opts); err != nil {
 			t.Errorf("%s, where nothing is promised: %v", name, err)
 		}
 	}
@@ -110,23 +110,23 @@ func TestFaultsAreInput(t *testing.T) {
 		return err
 	}
 	alone := func(f *ridge.Solution) error { _, err := f.Predictor(); return err }
-	bare := &ridge.Solution{Gamma: 1, Targets: []ridge.Target{{Coef: []float64{1}}}}
+	bare := &ridge.Solution{Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: []float64{1}}}}
 	weighed := p
 	weighed.w = []float64{1, -1, 1}
 	for want, err := range map[string]error{
 		"Tol":          solve(ridge.SolveOptions{Tol: -1}),
 		"Start":        solve(ridge.SolveOptions{Start: mat.NewDense(1, 2, []float64{1, math.NaN()})}),
-		"Method(9)":    solve(ridge.SolveOptions{Method: 9}),
+		"Method(99)":   solve(ridge.SolveOptions{Method: 99}),
 		"decay by 2":   sum.Decay(2),
 		"no intercept": alone(must(sum.Fit(1))(t)),
 		"certificate":  alone(bare),
 		"row 2 has the weight -1": func() error {
-			_, err := ridge.Fit(t.Context(), weighed, ridge.Options{Gammas: []float64{1}})
+			_, err := fdridge.Fit(t.Context(), weighed, fdridge.Options{NoIntercept: true, Gammas: []float64{1}})
 			return err
 		}(),
-		"there are cg, ":       func() error { _, err := ridge.ParseMethod("auto"); return err }(),
-		"Fourier features":     func() error { _, err := dataset.Fourier{}.Apply(p, nil); return err }(),
-		"polynomial features ": func() error { _, err := dataset.Polynomial{}.Apply(p, nil); return err }(),
+		"the methods are auto, ": func() error { _, err := ridge.ParseMethod("lsqr"); return err }(),
+		"Fourier features":       func() error { _, err := dataset.Fourier{}.Apply(p, nil); return err }(),
+		"polynomial features ":   func() error { _, err := dataset.Polynomial{}.Apply(p, nil); return err }(),
 	} {
 		if !errors.Is(err, ridge.ErrInput) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

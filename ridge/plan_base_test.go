@@ -8,6 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // TestPlanBase: what every method takes besides its own is in each, and counts for
@@ -15,30 +16,30 @@ import (
 func TestPlanBase(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, gammas := drawWide(t, nil)
-		cfg := ridge.PlanConfig{Gammas: gammas, Sizes: []int{2}}
-		without := must(p.sum.Plan(cfg))(t)
+		cfg := plan.Config{Gammas: gammas, Sizes: []int{2}}
+		without := must(plan.New(p.sum, cfg))(t)
 		cfg.BaseBytes, cfg.BaseSeconds = 1<<20, 1000
-		with := must(p.sum.Plan(cfg))(t)
+		with := must(plan.New(p.sum, cfg))(t)
 		for i, o := range with.Options {
 			was := without.Options[i]
 			if o.Bytes != was.Bytes+1<<20 || !(math.Abs(o.Seconds-1000-was.Seconds) <= 1e-9) {
 				t.Errorf("%s: %d bytes, %v s; alone %d, %v", o.Method, o.Bytes, o.Seconds, was.Bytes, was.Seconds)
 			}
-			if o.Method == "cg" && o.Passes[0] > p.ref.D+2 {
+			if o.Method == ridge.CG && o.Passes[0] > p.ref.D+2 {
 				t.Errorf("cg of %d features in %d passes", p.ref.D, o.Passes[0])
 			}
 		}
 		cfg.FreshRate = 1
-		for i, o := range must(p.sum.Plan(cfg))(t).Options {
+		for i, o := range must(plan.New(p.sum, cfg))(t).Options {
 			if slow := with.Options[i].Seconds + float64(o.Bytes-cfg.BaseBytes); !(math.Abs(o.Seconds-slow) <= 1e-6*slow) {
 				t.Errorf("%s: %v s where memory is had a byte a second, want %v", o.Method, o.Seconds, slow)
 			}
 		}
-		if cfg.MaxBytes = 1 << 20; must(p.sum.Plan(cfg))(t).Best >= 0 {
+		if cfg.MaxBytes = 1 << 20; must(plan.New(p.sum, cfg))(t).Best >= 0 {
 			t.Error("something fits into the base's own memory")
 		}
 		cfg.BaseSeconds = math.NaN()
-		if _, err := p.sum.Plan(cfg); err == nil {
+		if _, err := plan.New(p.sum, cfg); err == nil {
 			t.Error("a plan with NaN seconds")
 		}
 	})
@@ -50,7 +51,7 @@ func TestPlanLossless(t *testing.T) {
 	const d = 8
 	sum := must(ridge.Summarize(t.Context(), waves(t, 60, d, 1), ridge.SummaryConfig{Size: d, Store: fd.StoreRows}, nil))(t)
 	buffer := 8 * float64(d+sum.Sketch().Config().ShrinkRows) * d
-	for _, o := range must(sum.Plan(ridge.PlanConfig{Sizes: []int{d}}))(t).Options {
+	for _, o := range must(plan.New(sum, plan.Config{Sizes: []int{d}}))(t).Options {
 		if said := float64(o.Bytes); o.Size == d && !(said >= buffer && said <= 1.5*buffer) {
 			t.Errorf("%s: planned %.0f bytes, the rows of the sketch take %.0f", o.Method, said, buffer)
 		}

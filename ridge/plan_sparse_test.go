@@ -7,9 +7,11 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // read are rows that are read, some at a time, and not kept by their source.
@@ -41,29 +43,29 @@ func TestPlanSparse(t *testing.T) {
 	src := read{all}
 	sum := summarize(t, src, ridge.SummaryConfig{Size: 8})
 	for _, gammas := range [][]float64{{1}, {1, 2, 3, 4}} {
-		told := must(sum.Plan(ridge.PlanConfig{Gammas: gammas, Sizes: []int{64}, Entries: entries, Lanes: 1}))(t)
-		untold := must(sum.Plan(ridge.PlanConfig{Gammas: gammas, Sizes: []int{64}, Lanes: 1}))(t)
+		told := must(plan.New(sum, plan.Config{Gammas: gammas, Sizes: []int{64}, Entries: entries, Lanes: 1}))(t)
+		untold := must(plan.New(sum, plan.Config{Gammas: gammas, Sizes: []int{64}, Lanes: 1}))(t)
 		for i, o := range told.Options {
 			if dense := untold.Options[i]; !(o.Seconds < dense.Seconds/2) || !(o.Seconds > 0) {
 				t.Errorf("%s for %d γ: %v s planned, of rows of %d entries in %d columns, dense ones take %v", o.Method, len(gammas), o.Seconds, entries, d, dense.Seconds)
 			}
 		}
 		compareBytes(t, told.Options[0], func() {
-			must(ridge.Fit(t.Context(), src, ridge.Options{Method: "exact", Gammas: gammas}))(t)
+			must(fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Gammas: gammas}))(t)
 		})
 		compareBytes(t, told.Options[1], func() {
 			s := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 64, Lanes: 1}, nil))(t)
 			must(s.Path(gammas))(t)
 		})
 	}
-	if _, err := sum.Plan(ridge.PlanConfig{Entries: -1}); err == nil {
+	if _, err := plan.New(sum, plan.Config{Entries: -1}); err == nil {
 		t.Error("-1 entries a row are planned for")
 	}
 }
 
 // compareBytes compares the memory of an option with what is allocated when it is run, for a second
 // time.
-func compareBytes(t *testing.T, o ridge.PlanOption, run func()) {
+func compareBytes(t *testing.T, o plan.Option, run func()) {
 	t.Helper()
 	run()
 	var before, after runtime.MemStats

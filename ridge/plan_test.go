@@ -7,14 +7,16 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // TestPlanBound: η of a sketch of any size is no more than the worst case by a summary of any
@@ -23,8 +25,8 @@ func TestPlanBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, gammas := drawWide(t, nil)
 		sizes := []int{1, 2, 3, 5, 8, 13}
-		plan := must(p.sum.Plan(ridge.PlanConfig{Gammas: gammas, Sizes: sizes}))(t)
-		for _, o := range plan.Options[1:] {
+		list := must(plan.New(p.sum, plan.Config{Gammas: gammas, Sizes: sizes}))(t)
+		for _, o := range list.Options[1:] {
 			cfg := p.sum.Config()
 			cfg.Size = o.Size
 			b := must(summarize(t, p.table, cfg).Sketch().Spectrum())(t).Bound
@@ -32,7 +34,7 @@ func TestPlanBound(t *testing.T) {
 				t.Errorf("m = %d: η = %g, at worst %g, expected %g", o.Size, b.Shrinkage, o.WorstShrinkage, o.Shrinkage)
 			}
 		}
-		worst, expected, err := p.sum.SizeFor(0.1, gammas[0])
+		worst, expected, err := plan.SizeFor(p.sum, 0.1, gammas[0])
 		if err != nil {
 			return // below round-off
 		}
@@ -75,7 +77,7 @@ func TestPlanRealData(t *testing.T) {
 	src := fourier(t, rows, d)
 	all := summarize(t, src, ridge.SummaryConfig{Size: 64, Intercept: true, Store: fd.StoreRows})
 	pilot := summarize(t, quarter(t, src), ridge.SummaryConfig{Size: 64, Intercept: true, Store: fd.StoreRows})
-	cfg := ridge.PlanConfig{Rows: rows, Gammas: []float64{all.Grid(1)[0]}, Sizes: []int{16, 32, 64, 128, 192}, Tol: 1e-6}
+	cfg := plan.Config{Rows: rows, Gammas: []float64{choose.Grid(all, 1)[0]}, Sizes: []int{16, 32, 64, 128, 192}, Tol: 1e-6}
 	etas, passes := map[int]float64{}, map[int]int{}
 	for _, m := range cfg.Sizes {
 		sum := summarize(t, src, ridge.SummaryConfig{Size: m, Intercept: true, Store: fd.StoreRows})
@@ -83,9 +85,9 @@ func TestPlanRealData(t *testing.T) {
 		passes[m] = must(ridge.Solve(context.Background(), src, sum, cfg.Gammas[0], ridge.SolveOptions{Tol: cfg.Tol}))(t).Passes
 	}
 	for name, s := range map[string]*ridge.Summary{"sketch of all": all, "pilot": pilot} {
-		plan := must(s.Plan(cfg))(t)
-		for _, o := range plan.Options {
-			if o.Method != "cg" {
+		list := must(plan.New(s, cfg))(t)
+		for _, o := range list.Options {
+			if o.Method != ridge.CG {
 				continue
 			}
 			eta, took := etas[o.Size], passes[o.Size]
@@ -100,9 +102,8 @@ func TestPlanRealData(t *testing.T) {
 				t.Errorf("%s, m = %d: %d passes, at most %d were expected", name, o.Size, took, o.Passes[0])
 			}
 		}
-		t.Log(plan.Reason)
 	}
-	worst, expected, err := all.SizeFor(0.05, cfg.Gammas[0])
+	worst, expected, err := plan.SizeFor(all, 0.05, cfg.Gammas[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,12 +117,12 @@ func TestPlanRealData(t *testing.T) {
 func TestPlanRecommends(t *testing.T) {
 	src := fourier(t, 1000, 128)
 	sum := summarize(t, src, ridge.SummaryConfig{Size: 64})
-	gamma := []float64{10 * sum.Grid(1)[0]}
-	best := func(cfg ridge.PlanConfig) (ridge.PlanOption, string) {
+	gamma := []float64{10 * choose.Grid(sum, 1)[0]}
+	best := func(cfg plan.Config) plan.Option {
 		cfg.Gammas = gamma
-		p := must(sum.Plan(cfg))(t)
+		p := must(plan.New(sum, cfg))(t)
 		if p.Best < 0 {
-			return ridge.PlanOption{}, p.Reason
+			return plan.Option{}
 		}
 		runs := itself(p, 128, 1, cfg.MaxBytes)
 		if runs >= 0 && p.Best != runs {
@@ -132,19 +133,19 @@ func TestPlanRecommends(t *testing.T) {
 				t.Errorf("%+v is faster than %+v", o, p.Options[p.Best])
 			}
 		}
-		return p.Options[p.Best], p.Reason
+		return p.Options[p.Best]
 	}
-	if o, why := best(ridge.PlanConfig{}); o.Method != "exact" || !strings.HasPrefix(why, "exact") {
-		t.Errorf("by default %+v: %s", o, why)
+	if o := best(plan.Config{}); o.Method != ridge.Exact {
+		t.Errorf("by default %+v", o)
 	}
-	exact := must(sum.Plan(ridge.PlanConfig{}))(t).Options[0]
-	if o, why := best(ridge.PlanConfig{MaxBytes: exact.Bytes - 1, Sizes: []int{4, 8}}); o.Method != "galerkin" || !strings.Contains(why, "so little memory") || !strings.Contains(why, "exact takes") {
-		t.Errorf("without room for d² %+v: %s", o, why)
+	exact := must(plan.New(sum, plan.Config{}))(t).Options[0]
+	if o := best(plan.Config{MaxBytes: exact.Bytes - 1, Sizes: []int{4, 8}}); o.Method != ridge.Galerkin {
+		t.Errorf("without room for d² %+v", o)
 	}
-	if o, why := best(ridge.PlanConfig{MaxBytes: 1000}); o.Method != "" || !strings.Contains(why, "nothing") {
-		t.Errorf("without room %+v: %s", o, why)
+	if o := best(plan.Config{MaxBytes: 1000}); o.Method != ridge.Auto {
+		t.Errorf("without room %+v", o)
 	}
-	if o, _ := best(ridge.PlanConfig{Tol: 0.9, FlopRate: 1e15, ReadRate: 1e8, Sizes: []int{32}, MaxBytes: exact.Bytes - 1}); o.Method != "one-shot" {
+	if o := best(plan.Config{Tol: 0.9, FlopRate: 1e15, ReadRate: 1e8, Sizes: []int{32}, MaxBytes: exact.Bytes - 1}); o.Method != ridge.OneShot {
 		t.Errorf("for a rough answer %+v", o)
 	}
 }
@@ -156,8 +157,8 @@ func TestPlanMemory(t *testing.T) {
 	rows := dataset.Block{N: 300, X: flat(s.x), Y: flat(s.y)}
 	small := summarize(t, s, ridge.SummaryConfig{Size: 4})
 	for _, lanes := range []int{1, 5} {
-		for _, o := range must(small.Plan(ridge.PlanConfig{Sizes: []int{32, 128}, Lanes: lanes}))(t).Options {
-			if o.Method == "one-shot" {
+		for _, o := range must(plan.New(small, plan.Config{Sizes: []int{32, 128}, Lanes: lanes}))(t).Options {
+			if o.Method == ridge.OneShot {
 				planned(t, o, rows, ridge.SummaryConfig{Dim: d, Size: o.Size, Intercept: true, Lanes: lanes, LaneRows: 1})
 			}
 		}
@@ -165,18 +166,18 @@ func TestPlanMemory(t *testing.T) {
 	const wide = 3000
 	all := levelled(rand.New(rand.NewPCG(1, 3)), 600, wide, 3)
 	few := summarize(t, must(dataset.FromCSR(all.Sparse, 1, all.Y))(t), ridge.SummaryConfig{Size: 4, Intercept: true})
-	for _, o := range must(few.Plan(ridge.PlanConfig{Sizes: []int{32, 128}}))(t).Options {
-		if o.Method == "one-shot" {
+	for _, o := range must(plan.New(few, plan.Config{Sizes: []int{32, 128}}))(t).Options {
+		if o.Method == ridge.OneShot {
 			planned(t, o, all, ridge.SummaryConfig{Dim: wide, Size: o.Size, Intercept: true})
 		}
 	}
-	if _, err := small.Plan(ridge.PlanConfig{Lanes: -1}); !errors.Is(err, ridge.ErrInput) {
+	if _, err := plan.New(small, plan.Config{Lanes: -1}); !errors.Is(err, ridge.ErrInput) {
 		t.Errorf("-1 lanes: %v", err)
 	}
 }
 
 // planned compares the memory of an option with what a summary takes.
-func planned(t *testing.T, o ridge.PlanOption, rows dataset.Block, cfg ridge.SummaryConfig) {
+func planned(t *testing.T, o plan.Option, rows dataset.Block, cfg ridge.SummaryConfig) {
 	t.Helper()
 	fit := func() {
 		sum := must(ridge.NewSummary(cfg))(t)
@@ -195,15 +196,17 @@ func planned(t *testing.T, o ridge.PlanOption, rows dataset.Block, cfg ridge.Sum
 }
 
 // runs is what Fit runs by itself with a sketch of that size, within so many bytes.
-func runs(p *ridge.Plan, d, t, size int, room uint64) string {
-	method, _ := ridge.ChooseMethod(p.Rows, d, t, ridge.Options{Gammas: p.Gammas, Size: size, MaxBytes: room})
-	return method
+func runs(p *plan.Plan, d, t, size int, room uint64) ridge.Method {
+	if room == 0 {
+		room = ridge.DefaultMaxBytes
+	}
+	return plan.Choose(plan.Problem{Rows: p.Rows, Dim: d, Targets: t, Gammas: p.Gammas, Size: size, MaxBytes: room}).Method
 }
 
 // itself is the option that a plan is to mark where what Fit runs by itself reaches the
 // tolerance, -1 where it doesn't.
-func itself(p *ridge.Plan, d, t int, room uint64) int {
-	if p.Options[0].Reaches && runs(p, d, t, 0, room) == "exact" {
+func itself(p *plan.Plan, d, t int, room uint64) int {
+	if p.Options[0].Reaches && runs(p, d, t, plan.DefaultSize, room) == ridge.Exact {
 		return 0
 	}
 	best := -1
@@ -218,7 +221,7 @@ func itself(p *ridge.Plan, d, t int, room uint64) int {
 // TestPlanIsFit: for data of any shape the option marked is what Fit runs, wherever that
 // reaches the tolerance.
 func TestPlanIsFit(t *testing.T) {
-	marked := map[string]int{}
+	marked := map[ridge.Method]int{}
 	for _, d := range []int{1, 7, 96, 3000, 12000} {
 		for _, targets := range []int{1, 3, 40} {
 			rows := int64(12)
@@ -230,21 +233,21 @@ func TestPlanIsFit(t *testing.T) {
 			for _, n := range []int64{rows, 1000, 1e5, 1e9} {
 				for _, k := range []int{1, 20} {
 					for _, room := range []uint64{0, 1 << 16, 200_000, 1 << 20, 1 << 40} {
-						cfg := ridge.PlanConfig{Rows: n, Sizes: []int{2, 16, 300}, Tol: 1e-2, MaxBytes: room, Gammas: sum.Grid(k)}
+						cfg := plan.Config{Rows: n, Sizes: []int{2, 16, 300}, Tol: 1e-2, MaxBytes: room, Gammas: choose.Grid(sum, k)}
 						for i := range cfg.Gammas {
 							cfg.Gammas[i] *= float64(n)
 						}
-						p := must(sum.Plan(cfg))(t)
+						p := must(plan.New(sum, cfg))(t)
 						want := itself(p, d, targets, room)
 						if want >= 0 && p.Best != want {
-							t.Errorf("%d×%d, %d targets, %d γ: option %d is marked, %d is what runs: %s", n, d, targets, k, p.Best, want, p.Reason)
+							t.Errorf("%d×%d, %d targets, %d γ: option %d is marked, %d is what runs", n, d, targets, k, p.Best, want)
 						}
 						if want < 0 || n != rows || d*targets > 3000 {
 							continue
 						}
 						best := p.Options[want]
 						marked[best.Method]++
-						f := must(ridge.Fit(t.Context(), src, ridge.Options{Gammas: cfg.Gammas, Size: best.Size, Tol: 0.1, MaxBytes: room}))(t)
+						f := must(fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: cfg.Gammas, Size: best.Size, Tol: 0.1, MaxBytes: room}))(t)
 						if f.Method != best.Method {
 							t.Errorf("%d×%d, %d targets, %d γ: %s is marked, Fit runs %s", n, d, targets, k, best.Method, f.Method)
 						}
@@ -253,7 +256,7 @@ func TestPlanIsFit(t *testing.T) {
 			}
 		}
 	}
-	if marked["exact"] == 0 || marked["cg"]+marked["galerkin"] == 0 {
+	if marked[ridge.Exact] == 0 || marked[ridge.CG]+marked[ridge.Galerkin] == 0 {
 		t.Errorf("of all methods only %v were run", marked)
 	}
 }
@@ -263,33 +266,33 @@ func TestPlanIsFit(t *testing.T) {
 func TestPlanRule(t *testing.T) {
 	src := fourier(t, 1000, 96)
 	sum := summarize(t, src, ridge.SummaryConfig{Size: 48})
-	var chosen []string
+	var chosen []ridge.Method
 	for _, read := range []float64{1e7, 1e9, 1e11} {
 		for _, tol := range []float64{0.9, 1e-2, 1e-8} {
 			for _, share := range []float64{0.01, 1, 100} {
 				for _, room := range []uint64{28e3, 53e3, 34e4, 41e4, 1 << 30} {
-					cfg := ridge.PlanConfig{Rows: 1e5, Sizes: []int{2, 4, 16, 64}, Tol: tol, ReadRate: read, MaxBytes: room, Gammas: []float64{share * 100 * sum.Grid(1)[0]}}
-					p := must(sum.Plan(cfg))(t)
-					cg := map[int]ridge.PlanOption{}
+					cfg := plan.Config{Rows: 1e5, Sizes: []int{2, 4, 16, 64}, Tol: tol, ReadRate: read, MaxBytes: room, Gammas: []float64{share * 100 * choose.Grid(sum, 1)[0]}}
+					p := must(plan.New(sum, cfg))(t)
+					cg := map[int]plan.Option{}
 					least := math.Inf(1)
 					for _, o := range p.Options {
 						switch o.Method {
-						case "cg":
+						case ridge.CG:
 							cg[o.Size] = o
-						case "galerkin":
+						case ridge.Galerkin:
 							if c := cg[o.Size]; o.Passes[0] > c.Passes[0] || 2*o.Passes[0] < c.Passes[0] || o.Bytes <= c.Bytes {
 								t.Errorf("galerkin %+v, cg %+v", o, c)
 							}
 						}
-						if o.Reaches && o.Method != "chebyshev" && o.Method != "newton" {
+						if o.Reaches && o.Method != ridge.Newton {
 							least = min(least, o.Seconds)
 						}
 					}
 					if p.Best < 0 {
 						continue
 					}
-					best, exact := p.Options[p.Best], p.Options[0]
-					if best.Method == "chebyshev" || best.Method == "newton" {
+					best := p.Options[p.Best]
+					if best.Method == ridge.Newton {
 						t.Errorf("%s is best, which Fit runs when it is asked to", best.Method)
 					}
 					if !slices.Contains(chosen, best.Method) {
@@ -299,20 +302,20 @@ func TestPlanRule(t *testing.T) {
 					if want >= 0 && p.Best != want || want < 0 && best.Seconds > least {
 						t.Errorf("%s is best and takes %g s, the soonest %g", best.Method, best.Seconds, least)
 					}
-					if says := strings.Contains(p.Reason, "; "); says != (best.Seconds > least || !exact.Reaches) {
-						t.Errorf("%s takes %g s, the soonest %g: %s", best.Method, best.Seconds, least, p.Reason)
+					if o := p.Options[p.Soonest]; o.Seconds != least || !o.Reaches {
+						t.Errorf("%s is called the soonest, with %g s, which is %g", o.Method, o.Seconds, least)
 					}
-					if c := cg[best.Size]; best.Method == "galerkin" && want < 0 && c.Reaches && c.Seconds < best.Seconds {
+					if c := cg[best.Size]; best.Method == ridge.Galerkin && want < 0 && c.Reaches && c.Seconds < best.Seconds {
 						t.Errorf("galerkin %+v is better than cg %+v", best, c)
 					}
-					if best.Method != "exact" && best.Seconds > least*(1+1e-12) && want < 0 {
+					if best.Method != ridge.Exact && best.Seconds > least*(1+1e-12) && want < 0 {
 						t.Errorf("%+v is best, another takes %g s", best, least)
 					}
 				}
 			}
 		}
 	}
-	if slices.Sort(chosen); !slices.Equal(chosen, []string{"cg", "exact", "galerkin", "one-shot"}) {
+	if slices.Sort(chosen); !slices.Equal(chosen, []ridge.Method{ridge.OneShot, ridge.CG, ridge.Galerkin, ridge.Exact}) {
 		t.Errorf("of all methods %v are best somewhere", chosen)
 	}
 }
@@ -321,28 +324,28 @@ func TestPlanRefuses(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 3, 1, 1)
 	sum := summarize(t, s, ridge.SummaryConfig{Size: 2})
 	none := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2}))(t)
-	if _, err := none.Plan(ridge.PlanConfig{}); !errors.Is(err, ridge.ErrEmpty) {
+	if _, err := plan.New(none, plan.Config{}); !errors.Is(err, ridge.ErrEmpty) {
 		t.Errorf("plan from nothing: %v", err)
 	}
-	for _, cfg := range []ridge.PlanConfig{{Rows: -1}, {Sizes: []int{0}}} {
-		if _, err := sum.Plan(cfg); !errors.Is(err, ridge.ErrShape) {
+	for _, cfg := range []plan.Config{{Rows: -1}, {Sizes: []int{0}}} {
+		if _, err := plan.New(sum, cfg); !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%+v: %v", cfg, err)
 		}
 	}
-	for _, cfg := range []ridge.PlanConfig{{Tol: -1}, {Tol: math.NaN()}, {FlopRate: -1}, {ReadRate: math.NaN()}, {FreshRate: -1}} {
-		if _, err := sum.Plan(cfg); err == nil {
+	for _, cfg := range []plan.Config{{Tol: -1}, {Tol: math.NaN()}, {FlopRate: -1}, {ReadRate: math.NaN()}, {FreshRate: -1}} {
+		if _, err := plan.New(sum, cfg); err == nil {
 			t.Errorf("%+v accepted", cfg)
 		}
 	}
 	var e *ridge.GammaError
-	if _, err := sum.Plan(ridge.PlanConfig{Gammas: []float64{0}}); !errors.As(err, &e) {
+	if _, err := plan.New(sum, plan.Config{Gammas: []float64{0}}); !errors.As(err, &e) {
 		t.Errorf("γ = 0: %v", err)
 	}
-	if _, _, err := sum.SizeFor(0.1, -1); !errors.As(err, &e) {
+	if _, _, err := plan.SizeFor(sum, 0.1, -1); !errors.As(err, &e) {
 		t.Errorf("γ = -1: %v", err)
 	}
 	for _, r := range []float64{0, -1, math.NaN(), 1e-30} {
-		if _, _, err := sum.SizeFor(r, 1); err == nil {
+		if _, _, err := plan.SizeFor(sum, r, 1); err == nil {
 			t.Errorf("relative error %v accepted", r)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // TestPlanWide: where γ is far below the least eigenvalue of K that isn't zero, as it is of rows that
@@ -33,13 +34,13 @@ func TestPlanWide(t *testing.T) {
 		}
 		src := must(dataset.FromDense(c.n, c.d, 1, x, y))(t)
 		sum := summarize(t, src, ridge.SummaryConfig{Size: c.m})
-		plan := must(sum.Plan(ridge.PlanConfig{Sizes: []int{c.m}, Gammas: []float64{c.gamma}}))(t)
-		proved := must(sum.PredictedPasses(c.gamma, 1e-8, ridge.CG))(t)
-		for _, o := range plan.Options {
-			var method ridge.Method
+		list := must(plan.New(sum, plan.Config{Sizes: []int{c.m}, Gammas: []float64{c.gamma}}))(t)
+		proved := must(plan.PredictedPasses(sum, c.gamma, 1e-8, ridge.CG))(t)
+		for _, o := range list.Options {
+			method := ridge.CG
 			switch o.Method {
-			case "cg":
-			case "galerkin":
+			case ridge.CG:
+			case ridge.Galerkin:
 				method = ridge.Galerkin
 			default:
 				continue

@@ -61,7 +61,7 @@ type predictorWork struct {
 // Predictor returns the [Predictor] at γ, in O(md). γ must be positive
 // (*[GammaError]); a summary of no rows is [ErrEmpty].
 func (s *Summary) Predictor(gamma float64) (*Predictor, error) {
-	k, err := s.known(oneShotName, 1, gamma)
+	k, err := s.Known(OneShot.String(), 1, gamma)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func newPredictor(d, t int, be engine.Backend, form *certify.Prediction) (*Predi
 	return &Predictor{d: d, t: t, be: be, form: form, block: min(tuning.GradientRows(d), roundoff.StageRows)}, nil
 }
 
-// Narrow makes p use a fit f too, of the same rows at the same γ, by [Solve], [Exact] or any
+// Narrow makes p use a fit f too, of the same rows at the same γ, by [Solve], [SolveExact] or any
 // other means. Where the error of f was measured its intervals are narrow:
 //
 //	|aᵀ(x̂ − x*)| ≤ min(‖a‖·‖x̂ − x*‖, √(aᵀĤ_F⁻¹a)·‖H^{½}(x̂ − x*)‖),

@@ -14,7 +14,7 @@ import (
 
 // TestPredictorZeroIntercept: a fit whose intercept comes to 0 had one all the same.
 func TestPredictorZeroIntercept(t *testing.T) {
-	f := &ridge.Solution{Gamma: 1, Targets: []ridge.Target{{Coef: []float64{1}, Certificate: ridge.Certificate{
+	f := &ridge.Solution{Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: []float64{1}, Certificate: ridge.Certificate{
 		ErrorBound: 1e-15, EnergyBound: 1e-15, InterceptBound: 1e-3, Objective: ridge.Interval{Lo: 1, Hi: 2},
 	}}}}
 	if _, err := f.Predictor(); !errors.Is(err, ridge.ErrShape) {

@@ -15,6 +15,7 @@ import (
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/internal/verify/readonly"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // TestNeverWritten: features, targets, weights and sparse entries in memory that
@@ -46,17 +47,17 @@ func TestNeverWritten(t *testing.T) {
 			for _, intercept := range []bool{false, true} {
 				cfg := ridge.SummaryConfig{Size: 3, ShrinkRows: 2, Intercept: intercept, Backend: be}
 				sum := summarize(t, src, cfg)
-				for _, method := range []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton} {
+				for _, method := range []ridge.Method{ridge.CG, ridge.Newton} {
 					_, err := ridge.SolvePath(ctx, src, sum, []float64{10, 100}, ridge.SolveOptions{Method: method})
 					var left *ridge.NotConvergedError
 					if err != nil && !errors.As(err, &left) {
 						t.Errorf("%s: %v: %v", name, method, err)
 					}
 				}
-				for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-					must(ridge.Exact(ctx, src, []float64{10}, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be}))(t)
+				for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
+					must(ridge.SolveExact(ctx, src, []float64{10}, ridge.ExactOptions{Method: factor, Intercept: intercept, Backend: be}))(t)
 				}
-				must(ridge.CrossValidate(ctx, src, cfg, ridge.CrossValidation{Folds: 3, Exact: true}))(t)
+				must(choose.CrossValidate(ctx, src, cfg, choose.CrossValidation{Folds: 3, Exact: true}))(t)
 				predictor := must(sum.Predictor(10))(t)
 				for b, err := range src.Blocks(ctx) {
 					check(t, err)

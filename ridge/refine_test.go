@@ -16,10 +16,10 @@ func TestExactRefined(t *testing.T) {
 	var looseness []float64
 	for name, p := range preciseProblems() {
 		ref := refbig.New(p.x, p.y, p.w, p.intercept)
-		for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
+		for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 			for _, gamma := range []float64{p.gamma, 1e-6 * p.gamma, 0} {
 				want := must(ref.Solve(gamma))(t)
-				fits, err := ridge.Exact(t.Context(), p, []float64{gamma}, ridge.ExactOptions{Factor: factor, Intercept: p.intercept, Tol: 1e-14})
+				fits, err := ridge.SolveExact(t.Context(), p, []float64{gamma}, ridge.ExactOptions{Method: factor, Intercept: p.intercept, Tol: 1e-14})
 				if err != nil {
 					t.Fatalf("%s, %v, γ = %g: %v", name, factor, gamma, err)
 				}
@@ -49,12 +49,12 @@ func TestExactRefinedFar(t *testing.T) {
 		name         string
 		far, near    float64
 		gamma        float64
-		factors      []ridge.Factor
+		factors      []ridge.Method
 		passes, iter int
 	}{
-		{"far", 1e6, 1e-3, 1e-6, []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal}, 4, 30},
-		{"far, least squares", 1e6, 1e-3, 0, []ridge.Factor{ridge.QR}, 4, 0},
-		{"near to dependent", 1, 1e-6, 0, []ridge.Factor{ridge.QR, ridge.Cholesky}, 6, 0},
+		{"far", 1e6, 1e-3, 1e-6, []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal}, 4, 30},
+		{"far, least squares", 1e6, 1e-3, 0, []ridge.Method{ridge.QR}, 4, 0},
+		{"near to dependent", 1, 1e-6, 0, []ridge.Method{ridge.QR, ridge.Cholesky}, 6, 0},
 	} {
 		for _, sparse := range []bool{false, true} {
 			rng := rand.New(rand.NewPCG(17, 8))
@@ -70,7 +70,7 @@ func TestExactRefinedFar(t *testing.T) {
 			}
 			ref := refbig.New(p.x, p.y, nil, true)
 			for _, factor := range c.factors {
-				fit := mustExact(t, p, ridge.ExactOptions{Factor: factor, Intercept: true, Tol: 1e-15}, c.gamma)[0]
+				fit := mustExact(t, p, ridge.ExactOptions{Method: factor, Intercept: true, Tol: 1e-15}, c.gamma)[0]
 				ridgetest.Certificate(t, ref, fit)
 				if o := fit.Targets[0]; !(o.RelativeErrorBound <= 1e-15) || fit.Passes > c.passes {
 					t.Errorf("%s, sparse %v, %v: certified %.3g after %d passes", c.name, sparse, factor, o.RelativeErrorBound, fit.Passes)
@@ -98,8 +98,8 @@ func TestExactWeakRows(t *testing.T) {
 	p := problem(rand.New(rand.NewPCG(3, 17)), "offset", 90, 5, 1, 1)
 	ref := refbig.New(p.x, p.y, nil, true)
 	scale := scaleOf(ref)
-	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-		fits := mustExact(t, p, ridge.ExactOptions{Factor: factor, Intercept: true}, 100*scale, 1e12*scale)
+	for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
+		fits := mustExact(t, p, ridge.ExactOptions{Method: factor, Intercept: true}, 100*scale, 1e12*scale)
 		for _, f := range fits {
 			ridgetest.Certificate(t, ref, f)
 		}

@@ -78,7 +78,7 @@ func TestRefinedRenewedOrigin(t *testing.T) {
 func TestRefinedSquaresOfSteps(t *testing.T) {
 	src := extremeSource(t, 1, 1, []float64{3.1901201339002456e+16}, []float64{0}, []float64{7.1087893171324305e+19})
 	start := mat.NewDense(1, 1, []float64{rand.New(rand.NewPCG(0x68f0, 5)).NormFloat64() * 1e12})
-	f := extremeSolve(t, src, ridge.SummaryConfig{Size: 1}, 5.441135402282135e+41, ridge.SolveOptions{Method: ridge.Chebyshev, Tol: 1e-15, Start: start})
+	f := extremeSolve(t, src, ridge.SummaryConfig{Size: 1}, 5.441135402282135e+41, ridge.SolveOptions{Method: ridge.Newton, Tol: 1e-15, Start: start})
 	if o := f.Targets[0]; !(math.Abs(o.Coef[0]) <= o.ErrorBound) {
 		t.Errorf("x* is 0, x̂ %g, its bound %g (relative %g), %v", o.Coef[0], o.ErrorBound, o.RelativeErrorBound, f.Status)
 	}
@@ -88,12 +88,12 @@ func TestRefinedSquaresOfSteps(t *testing.T) {
 func TestRefinedStepsUnderflow(t *testing.T) {
 	for _, c := range []struct {
 		y, gamma float64
-		factor   ridge.Factor
+		factor   ridge.Method
 	}{
 		{-1.0619739203824282e-300, 4.792970578939868e+20, ridge.QR},
 		{-1.2842829034939e-310, 2.5770100501924704e+16, ridge.Cholesky},
 	} {
-		fits, err := ridge.Exact(context.Background(), extremeSource(t, 1, 1, []float64{1}, []float64{c.y}, nil), []float64{c.gamma}, ridge.ExactOptions{Factor: c.factor, Tol: 1e-15})
+		fits, err := ridge.SolveExact(context.Background(), extremeSource(t, 1, 1, []float64{1}, []float64{c.y}, nil), []float64{c.gamma}, ridge.ExactOptions{Method: c.factor, Tol: 1e-15})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestRefinedStepsUnderflow(t *testing.T) {
 	// weights: X is a permutation of a diagonal, no intercept needed for the reference but for means of y
 	x, y := []float64{0, 1.4411518807585587e+17, 8.796093022208e+12, 0}, []float64{0, -8.622632189750732e-301}
 	const gamma = 3.081779665462871e+22
-	fits, err := ridge.Exact(context.Background(), extremeSource(t, 2, 2, x, y, nil), []float64{gamma}, ridge.ExactOptions{Factor: ridge.QR, Tol: 1e-15, Intercept: true})
+	fits, err := ridge.SolveExact(context.Background(), extremeSource(t, 2, 2, x, y, nil), []float64{gamma}, ridge.ExactOptions{Method: ridge.QR, Tol: 1e-15, Intercept: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestRefinedStepsUnderflow(t *testing.T) {
 
 // A bound is never NaN.
 func TestRefinedGammaNearTheEnd(t *testing.T) {
-	fits, err := ridge.Exact(context.Background(), extremeSource(t, 1, 1, []float64{0}, []float64{0}, nil), []float64{4e307}, ridge.ExactOptions{})
+	fits, err := ridge.SolveExact(context.Background(), extremeSource(t, 1, 1, []float64{0}, []float64{0}, nil), []float64{4e307}, ridge.ExactOptions{})
 	if err != nil {
 		t.Skip(err)
 	}
@@ -169,10 +169,10 @@ func TestRefinedOffsets(t *testing.T) {
 			t.Errorf("features about %g: %.3g is certified where 1e-8 is asked for, %.3g where 1e-15 is", offset, a, b)
 		}
 	}
-	for _, f := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
+	for _, f := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 		var width [2]float64
 		for i, tol := range []float64{0, 1e-15} {
-			fits, err := ridge.Exact(context.Background(), offsetRows(t, 0, 1e10), []float64{1}, ridge.ExactOptions{Factor: f, Tol: tol, Intercept: true})
+			fits, err := ridge.SolveExact(context.Background(), offsetRows(t, 0, 1e10), []float64{1}, ridge.ExactOptions{Method: f, Tol: tol, Intercept: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -204,7 +204,7 @@ func TestRefinedZeroTarget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin, ridge.Chebyshev, ridge.Newton} {
+	for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin, ridge.Newton} {
 		f, err := ridge.Solve(context.Background(), src, sum, 1, ridge.SolveOptions{Method: m, MaxPasses: 3000, Start: mat.NewDense(2, d, []float64{1, 2, 3, 1, 2, 3})})
 		if err != nil {
 			t.Errorf("%v: %.120v", m, err)
@@ -225,7 +225,7 @@ func TestRefinedNearlyZeroTarget(t *testing.T) {
 	y[0] += 0x1p-50
 	src := extremeSource(t, n, 1, x, y, nil)
 	sum := summarize(t, src, ridge.SummaryConfig{Size: 1})
-	for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin, ridge.Chebyshev, ridge.Newton} {
+	for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin, ridge.Newton} {
 		f := must(ridge.Solve(t.Context(), src, sum, 1, ridge.SolveOptions{Method: m}))(t)
 		if o := f.Targets[0]; f.Status != ridge.Converged || !(math.Abs(o.Coef[0]-0x1p-50/65) <= o.ErrorBound) {
 			t.Errorf("%v: x̂ is %g, certified to %g, %v", m, o.Coef[0], o.RelativeErrorBound, f.Status)

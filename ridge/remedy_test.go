@@ -6,36 +6,38 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // TestRemediesHelp: what is advised where a tolerance was missed is followed, and brings the run
 // nearer to it: what names a number, and a direct solution, all the way.
 func TestRemediesHelp(t *testing.T) {
 	apart, standard := columnsApart(t, 300, 14, 1), housingStandardised(t)
-	seen := map[ridge.RemedyKind]bool{}
+	seen := map[plan.RemedyKind]bool{}
 	for name, c := range map[string]struct {
 		src  dataset.Source
-		opts ridge.Options
-		want []ridge.RemedyKind
+		opts fdridge.Options
+		want []plan.RemedyKind
 	}{
-		"round-off":               {apart, ridge.Options{Method: "galerkin", Gammas: []float64{1e-12}, Size: 4, Tol: 1e-14}, []ridge.RemedyKind{ridge.FactorDirectly, ridge.ScaleColumns, ridge.RaiseGamma, ridge.RaiseTol}},
-		"too few passes":          {standard, ridge.Options{Method: "cg", Gammas: []float64{0.1}, Size: 2, MaxPasses: 3}, []ridge.RemedyKind{ridge.FactorDirectly, ridge.AllowPasses, ridge.EnlargeSketch}},
-		"too few of newton":       {standard, ridge.Options{Method: "newton", Gammas: []float64{2e4}, Size: 2, MaxPasses: 3, Tol: 1e-6}, []ridge.RemedyKind{ridge.FactorDirectly, ridge.AllowPasses, ridge.EnlargeSketch, ridge.RaiseTol}},
-		"diverged":                {standard, ridge.Options{Method: "newton", Gammas: []float64{1e-3}, Size: 2, PlainFD: true}, []ridge.RemedyKind{ridge.FactorDirectly, ridge.ChangeToCG}},
-		"no memory for d²":        {standard, ridge.Options{Method: "newton", Gammas: []float64{1e-3}, Size: 2, PlainFD: true, MaxBytes: 1200}, []ridge.RemedyKind{ridge.ChangeToCG}},
-		"a size that suffices":    {standard, ridge.Options{Method: "cg", Gammas: []float64{0.1}, Size: 4, MaxPasses: 1, Tol: 1e-15}, []ridge.RemedyKind{ridge.FactorDirectly, ridge.AllowPasses, ridge.RaiseTol}},
-		"standardised, round-off": {standard, ridge.Options{Method: "galerkin", Gammas: []float64{1e-12}, Size: 2, Tol: 1e-14}, []ridge.RemedyKind{ridge.FactorDirectly, ridge.RaiseGamma, ridge.RaiseTol}},
+		"round-off":               {apart, fdridge.Options{NoIntercept: true, Method: ridge.Galerkin, Gammas: []float64{1e-12}, Size: 4, Tol: 1e-14}, []plan.RemedyKind{plan.FactorDirectly, plan.ScaleColumns, plan.RaiseGamma, plan.RaiseTol}},
+		"too few passes":          {standard, fdridge.Options{NoIntercept: true, Method: ridge.CG, Gammas: []float64{0.1}, Size: 2, MaxPasses: 3}, []plan.RemedyKind{plan.FactorDirectly, plan.AllowPasses, plan.EnlargeSketch}},
+		"too few of newton":       {standard, fdridge.Options{NoIntercept: true, Method: ridge.Newton, Gammas: []float64{2e4}, Size: 2, MaxPasses: 3, Tol: 1e-6}, []plan.RemedyKind{plan.FactorDirectly, plan.AllowPasses, plan.EnlargeSketch, plan.RaiseTol}},
+		"nothing is proved":       {standard, fdridge.Options{NoIntercept: true, Method: ridge.OneShot, Gammas: []float64{1e-3}, Size: 2}, []plan.RemedyKind{plan.FactorDirectly, plan.ChangeToCG}},
+		"no memory for d²":        {standard, fdridge.Options{NoIntercept: true, Method: ridge.OneShot, Gammas: []float64{1e-3}, Size: 2, MaxBytes: 1200}, []plan.RemedyKind{plan.ChangeToCG}},
+		"a size that suffices":    {standard, fdridge.Options{NoIntercept: true, Method: ridge.CG, Gammas: []float64{0.1}, Size: 4, MaxPasses: 1, Tol: 1e-15}, []plan.RemedyKind{plan.FactorDirectly, plan.AllowPasses, plan.RaiseTol}},
+		"standardised, round-off": {standard, fdridge.Options{NoIntercept: true, Method: ridge.Galerkin, Gammas: []float64{1e-12}, Size: 2, Tol: 1e-14}, []plan.RemedyKind{plan.FactorDirectly, plan.RaiseGamma, plan.RaiseTol}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.opts.Intercept = true
-			short, err := ridge.Fit(t.Context(), c.src, c.opts)
+			c.opts.NoIntercept = false
+			short, err := fdridge.Fit(t.Context(), c.src, c.opts)
 			if err == nil || short == nil {
 				t.Fatalf("it reaches the tolerance: %v", err)
 			}
 			remedies := must(short.Remedies())(t)
-			var kinds []ridge.RemedyKind
+			var kinds []plan.RemedyKind
 			for _, r := range remedies {
 				kinds = append(kinds, r.Kind)
 				seen[r.Kind] = true
@@ -46,12 +48,12 @@ func TestRemediesHelp(t *testing.T) {
 			}
 		})
 	}
-	if r, err := (&ridge.Result{}).Remedies(); r != nil || err != nil {
+	if r, err := (&fdridge.Result{}).Remedies(); r != nil || err != nil {
 		t.Errorf("of no run: %v, %v", r, err)
 	}
-	for kind := ridge.FactorDirectly; kind <= ridge.RaiseTol; kind++ {
+	for kind := plan.FactorDirectly; kind <= plan.RaiseTol; kind++ {
 		if !seen[kind] {
-			t.Errorf("nothing was advised %v", ridge.Remedy{Kind: kind})
+			t.Errorf("nothing was advised %v", plan.Remedy{Kind: kind})
 		}
 	}
 }
@@ -75,17 +77,17 @@ func TestRemediesOfNoHelp(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		src  dataset.Source
-		opts ridge.Options
-		not  []ridge.RemedyKind
+		opts fdridge.Options
+		not  []plan.RemedyKind
 		want ridge.Status
 	}{
-		"collinear":     {must(dataset.FromDense(200, 3, 1, alike, y))(t), ridge.Options{Method: "tridiagonal", Gammas: []float64{1e-12}, Tol: 1e-13}, []ridge.RemedyKind{ridge.ScaleColumns}, ridge.RoundOff},
-		"AᵀA is kept":   {housingStandardised(t), ridge.Options{Method: "cg", Gammas: []float64{1}, Size: 4, MaxPasses: 1, Tol: 2e-16}, []ridge.RemedyKind{ridge.EnlargeSketch}, ridge.PassLimit},
-		"below γ's end": {must(dataset.FromDense(12, 40, 1, apart, z))(t), ridge.Options{Method: "galerkin", Gammas: []float64{1}, Size: 4, MaxPasses: 2}, []ridge.RemedyKind{ridge.AllowPasses, ridge.EnlargeSketch}, ridge.PassLimit},
+		"collinear":     {must(dataset.FromDense(200, 3, 1, alike, y))(t), fdridge.Options{NoIntercept: true, Method: ridge.Tridiagonal, Gammas: []float64{1e-12}, Tol: 1e-13}, []plan.RemedyKind{plan.ScaleColumns}, ridge.RoundOff},
+		"AᵀA is kept":   {housingStandardised(t), fdridge.Options{NoIntercept: true, Method: ridge.CG, Gammas: []float64{1}, Size: 4, MaxPasses: 1, Tol: 2e-16}, []plan.RemedyKind{plan.EnlargeSketch}, ridge.PassLimit},
+		"below γ's end": {must(dataset.FromDense(12, 40, 1, apart, z))(t), fdridge.Options{NoIntercept: true, Method: ridge.Galerkin, Gammas: []float64{1}, Size: 4, MaxPasses: 2}, []plan.RemedyKind{plan.AllowPasses, plan.EnlargeSketch}, ridge.PassLimit},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.opts.Intercept = true
-			r, _ := ridge.Fit(t.Context(), c.src, c.opts)
+			c.opts.NoIntercept = false
+			r, _ := fdridge.Fit(t.Context(), c.src, c.opts)
 			if r == nil || r.Status != c.want {
 				t.Fatalf("%+v", r)
 			}
@@ -102,14 +104,14 @@ func TestRemediesOfNoHelp(t *testing.T) {
 // reached by another one, and is no more than two and a bit of what was certified.
 func TestRemedyOfTolerance(t *testing.T) {
 	src := columnsApart(t, 300, 14, 1)
-	opts := ridge.Options{Method: "galerkin", Gammas: []float64{1e-12, 0.03}, Size: 4, Tol: 1e-15, Intercept: true}
-	short, _ := ridge.Fit(t.Context(), src, opts)
+	opts := fdridge.Options{Method: ridge.Galerkin, Gammas: []float64{1e-12, 0.03}, Size: 4, Tol: 1e-15}
+	short, _ := fdridge.Fit(t.Context(), src, opts)
 	if short == nil || short.Status != ridge.RoundOff {
 		t.Fatalf("%+v", short)
 	}
 	worst := short.Solutions[0].Targets[0].RelativeErrorBound
 	for _, r := range must(short.Remedies())(t) {
-		if r.Kind == ridge.RaiseTol {
+		if r.Kind == plan.RaiseTol {
 			if !(r.Value >= 2*worst && r.Value <= 2.3*worst) {
 				t.Errorf("%g is certified, %g advised", worst, r.Value)
 			}
@@ -121,35 +123,35 @@ func TestRemedyOfTolerance(t *testing.T) {
 }
 
 // followRemedy runs again as is advised.
-func followRemedy(t *testing.T, src dataset.Source, opts ridge.Options, short *ridge.Result, r ridge.Remedy) {
+func followRemedy(t *testing.T, src dataset.Source, opts fdridge.Options, short *fdridge.Result, r plan.Remedy) {
 	t.Helper()
 	before := short.Solutions[0].Targets[0].RelativeErrorBound
 	switch r.Kind {
-	case ridge.FactorDirectly:
-		opts.Method, opts.PlainFD = "exact", false
-	case ridge.ScaleColumns:
+	case plan.FactorDirectly:
+		opts.Method = ridge.Exact
+	case plan.ScaleColumns:
 		scaled, _, err := dataset.Standardize(t.Context(), src)
 		if err != nil {
 			t.Fatal(err)
 		}
 		src = scaled
-	case ridge.AllowPasses:
+	case plan.AllowPasses:
 		opts.MaxPasses = int(r.Value)
-	case ridge.EnlargeSketch:
+	case plan.EnlargeSketch:
 		opts.Size = int(r.Value)
-	case ridge.ChangeToCG:
-		opts.Method = "cg"
-	case ridge.RaiseGamma:
+	case plan.ChangeToCG:
+		opts.Method = ridge.CG
+	case plan.RaiseGamma:
 		opts.Gammas = []float64{r.Value}
-	case ridge.RaiseTol:
+	case plan.RaiseTol:
 		opts.Tol = r.Value
 	}
-	found, err := ridge.Fit(t.Context(), src, opts)
+	found, err := fdridge.Fit(t.Context(), src, opts)
 	if found == nil {
 		t.Fatalf("%v: %v", r, err)
 	}
 	after := found.Solutions[0].Targets[0].RelativeErrorBound
-	if err != nil && !(r.Kind == ridge.ScaleColumns && after < before/2) {
+	if err != nil && !(r.Kind == plan.ScaleColumns && after < before/2) {
 		t.Errorf("%v: certified to %g, before to %g: %v", r, after, before, err)
 	}
 	if math.IsNaN(after) {

@@ -26,6 +26,8 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/leaktest"
 	"github.com/fdridge/fdridge/randsketch"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // stored is rows in memory with weights and two targets, read ahead in blocks;
@@ -104,14 +106,14 @@ func pipeline(t testing.TB, be engine.Backend, s *stored) string {
 	cfg := ridge.SummaryConfig{Size: s.d / 4, Intercept: true, Backend: be}
 	sum := must(ridge.Summarize(ctx, src, cfg, nil))(t)
 	b.Write(must(sum.MarshalBinary())(t))
-	gammas := sum.Grid(2)
+	gammas := choose.Grid(sum, 2)
 	fmt.Fprintln(&b, scaling, said(must(sum.Path(gammas))(t)...))
 	nystrom := must(randsketch.NewNystrom(randsketch.NystromConfig{Rank: s.d / 4, Dim: s.d, Backend: be}))(t)
 	if err := nystrom.AppendSource(ctx, src); err != nil {
 		t.Fatal(err)
 	}
 	for _, opts := range []ridge.SolveOptions{
-		{Method: ridge.CG}, {Method: ridge.Chebyshev}, {Method: ridge.Newton},
+		{Method: ridge.CG}, {Method: ridge.Newton},
 		{Method: ridge.CG, Hessian: must(nystrom.Spectrum())(t)},
 	} {
 		opts.MaxPasses = 8
@@ -121,11 +123,11 @@ func pipeline(t testing.TB, be engine.Backend, s *stored) string {
 		}
 		fmt.Fprintln(&b, said(must(fits, err)(t)...))
 	}
-	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-		fits := must(ridge.Exact(ctx, src, gammas, ridge.ExactOptions{Factor: factor, Intercept: true, Backend: be}))(t)
+	for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
+		fits := must(ridge.SolveExact(ctx, src, gammas, ridge.ExactOptions{Method: factor, Intercept: true, Backend: be}))(t)
 		fmt.Fprintln(&b, said(fits...))
 	}
-	cv := must(ridge.CrossValidate(ctx, src, cfg, ridge.CrossValidation{Folds: 3, Gammas: gammas, Exact: true}))(t)
+	cv := must(choose.CrossValidate(ctx, src, cfg, choose.CrossValidation{Folds: 3, Gammas: gammas, Exact: true}))(t)
 	fmt.Fprintln(&b, cv.Fitted, cv.Ridge)
 	b.Write(must(cv.Summary.MarshalBinary())(t))
 	p := must(sum.Predictor(gammas[0]))(t)
@@ -222,7 +224,7 @@ func TestReaders(t *testing.T) {
 				case 0:
 					out = said(must(sum.Fit(gamma))(t), must(sum.FitFD(gamma))(t))
 				case 1:
-					out = said(must(sum.Path(sum.Grid(4)))(t)...)
+					out = said(must(sum.Path(choose.Grid(sum, 4)))(t)...)
 				case 2:
 					out = must(sum.PredictInterval(gamma, s.x[:s.d]))(t)
 				case 3:
@@ -241,7 +243,7 @@ func TestReaders(t *testing.T) {
 					}
 					out = must(other.MarshalBinary())(t)
 				case 6:
-					out = fmt.Sprint(*must(sum.Plan(ridge.PlanConfig{}))(t), must(sum.PredictedPasses(gamma, 1e-8, ridge.CG))(t))
+					out = fmt.Sprint(*must(plan.New(sum, plan.Config{}))(t), must(plan.PredictedPasses(sum, gamma, 1e-8, ridge.CG))(t))
 				case 7:
 					out = fmt.Sprint(sum.Rows(), sum.BinarySize(), sum.Sketch().Bound(), *must(sum.Sketch().Spectrum())(t))
 				case 8:
@@ -293,15 +295,15 @@ var cancellable = map[string]func(ctx context.Context, src dataset.Source, sum *
 		return f != nil, err
 	},
 	"CrossValidate": func(ctx context.Context, src dataset.Source, _ *ridge.Summary) (bool, error) {
-		r, err := ridge.CrossValidate(ctx, src, ridge.SummaryConfig{Size: 6}, ridge.CrossValidation{Exact: true})
+		r, err := choose.CrossValidate(ctx, src, ridge.SummaryConfig{Size: 6}, choose.CrossValidation{Exact: true})
 		return r != nil, err
 	},
 	"Exact": func(ctx context.Context, src dataset.Source, _ *ridge.Summary) (bool, error) {
-		f, err := ridge.Exact(ctx, src, []float64{1, 2}, ridge.ExactOptions{})
+		f, err := ridge.SolveExact(ctx, src, []float64{1, 2}, ridge.ExactOptions{})
 		return f != nil, err
 	},
 	"Exact QR": func(ctx context.Context, src dataset.Source, _ *ridge.Summary) (bool, error) {
-		f, err := ridge.Exact(ctx, src, []float64{1}, ridge.ExactOptions{Factor: ridge.QR, Intercept: true})
+		f, err := ridge.SolveExact(ctx, src, []float64{1}, ridge.ExactOptions{Method: ridge.QR, Intercept: true})
 		return f != nil, err
 	},
 	"Standardize": func(ctx context.Context, src dataset.Source, _ *ridge.Summary) (bool, error) {
@@ -355,12 +357,12 @@ func TestCancelAfterPass(t *testing.T) {
 	s := newStored(4, 5*storedBlock+9, 20)
 	for name, call := range map[string]func(ctx context.Context, progress func(rows int64)) (result bool, err error){
 		"CrossValidate": func(ctx context.Context, progress func(rows int64)) (bool, error) {
-			cv := ridge.CrossValidation{Progress: func(_ int, rows int64) { progress(rows) }}
-			r, err := ridge.CrossValidate(ctx, s.source(), ridge.SummaryConfig{Size: 6}, cv)
+			cv := choose.CrossValidation{Progress: func(_ int, rows int64) { progress(rows) }}
+			r, err := choose.CrossValidate(ctx, s.source(), ridge.SummaryConfig{Size: 6}, cv)
 			return r != nil, err
 		},
 		"Exact": func(ctx context.Context, progress func(rows int64)) (bool, error) {
-			f, err := ridge.Exact(ctx, s.source(), []float64{1}, ridge.ExactOptions{Progress: progress})
+			f, err := ridge.SolveExact(ctx, s.source(), []float64{1}, ridge.ExactOptions{Progress: progress})
 			return f != nil, err
 		},
 	} {

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/plan"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
@@ -21,8 +22,8 @@ func TestFewFeatures(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
 		src := problem(rand.New(rand.NewPCG(4, 4)), "decaying", 400, 12, 2, 1)
 		gamma := 3.0
-		opts := ridge.Options{Gammas: []float64{gamma}, Method: "one-shot", Intercept: intercept}
-		one := must(ridge.Fit(t.Context(), src, opts))(t)
+		opts := fdridge.Options{Gammas: []float64{gamma}, Method: ridge.OneShot, NoIntercept: !intercept}
+		one := must(fdridge.Fit(t.Context(), src, opts))(t)
 		if !one.Summary.Sketch().Scatter() || one.Summary.Sketch().Bound().Shrinkage != 0 {
 			t.Fatalf("%+v", one.Summary.Sketch().Bound())
 		}
@@ -35,21 +36,21 @@ func TestFewFeatures(t *testing.T) {
 		if d := norm(minus(one.Solutions[0].Targets[0].Coef, exact.Targets[0].Coef)); !(d <= one.Solutions[0].Targets[0].ErrorBound+exact.Targets[0].ErrorBound) {
 			t.Errorf("off by %g", d)
 		}
-		for _, method := range []string{"cg", "galerkin", "newton", "chebyshev"} {
+		for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin, ridge.Newton} {
 			opts.Method = method
-			if r := must(ridge.Fit(t.Context(), src, opts))(t); r.Passes != 2 || r.Status != ridge.Converged {
+			if r := must(fdridge.Fit(t.Context(), src, opts))(t); r.Passes != 2 || r.Status != ridge.Converged {
 				t.Errorf("%s: %d passes, %v", method, r.Passes, r.Status)
 			}
 		}
-		choice := must(ridge.Fit(t.Context(), src, ridge.Options{Method: "galerkin", Intercept: intercept}))(t)
+		choice := must(fdridge.Fit(t.Context(), src, fdridge.Options{Method: ridge.Galerkin, NoIntercept: !intercept}))(t)
 		if choice.Passes != 2 || choice.Choice.Passes != 0 {
-			t.Errorf("γ was chosen in %d passes, %s", choice.Passes, choice.Choice.Spent)
+			t.Errorf("γ was chosen in %d passes, %v", choice.Passes, choice.Choice.Spent)
 		}
-		if unasked := must(ridge.Fit(t.Context(), src, ridge.Options{Intercept: intercept}))(t); unasked.Method != "exact" || unasked.Passes != 1 {
+		if unasked := must(fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: !intercept}))(t); unasked.Method != ridge.Exact || unasked.Passes != 1 {
 			t.Errorf("γ was chosen by %s in %d passes", unasked.Method, unasked.Passes)
 		}
-		if cv := must(ridge.Fit(t.Context(), src, ridge.Options{Intercept: intercept, Folds: 4}))(t); cv.Choice.Passes != 0 || strings.Contains(cv.Choice.Spent, "one pass more") {
-			t.Errorf("cross-validation: %d passes, %s", cv.Passes, cv.Choice.Spent)
+		if cv := must(fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: !intercept, Folds: 4}))(t); cv.Choice.Passes != 0 || len(cv.Choice.Spent) != 0 {
+			t.Errorf("cross-validation: %d passes, %v", cv.Passes, cv.Choice.Spent)
 		}
 	}
 }
@@ -93,7 +94,7 @@ func TestFewFeaturesOld(t *testing.T) {
 func TestPlanKeepsScatter(t *testing.T) {
 	const d = 60
 	sum := summarize(t, waves(t, 300, d, 1), ridge.SummaryConfig{Size: 10})
-	for _, o := range must(sum.Plan(ridge.PlanConfig{Sizes: []int{10, 40}, Gammas: []float64{1}}))(t).Options {
+	for _, o := range must(plan.New(sum, plan.Config{Sizes: []int{10, 40}, Gammas: []float64{1}}))(t).Options {
 		keeps := o.Size == 40
 		if o.Size == 0 {
 			continue

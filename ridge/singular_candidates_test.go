@@ -8,8 +8,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // repeatedRows returns 3·n rows of d features of the given size. The rank is n.
@@ -32,13 +34,13 @@ func repeatedRows(t *testing.T, n, d int, size float64) dataset.Source {
 // of the others alone. Their order is kept.
 func TestSingularCandidates(t *testing.T) {
 	src := repeatedRows(t, 6, 30, 1e7)
-	for _, method := range []string{"", "exact", "tridiagonal", "dual"} {
-		for _, by := range []ridge.Criterion{ridge.ByGCV, ridge.ByLOO} {
+	for _, method := range []ridge.Method{ridge.Auto, ridge.Exact, ridge.Tridiagonal, ridge.Dual} {
+		for _, by := range []choose.Criterion{choose.GCV, choose.LOO} {
 			t.Run(fmt.Sprint(method, " ", by), func(t *testing.T) {
-				opts := ridge.Options{Method: method, Select: by, Intercept: true, Tol: 1e-8, Candidates: []float64{1e7, 1e-5, 1e5, 1e-4, 1e6}}
-				r := must(ridge.Fit(t.Context(), src, opts))(t)
+				opts := fdridge.Options{Method: method, Select: by, Tol: 1e-8, Candidates: []float64{1e7, 1e-5, 1e5, 1e-4, 1e6}}
+				r := must(fdridge.Fit(t.Context(), src, opts))(t)
 				opts.Candidates = []float64{1e7, 1e5, 1e6}
-				alone := must(ridge.Fit(t.Context(), src, opts))(t)
+				alone := must(fdridge.Fit(t.Context(), src, opts))(t)
 				var tried []float64
 				for _, s := range r.Choice.Path {
 					tried = append(tried, s.Gamma)
@@ -49,13 +51,13 @@ func TestSingularCandidates(t *testing.T) {
 				if r.Choice.Gamma() != alone.Choice.Gamma() || r.Choice.Score != alone.Choice.Score || r.Status != alone.Status {
 					t.Errorf("γ = %g of %v, %v; of the others alone %g of %v, %v", r.Choice.Gamma(), r.Choice.Score, r.Status, alone.Choice.Gamma(), alone.Choice.Score, alone.Status)
 				}
-				var read ridge.GammaChoice
+				var read choose.GammaChoice
 				if err := json.Unmarshal(must(json.Marshal(r.Choice))(t), &read); err != nil || !slices.Equal(read.Unknown, r.Choice.Unknown) {
 					t.Errorf("read back: %g, %v", read.Unknown, err)
 				}
 
 				opts.Candidates = []float64{1e-5, 1e-4}
-				_, err := ridge.Fit(t.Context(), src, opts)
+				_, err := fdridge.Fit(t.Context(), src, opts)
 				if singular, ok := errors.AsType[*ridge.SingularError](err); !ok || singular.Gamma != 1e-4 {
 					t.Errorf("all are singular: %v", err)
 				}

@@ -281,8 +281,8 @@ func (s figures) log(t *testing.T) {
 func fitsOf(t *testing.T, src dataset.Source, gamma float64, intercept bool, be engine.Backend) []*ridge.Solution {
 	t.Helper()
 	var out []*ridge.Solution
-	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-		out = append(out, mustExact(t, src, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be}, gamma)...)
+	for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
+		out = append(out, mustExact(t, src, ridge.ExactOptions{Method: factor, Intercept: intercept, Backend: be}, gamma)...)
 	}
 	_, d, _ := src.Dims()
 	sum := summarize(t, src, ridge.SummaryConfig{Size: d / 2, Intercept: intercept, Backend: be, Store: fd.StoreRows})
@@ -313,8 +313,8 @@ func compare(t *testing.T, f *ridge.Solution, s *dataset.Scaling, c sklearnCase,
 			if !(coef <= 1e-8) || !(intercept <= 1e-8) {
 				t.Errorf("%s: coefficients differ by %.2g, the intercept by %.2g from %s", what, coef, intercept, of)
 			}
-			seen.note(f.Method, of+" coefficients", coef)
-			seen.note(f.Method, of+" intercept", intercept)
+			seen.note(f.Method.String(), of+" coefficients", coef)
+			seen.note(f.Method.String(), of+" intercept", intercept)
 		}
 
 		apart := make([]float64, len(s.Scale)) // in the units of the fit
@@ -340,14 +340,14 @@ func compare(t *testing.T, f *ridge.Solution, s *dataset.Scaling, c sklearnCase,
 		if v, f := f.Targets[j].Objective, c.Objective[j]; !(v.Lo <= f+slack && f-slack <= v.Hi) {
 			t.Errorf("%s: the minimum is %v, certified %v", what, f, v)
 		}
-		seen.note(f.Method, "share of the bound", norm(apart)/bound)
+		seen.note(f.Method.String(), "share of the bound", norm(apart)/bound)
 		certified := "certified as read"
 		if c.Standardise {
 			certified = "certified when standardised"
 		}
 		relative := f.Targets[j].RelativeErrorBound
-		seen.note(f.Method, certified, relative)
-		if c.Standardise && f.Method == ridge.CG.String() && !(relative <= 1e-8) {
+		seen.note(f.Method.String(), certified, relative)
+		if c.Standardise && f.Method == ridge.CG && !(relative <= 1e-8) {
 			t.Errorf("%s: certified to %.2g only", what, relative)
 		}
 	}
@@ -375,11 +375,11 @@ func TestSklearnRidgeCV(t *testing.T) {
 			}
 			src, _ := prepare(t, data.source(t, 1, false), c.Standardise)
 			want := c.Alphas[floats.MinIdx(c.GCV)]
-			for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
+			for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 				what := fmt.Sprintf("intercept=%v,standardise=%v, %v", c.Intercept, c.Standardise, factor)
 				var mid []float64
 				widest := 0.0
-				for i, f := range mustExact(t, src, ridge.ExactOptions{Factor: factor, Intercept: c.Intercept}, c.Alphas...) {
+				for i, f := range mustExact(t, src, ridge.ExactOptions{Method: factor, Intercept: c.Intercept}, c.Alphas...) {
 					v := f.Targets[0].GCV
 					if !(v.Lo <= c.GCV[i] && c.GCV[i] <= v.Hi) {
 						t.Errorf("%s: GCV at %g is %v, certified %v", what, f.Gamma, c.GCV[i], v)

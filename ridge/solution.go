@@ -10,107 +10,69 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Certificate bounds how far the solution for one target is from the exact one. All
-// bounds hold for the x* of exact arithmetic on the data that were read.
-//
-// A bound of zero promises that there is no error at all. In a [Target] made by hand, what is
-// not known is +Inf or the interval from -Inf to +Inf. Only what a [Predictor] does not look at
-// may be left out: it looks at ErrorBound, EnergyBound, InterceptBound and Objective, and where
-// TSS is zero takes the computed one for exact.
-//
-// Round-off is included. What it may do is proved, from the longest chain of additions
-// that an entry goes through, for everything that is summed over rows: AᵀY, ‖Y‖²,
-// gradients, residuals, means, what centring moves, Cholesky, QR, and for products over the
-// features. Eigenproblems and reductions to tridiagonal form are measured when they are
-// made, by products with proved bounds (docs/math.md §14).
-type Certificate struct {
-	ErrorBound         float64 // on ‖x̂ − x*‖₂
-	RelativeErrorBound float64 // on ‖x̂ − x*‖₂/‖x*‖₂
-	// EnergyBound is one on ‖H^{½}(x̂ − x*)‖₂, half of whose square f(x̂) is above f*, at
-	// most. Predictions for a row a are off by no more than √(aᵀH⁻¹a) times it.
-	EnergyBound float64
-	// InterceptBound is one on how far the intercept is from that of the exact solution;
-	// zero where none was fitted.
-	InterceptBound float64
-	// Objective brackets f* = ½‖Ax* − b‖² + γ/2·‖x*‖².
-	Objective Interval
-	// TSS brackets ‖b‖²; of the centred target where an intercept was fitted.
-	TSS Interval
-	// RSS brackets ‖Ax̂ − b‖² of the x̂ at hand.
-	RSS Interval
-	// GCV brackets n·RSS(x*)/(n − df)² at the exact solution, df the effective
-	// dimension, plus one where an intercept was fitted.
-	GCV Interval
-}
-
-// A Solution is the ridge solution for one γ, and what is known about it.
-type Solution struct {
-	Gamma   float64
-	Targets []Target // in the order of the source's, one at least
+// An Outcome is what ran for one γ, and what is known of that γ. [Target] has what is known of a target.
+type Outcome struct {
+	Gamma      float64 `json:"gamma"`
+	Method     Method  `json:"method"`  // what ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr", "tridiagonal", "dual", "dual-cg"
+	Status     Status  `json:"status"`  // why it stopped: for the last target that was not certified to the tolerance, if any
+	Backend    string  `json:"backend"` // what it ran on
+	Rows       int64   `json:"n"`       // n; 0 unknown
+	Passes     int     `json:"passes"`  // reads of the data it rests on
+	Iterations int     `json:"iterations"`
 
 	// Shrinkage is η, the bound on ‖AᵀA − BᵀB‖₂ of the sketch used, round-off
 	// included; 0 for an exact method.
-	Shrinkage float64
+	Shrinkage float64 `json:"shrinkage" null:"+Inf"`
 	// Contraction is q with ‖x̂ − x*‖ ≤ q‖x*‖ for the one-shot solution, but for the
 	// rounding of x̂, which RelativeErrorBound includes: η/γ for FD, ρ/(γ+ρ) for RFD. It is
 	// also the factor by which each Newton refinement shrinks the error. With a Hessian of
 	// another kind it is max(1 − lo, hi − 1) of its Range. 0 for an exact method.
-	Contraction float64
+	Contraction float64 `json:"contraction" null:"+Inf"`
 	// EffectiveDimension brackets tr(H⁻¹K). Of [DualCG] it is hardly known: no more than the rank, and
 	// than ‖A‖²_F/γ. [Dual] has it.
-	EffectiveDimension Interval
+	EffectiveDimension Interval `json:"effective_dimension"`
+}
 
-	Method     string // what ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr", "tridiagonal", "dual", "dual-cg"
-	Backend    string // what it ran on
-	Rows       int64  // n; 0 unknown
-	Passes     int    // reads of the data it rests on
-	Iterations int
-	Status     Status // why it stopped: for the last target that was not certified to the tolerance, if any
-
+// A Solution is the ridge solution for one γ.
+type Solution struct {
+	Outcome
 	// Penalty is what the columns were penalised by, beyond γ; nil where all by 1.
-	Penalty []float64
+	Penalty []float64 `json:"penalty,omitempty"`
+	Targets []Target  `json:"targets"` // in the order of the source's, one at least
 }
 
 // A Target is the solution for one target.
 type Target struct {
-	Coef []float64 // x̂, length d
+	Coef []float64 `json:"coef"` // x̂, length d
 	// Intercept is ȳ − x̂ᵀx̄, of the weights before their last rounding where a gradient was
 	// measured with twice the digits; zero where none was fitted, NaN where it is unknown.
-	Intercept float64
-	// ComputedTSS is ‖b‖² as computed, of the centred target where an intercept was
-	// fitted; NaN where it is unknown.
-	ComputedTSS float64
-	// GradientNorm is ‖Aᵀ(Ax̂ − b) + γx̂‖₂ as computed in the last pass, before the last
-	// rounding of x̂ where it was refined beyond that of plain gradients; NaN for a method that
-	// made no pass at x̂.
-	GradientNorm float64
+	Intercept float64 `json:"intercept" null:"NaN"`
 	// Scaled is ẑ, the weights of columns that are divided by √pⱼ, where the solution has a
 	// Penalty p, else nil. It is what the Certificate is about, as are GradientNorm and all
 	// norms in it, ‖ẑ‖² being Σ pⱼx̂ⱼ²; Coef is x̂ⱼ = ẑⱼ/√pⱼ, rounded once more.
-	Scaled []float64
+	Scaled []float64 `json:"scaled_coef,omitempty"`
+	// ComputedTSS is ‖b‖² as computed, of the centred target where an intercept was
+	// fitted; NaN where it is unknown.
+	ComputedTSS float64 `json:"computed_tss" null:"NaN"`
+	// GradientNorm is ‖Aᵀ(Ax̂ − b) + γx̂‖₂ as computed in the last pass, before the last
+	// rounding of x̂ where it was refined beyond that of plain gradients; NaN for a method that
+	// made no pass at x̂.
+	GradientNorm float64 `json:"gradient_norm" null:"NaN"`
 
-	Certificate
+	Certificate `json:"certificate"`
 }
 
 // newSolution is one at γ, without its targets.
-func (s *Summary) newSolution(gamma float64, method string, k *certify.Known) *Solution {
-	return &Solution{
-		Gamma: gamma, Targets: make([]Target, 0, s.cfg.Targets),
-		Shrinkage: k.Bound().FD(), EffectiveDimension: Interval(k.At(gamma).EffectiveDimension()),
+func (s *Summary) newSolution(gamma float64, method Method, k *certify.Known) *Solution {
+	return &Solution{Targets: make([]Target, 0, s.cfg.Targets), Outcome: Outcome{
+		Gamma: gamma, Shrinkage: k.Bound().FD(), EffectiveDimension: Interval(k.At(gamma).EffectiveDimension()),
 		Method: method, Backend: s.cfg.Backend.Name(), Rows: s.Rows(),
-	}
+	}}
 }
 
 // newTarget is the solution x of one target, which it keeps, with its bounds.
 func newTarget(x []float64, tss float64, w certify.Weights) Target {
 	return Target{Coef: x, Intercept: w.Intercept.Value, ComputedTSS: tss, GradientNorm: math.NaN(), Certificate: newCertificate(w)}
-}
-
-func newCertificate(w certify.Weights) Certificate {
-	return Certificate{
-		ErrorBound: w.Error, RelativeErrorBound: w.Relative, EnergyBound: w.Energy, InterceptBound: w.Intercept.Error,
-		Objective: Interval(w.Objective), TSS: Interval(w.TSS), RSS: Interval(w.RSS), GCV: Interval(w.GCV),
-	}
 }
 
 // R2 brackets the coefficient of determination 1 − RSS/TSS on the data of the fit; NaN
@@ -163,4 +125,23 @@ func (s *Solution) Coef() *mat.Dense {
 		copy(out.RawRowView(j), s.Targets[j].Coef)
 	}
 	return out
+}
+
+// Proves reports whether something is proved of the weights of every target, see [Target.Proves].
+func (s *Solution) Proves() bool {
+	for j := range s.Targets {
+		if !s.Targets[j].Proves() {
+			return false
+		}
+	}
+	return true
+}
+
+// WorstError returns the largest relative error bound of the targets.
+func (s *Solution) WorstError() float64 {
+	worst := 0.0
+	for j := range s.Targets {
+		worst = math.Max(worst, s.Targets[j].RelativeErrorBound)
+	}
+	return worst
 }

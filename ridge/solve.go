@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/resolvent"
@@ -19,29 +18,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Method is an iteration that refines the one-shot solution.
-type Method int
-
-const (
-	// CG is preconditioned conjugate gradients, which never diverge: a product a pass
-	// for each γ and target, and a few vectors of length d each. The default.
-	CG Method = iota
-	// Chebyshev needs no inner products, only the bounds on the spectrum of
-	// Ĥ⁻¹H that the sketch proves.
-	Chebyshev
-	// Newton is the paper's Algorithm 1 (iFDRR, iRFDRR), x ← x − Ĥ⁻¹g.
-	Newton
-	// Galerkin solves for all γ and targets in one subspace, which grows with every
-	// pass by up to 32 vectors: fewer passes than CG's, a half to a tenth of them where
-	// the spectrum falls, and for many γ fewer products. It keeps up to 12 vectors of
-	// length d for each one of the sketch and each γ and target, and goes on as CG when
-	// that is not enough. If the summary holds AᵀA itself, Galerkin runs as CG from the start.
-	Galerkin
-)
-
 // SolveOptions says how to refine; its zero value is the documented default.
 type SolveOptions struct {
-	Method Method
+	Method Method // CG (the default), Galerkin or Newton
 	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to be certified for every γ and
 	// target. Default 1e-8. Where the round-off of plain gradients allows no such
 	// certificate, one is measured with twice the digits: down to the rounding of the weights
@@ -120,10 +99,13 @@ func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64,
 func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) ([]*Solution, error) {
 	ctx = background.IfNil(ctx)
 	if opts.Tol == 0 {
-		opts.Tol = defaultTol
+		opts.Tol = DefaultTol
 	}
 	if opts.MaxPasses == 0 {
-		opts.MaxPasses = defaultPasses
+		opts.MaxPasses = DefaultMaxPasses
+	}
+	if opts.Method == Auto {
+		opts.Method = CG
 	}
 	if err := checkSolve(src, sum, gammas, opts); err != nil {
 		return nil, err
@@ -143,10 +125,10 @@ func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 // solution but for round-off, and a subspace holds little but the round-off of Ĥ, which a γ below
 // eps·‖K‖ magnifies until the iteration diverges.
 func (s *Summary) kind(opts *SolveOptions) krylov.Kind {
-	if opts.Method == Galerkin && opts.Hessian == nil && s.lostNothing() {
+	if opts.Method == Galerkin && opts.Hessian == nil && s.HoldsGram() {
 		return krylov.CG
 	}
-	return opts.Method.iteration().kind
+	return methods[opts.Method].krylov
 }
 
 func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) error {
@@ -157,8 +139,8 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 		return errUnmade
 	case !(opts.Tol > 0) || opts.MaxPasses < 0:
 		return badinput.Errorf("ridge: Tol is %v and MaxPasses %d, both must be positive", opts.Tol, opts.MaxPasses)
-	case opts.Method.iteration() == nil:
-		return badinput.Errorf("ridge: unknown method %v", opts.Method)
+	case !opts.Method.Iterates():
+		return badinput.Errorf("ridge: %v makes no passes that refine", opts.Method)
 	case opts.Hessian != nil && opts.PlainFD:
 		return badinput.Errorf("ridge: PlainFD chooses between the sketch's own Hessians, but another one is given")
 	case sum.Rows() == 0:
@@ -198,7 +180,7 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	if opts.Reducer != nil {
 		workers = opts.Reducer.Size()
 	}
-	k, err := sum.known(opts.Method.String(), workers, gammas...)
+	k, err := sum.Known(opts.Method.String(), workers, gammas...)
 	if err != nil {
 		return krylov.Problem{}, err
 	}
@@ -206,9 +188,9 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	if err != nil {
 		return krylov.Problem{}, err
 	}
-	r := gram.Rows{Source: src, Count: sum.Rows(), Weight: all.stage.Weight.Value()}
+	r := gram.Rows{Source: src, Count: sum.Rows(), Weight: all.Stage.Weight.Value()}
 	if sum.cfg.Intercept {
-		r.Mean = all.stage.Means()
+		r.Mean = all.Stage.Means()
 	}
 	operator, err := gram.New(r, sum.cfg.Backend, opts.Journal, opts.Reducer)
 	if err != nil {
@@ -243,7 +225,7 @@ func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.
 	out := make([]*Solution, len(gammas))
 	failed := Converged
 	for i, gamma := range gammas {
-		f := s.newSolution(gamma, opts.Method.String(), found.Known)
+		f := s.newSolution(gamma, opts.Method, found.Known)
 		f.Contraction = opts.contraction(found.Known, gamma)
 		stopped := make([]Status, t) // each target
 		for j, sys := range found.Systems[i*t : (i+1)*t] {
@@ -258,9 +240,9 @@ func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.
 			return nil, err
 		}
 		for _, status := range stopped {
-			f.Status = f.Status.worse(status)
+			f.Status = f.Status.Worse(status)
 		}
-		failed = failed.worse(f.Status)
+		failed = failed.Worse(f.Status)
 		f.Iterations = f.Passes - 1
 		out[i] = f
 	}
@@ -323,30 +305,4 @@ func (h *givenHessian) Solve(ctx context.Context, gammas []float64, g *resolvent
 	n := len(gammas) * h.dim
 	h.Hessian.Solve(len(gammas), gammas, g.G[:n], g.Off[:n])
 	return nil
-}
-
-// PredictedPasses returns how many reads of the data after the summary's a
-// method needs at most, in exact arithmetic, until the error in the norm of H
-// has shrunk by tol: from the proved bounds on Ĥ⁻¹H alone, before the first one.
-// 0 says that the method need not converge. For Galerkin it is what it is for CG: while there
-// is room, its subspace has all of CG's directions but those too close to others.
-func (s *Summary) PredictedPasses(gamma, tol float64, m Method) (int, error) {
-	it := m.iteration()
-	if it == nil {
-		return 0, fmt.Errorf("ridge: unknown method %v", m)
-	}
-	if err := checkGamma(gamma, m.String()); err != nil {
-		return 0, err
-	}
-	spec, err := s.spectrum()
-	if err != nil {
-		return 0, err
-	}
-	lo, hi := s.rangeOf(spec, gamma, true)
-	return passesWithin(lo, hi, tol, it.rate), nil
-}
-
-// rangeOf is the range of the spectrum of Ĥ⁻¹H that is proved, of RFD or FD.
-func (s *Summary) rangeOf(spec *fd.Spectrum, gamma float64, robust bool) (lo, hi float64) {
-	return krylov.NewSketch(spec.Bound, &resolvent.Eigen{Dim: spec.Dim, Values: spec.Sigma2, V: spec.V}, robust, s.cfg.Backend).Range(gamma)
 }

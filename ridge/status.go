@@ -102,9 +102,9 @@ func (s *Status) UnmarshalText(text []byte) error {
 	return badinput.Errorf("ridge: %q is no status", text)
 }
 
-// worse is the status of several of which one is s and another t: the last that did not do what
-// was asked, else the last that is not what comes of success.
-func (s Status) worse(t Status) Status {
+// Worse returns the status of two solutions with status s and t: the last that missed what was asked, otherwise the last that is not plain
+// success.
+func (s Status) Worse(t Status) Status {
 	if t.Err() != nil || s.Err() == nil && (s == NotTerminated || t == ZeroSolution) {
 		return t
 	}

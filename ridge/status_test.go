@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
@@ -87,10 +88,10 @@ func TestStatusOfMethods(t *testing.T) {
 func TestShortOfSeveral(t *testing.T) {
 	x := []float64{1. / 3, 0, 1. / 3, 0, 0, 1}
 	src := must(dataset.FromDense(3, 2, 2, x, []float64{1, 0.1, 2, -0.1, 3, 0}))(t) // the second is zero, to round-off
-	for _, opts := range []ridge.Options{
-		{Method: "newton", Size: 1, Store: fd.StoreRows, MaxPasses: 1, Gammas: []float64{0.1, 1e9}}, {Method: "cholesky", Tol: 1e-40, Gammas: []float64{0.1, 1e9}}, {Method: "qr", Tol: 1e-40, Gammas: []float64{0.1, 1e9}},
+	for _, opts := range []fdridge.Options{
+		{NoIntercept: true, Method: ridge.Newton, Size: 1, Summarize: storing(fd.StoreRows), MaxPasses: 1, Gammas: []float64{0.1, 1e9}}, {NoIntercept: true, Method: ridge.Cholesky, Tol: 1e-40, Gammas: []float64{0.1, 1e9}}, {NoIntercept: true, Method: ridge.QR, Tol: 1e-40, Gammas: []float64{0.1, 1e9}},
 	} {
-		res, err := ridge.Fit(t.Context(), src, opts)
+		res, err := fdridge.Fit(t.Context(), src, opts)
 		if short, ok := errors.AsType[*ridge.NotConvergedError](err); !ok || res == nil || res.Status.Err() == nil || short.Status != res.Status || res.Solutions[0].Status.Err() == nil {
 			t.Fatalf("%s: %v, %+v", opts.Method, err, res)
 		}
@@ -98,22 +99,22 @@ func TestShortOfSeveral(t *testing.T) {
 			continue
 		}
 		opts.Tol = 1e-12
-		if res, err = ridge.Fit(t.Context(), src, opts); err != nil || res.Status.Err() != nil || res.Solutions[0].Status.Err() != nil {
+		if res, err = fdridge.Fit(t.Context(), src, opts); err != nil || res.Status.Err() != nil || res.Solutions[0].Status.Err() != nil {
 			t.Errorf("%s to 1e-12: %v", opts.Method, err)
 		}
 		opts.Tol = 0
-		if res, err = ridge.Fit(t.Context(), src, opts); err != nil || res.Status != ridge.Factorized {
-			t.Errorf("%s to no tolerance: %v, %v", opts.Method, err, res.Status)
+		if res, err = fdridge.Fit(t.Context(), src, opts); err != nil || res.Status != ridge.ZeroSolution {
+			t.Errorf("%s to the default tolerance: %v, %v", opts.Method, err, res.Status)
 		}
 	}
-	fits, err := ridge.Exact(t.Context(), src, []float64{0.1}, ridge.ExactOptions{Tol: 1e-40})
+	fits, err := ridge.SolveExact(t.Context(), src, []float64{0.1}, ridge.ExactOptions{Tol: 1e-40})
 	if err != nil || fits[0].Status != ridge.RoundOff {
 		t.Errorf("Exact: %v, %v", err, fits)
 	}
 	zero := must(dataset.FromDense(3, 2, 1, x, make([]float64, 3)))(t)
 	near := must(dataset.FromDense(3, 2, 1, x, []float64{0.1, -0.1, 0}))(t)
 	for name, src := range map[string]dataset.Source{"zero": zero, "zero to round-off": near} {
-		fits, err := ridge.Exact(t.Context(), src, []float64{1}, ridge.ExactOptions{Tol: 1e-8})
+		fits, err := ridge.SolveExact(t.Context(), src, []float64{1}, ridge.ExactOptions{Tol: 1e-8})
 		if err != nil || fits[0].Status.Err() != nil {
 			t.Errorf("%s: %v, %v", name, err, fits[0].Status)
 		}
@@ -129,9 +130,9 @@ func TestWrongIsNotZero(t *testing.T) {
 		100000000.07154186, 4.1671150957635348, 100000004.23865695,
 	}
 	src := must(dataset.FromDense(3, 3, 1, x, []float64{0.77535633598498854, -0.22519476277274325, -0.92567828439096256}))(t)
-	for _, method := range []string{"dual", "exact", "cholesky", "tridiagonal", "qr"} {
+	for _, method := range []ridge.Method{ridge.Dual, ridge.Exact, ridge.Cholesky, ridge.Tridiagonal, ridge.QR} {
 		for _, gamma := range []float64{1.1888833589937913e-19, 6.291983175097129e-16, 1e-14} {
-			res, err := ridge.Fit(t.Context(), src, ridge.Options{Method: method, Intercept: true, Tol: 1e-15, Gammas: []float64{gamma, 1, 2, 3}})
+			res, err := fdridge.Fit(t.Context(), src, fdridge.Options{Method: method, Tol: 1e-15, Gammas: []float64{gamma, 1, 2, 3}})
 			if errors.Is(err, ridge.ErrInput) { // singular
 				continue
 			}
@@ -147,8 +148,8 @@ func TestWrongIsNotZero(t *testing.T) {
 func TestCertifiedBefore(t *testing.T) {
 	src := must(dataset.FromDense(6, 1, 2, []float64{1, 2, 4, 7, 11, 13}, []float64{3, 1, 3, 2, 3, 2, 3, 5, 3, 1, 3, 9}))(t)
 	for _, m := range methods {
-		opts := ridge.Options{Method: m.String(), Intercept: true, MaxPasses: 1, Gammas: []float64{1}}
-		res, err := ridge.Fit(t.Context(), src, opts)
+		opts := fdridge.Options{Method: m, MaxPasses: 1, Gammas: []float64{1}}
+		res, err := fdridge.Fit(t.Context(), src, opts)
 		if res == nil {
 			t.Fatalf("%v: %v", m, err)
 		}

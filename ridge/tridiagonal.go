@@ -53,7 +53,7 @@ func (e *primal) served(system *direct.System, gamma float64, found *certify.Fac
 	rows := system.Evidence()
 	if found != nil && !e.short(gamma) && rows.Serves(found) {
 		f := e.solution(rows, found, Tridiagonal)
-		if e.opts.Tol > 0 || !rows.MayGain(found) || f.certifiedTo(defaultTol) {
+		if e.opts.Tol > 0 || !rows.MayGain(found) || f.certifiedTo(DefaultTol) {
 			return f, nil
 		}
 	}
@@ -74,7 +74,7 @@ func (s *Solution) certifiedTo(tol float64) bool {
 func (e *primal) steps(open []correction, found []*gram.Measurement, at []certify.Corrected) {
 	var gammas, gradients []float64
 	for i, c := range open {
-		if c.fit.Method == Tridiagonal.String() {
+		if c.fit.Method == Tridiagonal {
 			gammas, gradients = append(gammas, c.fit.Gamma), append(gradients, found[i].Gradient...)
 		}
 	}
@@ -83,7 +83,7 @@ func (e *primal) steps(open []correction, found []*gram.Measurement, at []certif
 	}
 	step, left := e.reduction.Correct(gammas, gradients)
 	for i, c := range open {
-		if c.fit.Method == Tridiagonal.String() {
+		if c.fit.Method == Tridiagonal {
 			at[i].Gradient, at[i].Step, at[i].Left = found[i].Gradient, step[:e.d:e.d], left[:e.d:e.d]
 			step, left = step[e.d:], left[e.d:]
 		}

@@ -9,10 +9,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/plan"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
@@ -25,7 +28,7 @@ var manyGammas = []float64{1e-30, 1e-14, 1e-9, 1e-5, 1e-2, 1, 30, 1e4, 1e9, 1e20
 func TestTridiagonal(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		r := rand.New(rand.NewPCG(6, 28))
-		ran := map[string]int{}
+		ran := map[ridge.Method]int{}
 		for _, kind := range kinds {
 			for i, shape := range [][3]int{{40, 6, 2}, {5, 9, 1}, {3, 1, 1}, {1, 4, 1}, {300, 17, 1}} {
 				s := problem(r, kind, shape[0], shape[1], shape[2], 0.1)
@@ -33,19 +36,19 @@ func TestTridiagonal(t *testing.T) {
 				if r.IntN(2) == 0 {
 					s.w = drawWeights(r, shape[0])
 				}
-				opts := ridge.ExactOptions{Factor: ridge.Tridiagonal, Intercept: r.IntN(2) == 0, Backend: be}
+				opts := ridge.ExactOptions{Method: ridge.Tridiagonal, Intercept: r.IntN(2) == 0, Backend: be}
 				name := fmt.Sprintf("%s %v, intercept %v, weights %v", kind, shape, opts.Intercept, s.w != nil)
 				p := refbig.New(s.x, s.y, s.w, opts.Intercept)
 				for _, tol := range []float64{0, 1e-13} {
 					opts.Tol = tol
-					fits, err := ridge.Exact(t.Context(), s, manyGammas, opts)
+					fits, err := ridge.SolveExact(t.Context(), s, manyGammas, opts)
 					gammas := manyGammas
 					if err != nil { // what Cholesky refuses
 						gammas = manyGammas[2:]
 						fits = mustExact(t, s, opts, gammas...)
 					}
 					alone := opts
-					alone.Factor = ridge.Cholesky
+					alone.Method = ridge.Cholesky
 					each := mustExact(t, s, alone, gammas...)
 					for i, f := range fits {
 						ran[f.Method]++
@@ -62,7 +65,7 @@ func TestTridiagonal(t *testing.T) {
 			}
 		}
 		t.Logf("ran: %v", ran)
-		if ran["tridiagonal"] < 300 || ran["cholesky"] < 20 {
+		if ran[ridge.Tridiagonal] < 300 || ran[ridge.Cholesky] < 20 {
 			t.Errorf("ran: %v", ran)
 		}
 	})
@@ -91,14 +94,14 @@ func compareCertificates(t *testing.T, name string, got, want *ridge.Solution, t
 func TestTridiagonalUseful(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 500, 40, 2, 1)
 	gammas := []float64{1e-6, 1e-3, 1, 1e3, 1e6}
-	for _, f := range mustExact(t, s, ridge.ExactOptions{Factor: ridge.Tridiagonal}, gammas...) {
+	for _, f := range mustExact(t, s, ridge.ExactOptions{Method: ridge.Tridiagonal}, gammas...) {
 		df := f.EffectiveDimension
-		if f.Method != "tridiagonal" || f.Passes != 1 || f.Status != ridge.Factorized || !(f.Targets[1].RelativeErrorBound <= 1e-10) || !(df.Hi-df.Lo <= 1e-9*df.Hi) {
+		if f.Method != ridge.Tridiagonal || f.Passes != 1 || f.Status != ridge.Factorized || !(f.Targets[1].RelativeErrorBound <= 1e-10) || !(df.Hi-df.Lo <= 1e-9*df.Hi) {
 			t.Errorf("γ = %g: %s, %d passes, %v, certified to %g, effective dimension %v", f.Gamma, f.Method, f.Passes, f.Status, f.Targets[1].RelativeErrorBound, df)
 		}
 	}
-	for _, f := range mustExact(t, s, ridge.ExactOptions{Factor: ridge.Tridiagonal, Tol: 2e-16}, gammas...) {
-		if f.Method != "tridiagonal" || f.Passes != 2 || f.Status != ridge.Factorized || !(f.Targets[1].RelativeErrorBound <= 2e-16) {
+	for _, f := range mustExact(t, s, ridge.ExactOptions{Method: ridge.Tridiagonal, Tol: 2e-16}, gammas...) {
+		if f.Method != ridge.Tridiagonal || f.Passes != 2 || f.Status != ridge.Factorized || !(f.Targets[1].RelativeErrorBound <= 2e-16) {
 			t.Errorf("γ = %g: %s, %d passes, %v, certified to %g", f.Gamma, f.Method, f.Passes, f.Status, f.Targets[1].RelativeErrorBound)
 		}
 	}
@@ -115,7 +118,7 @@ func TestTridiagonalThreads(t *testing.T) {
 	var want []*ridge.Solution
 	for _, threads := range []int{1, 2, 3, 8} {
 		runtime.GOMAXPROCS(threads)
-		got := mustExact(t, s, ridge.ExactOptions{Factor: ridge.Tridiagonal, Tol: 1e-15}, 1, 100)
+		got := mustExact(t, s, ridge.ExactOptions{Method: ridge.Tridiagonal, Tol: 1e-15}, 1, 100)
 		if want == nil {
 			want = got
 		}
@@ -131,35 +134,35 @@ func TestTridiagonalThreads(t *testing.T) {
 func TestFitReduces(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 100, 12, 1, 1)
 	for _, c := range []struct {
-		method, ran string
+		method, ran ridge.Method
 		gammas      []float64
 	}{
-		{"exact", "cholesky", []float64{1, 2, 3}},
-		{"exact", "tridiagonal", []float64{1, 2, 3, 4}},
-		{"exact", "qr", []float64{1, 2, 3, 0}},
-		{"cholesky", "cholesky", []float64{1, 2, 3, 4, 5}},
-		{"tridiagonal", "tridiagonal", []float64{1}},
-		{"", "tridiagonal", []float64{1, 2, 3, 4}},
+		{ridge.Exact, ridge.Cholesky, []float64{1, 2, 3}},
+		{ridge.Exact, ridge.Tridiagonal, []float64{1, 2, 3, 4}},
+		{ridge.Exact, ridge.QR, []float64{1, 2, 3, 0}},
+		{ridge.Cholesky, ridge.Cholesky, []float64{1, 2, 3, 4, 5}},
+		{ridge.Tridiagonal, ridge.Tridiagonal, []float64{1}},
+		{ridge.Auto, ridge.Tridiagonal, []float64{1, 2, 3, 4}},
 	} {
-		r := must(ridge.Fit(t.Context(), s, ridge.Options{Method: c.method, Gammas: c.gammas}))(t)
+		r := must(fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: c.method, Gammas: c.gammas}))(t)
 		want := c.method
-		if want == "" {
-			want = "exact"
+		if want == ridge.Auto {
+			want = ridge.Exact
 		}
 		if r.Method != want || len(r.Solutions) != len(c.gammas) || r.Solutions[0].Method != c.ran {
-			t.Errorf("%q at %v: %s, of which %s", c.method, c.gammas, r.Method, r.Solutions[0].Method)
+			t.Errorf("%v at %v: %s, of which %s", c.method, c.gammas, r.Method, r.Solutions[0].Method)
 		}
 	}
 	// Two equal features at γ below round-off: neither T nor Cholesky does, and QR reads once more.
 	for _, x := range s.x {
 		x[3] = x[2]
 	}
-	r, err := ridge.Fit(t.Context(), s, ridge.Options{Method: "exact", Gammas: []float64{1e-40, 2, 3, 4}})
+	r, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Gammas: []float64{1e-40, 2, 3, 4}})
 	if proved := r.Solutions[0].Targets[0].Proves(); errors.Is(err, ridge.ErrRoundOff) == proved || proved != (err == nil) {
 		t.Errorf("something is proved: %v, %v", proved, err)
 	}
-	if got := r.Solutions[0].Method; len(r.Tried) == 1 && (r.Tried[0].Method != "tridiagonal" || got != "qr") || len(r.Tried) == 0 && got != "cholesky" {
-		t.Errorf("%s after %v", got, r.Tried)
+	if got, left := r.Solutions[0].Method, givenUp(r); len(left) == 1 && (left[0].Method != ridge.Tridiagonal || got != ridge.QR) || len(left) == 0 && got != ridge.Cholesky {
+		t.Errorf("%s after %v", got, left)
 	}
 	p := refbig.New(s.x, s.y, nil, false)
 	for _, f := range r.Solutions {
@@ -172,7 +175,7 @@ func TestReductionCost(t *testing.T) {
 	src := fourier(t, 1000, 96)
 	sum := summarize(t, src, ridge.SummaryConfig{Size: 8})
 	seconds := func(k int) float64 {
-		p := must(sum.Plan(ridge.PlanConfig{Rows: 10000, Sizes: []int{8}, Gammas: sum.Grid(k)}))(t)
+		p := must(plan.New(sum, plan.Config{Rows: 10000, Sizes: []int{8}, Gammas: choose.Grid(sum, k)}))(t)
 		return p.Options[0].Seconds
 	}
 	one, three, four, fifty := seconds(1), seconds(3), seconds(4), seconds(50)
@@ -187,18 +190,18 @@ func TestExactChoice(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
 		s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 200, 12, 2, 30)
 		p := refbig.New(s.x, s.y, nil, intercept)
-		want := must(ridge.Fit(t.Context(), s, ridge.Options{Method: "cg", Intercept: intercept, Size: 12}))(t)
-		for _, method := range []string{"exact", "tridiagonal"} {
+		want := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: ridge.CG, NoIntercept: !intercept, Size: 12}))(t)
+		for _, method := range []ridge.Method{ridge.Exact, ridge.Tridiagonal} {
 			for _, tol := range []float64{0, 2e-16} {
-				r := must(ridge.Fit(t.Context(), s, ridge.Options{Method: method, Intercept: intercept, Tol: tol}))(t)
+				r := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: method, NoIntercept: !intercept, Tol: tol}))(t)
 				f, passes := r.Solutions[0], 1
 				if tol > 0 {
 					passes = 2
 				}
-				if r.Choice.Index != want.Choice.Index || !r.Choice.Certain || !r.Choice.Whole || r.Choice.By != ridge.ByGCV || math.Abs(r.Choice.Gamma()/want.Choice.Gamma()-1) > 1e-12 {
+				if r.Choice.Index != want.Choice.Index || !r.Choice.Certain || !r.Choice.Whole || r.Choice.By != choose.GCV || math.Abs(r.Choice.Gamma()/want.Choice.Gamma()-1) > 1e-12 {
 					t.Errorf("%s chooses %v of %d, cg %v", method, r.Choice.Gamma(), len(r.Choice.Path), want.Choice.Gamma())
 				}
-				if len(r.Solutions) != 1 || f.Gamma != r.Choice.Gamma() || f.Method != "tridiagonal" || r.Passes != passes || f.Passes != passes || r.Summary != nil || r.Status != ridge.Factorized {
+				if len(r.Solutions) != 1 || f.Gamma != r.Choice.Gamma() || f.Method != ridge.Tridiagonal || r.Passes != passes || f.Passes != passes || r.Summary != nil || r.Status != ridge.Factorized {
 					t.Errorf("%s, tol = %g: %d passes, %v: %+v", method, tol, r.Passes, r.Status, f)
 				}
 				if tol > 0 && !(f.Targets[1].RelativeErrorBound <= tol) {
@@ -214,17 +217,23 @@ func TestExactChoice(t *testing.T) {
 				}
 			}
 		}
-		r := must(ridge.Fit(t.Context(), s, ridge.Options{Method: "exact", Candidates: []float64{5, 1, 0}, Intercept: intercept}))(t)
-		if len(r.Choice.Path) != 3 || r.Choice.Path[2].Gamma != 0 || r.Choice.Path[2].Method != "tridiagonal" {
+		for _, method := range []ridge.Method{ridge.Cholesky, ridge.QR} { // which factor once for each γ
+			r := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: method, NoIntercept: !intercept}))(t)
+			if r.Choice.Index != want.Choice.Index || r.Passes != 1 || r.Best().Method != method {
+				t.Errorf("%s chooses %v, cg %v, in %d passes", method, r.Choice.Gamma(), want.Choice.Gamma(), r.Passes)
+			}
+		}
+		r := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: ridge.Exact, Candidates: []float64{5, 1, 0}, NoIntercept: !intercept}))(t)
+		if len(r.Choice.Path) != 3 || r.Choice.Path[2].Gamma != 0 || r.Choice.Path[2].Method != ridge.Tridiagonal {
 			t.Errorf("of three candidates: %+v", r.Choice)
 		}
 	}
 	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 20, 3, 1, 1)
-	for name, o := range map[string]ridge.Options{
-		"loo and gamma = 0": {Method: "exact", Select: ridge.ByLOO, Candidates: []float64{1, 0}}, "cv": {Method: "exact", Select: ridge.ByCV}, "folds": {Method: "tridiagonal", Folds: 3},
-		"qr": {Method: "qr"}, "cholesky": {Method: "cholesky"}, "summary": {Method: "exact", KeepSummary: true},
+	for name, o := range map[string]fdridge.Options{
+		"loo and gamma = 0": {NoIntercept: true, Method: ridge.Exact, Select: choose.LOO, Candidates: []float64{1, 0}}, "cv": {NoIntercept: true, Method: ridge.Exact, Select: choose.CV}, "folds": {NoIntercept: true, Method: ridge.Tridiagonal, Folds: 3},
+		"summary": {NoIntercept: true, Method: ridge.Exact, KeepSummary: true},
 	} {
-		if _, err := ridge.Fit(t.Context(), s, o); err == nil {
+		if _, err := fdridge.Fit(t.Context(), s, o); err == nil {
 			t.Errorf("%s is not refused", name)
 		}
 	}
@@ -242,19 +251,19 @@ func TestExactChoiceByLOO(t *testing.T) {
 			}
 			p := refbig.New(s.x, s.y, s.w, intercept)
 			gammas := []float64{1e-3, 1, 10, 30, 100, 300, 1e3, 1e5}
-			want := must(ridge.Fit(t.Context(), s, ridge.Options{Method: "cg", Intercept: intercept, Size: 12, Candidates: gammas, Select: ridge.ByLOO}))(t)
+			want := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: ridge.CG, NoIntercept: !intercept, Size: 12, Candidates: gammas, Select: choose.LOO}))(t)
 			for _, tol := range []float64{0, 2e-16} {
 				src := &reads{Source: s}
-				r := must(ridge.Fit(t.Context(), src, ridge.Options{Method: "exact", Intercept: intercept, Tol: tol, Candidates: gammas, Select: ridge.ByLOO}))(t)
+				r := must(fdridge.Fit(t.Context(), src, fdridge.Options{Method: ridge.Exact, NoIntercept: !intercept, Tol: tol, Candidates: gammas, Select: choose.LOO}))(t)
 				f, c := r.Solutions[0], r.Choice
-				if c.Index != want.Choice.Index || !c.Certain || !c.Whole || c.By != ridge.ByLOO || c.Passes != 1 || c.Spent == "" || r.Summary != nil {
+				if c.Index != want.Choice.Index || !c.Certain || !c.Whole || c.By != choose.LOO || c.Passes != 1 || len(c.Spent) == 0 || r.Summary != nil {
 					t.Errorf("chose %v, cg %v: %+v", c.Gamma(), want.Choice.Gamma(), c.Choice)
 				}
 				passes := 2
 				if tol > 0 {
 					passes = 3
 				}
-				if src.passes != passes || r.Passes != passes || f.Gamma != c.Gamma() || f.Method != "tridiagonal" || r.Status != ridge.Factorized || tol > 0 && !(f.Targets[1].RelativeErrorBound <= tol) {
+				if src.passes != passes || r.Passes != passes || f.Gamma != c.Gamma() || f.Method != ridge.Tridiagonal || r.Status != ridge.Factorized || tol > 0 && !(f.Targets[1].RelativeErrorBound <= tol) {
 					t.Errorf("tol = %g: %d passes, told are %d, %v: %+v", tol, src.passes, r.Passes, r.Status, f)
 				}
 				ridgetest.Certificate(t, p, f)
@@ -270,14 +279,14 @@ func TestExactChoiceByLOO(t *testing.T) {
 	}
 	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 50, 40, 1, 1)
 	least := uint64(0)
-	if e, ok := errors.AsType[*ridge.SizeError](fail(ridge.Fit(t.Context(), s, ridge.Options{Method: "exact", MaxBytes: 1}))); ok {
+	if e, ok := errors.AsType[*ridge.SizeError](fail(fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, MaxBytes: 1}))); ok {
 		least = e.Bytes
 	}
-	_, err := ridge.Fit(t.Context(), s, ridge.Options{Method: "exact", Select: ridge.ByLOO, MaxBytes: least})
+	_, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Select: choose.LOO, MaxBytes: least})
 	if e, ok := errors.AsType[*ridge.SizeError](err); !ok || !(e.Bytes > least) || e.Limit != least || least == 0 {
 		t.Errorf("in %d bytes, which GCV takes: %v", least, err)
 	}
-	if _, err := ridge.Fit(t.Context(), s, ridge.Options{Method: "exact", MaxBytes: least}); err != nil {
+	if _, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, MaxBytes: least}); err != nil {
 		t.Error(err)
 	}
 }
@@ -288,7 +297,7 @@ func fail[T any](_ T, err error) error { return err }
 // TestExactChoiceBeyond: a grid of which the least γ is the best goes on, to where round-off ends it.
 func TestExactChoiceBeyond(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(7, 9)), "dependent", 60, 6, 1, 0)
-	r := must(ridge.Fit(t.Context(), s, ridge.Options{Method: "exact"}))(t)
+	r := must(fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact}))(t)
 	if len(r.Choice.Path) <= 50 || !(r.Choice.Gamma() < r.Choice.Path[len(r.Choice.Path)-50].Gamma) {
 		t.Errorf("%d γ, of which %g is chosen", len(r.Choice.Path), r.Choice.Gamma())
 	}

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // TestChoiceSaysWhatIsUnknown: of monomials in columns that are not small the small γ that leave-one-out
@@ -18,22 +20,21 @@ func TestChoiceSaysWhatIsUnknown(t *testing.T) {
 	for name, c := range map[string]struct {
 		unit   float64
 		degree int
-		opts   ridge.Options
+		opts   fdridge.Options
 		left   bool
 	}{
-		"loo":              {10, 12, ridge.Options{Select: ridge.ByLOO}, true},
-		"loo of a sketch":  {10, 12, ridge.Options{Select: ridge.ByLOO, Method: "cg", Size: 16}, true},
-		"cross-validation": {30, 5, ridge.Options{Folds: 5}, true},
-		"larger sketches":  {30, 5, ridge.Options{Folds: 5, Size: 6}, true},
-		"a sketch's gcv":   {10, 12, ridge.Options{Method: "cg", GammaTol: 1e-9}, true},
-		"gcv":              {30, 5, ridge.Options{}, false},
-		"like size":        {1, 2, ridge.Options{Folds: 5}, false},
-		"given":            {30, 5, ridge.Options{Folds: 5, Candidates: []float64{1e9, 1e10}}, false},
+		"loo":              {10, 12, fdridge.Options{NoIntercept: true, Select: choose.LOO}, true},
+		"loo of a sketch":  {10, 12, fdridge.Options{NoIntercept: true, Select: choose.LOO, Method: ridge.CG, Size: 16}, true},
+		"cross-validation": {30, 5, fdridge.Options{NoIntercept: true, Folds: 5}, true},
+		"a sketch's gcv":   {10, 12, fdridge.Options{NoIntercept: true, Method: ridge.CG, GammaTol: 1e-9}, true},
+		"gcv":              {30, 5, fdridge.Options{NoIntercept: true}, false},
+		"like size":        {1, 2, fdridge.Options{NoIntercept: true, Folds: 5}, false},
+		"given":            {30, 5, fdridge.Options{NoIntercept: true, Folds: 5, Candidates: []float64{1e9, 1e10}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := monomials(t, c.unit, c.degree)
-			c.opts.Intercept = true
-			r := must(ridge.Fit(t.Context(), src, c.opts))(t)
+			c.opts.NoIntercept = false
+			r := must(fdridge.Fit(t.Context(), src, c.opts))(t)
 			choice := r.Choice
 			if got := len(choice.Unknown) > 0; got != c.left {
 				t.Fatalf("γ = %g of %d: %d are unknown", choice.Gamma(), len(choice.Path), len(choice.Unknown))
@@ -44,7 +45,7 @@ func TestChoiceSaysWhatIsUnknown(t *testing.T) {
 			if !slices.IsSorted(choice.Unknown) || !(choice.Unknown[len(choice.Unknown)-1] < choice.Path[0].Gamma) || !(choice.Unknown[0] > 0) {
 				t.Errorf("unknown are %g, tried are those from %g on", choice.Unknown, choice.Path[0].Gamma)
 			}
-			gcv := must(ridge.Fit(t.Context(), src, ridge.Options{Intercept: true}))(t)
+			gcv := must(fdridge.Fit(t.Context(), src, fdridge.Options{}))(t)
 			if !(gcv.Best().Targets[0].R2().Lo > r.Best().Targets[0].R2().Hi+0.3) {
 				t.Errorf("R² of %v by GCV, of %v here: nothing worth a word is left out", gcv.Best().Targets[0].R2(), r.Best().Targets[0].R2())
 			}
@@ -90,12 +91,12 @@ func TestLittleKnown(t *testing.T) {
 		want        bool
 	}{{0.4, 1, 0.1, true}, {0.6, 1, 0.1, false}, {0, 1, 1e-13, false}, {0, math.Inf(1), math.Inf(1), true}} {
 		scores := []ridge.Interval{{Lo: c.hi, Hi: c.hi}, {Lo: c.lo, Hi: math.Inf(1)}}
-		choice := ridge.GammaChoice{Choice: ridge.Choose(scores), Path: []*ridge.Solution{fit(c.rss), fit(1)}}
+		choice := choose.GammaChoice{Choice: choose.Least(scores), Path: []*ridge.Solution{fit(c.rss), fit(1)}}
 		if got := choice.LittleKnown(); got != c.want {
 			t.Errorf("the other is %g of %g at least: %v", c.lo, c.hi, got)
 		}
 	}
-	if (*ridge.GammaChoice)(nil).LittleKnown() {
+	if (*choose.GammaChoice)(nil).LittleKnown() {
 		t.Error("of no choice")
 	}
 }

@@ -47,7 +47,7 @@ func TestWholeRounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := sum.whole(t.Context(), src, &SolveOptions{})
+	whole, err := sum.WithGram(t.Context(), src, SolveOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
@@ -140,8 +141,8 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 				r.Sub(r, refbig.Float(p.b[i]))
 				rss.Add(rss, r.Mul(r, r))
 			}
-			ridgetest.Inside(t, f.Method+": RSS", f.Targets[0].RSS, rss, yy)
-			ridgetest.Inside(t, f.Method+": objective", f.Targets[0].Objective, optimum, yy)
+			ridgetest.Inside(t, f.Method.String()+": RSS", f.Targets[0].RSS, rss, yy)
+			ridgetest.Inside(t, f.Method.String()+": objective", f.Targets[0].Objective, optimum, yy)
 			check(t, predictor.Narrow(f))
 		}
 		truth := new(big.Float).Mul(slope, norm2)
@@ -154,7 +155,7 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 func (p alignment) crossValidated(t *testing.T, cfg ridge.SummaryConfig, gammas []float64, norm2 *big.Float) {
 	fitted := p.fitted(t, cfg, gammas)
 	for _, exact := range []bool{false, true} {
-		r := must(ridge.CrossValidate(t.Context(), p, cfg, ridge.CrossValidation{Folds: 2, Gammas: gammas, Exact: exact}))(t)
+		r := must(choose.CrossValidate(t.Context(), p, cfg, choose.CrossValidation{Folds: 2, Gammas: gammas, Exact: exact}))(t)
 		for g, gamma := range gammas {
 			score := refbig.Float(0)
 			for i, s := range p.s {

@@ -15,6 +15,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // changing is a source whose rows, from some pass on, counted from 1, are others, or
@@ -63,7 +64,7 @@ func hard(zeroTarget, sparse bool) table {
 // TestRowsChange: rows that change between the passes of a solve, or after the summary,
 // are noticed in whatever pass they do, by every method, with targets of zero too.
 func TestRowsChange(t *testing.T) {
-	for _, method := range []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton, ridge.Galerkin} {
+	for _, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
 		for _, sparse := range []bool{false, true} {
 			for _, intercept := range []bool{false, true} {
 				for _, zero := range []bool{false, true} {
@@ -98,7 +99,7 @@ func TestRowsChange(t *testing.T) {
 func TestTargetsChange(t *testing.T) {
 	p := hard(false, false)
 	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3}, nil))(t)
-	for _, method := range []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton, ridge.Galerkin} {
+	for _, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
 		src := changing{p, 2, func(b *dataset.Block) { b.Y[0] += 0.1 }, new(int)}
 		if _, err := ridge.Solve(t.Context(), src, sum, 0.01, ridge.SolveOptions{Method: method, Tol: 1e-10}); !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%v: %v", method, err)
@@ -113,7 +114,7 @@ func TestLoneTargetChanges(t *testing.T) {
 	clear(p.x[0])
 	for _, intercept := range []bool{false, true} {
 		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3, Intercept: intercept}, nil))(t)
-		for _, method := range []ridge.Method{ridge.CG, ridge.Chebyshev, ridge.Newton, ridge.Galerkin} {
+		for _, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
 			src := changing{p, 2, func(b *dataset.Block) {
 				if b.First == 0 {
 					b.Y[0] += 20
@@ -129,7 +130,7 @@ func TestLoneTargetChanges(t *testing.T) {
 // TestFoldsChange: what changes before the second pass of a cross-validation is noticed.
 func TestFoldsChange(t *testing.T) {
 	p := hard(false, false)
-	cv := ridge.CrossValidation{Folds: 3, Gammas: []float64{5}, Exact: true}
+	cv := choose.CrossValidation{Folds: 3, Gammas: []float64{5}, Exact: true}
 	for name, change := range map[string]func(b *dataset.Block){
 		"a target":  func(b *dataset.Block) { b.Y[0] += 300 },
 		"a weight":  func(b *dataset.Block) { b.W = slices.Repeat([]float64{1}, b.N); b.W[1] = 1.001 },
@@ -140,7 +141,7 @@ func TestFoldsChange(t *testing.T) {
 				change(b)
 			}
 		}, new(int)}
-		if _, err := ridge.CrossValidate(t.Context(), src, ridge.SummaryConfig{Size: 12}, cv); !errors.Is(err, ridge.ErrShape) || *src.passes != 2 {
+		if _, err := choose.CrossValidate(t.Context(), src, ridge.SummaryConfig{Size: 12}, cv); !errors.Is(err, ridge.ErrShape) || *src.passes != 2 {
 			t.Errorf("%s, after %d passes: %v", name, *src.passes, err)
 		}
 	}

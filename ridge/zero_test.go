@@ -9,9 +9,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/verify/zerovalues"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // TestZeroValues: no method of a zero value panics, and of what rows are added to every one that can
@@ -21,28 +24,26 @@ func TestZeroValues(t *testing.T) {
 	sum := summarize(t, src, ridge.SummaryConfig{Size: 2})
 	zerovalues.Check(t, zerovalues.Package{
 		Types: []any{
-			new(ridge.Summary), new(ridge.Solution), new(ridge.Target), new(ridge.Result), new(ridge.Predictor), new(ridge.CVResult), new(ridge.GammaChoice),
-			new(ridge.Choice), new(ridge.BandChoice), new(ridge.BandTrial), new(ridge.Criterion), new(ridge.Window), new(ridge.Fading), new(ridge.Certificate),
-			new(ridge.Interval), new(ridge.Plan), new(ridge.NotConvergedError), new(ridge.SizeError),
-			new(ridge.TimeError), new(ridge.FoldsError), new(ridge.GammaError), new(ridge.ScaleError), new(ridge.SingularError), new(ridge.SummaryConfig), new(ridge.Method),
-			new(ridge.Factor), new(ridge.Identity), new(ridge.Stage), new(ridge.Remedy), new(ridge.Status),
+			new(ridge.Summary), new(ridge.Solution), new(ridge.Target), new(fdridge.Result), new(ridge.Predictor), new(choose.CVResult), new(choose.GammaChoice),
+			new(choose.Choice), new(choose.BandChoice), new(choose.BandTrial), new(choose.Criterion), new(ridge.Certificate),
+			new(ridge.Interval), new(plan.Plan), new(ridge.NotConvergedError), new(ridge.SizeError),
+			new(choose.FoldsError), new(ridge.GammaError), new(ridge.ScaleError), new(ridge.SingularError), new(ridge.SummaryConfig), new(ridge.Factorization),
+			new(ridge.Method), new(ridge.Identity), new(fdridge.Stage), new(plan.Remedy), new(ridge.Status), new(ridge.Rule), new(ridge.Reason),
 		},
 		Arguments: func() []any {
 			return []any{
-				1.0, 3, int64(3), []float64{1, 2}, []byte{1}, []ridge.Band{{Name: "1", Columns: []int{0}}}, ridge.CG, ridge.PlanConfig{}, sum, sum.Config(),
-				dataset.Block{N: 1, X: []float64{1, 2}, Y: []float64{3}}, must(sum.Fit(1))(t), []ridge.Interval{{}}, func(int64) {}, true, ridge.Options{}, []int32{0}, time.Unix(1, 0), []time.Time{time.Unix(1, 0)},
+				1.0, 3, int64(3), []float64{1, 2}, []byte{1}, []choose.Band{{Name: "1", Columns: []int{0}}}, ridge.CG, plan.Config{}, sum, sum.Config(),
+				dataset.Block{N: 1, X: []float64{1, 2}, Y: []float64{3}}, must(sum.Fit(1))(t), []ridge.Interval{{}}, func(int64) {}, true, fdridge.Options{NoIntercept: true}, ridge.SolveOptions{}, ridge.DirectIsCheaper, "cg", []*ridge.Solution{must(sum.Fit(1))(t)}, []choose.Candidate{{Fit: must(sum.Fit(1))(t), Scores: []ridge.Interval{{Lo: 1, Hi: 2}}}}, ridge.Converged, []int32{0}, time.Unix(1, 0), []time.Time{time.Unix(1, 0)},
 				zerovalues.Interface[context.Context](t.Context()), zerovalues.Interface[dataset.Source](src), zerovalues.Interface[mat.Matrix](mat.NewDense(1, 2, []float64{1, 2})),
 				zerovalues.Interface(io.EOF), zerovalues.Interface[io.Writer](io.Discard), zerovalues.Interface[io.Reader](bytes.NewReader([]byte{1})),
 			}
 		},
-		Refuse: []any{new(ridge.Summary), new(ridge.Window), new(ridge.Fading)}, Input: ridge.ErrInput,
+		Refuse: []any{new(ridge.Summary)}, Input: ridge.ErrInput,
 		MayPass: []string{"ReadFrom", "UnmarshalBinary"}, // which make something of a zero value
 		Except:  map[string]string{"Identity.Solve": "it is called by iterations, with as many systems as there are gradients and gamma"},
 	})
-	for _, of := range []interface{ BinarySize() int64 }{new(ridge.Summary), new(ridge.Window), new(ridge.Fading)} {
-		if size := of.BinarySize(); size != 0 {
-			t.Errorf("the zero %T, which cannot be written, is %d bytes", of, size)
-		}
+	if size := new(ridge.Summary).BinarySize(); size != 0 {
+		t.Errorf("the zero Summary, which cannot be written, is %d bytes", size)
 	}
 	// Those that read make it one like any other.
 	read := new(ridge.Summary)

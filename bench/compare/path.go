@@ -14,6 +14,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // gammas is how many γ a path has, over [10⁻³, 10³]·‖A‖²_F/d.
@@ -87,7 +88,7 @@ func gridOf(d int, a []float64) []float64 {
 // solveReduced certifies every γ to 10⁻⁸, too.
 func solveReduced(src dataset.Source, grid []float64, be engine.Backend) time.Duration {
 	begin := time.Now()
-	fits, err := ridge.Exact(context.Background(), src, grid, ridge.ExactOptions{Factor: ridge.Tridiagonal, Tol: 1e-8, Backend: be})
+	fits, err := ridge.SolveExact(context.Background(), src, grid, ridge.ExactOptions{Method: ridge.Tridiagonal, Tol: 1e-8, Backend: be})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -105,12 +106,12 @@ func solvePath(src dataset.Source, m int, be engine.Backend) time.Duration {
 	if err != nil {
 		log.Fatal(err)
 	}
-	grid := sum.Grid(gammas)
+	grid := choose.Grid(sum, gammas)
 	fits, err := sum.Path(grid)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := ridge.ChooseGCV(fits, 0); err != nil {
+	if _, err := choose.LeastGCV(fits, 0); err != nil {
 		log.Fatal(err)
 	}
 	if _, err := ridge.SolvePath(ctx, src, sum, grid, ridge.SolveOptions{Method: ridge.Galerkin, MaxPasses: 2000}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -49,15 +50,19 @@ func ours() []solver {
 	return all
 }
 
-// fit solves p by ridge.Fit. That the system is singular to the method is an answer; a
+// fit solves p by fdridge.Fit. That the system is singular to the method is an answer; a
 // certificate that does not hold is an error.
-func fit(p *problem, method string, tol float64) (answer, error) {
+func fit(p *problem, name string, tol float64) (answer, error) {
+	method, err := ridge.ParseMethod(name)
+	if err != nil {
+		return answer{}, err
+	}
 	src, err := p.source()
 	if err != nil {
 		return answer{}, err
 	}
-	res, err := ridge.Fit(context.Background(), src, ridge.Options{
-		Method: method, Gammas: []float64{p.gamma}, Intercept: p.intercept, Tol: tol, Size: max(1, min(len(p.x), len(p.x[0]))/2),
+	res, err := fdridge.Fit(context.Background(), src, fdridge.Options{
+		Method: method, Gammas: []float64{p.gamma}, NoIntercept: !p.intercept, Tol: tol, Size: max(1, min(len(p.x), len(p.x[0]))/2),
 	})
 	if _, is := errors.AsType[*ridge.SingularError](err); is {
 		return answer{failed: "singular"}, nil

@@ -68,12 +68,12 @@ func (m *meter) blocks(ctx context.Context) error {
 }
 
 // lanesAlone measures what lanes are made of, for constants that lack it.
-func lanesAlone(ctx context.Context, p plan, c *constants) ([]laneRate, error) {
+func lanesAlone(ctx context.Context, p pace, c *constants) ([]laneRate, error) {
 	be, err := engine.Default()
 	if err != nil {
 		return nil, err
 	}
-	err = (&meter{plan: p, be: be, c: c}).blocks(ctx)
+	err = (&meter{pace: p, be: be, c: c}).blocks(ctx)
 	return c.Lanes, err
 }
 

@@ -139,23 +139,23 @@ func (o options) constants(ctx context.Context, path string) (*constants, error)
 		if err != nil || len(c.Lanes) > 0 {
 			return c, err
 		}
-		if c.Lanes, err = lanesAlone(ctx, o.plan(), c); err != nil {
+		if c.Lanes, err = lanesAlone(ctx, o.pace(), c); err != nil {
 			return nil, err
 		}
 		return c, c.write(path)
 	}
-	c, err := measure(ctx, o.plan())
+	c, err := measure(ctx, o.pace())
 	if err != nil {
 		return nil, err
 	}
 	return c, c.write(path)
 }
 
-func (o options) plan() plan {
+func (o options) pace() pace {
 	if o.quick {
-		return plan{10 * time.Millisecond, 1 << 20, shapes[:1]}
+		return pace{10 * time.Millisecond, 1 << 20, shapes[:1]}
 	}
-	return plan{100 * time.Millisecond, 1 << 25, shapes} // 256 MiB of rows, which no cache holds
+	return pace{100 * time.Millisecond, 1 << 25, shapes} // 256 MiB of rows, which no cache holds
 }
 
 // sketchSize is m of the sketches that are merged.

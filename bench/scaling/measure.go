@@ -16,6 +16,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // A shape is where a constant is measured.
@@ -27,8 +28,8 @@ var shapes = []shape{{1024, 64}, {1024, 256}, {16384, 64}, {16384, 256}, {131072
 // most is how long d·q a step may be to be measured.
 const most = 1 << 21
 
-// A plan is how the constants are measured.
-type plan struct {
+// A pace says how long the constants are measured, and on what shapes.
+type pace struct {
 	each    time.Duration // about so long each
 	numbers int           // in the rows of a pass
 	shapes  []shape
@@ -36,13 +37,13 @@ type plan struct {
 
 // A meter measures with one backend.
 type meter struct {
-	plan
+	pace
 	be engine.Backend
 	c  *constants
 }
 
 // measure finds the constants of this machine.
-func measure(ctx context.Context, p plan) (*constants, error) {
+func measure(ctx context.Context, p pace) (*constants, error) {
 	be, err := engine.Default()
 	if err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func measure(ctx context.Context, p plan) (*constants, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{plan: p, be: be, c: &constants{
+	m := &meter{pace: p, be: be, c: &constants{
 		CPU: report.CPU, Cores: report.GoMaxProcs, Go: report.Go, Backend: be.Name(), Kernel: be.Capabilities()["kernel"],
 		Peak: peaks.Peak, Gemm: peaks.Gemm, Read: peaks.Bandwidth,
 	}}
@@ -204,7 +205,7 @@ func (m *meter) step(ctx context.Context, s shape, x, y []float64, n int) error 
 		}
 		gammas := make([]float64, q)
 		for i := range gammas {
-			gammas[i] = sum.Grid(1)[0] * 1e-6 * float64(i+1)
+			gammas[i] = choose.Grid(sum, 1)[0] * 1e-6 * float64(i+1)
 		}
 		var failed error
 		const passes = 6

@@ -13,6 +13,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // summarize makes a summary of n rows with t targets.
@@ -73,7 +75,7 @@ func TestPlanAgrees(t *testing.T) {
 	}
 	for _, f := range []float64{0.01, 0.3, 1, 30} {
 		gamma := f * b.Bound.Shrinkage
-		want, err := sum.PredictedPasses(gamma, 1e-8, ridge.CG)
+		want, err := plan.PredictedPasses(sum, gamma, 1e-8, ridge.CG)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,12 +86,12 @@ func TestPlanAgrees(t *testing.T) {
 	// Flops per row as the difference of two plans, at one flop a second and no reading.
 	const n = 1000000
 	flops := func(rows int64) float64 {
-		plan, err := sum.Plan(ridge.PlanConfig{Rows: rows, Sizes: []int{m}, FlopRate: 1, ReadRate: 1e300, Gammas: []float64{1}})
+		plan, err := plan.New(sum, plan.Config{Rows: rows, Sizes: []int{m}, FlopRate: 1, ReadRate: 1e300, Gammas: []float64{1}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, o := range plan.Options {
-			if o.Method == "one-shot" {
+			if o.Method == ridge.OneShot {
 				return o.Seconds
 			}
 		}
@@ -133,7 +135,7 @@ func TestTraffic(t *testing.T) {
 				} else {
 					sent[r] = own.BinarySize()
 				}
-				gammas := []float64{sum.Grid(1)[0]}
+				gammas := []float64{choose.Grid(sum, 1)[0]}
 				_, err = ridge.SolvePath(ctx, src, sum, gammas, ridge.SolveOptions{
 					Tol: 1e-300, MaxPasses: 3, Reducer: tr,
 					Observe: func(it ridge.Iterate) { passes[r] = max(passes[r], it.Pass) },

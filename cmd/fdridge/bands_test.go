@@ -69,7 +69,7 @@ func TestBands(t *testing.T) {
 	data := write(t, "banded.csv", bandedCSV(300))
 	penalty := write(t, "p.csv", strings.Repeat("0.25\n", 3)+strings.Repeat("9\n", 9))
 	fit := func(out string, more ...string) string {
-		return must(t, append([]string{"fit", "--data", data, "--target", "y", "--gamma", "4", "--method", "cg", "--tol", "1e-10", "--size", "5", "--shrink", "gram", "--out", in(out)}, more...)...)
+		return must(t, append([]string{"fit", "--data", data, "--target", "y", "--gamma", "4", "--method", "cg", "--tol", "1e-10", "--size", "4", "--out", in(out)}, more...)...)
 	}
 	fit("file", "--penalty", penalty)
 	text := fit("numbers", "--bands", "1-3=0.25,4:12=9")
@@ -77,7 +77,7 @@ func TestBands(t *testing.T) {
 		t.Errorf("%s does not say %q", text, want)
 	}
 	fit("names", "--bands", "a1+a2+3=.25,b1-b9=9")
-	must(t, "sketch", "--data", data, "--target", "y", "--size", "5", "--shrink", "gram", "-o", in("sketch"))
+	must(t, "sketch", "--data", data, "--target", "y", "--size", "4", "-o", in("sketch"))
 	solve := func(out string, more ...string) string {
 		return must(t, append([]string{"solve", in("sketch"), "--gamma", "4", "--data", data, "--tol", "1e-10", "--out", in(out)}, more...)...)
 	}
@@ -151,7 +151,7 @@ func TestBandsChosen(t *testing.T) {
 	if p := whole.Penalties; p.Bands[0].Penalty != 1 || !(p.Bands[1].Penalty > 1) || p.Largest != p.Bands[1].Penalty || !p.Choice.Certain || len(p.Choice.Tried) < 3 {
 		t.Errorf("%+v", p)
 	}
-	fitted := read(must(t, "fit", "--data", data, "--target", "y", "--size", "4", "--shrink", "gram", "--gamma", "auto", "--bands", "a1-a3,b1-b9", "--json", "--out", in("fitted"), "--coef", in("coef.npy")))
+	fitted := read(must(t, "fit", "--data", data, "--target", "y", "--size", "4", "--gamma", "auto", "--bands", "a1-a3,b1-b9", "--json", "--out", in("fitted"), "--coef", in("coef.npy")))
 	if p := fitted.Penalties; p.Bands[1].Penalty != whole.Penalties.Bands[1].Penalty || p.Choice.Passes != 1 {
 		t.Errorf("by a sketch, and a pass: %+v", p)
 	}
@@ -192,14 +192,14 @@ func TestBandsRefused(t *testing.T) {
 		"beyond":        {append(fit[:5:5], "--gamma", "1", "--bands", "1-3=2"), "--bands: \"1-3\" is no column, and no range of columns, of the 2"},
 		"backwards":     {append(fit[:5:5], "--gamma", "1", "--bands", "x2-x1=2"), "--bands: \"x2-x1\" ends before it begins"},
 		"overlap":       {append(fit[:5:5], "--gamma", "1", "--bands", "1=2,x1-x2=3"), "column 1 is in band \"1\" and in band \"x1-x2\""},
-		"given gamma":   {append(fit[:5:5], "--gamma", "1", "--bands", "1"), "--bands: a group without =P has its penalty chosen together with gamma"},
-		"by loo":        {append(fit[:5:5], "--gamma", "auto", "--select", "loo", "--bands", "1"), "--bands: penalties are chosen by GCV alone"},
-		"by folds":      {append(fit[:5:5], "--gamma", "auto", "--cv", "3", "--bands", "1"), "--bands: penalties are chosen by GCV alone"},
-		"exact":         {append(fit[:5:5], "--gamma", "auto", "--method", "exact", "--bands", "1"), "--bands: penalties are chosen from a sketch"},
+		"given gamma":   {append(fit[:5:5], "--gamma", "1", "--bands", "1"), "--bands, --gamma: penalties are chosen together with gamma, but gammas are given"},
+		"by loo":        {append(fit[:5:5], "--gamma", "auto", "--select", "loo", "--bands", "1"), "--bands, --select: penalties are chosen by GCV"},
+		"by folds":      {append(fit[:5:5], "--gamma", "auto", "--cv", "3", "--bands", "1"), "--bands, --select: penalties are chosen by GCV"},
+		"exact":         {append(fit[:5:5], "--gamma", "auto", "--method", "exact", "--bands", "1"), "--bands, --method: penalties are chosen from a sketch, and a direct method makes none"},
 		"features":      {append(fit[:5:5], "--gamma", "1", "--features", "poly:2", "--bands", "1=2"), "--bands: the penalties are of input columns"},
 		"sketch":        {[]string{"sketch", "--data", data, "--target", "y", "--bands", "1", "-o", in("no")}, "--bands: sketch chooses no penalties"},
 		"plan":          {[]string{"plan", "--data", data, "--target", "y", "--gamma", "1", "--bands", "1"}, "--bands: plan chooses no penalties"},
-		"solve, given":  {append(solve[:2:2], "--gamma", "1", "--bands", "1"), "--bands: a group without =P"},
+		"solve, given":  {append(solve[:2:2], "--gamma", "1", "--bands", "1"), "--bands, --gamma: penalties are chosen together with gamma, but gammas are given"},
 		"solve, short":  {append(solve[:2:2], "--gamma", "1", "--penalty", write(t, "short.csv", "1\n")), "holds 1 of the 2 numbers"},
 		"solve, zero":   {append(solve[:2:2], "--gamma", "1", "--penalty", write(t, "zero.csv", "1\n0\n")), "number 2 of"},
 		"solve, poly":   {[]string{"solve", in("poly"), "--gamma", "1", "--bands", "1=2"}, "--bands: penalties are of input columns, and the sketch is of features"},

@@ -31,9 +31,8 @@ func TestCacheFlags(t *testing.T) {
 		reads float64
 		files int
 	}{
-		{[]string{"--cache-features"}, 2, 0},                 // standardising, and the sketch
-		{nil, 1, 0},                                          //
-		{[]string{"--cache-keep"}, 1, 1},                     //
+		{nil, 1, 0},                      //
+		{[]string{"--cache-keep"}, 1, 1}, //
 		{[]string{"--cache-keep", "--threads", "1"}, 0, 1},   //
 		{[]string{"--cache-keep", "--rows", "1:2000"}, 0, 1}, // as it was
 		{[]string{"--cache-keep", "--columns", "-1"}, 1, 2},  // other rows
@@ -59,7 +58,6 @@ func TestCacheFlags(t *testing.T) {
 	}
 	for _, c := range []struct{ args, want []string }{
 		{[]string{"--cache-keep"}, []string{"there is no --cache"}},
-		{[]string{"--cache", dir, "--cache-keep", "--cache-features"}, []string{"--cache-features"}},
 		{[]string{"--cache", dir, "--cache-gib", "0"}, []string{"--cache-gib", "positive"}},
 		{[]string{"--cache", housing}, []string{"--cache", housing}},
 		{[]string{"--cache", filepath.Join(dir, "none")}, []string{"--cache", "none"}},

@@ -148,14 +148,14 @@ func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	tables(t, dir)
 	runs := []string{
-		"--data rows.npy --target 13,14 --targets 2 --method cg --gamma 1,10 --tol 1e-9",
+		"--data rows.npy --target 13,14 --method cg --gamma 1,10 --tol 1e-9",
 		"--data rows.csv.gz --target 13 --weights 14 --method cg --gamma 3 --tol 1e-9",
 		"--data rows.csv.gz,rows.csv.gz --target 13 --columns -14 --method one-shot --gamma 1,2 --lanes 3 --save-sketch sketch.fds",
-		"--data rows.npy --target 13 --columns -14 --method chebyshev --gamma auto --tol 1e-6 --standardize --penalty penalty.csv --rows 20:4900",
+		"--data rows.npy --target 13 --columns -14 --method cg --gamma auto --tol 1e-6 --standardize --penalty penalty.csv --rows 20:4900",
 		"--data rows.npy --target 13 --columns -14 --method galerkin --gamma auto --select loo --tol 1e-9",
 		"--data pairs.svm --method newton --gamma 50 --features rff:60,gamma=0.1,seed=3 --intercept=false",
 		"--data pairs.svm --method cg --gamma 1 --tol 1e-9",
-		"--data rows.npy,rows.npy --target 13 --weights 14 --method cg --size 0.9 --gamma 2000 --features poly:2",
+		"--data rows.npy,rows.npy --target 13 --weights 14 --method cg --size 9 --gamma 2000 --features poly:2",
 	}
 	sketching, refining, ended := 0, 0, 0
 	each := (kills(t) + len(runs) - 1) / len(runs)

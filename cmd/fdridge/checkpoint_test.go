@@ -5,7 +5,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
+	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/internal/checkpoint"
 )
 
@@ -25,8 +24,8 @@ func TestCheckpointUsage(t *testing.T) {
 	for _, c := range []struct {
 		args, want string
 	}{
-		{"--checkpoint ck --method exact", "--checkpoint: --method exact"},
-		{"--checkpoint ck --gamma auto --cv 3", "--checkpoint: --cv"},
+		{"--checkpoint ck --method exact", "--checkpoint, --method: a direct method keeps no checkpoint"},
+		{"--checkpoint ck --gamma auto --cv 3", "--cv, --checkpoint: cross-validation keeps no checkpoint"},
 		{"--checkpoint ck --checkpoint-every 0s", "--checkpoint-every: 0s"},
 		{"--checkpoint ck --checkpoint-every 5", "checkpoint-every"},
 		{"--checkpoint no/ck", "--checkpoint: there is no folder"},
@@ -216,12 +215,12 @@ func TestCheckpointNothing(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 	// The same where the process was killed.
-	j, err := job.Begin(t.Context(), job.Config{Settings: []job.Setting{{Name: "--gamma", Value: "2"}}, Checkpoint: "ck", Log: checkpointLog{newProgress(io.Discard, "none"), io.Discard}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	left := contents(t, "ck")
-	if err := j.End(nil); err != nil {
+	left := ""
+	options := batch.Options{Settings: []batch.Setting{{Name: "--gamma", Value: "2"}}, Checkpoint: "ck"}
+	if err := batch.Run(t.Context(), options, func(*batch.Job) error {
+		left = contents(t, "ck")
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile("ck", []byte(left), 0o600); err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
+	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/checkpoint"
@@ -48,24 +48,33 @@ func (o *checkpointFlags) outputs() []output {
 
 // freeFlags may differ between a run and the one whose checkpoint it goes on from: where to
 // put results, what to show, and how far to go.
-var freeFlags = []string{"out", "coef", "report", "json", "save-sketch", "log-format", "threads", "checkpoint", "checkpoint-every", "tol", "max-passes", "strict", "cache", "cache-features", "cache-keep", "cache-gib", "help"}
+var freeFlags = []string{"out", "coef", "report", "json", "save-sketch", "log-format", "threads", "checkpoint", "checkpoint-every", "tol", "max-passes", "strict", "cache", "cache-keep", "cache-gib", "help"}
 
 // laterFlags came after checkpoints had been written without them: they count where they are
 // given.
 var laterFlags = []string{"select", "gamma-tol", "bands", "n-features", "part", "missing", "onehot", "holdout"}
 
 // settings are what two runs must have in common, and the files as they are now.
-func (o *fitOptions) settings(be engine.Backend) ([]job.Setting, map[string]dataset.Stamp, error) {
-	var out []job.Setting
+func (o *fitOptions) settings(be engine.Backend) ([]batch.Setting, map[string]dataset.Stamp, error) {
+	var out []batch.Setting
 	o.runs.cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !slices.Contains(freeFlags, f.Name) && (f.Changed || !slices.Contains(laterFlags, f.Name)) {
-			out = append(out, job.Setting{Name: "--" + f.Name, Value: f.Value.String()})
+			out = append(out, batch.Setting{Name: "--" + f.Name, Value: f.Value.String()})
 		}
 	})
-	files, seen := job.OfFiles(o.files(), o.kept.name != "" || o.mpi)
-	backend, err := job.OfBackend(be)
+	files := batch.Files(o.files())
+	backend, err := batch.BackendSetting(be)
 	if err != nil {
 		return nil, nil, badInput("%w", err) // a wrong environment variable
 	}
-	return append(append(out, files...), backend), seen, nil
+	return append(append(out, batch.FileSettings(files)...), backend), stampsOf(files), nil
+}
+
+// stampsOf returns the sizes and times of files, by name.
+func stampsOf(files []batch.File) map[string]dataset.Stamp {
+	out := map[string]dataset.Stamp{}
+	for _, f := range files {
+		out[f.Name] = f.Stamp
+	}
+	return out
 }

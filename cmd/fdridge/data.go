@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
+	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
@@ -15,7 +15,7 @@ import (
 // data are the opened rows of a fit.
 type data struct {
 	opened  *file.Opened
-	counted *job.Counter
+	counted *batch.Counter
 	source  dataset.Source // prepared
 	prep    model.Preparation
 	scans   int             // passes that preparing took
@@ -39,9 +39,9 @@ func unique(names []string) []string {
 	return names
 }
 
-// openData opens and prepares the rows. Where no scaling is given, with standardize it makes
-// a pass for one.
-func openData(ctx context.Context, o *inputFlags, run session, scaling *dataset.Scaling, be engine.Backend, bar *progress) (*data, error) {
+// openData opens and prepares the rows. With standardize it makes a pass for the scaling, unless the
+// job has kept one.
+func openData(ctx context.Context, o *inputFlags, run session, be engine.Backend, bar *progress) (*data, error) {
 	parts, seen := o.partsOf()
 	if run.part = o.part.share; run.seen == nil {
 		run.seen = seen
@@ -50,8 +50,10 @@ func openData(ctx context.Context, o *inputFlags, run session, scaling *dataset.
 	if err != nil {
 		return nil, err
 	}
-	if err := run.ranks.AgreeOn(ctx, opened); err != nil {
-		return nil, err
+	if run.ranks != nil {
+		if err := agreeOn(ctx, run.ranks, opened); err != nil {
+			return nil, err
+		}
 	}
 	if src, err = run.cache.rows(src, func() (string, error) { return o.rowKey(run.share(), be) }); err != nil {
 		return nil, err
@@ -66,11 +68,17 @@ func openData(ctx context.Context, o *inputFlags, run session, scaling *dataset.
 	if o.standardize {
 		d.scans++
 	}
-	if d.prep.Scaling = scaling; scaling == nil {
-		if err := d.learnScaling(ctx, o, run, bar); err != nil {
-			return nil, err
-		}
+	learn := func() (*dataset.Scaling, error) {
+		err := d.learnScaling(ctx, o, run, bar)
+		return d.prep.Scaling, err
 	}
+	if run.job == nil {
+		run.job = new(batch.Job)
+	}
+	if d.prep.Scaling, err = run.job.Scaling(learn); err != nil {
+		return nil, err
+	}
+	run.job.Count(d.counted)
 	d.prep.Expand(o.expansion)
 	encoded := d.prep
 	encoded.Encoding = nil // which the counted rows have been through
@@ -82,8 +90,7 @@ func openData(ctx context.Context, o *inputFlags, run session, scaling *dataset.
 			return nil, err
 		}
 	}
-	d.source, err = run.cache.prepared(d.source)
-	return d, err
+	return d, nil
 }
 
 // columns are the names in the header of a csv file, the target's among them, nil where there
@@ -108,7 +115,11 @@ func (d *data) learnScaling(ctx context.Context, o *inputFlags, run session, bar
 			return err
 		}
 		d.counted.Progress = bar.rows("standardising", d.counted.Source)
-		if d.prep.Scaling, err = run.ranks.Standardize(ctx, d.counted); err != nil {
+		share, reduce := dataset.Share{Size: 1}, func(context.Context, []float64) error { return nil }
+		if run.ranks != nil {
+			share, reduce = run.share(), run.ranks.Allreduce
+		}
+		if _, d.prep.Scaling, err = dataset.StandardizeShare(ctx, d.counted, share, reduce); err != nil {
 			return err
 		}
 		d.counted.Progress = nil

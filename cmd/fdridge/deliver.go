@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/engine"
@@ -14,28 +15,29 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// begin begins the report of a fit, and makes the options that the flags of fit and solve
-// stand for.
-func (o *solveFlags) begin(be engine.Backend, intercept bool) (*report.Fit, *report.Traces, ridge.Options) {
+// options returns the options of the fit.
+func (o *solveFlags) options() fdridge.Options {
+	opts := fdridge.Options{Gammas: o.gammas, Select: o.criterion(), Method: o.method, Tol: o.tol, MaxPasses: o.maxPasses}
+	if o.auto {
+		opts.Gammas, opts.Candidates, opts.GammaTol = nil, o.gammas, o.gammaTol
+	}
+	return opts
+}
+
+// begin begins the report of a fit, and completes its options.
+func (o *solveFlags) begin(be engine.Backend, intercept bool, opts fdridge.Options) (*report.Fit, *report.Traces, fdridge.Options) {
 	f := &report.Fit{
-		Asked: report.Asked{Command: o.command, Program: version(), Tol: o.tol, PlainFD: !o.robust, Intercept: intercept},
+		Asked: report.Asked{Command: o.command, Program: version(), Tol: o.tol, Intercept: intercept},
 		Cost:  report.Cost{Backend: be.Name(), Kernel: be.Capabilities()["kernel"]},
 	}
-	traces := report.NewTraces(o.tol, !o.robust)
-	opts := ridge.Options{Tol: o.tol, MaxPasses: o.maxPasses, PlainFD: !o.robust, Backend: be, Observe: traces.Observe}
-	if o.method != "auto" {
-		opts.Method = o.method
-	}
-	if opts.Gammas = o.gammas; o.auto {
-		opts.Gammas, opts.Candidates = nil, o.gammas
-		opts.Select, opts.GammaTol = o.criterion(), o.gammaTol
-	}
+	traces := report.NewTraces(o.tol)
+	opts.Backend, opts.Observe = be, traces.Observe
 	return f, traces, opts
 }
 
 // end takes into the report what was found. That the tolerance was not reached is for the
 // report to say.
-func (o *solveFlags) end(f *report.Fit, traces *report.Traces, found *ridge.Result, err error) error {
+func (o *solveFlags) end(f *report.Fit, traces *report.Traces, found *fdridge.Result, err error) error {
 	if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
 		return nameFlags(err)
 	}
@@ -53,15 +55,12 @@ func nameFlags(err error) error {
 	}
 	if e, ok := errors.AsType[*ridge.SingularError](err); ok {
 		other := ""
-		if e.Method == ridge.Dual.String() {
+		if e.Method == ridge.Dual {
 			other = ", or say --method exact"
 		}
 		return badInput("--gamma: the system is numerically singular at %v (%s); use a larger one%s", e.Gamma, e.Method, other)
 	}
-	if errors.Is(err, ridge.ErrNoRange) {
-		return fmt.Errorf("%w: --method cg", err)
-	}
-	return err
+	return nameOptions(err)
 }
 
 // deliver writes the model, the page and the weights, and prints the report. Of a fit that is not
@@ -127,7 +126,7 @@ func (e *shortError) Unwrap() error { return e.err }
 
 // doubt says, before passes are spent on it, that the tolerance may not be reached.
 func (o *solveFlags) doubt(bar *progress, stderr io.Writer) {
-	if o.tol < ridge.LeastTol && o.method != "one-shot" {
+	if o.tol < ridge.LeastTol && o.method != ridge.OneShot {
 		bar.warn(stderr, fmt.Sprintf("--tol %g may not be reached: rounding the weights to float64 alone puts them up to 1.1e-16 off", o.tol))
 	}
 }

@@ -9,12 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/engine"
 )
 
-func doctorCommand(joiner job.Joiner) *cobra.Command {
+func doctorCommand(mpi joiner) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",
@@ -33,18 +32,18 @@ func doctorCommand(joiner job.Joiner) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			mpi := ""
-			if joiner.About != nil {
-				mpi = joiner.About()
+			about := ""
+			if mpi.about != nil {
+				about = mpi.about()
 			}
 			if asJSON {
 				return report.WriteJSON(cmd.OutOrStdout(), struct {
 					*engine.Report
 					MPI      string             `json:"mpi,omitempty"` // what the library says of itself
 					Measured engine.Measurement `json:"measured"`
-				}{r, mpi, m})
+				}{r, about, m})
 			}
-			return printDoctor(cmd.OutOrStdout(), r, cmp.Or(mpi, "not in this build (-tags mpi)"), m)
+			return printDoctor(cmd.OutOrStdout(), r, cmp.Or(about, "not in this build (-tags mpi)"), m)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")

@@ -42,7 +42,7 @@ func TestEncodedRanks(t *testing.T) {
 			}
 		}
 	}
-	args := []string{"fit", "--data", data, "--target", "rent", "--onehot", "district,heating", "--missing", "mean", "--standardize", "--gamma", "2", "--method", "cg", "--size", "2", "--shrink", "gram", "--out", "m.json", "--lanes", "1"}
+	args := []string{"fit", "--data", data, "--target", "rent", "--onehot", "district,heating", "--missing", "mean", "--standardize", "--gamma", "2", "--method", "cg", "--size", "2", "--out", "m.json", "--lanes", "1"}
 	must(t, args...)
 	whole := weights(t, "m.json")
 	if code, _, _ := call(append(args, "--checkpoint", "ck", "--checkpoint-every", "1ns", "--max-passes", "1")...); code != short {

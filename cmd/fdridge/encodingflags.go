@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
+	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/excerpt"
@@ -89,17 +89,21 @@ func (d *data) encode(ctx context.Context, o *inputFlags, run session, held data
 	cells := d.opened.Cells
 	fitted := src
 	if held.Share > 0 {
-		first, err := run.ranks.FirstRow(ctx, src)
-		if err != nil {
-			return err
+		if run.ranks != nil {
+			first, err := firstRow(ctx, run.ranks, src)
+			if err != nil {
+				return err
+			}
+			held.First = first
 		}
-		if held.First = first; o.rows != "" {
+		if o.rows != "" {
 			lo, _, err := parseRows(o.rows)
 			if err != nil {
 				return err
 			}
 			held.First += lo
 		}
+		var err error
 		if fitted, d.held, err = held.Split(src); err != nil {
 			return err
 		}
@@ -113,12 +117,15 @@ func (d *data) encode(ctx context.Context, o *inputFlags, run session, held data
 		d.encoded = &report.Encoded{Encoding: e, Tally: new(dataset.Tally)}
 		if o.learns() != "" || run.ranks != nil {
 			d.scans++
-			counted := &job.Counter{Source: src, Progress: bar.rows("reading columns", src)}
+			counted := &batch.Counter{Source: src, Progress: bar.rows("reading columns", src)}
 			options := dataset.LearnOptions{Cells: cells}
 			if held.Share > 0 {
 				options.Held = held.Held
 			}
-			if d.encoded.Learnt, err = run.ranks.Learn(ctx, e, counted, options); err != nil {
+			if run.ranks != nil {
+				options.Share, options.Link = run.share(), run.ranks
+			}
+			if d.encoded.Learnt, err = e.Learn(ctx, counted, options); err != nil {
 				return nameRows(o.data.value, err)
 			}
 		}
@@ -128,6 +135,6 @@ func (d *data) encode(ctx context.Context, o *inputFlags, run session, held data
 			return err
 		}
 	}
-	d.counted = &job.Counter{Source: fitted}
+	d.counted = &batch.Counter{Source: fitted}
 	return nil
 }

@@ -8,56 +8,40 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/ridge"
 )
 
 // sketchFlags say how the rows are summarised.
 type sketchFlags struct {
-	sizeText string
-	size     int // m; 0 where an error is given
-	// oneShotError is what the one-shot fit is to have; 0 where the size is given.
-	oneShotError float64
-	lanes        int // 0: as many as there are cores, for rows enough
-	shrink       string
-	shrinks      func() bool // the flag is given
-	intercept    bool
-	copied       bool // the sketch is copied whenever it is written
+	sizeText  string
+	size      int // m, that sizeText says
+	lanes     int // 0: as many as there are cores, for rows enough
+	intercept bool
+	copied    bool // the sketch is copied whenever it is written
 }
 
 func (o *sketchFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&o.sizeText, "size", "256", "rows m of the sketch, more make each pass count for more; or a relative error below 1 that the one-shot fit is to have, and m is chosen for by a pass over every tenth row")
+	f.StringVar(&o.sizeText, "size", "256", "rows m of the sketch, more make each pass count for more")
 	f.IntVar(&o.lanes, "lanes", 0, "sketches that are fed side by side, each by a core, and merged: for the same lanes results are the same bits on any number of cores, and on any machine with the same kernel and kc (see doctor); 0: one for each core, or fewer where there is little to do or to hold; exact makes no sketch, and --cv one for each fold")
-	f.StringVar(&o.shrink, "shrink", "gram", "how the sketch shrinks: gram or svd; where this is given rows are kept, else AᵀA itself where it is no larger")
-	o.shrinks = func() bool { return f.Changed("shrink") }
 	f.BoolVar(&o.intercept, "intercept", true, "fit an intercept, unpenalised; false: none, but --standardize subtracts the means all the same (not those of sparse files), as StandardScaler and Ridge(fit_intercept=False) in scikit-learn, and the model has the intercept that this makes in the units of the file")
 }
 
 func (o *sketchFlags) check() error {
-	if e, err := parseNumber(o.sizeText); err == nil && e > 0 && e < 1 {
-		o.oneShotError = e
-	} else if o.size, err = strconv.Atoi(o.sizeText); err != nil {
-		return badInput("--size: %q is neither a number of rows nor an error between 0 and 1", excerpt.Of(o.sizeText))
+	var err error
+	if o.size, err = strconv.Atoi(o.sizeText); err != nil {
+		return badInput("--size: %q is no number of rows; plan --error E names the size for a relative error E", excerpt.Of(o.sizeText))
 	} else if o.size < 1 {
 		return badInput("--size: %d, the sketch needs at least one row", o.size)
 	}
 	if o.lanes < 0 || o.lanes > ridge.MaxLanes {
 		return badInput("--lanes: %d, must be from 1 to %d, or 0 for the machine's choice", o.lanes, ridge.MaxLanes)
 	}
-	return oneOf("shrink", o.shrink, "gram", "svd")
+	return nil
 }
 
 func (o *sketchFlags) config(be engine.Backend) ridge.SummaryConfig {
-	shrink := fd.Gram
-	if o.shrink == "svd" {
-		shrink = fd.SVD
-	}
-	store := fd.StoreSmaller
-	if o.shrinks() {
-		store = fd.StoreRows
-	}
-	return ridge.SummaryConfig{Size: o.size, Intercept: o.intercept, Shrink: shrink, Store: store, Lanes: o.lanes, Backend: be}
+	return ridge.SummaryConfig{Size: o.size, Intercept: o.intercept, Lanes: o.lanes, Backend: be}
 }
 
 // resultFlags say where to put solutions, and whether to keep those that are short of the tolerance.
@@ -69,10 +53,10 @@ type resultFlags struct {
 // solveFlags say which solutions are wanted, how exact, and where to put them.
 type solveFlags struct {
 	gammaFlags
-	method    string
-	robust    bool
-	tol       float64
-	maxPasses int
+	methodName string
+	method     ridge.Method
+	tol        float64
+	maxPasses  int
 	resultFlags
 
 	command string // how to run this again
@@ -86,8 +70,7 @@ func newSolveFlags() solveFlags { return solveFlags{gammaFlags: newGammaFlags()}
 // may name besides.
 func (o *solveFlags) register(f *pflag.FlagSet, method, methods, selectMore string) {
 	o.gammaFlags.register(f, selectMore)
-	f.StringVar(&o.method, "method", method, methods)
-	f.BoolVar(&o.robust, "robust", true, "take Robust Frequent Directions' shift (false: plain FD)")
+	f.StringVar(&o.methodName, "method", method, methods)
 	f.Float64Var(&o.tol, "tol", 1e-8, "relative error of the weights to certify, by further passes")
 	f.IntVar(&o.maxPasses, "max-passes", 500, "most refining passes over the data")
 	f.StringVar(&o.out, "out", "", "write the model here, as JSON")
@@ -97,21 +80,21 @@ func (o *solveFlags) register(f *pflag.FlagSet, method, methods, selectMore stri
 	f.BoolVar(&o.strict, "strict", false, "where --tol is not reached write no model and no weights, and exit with 1; otherwise the best found are written, with what is certified of them, and the exit code is 3")
 }
 
-func (o *solveFlags) check(methods ...string) error {
+// check validates the flags; direct methods are for fit.
+func (o *solveFlags) check(direct bool) error {
+	if err := oneOf("method", o.methodName, methodNames(direct)...); err != nil {
+		return err
+	}
+	o.method, _ = ridge.ParseMethod(o.methodName) // one of these
 	switch {
-	case !o.gamma.set:
-		return badInput("--gamma: no regularisation is given; auto chooses one")
 	case !(o.tol > 0 && o.tol < 1):
 		return badInput("--tol: %v, must be between 0 and 1", o.tol)
 	case o.maxPasses < 1:
 		return badInput("--max-passes: %d, must be at least 1", o.maxPasses)
-	case o.strict && o.method == "one-shot":
+	case o.strict && o.method == ridge.OneShot:
 		return errNoTolerance
 	}
-	if err := oneOf("method", o.method, methods...); err != nil {
-		return err
-	}
-	return firstError(o.gammaFlags.check(o.method), checkOut(o.out), checkOutput("report", o.report), checkOutput("coef", o.coef))
+	return firstError(o.gammaFlags.check(o.method.Takes(0) == nil || direct && o.method == ridge.Auto), checkOut(o.out), checkOutput("report", o.report), checkOutput("coef", o.coef))
 }
 
 // errNoTolerance refuses --strict where it would promise what nothing checks.

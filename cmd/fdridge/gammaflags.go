@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fdridge/fdridge/internal/excerpt"
-	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // gammaFlags say which γ to solve for, or how one is chosen.
@@ -30,37 +30,35 @@ func (o *gammaFlags) register(f *pflag.FlagSet, more string) {
 	f.Float64Var(&o.gammaTol, "gamma-tol", 0.01, "how far above the least of the grid, relatively, the score of the gamma that --gamma auto chooses may be: where the sketch leaves open more, and passes refine, they are spent on the choice first; inf: none are")
 }
 
-// check validates them for a method.
-func (o *gammaFlags) check(method string) error {
+// check validates them; zero says that γ may be 0 if it is given.
+func (o *gammaFlags) check(zero bool) error {
+	if !o.gamma.set {
+		o.gamma.value = "auto"
+	}
 	if !(o.gammaTol > 0) {
 		return badInput("--gamma-tol: %v, must be positive", o.gammaTol)
 	}
 	list, auto := strings.CutPrefix(o.gamma.value, "auto:")
 	if o.auto = auto || o.gamma.value == "auto"; o.gamma.value != "auto" {
 		var err error
-		if o.gammas, err = parseGammas(list, method == "exact" && !o.auto); err != nil {
+		if o.gammas, err = parseGammas(list, zero && !o.auto); err != nil {
 			return err
 		}
 	}
 	if o.selectBy == "" {
 		return nil
 	}
-	by, err := ridge.ParseCriterion(o.selectBy)
-	switch {
-	case err != nil:
+	if _, err := choose.ParseCriterion(o.selectBy); err != nil {
 		return badInput("--select: %q is none of gcv, loo and cv", excerpt.Of(o.selectBy))
-	case !o.auto:
+	}
+	if !o.auto {
 		return badInput("--select: it chooses gamma, say --gamma auto")
-	case by == ridge.ByCV && isDirect(method):
-		return badInput("--select: %s chooses from sketches, which --method %s does without; it chooses by gcv or loo", o.selectBy, method)
-	case by == ridge.ByLOO && method == "one-shot":
-		return badInput("--select: loo takes a pass over the rows of its own, and --method one-shot makes none")
 	}
 	return nil
 }
 
 // criterion is that of --select.
-func (o *gammaFlags) criterion() ridge.Criterion {
-	by, _ := ridge.ParseCriterion(o.selectBy) // checked; GCV where it is not given
+func (o *gammaFlags) criterion() choose.Criterion {
+	by, _ := choose.ParseCriterion(o.selectBy) // checked; GCV where it is not given
 	return by
 }

@@ -53,7 +53,7 @@ func (d *data) evaluate(ctx context.Context, run session, solutions []*ridge.Sol
 		return nil, predictionError(err)
 	}
 	if run.ranks != nil {
-		if err := found.Pool(ctx, run.ranks.Share(), run.ranks); err != nil {
+		if err := found.Pool(ctx, run.share(), run.ranks); err != nil {
 			return nil, err
 		}
 	}

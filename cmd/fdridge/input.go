@@ -18,7 +18,7 @@ import (
 // rowFlags say which rows to read.
 type rowFlags struct {
 	data, target, weights once
-	targets               int
+	targets               int // as file.Options.Targets
 	format                string
 	delimiter, header     string
 	columns               string
@@ -37,7 +37,7 @@ type piping struct {
 func newRowFlags() rowFlags {
 	return rowFlags{
 		data:   once{hint: "; several files are one list, F,F"},
-		target: once{hint: "; several targets are one list, A,B, with --targets 2"},
+		target: once{hint: "; several targets are one list, A,B"},
 	}
 }
 
@@ -53,7 +53,11 @@ type inputFlags struct {
 	expansion dataset.Features // that features names; nil: none
 }
 
-func newInputFlags() inputFlags { return inputFlags{rowFlags: newRowFlags()} }
+func newInputFlags() inputFlags {
+	o := inputFlags{rowFlags: newRowFlags()}
+	o.targets = -1 // one or more
+	return o
+}
 
 func (o *inputFlags) register(f *pflag.FlagSet) {
 	f.Var(&o.data, "data", "files of rows, one after the other: csv, svmlight, npy, npz, parquet or arrow (files and streams); plain, gzip or zstd; - or a FIFO, which can be read once, for all but npz and parquet; of a .npz archive the array X or x or the only one, or FILE.npz:NAME")
@@ -62,7 +66,6 @@ func (o *inputFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.header, "header", "auto", "whether the first line of csv files names the columns: auto, yes or no")
 	f.StringVar(&o.columns, "columns", "", "the features: a list of header names or 1-based numbers; with a - before each, those to leave out (default: all but target and weights)")
 	f.Var(&o.target, "target", "target column: first, last, a 1-based number or a header name; or an array of the .npz archive, or a file of its own; a list for several (svmlight: the label, no flag)")
-	f.IntVar(&o.targets, "targets", 1, "how many targets there are to be")
 	f.Var(&o.weights, "weights", "weights of the rows, a column as for --target or a file of their own")
 	f.IntVar(&o.width, "n-features", 0, "how many features svmlight rows have (default: told by a pass)")
 	f.StringVar(&o.rows, "rows", "", "A:B: only rows A to B, from 1, inclusive")
@@ -71,6 +74,14 @@ func (o *inputFlags) register(f *pflag.FlagSet) {
 	o.encodingFlags.register(f)
 	o.penaltyFlags.register(f, "on top of --standardize")
 	f.StringVar(&o.features, "features", "", "rff:D,gamma=G,seed=S: D random Fourier features of the kernel exp(-G‖x-y‖²); or poly:K: all monomials up to degree K")
+}
+
+// scales returns the name of the flag that scales columns, "" if it is not given.
+func (o *inputFlags) scales() string {
+	if o.standardize {
+		return "standardize"
+	}
+	return ""
 }
 
 // registerTransposed adds --transposed.
@@ -93,20 +104,16 @@ func (o *rowFlags) checkTurned() error {
 	return nil
 }
 
+// named is the number of targets that --target names: 1 for a label, a file or an array.
+func (o *rowFlags) named() int { return max(1, len(splitList(o.target.value))) }
+
 // check validates the flags before any data are read.
 func (o *inputFlags) check() error {
-	switch {
-	case o.targets < 1:
-		return badInput("--targets: %d, must be at least 1", o.targets)
-	}
 	if err := firstError(o.penaltyFlags.check(o.features != ""), o.encodingFlags.check()); err != nil {
 		return err
 	}
 	if o.transposed && o.cells() != nil {
 		return badInput("--transposed: the features are rows of the file: --missing and --onehot are about columns")
-	}
-	if n := len(splitList(o.target.value)); n > 1 && n != o.targets {
-		return badInput("--target: %d targets are named (%s) where %d is asked for; say --targets %d", n, excerpt.Of(o.target.value), o.targets, n)
 	}
 	if err := firstError(o.rowFlags.check(), o.part.check(), o.refuseBeside()); err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/live"
+	"github.com/fdridge/fdridge/ridge/window"
 )
 
 // liveFlags make of a sketch one that is written again and again, while rows come.
@@ -28,7 +29,7 @@ type liveFlags struct {
 	replay           bool
 
 	flags   *pflag.FlagSet
-	forgets live.Forgetting
+	forgets window.Policy
 	at      float64 // gamma; 0: it is chosen
 }
 
@@ -154,7 +155,7 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *progress) (er
 	case damage != nil:
 		bar.warn(o.stderr, fmt.Sprintf("%v: going on from %s", damage, live.Names(o.out)[1]))
 	}
-	d, err := openData(ctx, o.in, session{}, nil, be, bar)
+	d, err := openData(ctx, o.in, session{}, be, bar)
 	if err != nil {
 		if sketch != nil && ctx.Err() != nil {
 			return nil // no rows came: the file has all there were
@@ -174,14 +175,14 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *progress) (er
 	if err := o.size.checkMemory(o.size.size, dim, t); err != nil {
 		return err
 	}
-	cfg := live.Config{Summary: o.size.config(be), Forgetting: o.forgets}
+	cfg := window.Settings{Summary: o.size.config(be), Policy: o.forgets}
 	cfg.Summary.Dim, cfg.Summary.Targets = dim, t
 	run := live.Run{File: file, Every: o.every, Gamma: o.at, Blocks: live.Fixed, Tell: tellJSON(o.stdout)}
 	if o.in.piped() {
 		run.Blocks = live.FixedPrompt
 	}
 	if sketch == nil {
-		if sketch, err = live.New(cfg); err != nil {
+		if sketch, err = window.NewStream(cfg); err != nil {
 			return err
 		}
 		sketch.SetMeta(meta)
@@ -194,7 +195,7 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *progress) (er
 
 // goOn checks that a sketch can go on with the rows at hand, which meta describes, says so, and returns how
 // many of them it has.
-func (o *liveRun) goOn(s *live.Sketch, cfg live.Config, meta []byte) (skip int64, err error) {
+func (o *liveRun) goOn(s window.Stream, cfg window.Settings, meta []byte) (skip int64, err error) {
 	there, err := describedBy(s)
 	if err == nil {
 		var here description // as it is read, to be compared with what was
@@ -207,7 +208,7 @@ func (o *liveRun) goOn(s *live.Sketch, cfg live.Config, meta []byte) (skip int64
 		err = errors.New("it is of parts of files, which merge with the others")
 	}
 	if err == nil {
-		err = s.CanGoOn(cfg)
+		err = live.CanGoOn(s, cfg)
 	}
 	if err != nil {
 		return 0, badInput("--out: a live sketch goes on from %s, and cannot: %w; to begin anew say another --out, or remove %s", o.out, err, strings.Join(live.Kept(o.out), " and "))

@@ -31,7 +31,7 @@ import (
 func streamRow(i int64) string   { return fmt.Sprintf("1,%d,%d\n", i, i*i%1009) }
 func streamTarget(i int64) []int { return []int{int(i), int(i * i % 1009)} }
 
-var streamFlags = strings.Fields("--data - --format csv --header no --columns 1 --target 2,3 --targets 2 --intercept=false --size 1")
+var streamFlags = strings.Fields("--data - --format csv --header no --columns 1 --target 2,3 --intercept=false --size 1")
 
 // A liveChild is a live sketch in a process of its own.
 type liveChild struct {

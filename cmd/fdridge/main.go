@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
+	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // execute is run, with what joins the other ranks of fit --mpi.
-func execute(ctx context.Context, args []string, joiner job.Joiner, stdin io.Reader, stdout, stderr io.Writer) int {
+func execute(ctx context.Context, args []string, mpi joiner, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:           "fdridge",
 		Short:         "Ridge regression in one pass and O(md) memory, with a certified error",
@@ -71,15 +71,10 @@ func execute(ctx context.Context, args []string, joiner job.Joiner, stdin io.Rea
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(fitCommand(joiner), sketchCommand(), mergeCommand(), solveCommand(), planCommand(), predictCommand(), plotCommand(), paperCommand(), doctorCommand(joiner), manCommand())
+	root.AddCommand(fitCommand(mpi), sketchCommand(), mergeCommand(), solveCommand(), planCommand(), predictCommand(), plotCommand(), paperCommand(), doctorCommand(mpi), manCommand())
 	root.SetVersionTemplate("fdridge version {{.Version}}, " + builtBy() + "\n")
 	addExamples(root)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		if strings.HasSuffix(err.Error(), ": --alpha") {
-			return fmt.Errorf("%w; what scikit-learn calls alpha is --gamma", err)
-		}
-		return err
-	})
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return nameReplacement(err) })
 	root.DisableSuggestions = true // didYouMean has them on one line
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -91,7 +86,7 @@ func execute(ctx context.Context, args []string, joiner job.Joiner, stdin io.Rea
 	if err == nil {
 		return done
 	}
-	if _, told := errors.AsType[job.ToldError](err); told {
+	if _, told := errors.AsType[toldError](err); told {
 		return toldCode(err)
 	}
 	fmt.Fprintln(stderr, "fdridge: "+message(err)+didYouMean(root, args))
@@ -117,10 +112,18 @@ func didYouMean(root *cobra.Command, args []string) string {
 
 // message puts an error on one line, and cuts it to a screen where it quotes much.
 func message(err error) string {
-	if errors.Is(err, context.Canceled) {
+	text := err.Error()
+	if e, ok := errors.AsType[*batch.CheckpointError](err); ok {
+		text = "--checkpoint: " + e.Err.Error()
+	} else if e, ok := errors.AsType[*batch.InterruptedError](err); ok {
+		text = fmt.Sprintf("interrupted; the same command goes on from checkpoint %s, %v", e.Checkpoint, e.At)
+		if e.Unsaved != nil {
+			text += fmt.Sprintf("; a later one could not be written: %v", e.Unsaved)
+		}
+	} else if errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}
-	return printable.Text(excerpt.Message(strings.ReplaceAll(err.Error(), "\n", "; ")))
+	return printable.Text(excerpt.Message(strings.ReplaceAll(text, "\n", "; ")))
 }
 
 // noArguments refuses words that belong to no flag.

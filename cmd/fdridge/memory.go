@@ -2,13 +2,12 @@ package main
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/rss"
-	"github.com/fdridge/fdridge/live"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/window"
 )
 
 // checkMemory refuses what would take more bytes than can be had; the message begins with
@@ -51,25 +50,14 @@ func checkLoadMemory(name string, d, rows float64) error {
 
 // checkSketchMemory refuses a sketch which there is no memory to read: of lanes half as many as there are
 // are merged at a time, and what forgets is copied into a summary. It does so without making one.
-func checkSketchMemory(name string, s *live.Sketch) error {
-	cfg := s.Config()
-	rows, err := rowsOf(cfg.Summary)
-	if err != nil {
+func checkSketchMemory(name string, s window.Stream) error {
+	copies, cfg := float64(s.Copies()), s.Settings().Summary
+	rows, err := rowsOf(cfg)
+	if err != nil || copies == 0 {
 		return err
 	}
-	var copies float64
-	lanes := float64(cfg.Summary.Lanes)
-	if !s.Joined() {
-		copies = math.Ceil(lanes / 2)
-	}
-	if cfg.Forgetting != (live.Forgetting{}) {
-		copies++
-	}
-	if copies == 0 {
-		return nil
-	}
-	d := float64(cfg.Summary.Dim)
-	return checkMemory(copies*8*rows*(2*d+3*rows), "was it made by this program?", "%s: merging %.0f lanes, each a sketch of %.0f rows of %.0f features,", name, lanes, rows, d)
+	d := float64(cfg.Dim)
+	return checkMemory(copies*8*rows*(2*d+3*rows), "was it made by this program?", "%s: merging %.0f lanes, each a sketch of %.0f rows of %.0f features,", name, float64(cfg.Lanes), rows, d)
 }
 
 // rowsOf is how many rows a sketch has room for, with those of AᵀA where that is kept.

@@ -16,6 +16,7 @@ import (
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/paper"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // TestExitCodes: errors of the user's input end the command with 2, however they are wrapped,
@@ -23,7 +24,7 @@ import (
 func TestExitCodes(t *testing.T) {
 	for _, err := range []error{
 		engine.ErrShape, engine.ErrInput, fd.ErrSize, &fd.NonFiniteError{}, &fd.RangeError{}, &fd.FormatError{},
-		ridge.ErrShape, ridge.ErrEmpty, ridge.ErrOtherRows, &ridge.GammaError{}, &ridge.SizeError{}, &ridge.SingularError{}, &ridge.FoldsError{},
+		ridge.ErrShape, ridge.ErrEmpty, ridge.ErrOtherRows, &ridge.GammaError{}, &ridge.SizeError{}, &ridge.SingularError{}, &choose.FoldsError{},
 		dataset.ErrShape, &dataset.InputError{}, &dataset.ChangedError{}, &dataset.SourceError{},
 		model.ErrUnrecorded, model.ErrMeans, model.ErrPreparation, &model.VersionError{}, &model.GammaError{}, &model.OverflowError{},
 		&model.FormatError{Err: errors.New("")}, &model.PreparationError{Err: errors.New("")}, &model.CertificateError{Err: errors.New("")}, &model.SummaryError{Err: errors.New("")},
@@ -36,7 +37,7 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 	for _, err := range []error{
-		errors.New("disk full"), engine.ErrNoConvergence, ridge.ErrUnproven, ridge.ErrNoRange, &ridge.ScaleError{}, &ridge.NotConvergedError{Status: ridge.PassLimit},
+		errors.New("disk full"), engine.ErrNoConvergence, ridge.ErrUnproven, &ridge.ScaleError{}, &ridge.NotConvergedError{Status: ridge.PassLimit},
 	} {
 		if code := exitCode(err); code != failed {
 			t.Errorf("%T %q: exit %d", err, err, code)
@@ -126,7 +127,7 @@ func TestUnderscores(t *testing.T) {
 	for _, args := range [][]string{
 		{"fit", "--data", rows, "--target", "y", "--gamma", "1_0"},
 		{"fit", "--data", rows, "--target", "y", "--gamma", "auto:1,1_0"},
-		{"fit", "--data", rows, "--target", "y", "--gamma", "1", "--size", "0.1_0"},
+		{"fit", "--data", rows, "--target", "y", "--gamma", "1", "--size", "1_0"},
 		{"plan", "--data", rows, "--target", "y", "--gamma", "1_0"},
 		{"paper", "--out", t.TempDir(), "--figures", "1", "--ratio", "0.1_0"},
 	} {
@@ -163,8 +164,7 @@ func TestAdviceNamesFlags(t *testing.T) {
 		args []string
 	}{
 		{usage, []string{"--data", wide, "--gamma", "1", "--method", "exact"}},
-		{failed, []string{"--data", housing, "--target", "last", "--rows", "1:500", "--gamma", "1e-6", "--method", "chebyshev"}},
-		{failed, []string{"--data", housing, "--target", "last", "--rows", "1:500", "--gamma", "1e3", "--size", "2", "--method", "newton", "--robust=false"}},
+		{short, []string{"--data", housing, "--target", "last", "--rows", "1:500", "--gamma", "1e-6", "--size", "2", "--method", "one-shot"}},
 	} {
 		if code, _, errs := call(append([]string{"fit"}, c.args...)...); code != c.code || !strings.Contains(errs, "--method cg") {
 			t.Errorf("%v: exit %d, %q", c.args, code, errs)

@@ -12,8 +12,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
 )
 
 // mpirun starts this test as the command by so many ranks. FDRIDGE_MPIRUN may name
@@ -80,7 +78,7 @@ func TestMPIKilled(t *testing.T) {
 		c, out := mpirun(t, n, args...)
 		end := make(chan error, 1)
 		go func() { end <- c.Wait() }()
-		pid := holder(t, job.RankName("ck", try%n, n), end)
+		pid := holder(t, rankName("ck", try%n, n), end)
 		time.Sleep(time.Duration(25*try) * time.Millisecond)
 		began := time.Now()
 		signal := syscall.SIGKILL

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
+	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/internal/excerpt"
@@ -108,9 +108,15 @@ func (o *inputFlags) partsOf() ([]partSet, map[string]dataset.Stamp) {
 	if !o.part.given {
 		return nil, nil
 	}
-	contents, seen := job.ContentsOf(o.rowFlags.files())
+	files := batch.Files(o.rowFlags.files())
+	var contents []string // by which copies are alike, whatever their names and times are
+	for _, f := range files {
+		if f.Digest != "" {
+			contents = append(contents, fmt.Sprintf("%d %s", f.Stamp.Size, f.Digest))
+		}
+	}
 	key := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %q %q %q %q %q %d",
-		contents, o.target.value, o.weights.value, o.targets, o.format, o.delimiter, o.header, o.columns, o.rows, o.width))
+		contents, o.target.value, o.weights.value, o.named(), o.format, o.delimiter, o.header, o.columns, o.rows, o.width))
 	i := int64(o.part.share.Rank)
-	return []partSet{{fmt.Sprintf("%x", key[:16]), int64(o.part.share.Size), []spans{{i, i}}}}, seen
+	return []partSet{{fmt.Sprintf("%x", key[:16]), int64(o.part.share.Size), []spans{{i, i}}}}, stampsOf(files)
 }

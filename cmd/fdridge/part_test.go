@@ -59,7 +59,7 @@ func TestParts(t *testing.T) {
 	for _, flags := range []string{
 		"--data rows.csv --target 13 --columns -14",
 		"--data rows.csv.gz --target 13 --columns -14",
-		"--data rows.csv,rows.csv.gz,rows.csv --target 13,14 --targets 2",
+		"--data rows.csv,rows.csv.gz,rows.csv --target 13,14",
 		"--data rows.csv --target 13 --weights 14",
 		"--data rows.npy --target 13 --columns -14",
 		"--data rows.npy,rows.npy --target 13 --columns -14 --weights weights2.csv",
@@ -96,7 +96,7 @@ func TestPartsAreRanks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	shared(t, 600)
 	const data = "--data rows.npy --target 13 --columns -14"
-	sketch := strings.Fields(data + " --size 4 --lanes 1 --shrink gram")
+	sketch := strings.Fields(data + " --size 4 --lanes 1")
 	fit := strings.Fields("fit --gamma 30 --out")
 	p := sketchParts(t, 4, sketch...)
 	must(t, "merge", p[0], p[1], "--out", "left.fds")
@@ -172,7 +172,6 @@ func TestPartsRefused(t *testing.T) {
 		"sketch --out x " + data + " --part 0/99999999999":                    "must be I/N",
 		"sketch --out x " + data + " --part 0/4 --standardize":                "--standardize: each part would be scaled by means",
 		"sketch --out x " + data + " --part 0/4 --rows 1:50":                  "a range of its rows, needs rows that are known by number",
-		"sketch --out x --data rows.npy --target rows.csv --part 0/4":         "rows.csv",
 		"sketch --out x --data pairs.svm --part 0/4":                          "--part: pairs.svm is svmlight, whose rows do not say how many features those of other parts have: say --n-features",
 		"sketch --out x --data rows.csv --transposed --part 0/4":              "--part: files with a sample in each column",
 		"sketch --out x --data - --target 13 --part 0/4":                      "--part: standard input can be read once",

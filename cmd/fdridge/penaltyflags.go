@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/model"
-	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // penaltyFlags say what columns are penalised by, each or in groups.
@@ -78,19 +78,13 @@ func (o *penaltyFlags) chooses() bool {
 	return err == nil && slices.ContainsFunc(bands, func(b namedBand) bool { return b.penalty == 0 })
 }
 
-// checkChoice refuses penalties that are to be chosen where γ is not, or not by GCV of a sketch.
-func (o *penaltyFlags) checkChoice(g *gammaFlags, method string, cv bool) error {
-	switch {
-	case !o.chooses():
-		return nil
-	case !g.auto:
-		return badInput("--bands: a group without =P has its penalty chosen together with gamma: say --gamma auto, or give all penalties")
-	case cv || g.selectBy == "cv" || g.selectBy == "loo":
-		return badInput("--bands: penalties are chosen by GCV alone; leave out --select and --cv, or give all penalties")
-	case isDirect(method):
-		return badInput("--bands: penalties are chosen from a sketch, which --method %s does without; say --method cg, or give all penalties", method)
+// given returns the bands with their penalties, and without their columns, which the data have.
+func (o *penaltyFlags) given() (out []choose.Band) {
+	bands, _ := o.split() // checked
+	for _, b := range bands {
+		out = append(out, choose.Band{Name: b.columns, Penalty: b.penalty})
 	}
-	return nil
+	return out
 }
 
 // checkGiven refuses penalties that are to be chosen by a command that chooses nothing.
@@ -108,7 +102,7 @@ func (o *penaltyFlags) files() []string { return withoutArrays([]string{o.penalt
 // penalties are to be chosen; and the bands.
 type penalised struct {
 	p     []float64
-	bands []ridge.Band
+	bands []choose.Band
 }
 
 // read makes of the flags what they say of columns.
@@ -127,9 +121,9 @@ func (o *penaltyFlags) read(ctx context.Context, seen map[string]dataset.Stamp, 
 		if err != nil {
 			return out, err
 		}
-		out.bands = append(out.bands, ridge.Band{Name: b.columns, Columns: columns, Penalty: b.penalty})
+		out.bands = append(out.bands, choose.Band{Name: b.columns, Columns: columns, Penalty: b.penalty})
 	}
-	p, err := ridge.Penalties(prep.Inputs, out.bands)
+	p, err := choose.Penalties(prep.Inputs, out.bands)
 	if err != nil {
 		return out, badInput("--bands: %w", err)
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/fdridge/fdridge/ridge"
+
 	"github.com/spf13/cobra"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -102,39 +104,28 @@ func (o *fitOptions) checkPipe() error {
 	case o.kept.name != "":
 		why = "--checkpoint: a run goes on from it by reading the rows again from where it was, and %s can be read once; write them to a file"
 	default:
-		return firstError(o.rows.checkPipe(data, o.standardize), o.rows.checkAgain(data, o.learns()), o.rows.checkAgain(data, o.held.flag()))
+		return o.rows.checkPipe(data, o.scales(), o.learns(), o.held.flag())
 	}
 	return badInput(why, dataName(o.data.value))
 }
 
-// checkPipe refuses caches that would be of no use for rows that come once.
-func (o *cacheFlags) checkPipe(data string, standardize bool) error {
-	switch {
-	case o.keep:
+// checkPipe refuses, for rows that come once, --cache-keep and, without --cache, the flags in again,
+// each of which needs another pass over the rows. An empty name is ignored.
+func (o *cacheFlags) checkPipe(data string, again ...string) error {
+	if o.keep {
 		return badInput("--cache-keep: a later run could not tell whether %s has the same rows", data)
-	case standardize && o.dir == "":
-		return badInput("--standardize: it takes a pass over the rows of its own, and %s can be read once: say --cache DIR, which keeps the rows", data)
-	case standardize && o.features:
-		return badInput("--cache-features: it keeps rows once they are standardised, for which %s would be read twice; leave it out", data)
 	}
-	return nil
-}
-
-// checkAgain refuses a flag, "" for none, that takes another pass over rows which come once, where
-// these are not kept as they come.
-func (o *cacheFlags) checkAgain(data, flag string) error {
-	switch {
-	case flag != "" && o.dir == "":
-		return badInput("--%s: it takes a pass over the rows of its own, and %s can be read once: say --cache DIR, which keeps the rows", flag, data)
-	case flag != "" && o.features:
-		return badInput("--cache-features: it keeps rows once they are prepared, and for --%s %s would be read twice; leave it out", flag, data)
+	for _, flag := range again {
+		if flag != "" && o.dir == "" {
+			return badInput("--%s: it takes a pass over the rows of its own, and %s can be read once: say --cache DIR, which keeps the rows", flag, data)
+		}
 	}
 	return nil
 }
 
 // strictly refuses --strict where the method that is chosen has no tolerance.
-func (o *fitOptions) strictly(method string) error {
-	if o.strict && method == "one-shot" {
+func (o *fitOptions) strictly(method ridge.Method) error {
+	if o.strict && method == ridge.OneShot {
 		return fmt.Errorf("%w, which is chosen for rows that can be read once", errNoTolerance)
 	}
 	return nil

@@ -87,7 +87,6 @@ func TestPipedRefused(t *testing.T) {
 		{"fit --gamma 1 --checkpoint " + out, "--checkpoint: a run goes on from it by reading the rows again"},
 		{"fit --gamma 1 --mpi", "--mpi: ranks share the rows of files"},
 		{"fit --gamma 1 --cache " + dir + " --cache-keep", "--cache-keep: a later run could not tell"},
-		{"fit --gamma 1 --cache " + dir + " --cache-features --standardize", "--cache-features: it keeps rows once they are standardised"},
 		{"fit --gamma 1 --transposed", "--transposed: it reads the rows again and again"},
 		{"sketch --standardize -o " + out, "--standardize: it takes a pass over the rows of its own"},
 		{"plan", "plan reads rows more than once"},
@@ -106,7 +105,6 @@ func TestPipedRefused(t *testing.T) {
 	}
 	for _, c := range []struct{ command, text, want string }{ // for which the beginning is looked at
 		{"fit --target y --gamma 1 --method cg", table, "method cg takes another pass over the rows, and standard input can be read once: say --method one-shot, which takes none, or --cache DIR"},
-		{"fit --target y --gamma 1 --size 0.1", table, "a pilot that finds the size of the sketch takes another pass"},
 		{"fit --target y --gamma auto --select loo", table, "leave-one-out errors takes another pass"},
 		{"fit --target y --gamma 1 --strict --save-sketch " + out, table, "--strict: --method one-shot has no tolerance to reach"},
 		{"fit --gamma 1", "1 1:2\n2 3:4\n", "standard input is svmlight, whose rows do not say how many features there are, and it can be read once: say --n-features"},

@@ -15,6 +15,7 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // measuring is how long plan measures the machine; doctor takes twice as long.
@@ -83,7 +84,7 @@ func (o *planOptions) register(c *cobra.Command) {
 }
 
 // check validates the flags before any data are read, and returns what of the plan they say.
-func (o *planOptions) check() (cfg ridge.PlanConfig, err error) {
+func (o *planOptions) check() (cfg plan.Config, err error) {
 	if err := o.checkNumbers(); err != nil {
 		return cfg, err
 	}
@@ -91,14 +92,11 @@ func (o *planOptions) check() (cfg ridge.PlanConfig, err error) {
 		if err := firstError(o.in.check(), o.pilot.check(), o.in.checkGiven("plan")); err != nil {
 			return cfg, err
 		}
-		if o.pilot.oneShotError > 0 {
-			return cfg, badInput("--size: %v must be a number of rows; --error plans for an error", o.pilot.oneShotError)
-		}
 	}
 	if err := o.runs.check(); err != nil {
 		return cfg, err
 	}
-	cfg = ridge.PlanConfig{Rows: o.n, Tol: o.tol, MaxBytes: uint64(o.memory) << 20, Lanes: o.pilot.lanes}
+	cfg = plan.Config{Rows: o.n, Tol: o.tol, MaxBytes: uint64(o.memory) << 20, Lanes: o.pilot.lanes}
 	if text, _, _ := strings.Cut(o.gamma.value, ":"); text == "auto" {
 		return cfg, badInput("--gamma: %s: it is fit that chooses; say numbers to plan for, or leave it out for the mean eigenvalue of AᵀA", excerpt.Of(o.gamma.value))
 	}
@@ -135,7 +133,7 @@ func (o *planOptions) checkNumbers() error {
 	return nil
 }
 
-func (o *planOptions) run(ctx context.Context, cfg ridge.PlanConfig, stdout, stderr io.Writer) error {
+func (o *planOptions) run(ctx context.Context, cfg plan.Config, stdout, stderr io.Writer) error {
 	be, err := o.runs.backend()
 	if err != nil {
 		return err
@@ -156,20 +154,21 @@ func (o *planOptions) run(ctx context.Context, cfg ridge.PlanConfig, stdout, std
 	if p.rate > 0 {
 		cfg.ReadRate = min(p.rate, cfg.ReadRate)
 	}
-	plan, err := p.sum.Plan(cfg)
+	found, err := plan.New(p.sum, cfg)
 	if err != nil {
 		return err
 	}
-	r := report.Plan{Plan: plan, Seen: p.sum.Rows(), Dim: p.sum.Config().Dim, Gigaflops: measured.Gemm, Bandwidth: cfg.ReadRate / 1e9, Opening: p.opening}
+	r := report.Plan{Plan: found, Seen: p.sum.Rows(), Dim: p.sum.Config().Dim, Gigaflops: measured.Gemm, Bandwidth: cfg.ReadRate / 1e9, Opening: p.opening}
 	if o.oneShotError > 0 {
-		for _, gamma := range plan.Gammas {
-			worst, estimated, err := p.sum.SizeFor(o.oneShotError, gamma)
+		for _, gamma := range found.Gammas {
+			worst, estimated, err := plan.SizeFor(p.sum, o.oneShotError, gamma)
 			if err != nil {
 				return err
 			}
 			r.Sizes = append(r.Sizes, report.SizeFor{Gamma: gamma, Error: o.oneShotError, Worst: worst, Estimated: estimated})
 		}
 	}
+	r.Explain(cfg.Tol, cfg.MaxBytes)
 	if o.json {
 		return report.WriteJSON(stdout, r)
 	}
@@ -202,7 +201,7 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	defer bar.finish()
 	ctx = bar.watch(ctx)
 	begin := time.Now()
-	d, err := openData(ctx, &o.in, session{}, nil, be, bar)
+	d, err := openData(ctx, &o.in, session{}, be, bar)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func plotFiles(t *testing.T) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	data := []string{"--data", housing, "--target", "last", "--rows", "1:3000", "--standardize", "--size", "4", "--shrink", "gram"}
+	data := []string{"--data", housing, "--target", "last", "--rows", "1:3000", "--standardize", "--size", "3"}
 	reports := map[string][]string{
 		"auto.json":     {"--gamma", "auto", "--save-sketch", in("sketch")},
 		"cg.json":       {"--gamma", "1e4", "--method", "cg"},
@@ -170,7 +170,7 @@ func TestTrace(t *testing.T) {
 // TestTraceTargets: each target has a trace of its own, and an error without a bound
 // is read back as infinite.
 func TestTraceTargets(t *testing.T) {
-	text := must(t, "fit", "--data", housing, "--target", "1,last", "--targets", "2", "--size", "2", "--gamma", "1e3,1e6", "--method", "cg", "--json")
+	text := must(t, "fit", "--data", housing, "--target", "1,last", "--size", "2", "--gamma", "1e3,1e6", "--method", "cg", "--json")
 	var v struct{ Trace []*report.Trace }
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
 		t.Fatal(err)

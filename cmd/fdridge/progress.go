@@ -12,7 +12,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
+	"github.com/fdridge/fdridge"
+	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/printable"
@@ -161,13 +162,13 @@ func (p *progress) passes(n int64, d int) func(ridge.Progress) {
 
 // fit returns a callback for all of a fit to the rows of src, nil where nothing is shown.
 // total is how many rows a pass that refines reads, and is asked when the first begins.
-func (p *progress) fit(src dataset.Source, total func() int64) func(ridge.Stage, ridge.Progress) {
+func (p *progress) fit(src dataset.Source, total func() int64) func(fdridge.Stage, ridge.Progress) {
 	if p.quiet() {
 		return nil
 	}
 	var refining func(ridge.Progress)
-	return func(s ridge.Stage, now ridge.Progress) {
-		if s != ridge.Refining {
+	return func(s fdridge.Stage, now ridge.Progress) {
+		if s != fdridge.Refining {
 			p.rows(s.String(), src)(now.Rows)
 			return
 		}
@@ -179,27 +180,20 @@ func (p *progress) fit(src dataset.Source, total func() int64) func(ridge.Stage,
 	}
 }
 
-// A checkpointLog tells what happens to a checkpoint: in the log, or as lines on stderr.
-type checkpointLog struct {
-	*progress
-	stderr io.Writer
-}
-
-// Saved is that of [job.Log]. Without a log nothing is told.
-func (l checkpointLog) Saved(at job.Position) {
-	if l.log != nil {
-		l.log.Info("checkpoint", "pass", at.Pass, "rows", at.Rows)
+// checkpoint reports what happened to a checkpoint: in the log, or as a line on stderr. One rank
+// alone reports what went well; states that were written are in the log alone.
+func (p *progress) checkpoint(e batch.Event, leads bool, stderr io.Writer) {
+	level := slog.LevelInfo
+	if e.Err != nil {
+		level = slog.LevelWarn
 	}
-}
-
-// Tell is that of [job.Log].
-func (l checkpointLog) Tell(level slog.Level, message string, at job.Position) {
-	if l.log != nil {
-		l.log.Log(context.Background(), level, message, "pass", at.Pass, "rows", at.Rows)
-		return
+	switch {
+	case p.log != nil:
+		p.log.Log(context.Background(), level, e.String(), "pass", e.At.Pass, "rows", e.At.Rows)
+	case e.Err != nil || e.Kind == batch.Resumed && leads:
+		p.finish()
+		fmt.Fprintln(stderr, "fdridge: "+e.String())
 	}
-	l.finish()
-	fmt.Fprintln(l.stderr, "fdridge: "+message)
 }
 
 // warn tells what the user should know: in the log, or as a line on stderr. With --log-format none

@@ -100,7 +100,7 @@ func TestPython(t *testing.T) {
 		"scaled":     {"--target", "y", "--standardize", "--intercept=false", "--columns", "four,one"},
 		"fourier":    {"--target", "y", "--standardize", "--columns=-z", "--features", "rff:1000,gamma=0.02,seed=11"},
 		"unscaled":   {"--target", "y", "--columns", "eight,two", "--features", "rff:7,gamma=0.1,seed=18446744073709551615"},
-		"two":        {"--target", "y,z", "--targets", "2", "--standardize", "--features", "rff:20,gamma=0.1"},
+		"two":        {"--target", "y,z", "--standardize", "--features", "rff:20,gamma=0.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			model := filepath.Join(t.TempDir(), "model.json")

@@ -16,6 +16,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report/reporttest"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // TestReportHolds: report and page hold the figures that --json has in full.
@@ -28,7 +29,7 @@ func TestReportHolds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			page := filepath.Join(t.TempDir(), "page.html")
-			args = slices.Concat([]string{"fit", "--data", data, "--target", "y,z", "--targets", "2", "--report", page}, args)
+			args = slices.Concat([]string{"fit", "--data", data, "--target", "y,z", "--report", page}, args)
 			text := must(t, args...)
 			want := fitsOf(t, must(t, append(args, "--json")...))
 			if name != "exact" {
@@ -140,21 +141,21 @@ func holdsBracket(t *testing.T, what, text string, v ridge.Interval) {
 // TestSketchHolds: sketch and plan print bounds that are no less than those of --json.
 func TestSketchHolds(t *testing.T) {
 	data, out := write(t, "rows.csv", rowsCSV(60)), filepath.Join(t.TempDir(), "sketch")
-	input := []string{"--data", data, "--target", "y", "--features", "rff:64,gamma=1,seed=1", "--size", "40", "--shrink", "gram"}
+	input := []string{"--data", data, "--target", "y", "--features", "rff:64,gamma=1,seed=1", "--size", "24"}
 	said := must(t, slices.Concat([]string{"sketch", "-o", out}, input)...)
 	η := reported(t, "solve", out, "--gamma", "1e9")["shrinkage"].(float64)
 	holdsBound(t, "η", regexp.MustCompile(`≤ ([^ ,\n]+)`).FindStringSubmatch(said)[1], η, 1e-3)
-	plan := []string{"plan", "--sketch", out, "--gamma", "1e5"}
-	var v struct{ Options []ridge.PlanOption }
-	if err := json.Unmarshal([]byte(must(t, append(plan, "--json")...)), &v); err != nil {
+	args := []string{"plan", "--sketch", out, "--gamma", "1e5"}
+	var v struct{ Options []plan.Option }
+	if err := json.Unmarshal([]byte(must(t, append(args, "--json")...)), &v); err != nil {
 		t.Fatal(err)
 	}
-	rows := regexp.MustCompile(`(?m)^(?:→| ) +one-shot +(\d+) +\S+ +(\S+) +\d+ +(\S+) `).FindAllStringSubmatch(must(t, plan...), -1)
+	rows := regexp.MustCompile(`(?m)^(?:→| ) +one-shot +(\d+) +\S+ +(\S+) +\d+ +(\S+) `).FindAllStringSubmatch(must(t, args...), -1)
 	if len(rows) == 0 {
 		t.Fatal("the plan has no line of one-shot")
 	}
 	for _, row := range rows {
-		i := slices.IndexFunc(v.Options, func(o ridge.PlanOption) bool { return o.Method == "one-shot" && fmt.Sprint(o.Size) == row[1] })
+		i := slices.IndexFunc(v.Options, func(o plan.Option) bool { return o.Method == ridge.OneShot && fmt.Sprint(o.Size) == row[1] })
 		holdsBound(t, "η of the plan", row[2], v.Options[i].WorstShrinkage, 1e-2)
 		holdsBound(t, "error of the plan", row[3], v.Options[i].Contraction[0], 1e-1)
 	}

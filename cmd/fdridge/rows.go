@@ -7,19 +7,25 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
+	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
+	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/model"
 )
 
+// leads reports whether this process writes the results.
+func (s session) leads() bool { return s.ranks == nil || s.ranks.Rank() == 0 }
+
 // A session is the run that rows are opened for.
 type session struct {
-	ranks *job.Ranks // which share the rows; nil: this process reads all
+	ranks dist.Transport // connects the ranks that share the rows; nil: this process reads all
 	// seen are the files as they were when the settings of the run were told: what is read
 	// must be what a checkpoint is said to be of.
 	seen map[string]dataset.Stamp
+	// job keeps the scaling and the nonzeros of the rows; nil: they are not kept.
+	job *batch.Job
 	// cache is of the rows; nil: none.
 	cache *rowCache
 	// part is what a process alone reads of the rows; the zero value is all.
@@ -35,7 +41,7 @@ func (s session) share() dataset.Share {
 	if s.ranks == nil {
 		return s.part
 	}
-	return s.ranks.Share()
+	return dataset.Share{Rank: s.ranks.Rank(), Size: s.ranks.Size()}
 }
 
 // An expected is what a model or a sketch says of the rows that are opened for it.
@@ -70,7 +76,9 @@ func (o *rowFlags) options(run session, like expected) (opts file.Options, weigh
 		return opts, weights, err
 	}
 	opts.Target = append(opts.Target, o.weights.value)
-	opts.Targets++
+	if opts.Targets++; o.targets < 0 {
+		opts.Targets = o.targets - 1
+	}
 	return opts, nil, nil
 }
 
@@ -125,7 +133,7 @@ func (o *rowFlags) open(ctx context.Context, run session, like expected) (*file.
 	if byNumber {
 		err = o.checkNumbered(opts, run.ranks != nil)
 	} else {
-		opts.Share, opts.Widest, opts.Alone = share, run.ranks.Widest(ctx), run.alone
+		opts.Share, opts.Widest, opts.Alone = share, widest(ctx, run.ranks), run.alone
 	}
 	if err != nil {
 		return nil, nil, err

@@ -27,7 +27,7 @@ type busy struct {
 
 var (
 	liveBusy = "sketch --every 1ms --out live.fds --size 1 --intercept=false "
-	busyRows = "--format csv --header no --columns 1 --target 2,3 --targets 2 --data "
+	busyRows = "--format csv --header no --columns 1 --target 2,3 --data "
 
 	busyCommands = map[string]busy{
 		"live pipe":           {args: liveBusy + busyRows + "-"},
@@ -61,7 +61,7 @@ func TestSignalsUnderLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	head := write(t, "head.csv", string(text[:bytes.IndexByte(text[1000:], '\n')+1001]))
-	must(t, "fit", "--data", head, "--format", "csv", "--header", "no", "--columns", "1", "--target", "2,3", "--targets", "2", "--gamma", "1", "--out", filepath.Join(dir, "model.json"))
+	must(t, "fit", "--data", head, "--format", "csv", "--header", "no", "--columns", "1", "--target", "2,3", "--gamma", "1", "--out", filepath.Join(dir, "model.json"))
 	number := 0
 	for name, c := range busyCommands {
 		t.Run(name, func(t *testing.T) {

@@ -33,15 +33,12 @@ func sketchCommand() *cobra.Command {
 				return badInput("--missing mean: its means would be those of this part alone, and the sketches of other parts would not merge with it; say drop")
 			case in.standardize && !in.part.share.Whole():
 				return badInput("--standardize: each part would be scaled by means and deviations of its own, and none of them merge; sketch without it, or fit by ranks (--mpi)")
-			case size.oneShotError > 0:
-				return badInput("--size: %v is an error at some gamma, of which a sketch knows none; see plan --error", size.oneShotError)
 			}
 			if err := distinct(in.files(), append(keep.outputs(out), output{"out", out})...); err != nil {
 				return err
 			}
 			if in.piped() {
-				data := dataName(in.data.value)
-				if err := firstError(rows.checkPipe(data, in.standardize), rows.checkAgain(data, in.learns())); err != nil {
+				if err := rows.checkPipe(dataName(in.data.value), in.scales(), in.learns()); err != nil {
 					return err
 				}
 			}
@@ -80,7 +77,7 @@ func runSketch(ctx context.Context, in *inputFlags, size *sketchFlags, runs *run
 	defer bar.finish()
 	ctx = bar.watch(ctx)
 	defer cache.end(bar, stderr)
-	d, err := openData(ctx, in, session{cache: cache}, nil, be, bar)
+	d, err := openData(ctx, in, session{cache: cache}, be, bar)
 	if err != nil {
 		return err
 	}

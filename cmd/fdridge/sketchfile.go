@@ -16,6 +16,7 @@ import (
 	"github.com/fdridge/fdridge/live"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/window"
 )
 
 // A description is what the command keeps in a sketch's file beside the summary:
@@ -89,7 +90,7 @@ func load(name string, be engine.Backend) (*ridge.Summary, *description, error) 
 }
 
 // describedBy is what was kept beside a sketch.
-func describedBy(s *live.Sketch) (*description, error) {
+func describedBy(s window.Stream) (*description, error) {
 	kept := new(description)
 	if len(s.Meta()) > 0 {
 		if err := json.Unmarshal(s.Meta(), kept); err != nil {
@@ -101,7 +102,7 @@ func describedBy(s *live.Sketch) (*description, error) {
 			return nil, fmt.Errorf("what it says of its rows cannot be right: %w", err)
 		}
 	}
-	kept.Fades = kept.Fades || s.Fades()
+	kept.Fades = kept.Fades || s.Settings().Fades()
 	return kept, nil
 }
 

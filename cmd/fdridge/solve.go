@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
@@ -43,7 +44,7 @@ func solveCommand() *cobra.Command {
 		},
 	}
 	o.in.unpiped = "the rows refine a solution pass by pass: write them to a file, or leave --data out for the one-shot solution"
-	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes), chebyshev or newton; auto is cg or galerkin with --data, otherwise one-shot", "")
+	o.solveFlags.register(c.Flags(), "auto", "auto, one-shot, cg, galerkin (the fewest passes) or newton; auto is cg or galerkin with --data, otherwise one-shot", "")
 	f := c.Flags()
 	f.Var(&o.in.data, "data", "all the rows of the sketch, in any order: they are read again to refine the solution")
 	f.StringVar(&o.in.format, "format", "auto", "as for fit")
@@ -59,7 +60,12 @@ func solveCommand() *cobra.Command {
 }
 
 func (o *solveOptions) check() error {
-	if err := firstError(o.runs.check(), o.solveFlags.check(sketchMethods()...), o.penaltyFlags.check(false), o.checkChoice(&o.gammaFlags, o.method, false)); err != nil {
+	if err := firstError(o.runs.check(), o.solveFlags.check(false), o.penaltyFlags.check(false)); err != nil {
+		return err
+	}
+	opts := o.options()
+	opts.Bands = o.given()
+	if err := nameOptions(opts.Check()); err != nil {
 		return err
 	}
 	switch {
@@ -67,9 +73,9 @@ func (o *solveOptions) check() error {
 		return badInput("--select: a sketch has no rows to deal into folds; say gcv or loo")
 	case o.selectBy == "loo" && !o.in.data.set:
 		return badInput("--select: loo needs the rows, --data")
-	case o.in.data.set && o.method == "one-shot":
+	case o.in.data.set && o.method == ridge.OneShot:
 		return badInput("--data: --method one-shot reads no rows")
-	case !o.in.data.set && o.method != "one-shot" && o.method != "auto":
+	case !o.in.data.set && o.method != ridge.OneShot && o.method != ridge.Auto:
 		return badInput("--method: %s needs the rows, --data", o.method)
 	case o.in.data.set:
 		return firstError(o.in.check(), o.in.checkTurned())
@@ -104,7 +110,7 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 		return err
 	}
 	cfg := sum.Config()
-	f, traces, opts := o.begin(be, cfg.Intercept)
+	f, traces, opts := o.begin(be, cfg.Intercept, o.options())
 	after, err := o.penalise(ctx, d)
 	if err != nil {
 		return err
@@ -135,11 +141,10 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	if sum.Weight() != float64(sum.Rows()) && opened != nil && !o.in.weights.set {
 		return badInput("--weights: the sketch in %s is of weighted rows, %d that weigh %g: name their weights, as when it was made", name, sum.Rows(), sum.Weight())
 	}
-	found, err := ridge.FitSummary(ctx, src, sum, opts)
+	found, err := fdridge.FitSummary(ctx, src, sum, opts)
 	if err := o.end(f, traces, found, err); err != nil {
 		return nameData(o.in.data.value, err)
 	}
-	found.Reason = "" // left out of the report: it is whether --data was given
 	if opened != nil {
 		f.Cost.PreparingReads, f.Cost.Reads = opened.Scans, opened.Passes()
 	}

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
 )
 
 // setBack makes of the checkpoint of an interrupted rank what one that was killed may
@@ -55,7 +53,7 @@ func TestRanksInterrupted(t *testing.T) {
 	for i, c := range []string{
 		"--data pairs.svm --method cg --gamma 100 --size 3 --tol 1e-9 --intercept=false",
 		"--data rows.csv,rows.csv.gz,rows.csv,rows.csv --target 13 --weights 14 --standardize --method galerkin --gamma 10,30 --size 3",
-		"--data rows.npy --target 13 --columns -14 --size 0.5 --method chebyshev --gamma 3000 --features poly:2",
+		"--data rows.npy --target 13 --columns -14 --size 8 --method cg --gamma 3000 --features poly:2",
 	} {
 		n := 2 + i
 		args := append(strings.Fields("fit --mpi --json --out model.json"), strings.Fields(c)...)
@@ -93,7 +91,7 @@ func TestRanksInterrupted(t *testing.T) {
 				if e.code != failed || (rank > 0 && e.stderr != "" && !strings.Contains(e.stderr, alone)) || !strings.Contains(out[0].stderr, "interrupted") {
 					t.Fatalf("%s: rank %d: %+v", c, rank, e)
 				}
-				name := job.RankName("ck", rank, n)
+				name := rankName("ck", rank, n)
 				had += b2i(exists(name))
 				setBack(t, rng, name)
 				left += b2i(exists(name))
@@ -120,7 +118,7 @@ func TestRanksUnable(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	for _, rank := range []int{0, 2} {
-		if left, err := filepath.Glob(job.RankName("ck", rank, 3) + "*"); err != nil || len(left) > 0 || out[rank].code == done {
+		if left, err := filepath.Glob(rankName("ck", rank, 3) + "*"); err != nil || len(left) > 0 || out[rank].code == done {
 			t.Errorf("rank %d leaves %v, %v: %+v", rank, left, err, out[rank])
 		}
 	}

@@ -19,7 +19,6 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/fdridge/fdridge/cmd/fdridge/internal/job"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/engine"
@@ -29,6 +28,11 @@ import (
 type thread struct{ dist.Transport }
 
 func (t thread) Finalize() error { return t.Barrier(context.Background()) }
+
+// rankName is the checkpoint of a rank.
+func rankName(name string, rank, size int) string {
+	return fmt.Sprintf("%s.rank%d-of-%d", name, rank, size)
+}
 
 // An ended is what a rank has left.
 type ended struct {
@@ -53,7 +57,7 @@ func ranks(t *testing.T, ctx context.Context, n int, args func(rank int) []strin
 	for rank, own := range dist.Loopback(n) {
 		all.Go(func() {
 			var stdout, stderr bytes.Buffer
-			join := job.Joiner{Join: func() (job.Link, error) { return thread{own}, nil }}
+			join := joiner{join: func() (link, error) { return thread{own}, nil }}
 			code := execute(ctx, args(rank), join, strings.NewReader(""), &stdout, &stderr)
 			out[rank] = ended{code, stdout.String(), stderr.String()}
 		})
@@ -144,7 +148,7 @@ func rankCommands(t *testing.T) []string {
 	return []string{
 		"--data rows.npy --target 13 --columns -14" + least,
 		"--data rows.npy --target 13 --columns -14 --size 4 --method galerkin --gamma 10,30,100 --tol 4e-11",
-		"--data rows.npy --target 13,14 --targets 2 --method chebyshev --size 8 --gamma 300 --tol 4e-11",
+		"--data rows.npy --target 13,14 --method cg --size 8 --gamma 300 --tol 4e-11",
 		"--data rows.npy --target 13 --columns -14 --weights weights.csv --intercept=false" + least,
 		"--data rows.npy --target 13 --columns -14 --rows 7:1301 --standardize" + least,
 		"--data " + foreign + " --columns double,float,int16 --target int32 --standardize" + least,
@@ -232,8 +236,8 @@ func TestRanksRefused(t *testing.T) {
 	}
 	const least = " --gamma 1 --size 4"
 	for args, want := range map[string]string{
-		"--data rows.csv --target 13 --method exact --gamma 1":          "--mpi: --method exact",
-		"--data rows.csv --target 13 --gamma auto --cv 3":               "--mpi: --cv",
+		"--data rows.csv --target 13 --method exact --gamma 1":          "--mpi, --method: a direct method runs on one machine",
+		"--data rows.csv --target 13 --gamma auto --cv 3":               "--cv, --mpi: cross-validation keeps a sketch of each fold on one machine",
 		"--data rows.csv --target 13 --weights weights.csv" + least:     "--weights: with --mpi",
 		"--data rows.csv --target 13 --rows 1:100" + least:              "--rows: with --mpi",
 		"--data pairs.svm --rows 1:100" + least:                         "pairs.svm is svmlight: take npy",

@@ -37,7 +37,7 @@ func parseGammas(text string, zero bool) ([]float64, error) {
 			return nil, badInput("--gamma: %q is not a number", excerpt.Of(s))
 		case g == 0 && zero:
 		case !(g > 0) || math.IsInf(g, 0):
-			return nil, badInput("--gamma: %v must be positive and finite (0 with fit --method exact alone)", excerpt.Of(s))
+			return nil, badInput("--gamma: %v must be positive and finite (0 with fit alone, by a direct method)", excerpt.Of(s))
 		}
 		out = append(out, g)
 	}
@@ -58,6 +58,9 @@ func oneOf(flag, value string, allowed ...string) error {
 		if a == value {
 			return nil
 		}
+	}
+	if hint := retired["--"+flag+" "+value]; hint != "" {
+		return badInput("--%s: %s %s", flag, value, hint)
 	}
 	return badInput("--%s: %q must be one of %s", flag, excerpt.Of(value), strings.Join(allowed, ", "))
 }

@@ -25,8 +25,8 @@ type Options struct {
 	// an array, and such a file exists or the name is that of a data file. Empty takes no
 	// target; of svmlight files it takes the label.
 	Target []string
-	// Targets is how many targets are asked for; another number is an error. 0
-	// takes none, labels included.
+	// Targets is the number of targets required; another number is an error. 0 takes none,
+	// labels included. −k requires k or more.
 	Targets int
 	// Columns are the features, named as the target columns are, in the order
 	// wanted; or, where each begins with "-", the columns that are left out. Empty
@@ -341,10 +341,10 @@ func (o *Opened) zip(x dataset.Source, opts Options) (dataset.Source, error) {
 // they come from.
 func (o *Opened) countTargets(path string, opts Options) error {
 	_, _, t := o.Dims()
-	switch {
-	case t == opts.Targets:
+	switch least := -opts.Targets; {
+	case t == opts.Targets, least > 0 && t >= least:
 		return nil
-	case t == 0:
+	case t == 0 || least > 0:
 		return &dataset.InputError{File: path, Msg: "no target is named; say which column it is: a name, a number, first or last"}
 	}
 	return &dataset.InputError{File: path, Msg: fmt.Sprintf("gives %d targets where %d is asked for", t, opts.Targets)}

@@ -80,11 +80,11 @@ func formats() []format {
 			if opts.Features == 0 {
 				o.Scans = 1
 			}
-			s, err := svmlight.Open(p.path, svmlight.Options{Features: opts.Features, Targets: min(opts.Targets, 1), Range: p.bytes(), Pipe: opts.Pipe})
+			s, err := svmlight.Open(p.path, svmlight.Options{Features: opts.Features, Targets: labels(opts), Range: p.bytes(), Pipe: opts.Pipe})
 			return o.keep(p, s, err)
 		},
 		widen: func(p part, opts Options, rows int64, was dataset.Stamp) (*dataset.Stream, error) {
-			return svmlight.Open(p.path, svmlight.Options{Features: opts.Features, Targets: min(opts.Targets, 1), Rows: max(rows, 0), Range: p.bytes(), Stamp: was})
+			return svmlight.Open(p.path, svmlight.Options{Features: opts.Features, Targets: labels(opts), Rows: max(rows, 0), Range: p.bytes(), Stamp: was})
 		},
 	}}
 }
@@ -158,6 +158,14 @@ func (f format) fits(path string, opts Options) error {
 		return nil
 	}
 	return &dataset.InputError{File: path, Msg: msg}
+}
+
+// labels is the number of targets to read from labelled rows.
+func labels(opts Options) int {
+	if opts.Targets == 0 {
+		return 0
+	}
+	return 1
 }
 
 // names are those of the features and of the targets that are chosen, nil where there are none.

@@ -14,6 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/live"
@@ -21,6 +22,8 @@ import (
 	"github.com/fdridge/fdridge/paper"
 	"github.com/fdridge/fdridge/randsketch"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/window"
 )
 
 // TestEveryFunction: each exported function, and each exported method of an exported type, that takes a
@@ -168,15 +171,15 @@ func TestNilContext(t *testing.T) {
 	fit := must(ridge.Solve(none, src, sum, 1, ridge.SolveOptions{}))(t)
 	fits := []*ridge.Solution{fit}
 	must(ridge.LeaveOneOut(none, src, sum, fits, ridge.LeaveOneOutOptions{}))(t)
-	must(ridge.CrossValidate(none, src, ridge.SummaryConfig{Size: 2}, ridge.CrossValidation{Folds: 2}))(t)
-	must(sum.ChooseBands(none, []ridge.Band{{Columns: []int{0}}}, []float64{1}))(t)
-	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.QR, ridge.Tridiagonal, ridge.Dual} {
-		must(ridge.Exact(none, src, []float64{1}, ridge.ExactOptions{Factor: factor}))(t)
+	must(choose.CrossValidate(none, src, ridge.SummaryConfig{Size: 2}, choose.CrossValidation{Folds: 2}))(t)
+	must(choose.Bands(none, sum, []choose.Band{{Columns: []int{0}}}, []float64{1}))(t)
+	for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal, ridge.Dual} {
+		must(ridge.SolveExact(none, src, []float64{1}, ridge.ExactOptions{Method: factor}))(t)
 	}
-	for _, method := range []string{"", "one-shot", "cg", "galerkin", "exact"} {
-		must(ridge.Fit(none, src, ridge.Options{Method: method, Candidates: []float64{1, 2}, Tol: 1e-3, GammaTol: 10}))(t)
+	for _, method := range []ridge.Method{ridge.Auto, ridge.OneShot, ridge.CG, ridge.Galerkin, ridge.Exact} {
+		must(fdridge.Fit(none, src, fdridge.Options{NoIntercept: true, Method: method, Candidates: []float64{1, 2}, Tol: 1e-3, GammaTol: 10}))(t)
 	}
-	must(ridge.FitSummary(none, src, sum, ridge.Options{Gammas: []float64{1}}))(t)
+	must(fdridge.FitSummary(none, src, sum, fdridge.Options{NoIntercept: true, Gammas: []float64{1}}))(t)
 	must(0, must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Targets: 1, Size: 2}))(t).Continue(none, src, nil))(t)
 	must(model.Evaluate(none, src, fits))(t)
 	must(paper.NewLinearModel(none, src, []float64{1, 1}, 1, nil))(t)
@@ -197,7 +200,7 @@ func TestNilContext(t *testing.T) {
 	}
 	file := must(live.Open(filepath.Join(t.TempDir(), "live.fds")))(t)
 	run := live.Run{
-		Sketch: must(live.New(live.Config{Summary: ridge.SummaryConfig{Dim: 2, Targets: 1, Size: 2}}))(t), File: file, Every: time.Hour,
+		Sketch: must(window.NewStream(window.Settings{Summary: ridge.SummaryConfig{Dim: 2, Targets: 1, Size: 2}}))(t), File: file, Every: time.Hour,
 	}
 	must(0, run.Do(none, src))(t)
 	must(0, file.Close())(t)

@@ -12,7 +12,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]int{"wire.go": 1, "../../fd/codec.go": 4, "../../ridge/codec.go": 2, "../../ridge/windowcodec.go": 1, "../../ridge/fadingcodec.go": 1} {
+	for name, want := range map[string]int{"wire.go": 1, "../../fd/codec.go": 4, "../../ridge/codec.go": 2, "../../ridge/window/encode.go": 1, "../../ridge/window/fadingcodec.go": 1} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -78,23 +78,6 @@ func (r *Reader) Stop(err error) {
 	}
 }
 
-// KindAt is the kind of the message that a source goes on with, which is left where it is; 0 where it is
-// shorter than any message.
-func KindAt(r io.ReadSeeker) (Kind, error) {
-	var head [16]byte
-	n, err := io.ReadFull(r, head[:])
-	if _, back := r.Seek(-int64(n), io.SeekCurrent); back != nil {
-		return 0, back
-	}
-	switch err {
-	case nil:
-		return Kind(binary.LittleEndian.Uint32(head[12:])), nil
-	case io.EOF, io.ErrUnexpectedEOF:
-		return 0, nil
-	}
-	return 0, err
-}
-
 // Preamble reads the start of a message of the kind and returns its format version and
 // the size of its content.
 func (r *Reader) Preamble(kind Kind) (version uint32, size int64) {

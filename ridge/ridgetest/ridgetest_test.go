@@ -27,7 +27,6 @@ func TestSolvers(t *testing.T) {
 			"AᵀA galerkin": {Solve: kept(be, ridge.Galerkin), Tol: tol},
 			"cg":           {Solve: iterate(be, ridge.SolveOptions{}), Tol: tol},
 			"galerkin":     {Solve: iterate(be, ridge.SolveOptions{Method: ridge.Galerkin}), Tol: tol},
-			"chebyshev":    {Solve: iterate(be, ridge.SolveOptions{Method: ridge.Chebyshev}), Tol: tol},
 			"newton":       {Solve: iterate(be, ridge.SolveOptions{Method: ridge.Newton}), Tol: tol},
 			"newton of fd": {Solve: iterate(be, ridge.SolveOptions{Method: ridge.Newton, PlainFD: true}), Tol: tol},
 			"nystrom":      {Solve: nystrom(be), Tol: tol},
@@ -40,9 +39,9 @@ func TestSolvers(t *testing.T) {
 
 type solve = func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error)
 
-func exact(be engine.Backend, factor ridge.Factor) solve {
+func exact(be engine.Backend, factor ridge.Method) solve {
 	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error) {
-		return ridge.Exact(context.Background(), src, gammas, ridge.ExactOptions{Factor: factor, Intercept: intercept, Backend: be})
+		return ridge.SolveExact(context.Background(), src, gammas, ridge.ExactOptions{Method: factor, Intercept: intercept, Backend: be})
 	}
 }
 

@@ -6,7 +6,8 @@ import (
 
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
-	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // path is what is said of the choice of γ by GCV.
@@ -32,7 +33,7 @@ func (e *evaluation) path() {
 	for i, f := range fits {
 		e.certificate("path", f, truths[i])
 	}
-	choice, err := ridge.ChooseGCV(fits, 0)
+	choice, err := choose.LeastGCV(fits, 0)
 	if e.refused("choice", err) {
 		return
 	}
@@ -44,7 +45,7 @@ func (e *evaluation) path() {
 }
 
 // choice holds a choice against the true scores, nil being infinite.
-func (e *evaluation) choice(name string, c ridge.Choice, scores []*big.Float) {
+func (e *evaluation) choice(name string, c choose.Choice, scores []*big.Float) {
 	least := -1
 	for i, v := range scores {
 		if v != nil && (least < 0 || v.Cmp(scores[least]) < 0) {
@@ -75,7 +76,7 @@ func (e *evaluation) choice(name string, c ridge.Choice, scores []*big.Float) {
 // sizeFor builds the sketch of the size that suffices at worst, but for its own round-off.
 func (e *evaluation) sizeFor() {
 	const want = 0.1
-	m, _, err := e.sum.SizeFor(want, e.p.gamma)
+	m, _, err := plan.SizeFor(e.sum, want, e.p.gamma)
 	if err != nil { // round-off leaves no such size
 		e.Refused["size"]++
 		return

@@ -7,8 +7,10 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // choosing is what passes that are spent on the choice of γ find, by GCV and by leaving one
@@ -25,22 +27,22 @@ func (e *evaluation) choosing() {
 		return
 	}
 	type way struct {
-		by     ridge.Criterion
-		method string
+		by     choose.Criterion
+		method ridge.Method
 		name   string
 	}
 	ways := []way{
-		{ridge.ByGCV, e.p.g.Method.String(), "choosing by gcv"}, {ridge.ByLOO, e.p.g.Method.String(), "choosing by loo"},
-		{ridge.ByLOO, "exact", "choosing exactly by loo"},
+		{choose.GCV, e.p.g.Method, "choosing by gcv"}, {choose.LOO, e.p.g.Method, "choosing by loo"},
+		{choose.LOO, ridge.Exact, "choosing exactly by loo"},
 	}
 	if n, _, _ := e.p.source.Dims(); n >= 0 && n <= dualRows {
-		ways = append(ways, way{ridge.ByGCV, "dual", "choosing by gcv, dual"}, way{ridge.ByLOO, "dual", "choosing by loo, dual"})
+		ways = append(ways, way{choose.GCV, ridge.Dual, "choosing by gcv, dual"}, way{choose.LOO, ridge.Dual, "choosing by loo, dual"})
 	}
 	for _, way := range ways {
 		by, name, g := way.by, way.name, e.p.g
-		r, err := ridge.Fit(context.Background(), e.p.source, ridge.Options{
+		r, err := fdridge.Fit(context.Background(), e.p.source, fdridge.Options{
 			Candidates: gammas, Select: by, GammaTol: 1e-300, Method: way.method, MaxPasses: 10,
-			Size: g.Size, Shrink: e.p.driver(), Store: e.p.store(0), Intercept: g.Intercept,
+			Size: g.Size, Summarize: e.p.summarize, NoIntercept: !g.Intercept,
 		})
 		if _, short := errors.AsType[*ridge.NotConvergedError](err); !short && e.refused(name, err) {
 			continue
@@ -59,7 +61,7 @@ func (e *evaluation) choosing() {
 		var scores []*big.Float
 		for i, gamma := range gammas {
 			score := zeros(g.Targets)
-			if by == ridge.ByLOO {
+			if by == choose.LOO {
 				var scale []*big.Float
 				if score, scale = e.leftOut(gamma); score == nil {
 					return

@@ -8,6 +8,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // crossValidate compares both brackets, of one pass and of two, with refits, folds
@@ -20,13 +21,13 @@ func (e *evaluation) crossValidate() {
 	}
 	gammas := []float64{p.gamma}
 	cfg := ridge.SummaryConfig{Size: g.Size, ShrinkRows: g.Shrink, Shrink: p.driver(), Store: p.store(0), Intercept: g.Intercept}
-	cv := ridge.CrossValidation{Folds: folds, Gammas: gammas}
-	one, err := ridge.CrossValidate(context.Background(), p, cfg, cv)
+	cv := choose.CrossValidation{Folds: folds, Gammas: gammas}
+	one, err := choose.CrossValidate(context.Background(), p, cfg, cv)
 	if e.refused("cross-validation", err) {
 		return
 	}
 	cv.Exact = true
-	two, err := ridge.CrossValidate(context.Background(), p, cfg, cv)
+	two, err := choose.CrossValidate(context.Background(), p, cfg, cv)
 	if e.refused("cross-validation", err) {
 		return
 	}

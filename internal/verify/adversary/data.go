@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/ridge"
 )
 
 // A problem is the data of a genome: distinct rows, and the stream that is made of
@@ -32,6 +33,9 @@ type decays struct {
 }
 
 func newProblem(g Genome) *problem {
+	if g.Method == ridge.Auto {
+		g.Method = ridge.CG
+	}
 	r := rand.New(rand.NewPCG(g.Seed, 1))
 	p := &problem{g: g}
 	p.draw(r)

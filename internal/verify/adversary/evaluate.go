@@ -106,7 +106,7 @@ func (e *evaluation) refused(what string, err error) bool {
 	var scale *ridge.ScaleError
 	switch {
 	case badInput(err), errors.As(err, &outOfRange), errors.As(err, &singular), errors.As(err, &gamma), errors.As(err, &scale),
-		errors.Is(err, ridge.ErrNoRange), errors.Is(err, ridge.ErrEmpty):
+		errors.Is(err, ridge.ErrEmpty):
 		e.Refused[what]++
 	default:
 		e.worst("error: "+what+": "+err.Error(), math.Inf(1))

@@ -132,8 +132,8 @@ type Genome struct {
 	SVD       bool
 	Keep      Keeping
 
-	Gamma   float64 // γ, relative to ‖A‖²_F
-	Method  ridge.Method
+	Gamma   float64      // γ, relative to ‖A‖²_F
+	Method  ridge.Method // one of iterations; Auto is CG
 	PlainFD bool
 	Tol     float64
 	Passes  int

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-
-	"github.com/fdridge/fdridge/ridge"
 )
 
 // Large is a genome of 70 to 600 features.
@@ -30,7 +28,7 @@ func RandomLarge(r *rand.Rand) Large {
 	g := Genome{
 		Seed: r.Uint64(), Rows: int(ratio * float64(d)), Cols: d, Targets: 1 + r.IntN(3),
 		Span: 3 * r.Float64(), Shape: Shape(r.IntN(3)), Basis: Basis(r.IntN(2)), Repeat: 1, Mean: -20, Noise: -3 * r.Float64(), Along: r.Float64(),
-		Block: []int{64, 256, 1000, 2048}[r.IntN(4)], Parts: 1, Gamma: 3 - 11*r.Float64(), Method: ridge.Method(r.IntN(4)),
+		Block: []int{64, 256, 1000, 2048}[r.IntN(4)], Parts: 1, Gamma: 3 - 11*r.Float64(), Method: iterations[r.IntN(len(iterations))],
 		Tol: -4 - 9*r.Float64(), Passes: 5 + r.IntN(25), Intercept: r.IntN(2) == 0, PlainFD: r.IntN(4) == 0,
 	}
 	g.Size = max(1, int(float64(d)*math.Pow(r.Float64(), 2)))

@@ -216,11 +216,11 @@ func (e *wide) iterate() {
 // exact is Cholesky, the reduction to tridiagonal form, and QR where it takes no longer than the
 // reference.
 func (e *wide) exact() {
-	for _, factor := range []ridge.Factor{ridge.Cholesky, ridge.Tridiagonal, ridge.QR} {
+	for _, factor := range []ridge.Method{ridge.Cholesky, ridge.Tridiagonal, ridge.QR} {
 		if factor == ridge.QR && e.p.g.Cols > 200 && e.p.g.Seed%4 > 0 {
 			continue
 		}
-		fits, err := ridge.Exact(context.Background(), e.p.source, e.gammas, ridge.ExactOptions{Factor: factor, Intercept: e.p.g.Intercept})
+		fits, err := ridge.SolveExact(context.Background(), e.p.source, e.gammas, ridge.ExactOptions{Method: factor, Intercept: e.p.g.Intercept})
 		if e.refused(factor.String(), err) {
 			continue
 		}

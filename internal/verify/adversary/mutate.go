@@ -2,8 +2,6 @@ package adversary
 
 import (
 	"math/rand/v2"
-
-	"github.com/fdridge/fdridge/ridge"
 )
 
 // Mutate returns g with one to three genes changed.
@@ -177,7 +175,7 @@ func (g *Genome) changeFit(r step) {
 			g.Gamma = []float64{3, 12, 18, 60}[r.IntN(4)] * (2*r.Float64() - 1.4)
 		}
 	case 4:
-		g.Method = ridge.Method(r.IntN(4))
+		g.Method = iterations[r.IntN(len(iterations))]
 		g.PlainFD = r.IntN(3) == 0
 	case 5:
 		r.number(&g.Tol, -18, -1)

@@ -2,8 +2,10 @@ package adversary
 
 import (
 	"bytes"
+	"context"
 	"errors"
 
+	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -234,6 +236,12 @@ func (p *problem) store(part int) fd.Storage {
 		return fd.StoreScatter
 	}
 	return fd.StoreRows
+}
+
+// summarize is a [fdridge.Options.Summarize] with the genome's driver and storage.
+func (p *problem) summarize(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(int64)) (*ridge.Summary, error) {
+	cfg.Shrink, cfg.Store = p.driver(), p.store(0)
+	return ridge.Summarize(ctx, src, cfg, progress)
 }
 
 func (p *problem) driver() fd.Driver {

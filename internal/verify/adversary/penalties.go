@@ -7,9 +7,11 @@ import (
 	"math/big"
 	"math/rand/v2"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // penalties puts a penalty on the summary that was made without it, and holds all that is then
@@ -151,8 +153,8 @@ func (e *evaluation) scaledSketch() {
 func (e *evaluation) asOption(to *Report, base *evaluation, pen []float64) {
 	name, g := e.p.g.Method.String(), e.p.g
 	own := &evaluation{Report: to, p: e.p, truth: e.truth}
-	r, err := ridge.FitSummary(context.Background(), base.p.source, base.sum, ridge.Options{
-		Gammas: []float64{e.p.gamma}, Penalty: pen, Method: name, Tol: math.Pow(10, g.Tol), MaxPasses: g.Passes, PlainFD: g.PlainFD,
+	r, err := fdridge.FitSummary(context.Background(), base.p.source, base.sum, fdridge.Options{NoIntercept: true,
+		Gammas: []float64{e.p.gamma}, Penalty: pen, Method: g.Method, Tol: math.Pow(10, g.Tol), MaxPasses: g.Passes,
 	})
 	if _, short := errors.AsType[*ridge.NotConvergedError](err); !short && own.refused(name, err) {
 		return
@@ -178,13 +180,13 @@ func (e *evaluation) bands(to *Report, r *rand.Rand) {
 	if d < 2 {
 		return
 	}
-	var first ridge.Band
+	var first choose.Band
 	for j := range 1 + r.IntN(d-1) {
 		first.Columns = append(first.Columns, j)
 	}
 	own := &evaluation{Report: to}
-	c, err := ridge.FitSummary(context.Background(), e.p.source, e.sum, ridge.Options{
-		Bands: []ridge.Band{first}, Candidates: []float64{e.p.gamma, e.p.gamma * 10}, GammaTol: math.Inf(1), Method: g.Method.String(), MaxPasses: 5,
+	c, err := fdridge.FitSummary(context.Background(), e.p.source, e.sum, fdridge.Options{NoIntercept: true,
+		Bands: []choose.Band{first}, Candidates: []float64{e.p.gamma, e.p.gamma * 10}, GammaTol: math.Inf(1), Method: g.Method, MaxPasses: 5,
 	})
 	if _, short := errors.AsType[*ridge.NotConvergedError](err); !short && own.refused("choice", err) {
 		return
@@ -201,7 +203,7 @@ func (e *evaluation) bands(to *Report, r *rand.Rand) {
 }
 
 // trial holds the bracket of GCV for penalties that were tried.
-func (e *evaluation) trial(base *evaluation, t ridge.BandTrial, columns []int) {
+func (e *evaluation) trial(base *evaluation, t choose.BandTrial, columns []int) {
 	p := ones(base.p.g.Cols)
 	for _, j := range columns {
 		p[j] = t.Penalties[0]

@@ -8,6 +8,7 @@ import (
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 const eps = 0x1p-52
@@ -121,7 +122,7 @@ func (e *evaluation) passes() {
 	if g.levelled() || g.Forget > 0 || g.Decays > 0 || g.WeightTop != 0 || g.Absolute || g.Preparation != Raw || g.Gamma < -5 || g.Mean > -1 || g.Near < 0 || math.Abs(g.Top) > 30 || math.Abs(g.Scale) > 30 {
 		return
 	}
-	predicted, err := e.sum.PredictedPasses(e.p.gamma, tol, g.Method)
+	predicted, err := plan.PredictedPasses(e.sum, e.p.gamma, tol, g.Method)
 	if e.refused("predicted passes", err) || predicted < fewest || predicted > most {
 		return
 	}

@@ -67,13 +67,13 @@ func (e *evaluation) exact() {
 }
 
 // exactTo is a factorization that is refined where tol is positive.
-func (e *evaluation) exactTo(factor ridge.Factor, tol float64) {
+func (e *evaluation) exactTo(factor ridge.Method, tol float64) {
 	name := factor.String()
 	if tol > 0 {
 		name += ", refined"
 	}
-	opts := ridge.ExactOptions{Factor: factor, Intercept: e.p.g.Intercept, Tol: tol}
-	fits, err := ridge.Exact(context.Background(), e.p.source, []float64{e.p.gamma}, opts)
+	opts := ridge.ExactOptions{Method: factor, Intercept: e.p.g.Intercept, Tol: tol}
+	fits, err := ridge.SolveExact(context.Background(), e.p.source, []float64{e.p.gamma}, opts)
 	if !e.refused(name, err) {
 		e.certificate(name, fits[0], e.truth)
 		if tol > 0 {
@@ -84,7 +84,7 @@ func (e *evaluation) exactTo(factor ridge.Factor, tol float64) {
 	if e.p.g.cycles() > 1 {
 		return
 	}
-	fits, err = ridge.Exact(context.Background(), e.p.source, []float64{0}, opts)
+	fits, err = ridge.SolveExact(context.Background(), e.p.source, []float64{0}, opts)
 	if e.refused(name+" at 0", err) {
 		return
 	}

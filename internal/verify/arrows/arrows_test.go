@@ -24,7 +24,7 @@ func above(packages ...string) []string { return append(packages, foundation...)
 
 // library is what a program that fits ridge regressions can be made of.
 func library(packages ...string) []string {
-	return above(append(packages, "dataset/...", "dist/...", "fd", "randsketch", "ridge/...")...)
+	return above(append(packages, ".", "dataset/...", "dist/...", "fd", "randsketch", "ridge/...")...)
 }
 
 // arrows says what packages may depend on, directly or not, inside the module. A
@@ -45,24 +45,30 @@ var arrows = map[string][]string{
 	"dataset":                     above(),
 	"dataset/...":                 above("dataset/..."),
 	"ridge":                       above("dataset", "fd", "ridge/internal/..."),
+	"ridge/choose":                above("dataset", "fd", "ridge", "ridge/internal/..."),
+	"ridge/plan":                  above("dataset", "fd", "ridge", "ridge/internal/..."),
+	".":                           above("dataset", "fd", "ridge", "ridge/choose", "ridge/plan", "ridge/internal/..."),
+	"ridge/window":                above("dataset", "fd", "ridge", "ridge/internal/..."),
 	"ridge/internal/roundoff":     {},
 	"ridge/internal/interval":     {"ridge/internal/roundoff"},
 	"ridge/internal/rows":         above("dataset", "fd", "ridge/internal/roundoff"),
 	"ridge/internal/gram":         above("dataset", "fd", "ridge/internal/roundoff", "ridge/internal/rows"),
+	"ridge/internal/parallel":     above(),
+	"ridge/internal/accum":        above("dataset", "fd", "ridge/internal/certify", "ridge/internal/interval", "ridge/internal/parallel", "ridge/internal/roundoff", "ridge/internal/rows"),
 	"ridge/internal/certify":      above("fd", "ridge/internal/interval", "ridge/internal/roundoff"),
 	"ridge/internal/krylov":       above("dataset", "fd", "ridge/internal/certify", "ridge/internal/gram", "ridge/internal/interval", "ridge/internal/roundoff", "ridge/internal/rows"),
 	"ridge/internal/direct":       above("dataset", "fd", "ridge/internal/certify", "ridge/internal/interval", "ridge/internal/roundoff", "ridge/internal/rows"),
 	"ridge/internal/dual":         above("dataset", "fd", "ridge/internal/certify", "ridge/internal/direct", "ridge/internal/interval", "ridge/internal/roundoff", "ridge/internal/rows"),
 	"ridge/ridgetest":             above("dataset", "fd", "ridge/...", "internal/verify/..."),
-	"model":                       above("dataset", "fd", "ridge/internal/...", "ridge"),
-	"live":                        above("dataset", "fd", "ridge/internal/...", "ridge"),
+	"model":                       above("dataset", "fd", "ridge/internal/...", "ridge", "ridge/choose"),
+	"live":                        above("dataset", "fd", "ridge/internal/...", "ridge", "ridge/choose", "ridge/window"),
 	"dist/...":                    above("dataset", "dist/...", "fd", "randsketch", "ridge/..."),
 	"dist/disttest":               above("dataset", "dist/...", "fd", "randsketch", "ridge/...", "internal/verify/..."),
 	"paper":                       library(),
 	"bench/...":                   library("bench/...", "paper", "internal/verify/..."),
-	"cmd/...":                     library("cmd/...", "live", "model", "paper"),
-	"cmd/fdridge/internal/job":    above("dataset/...", "dist", "fd", "ridge/..."),
-	"cmd/fdridge/internal/report": above("dataset", "fd", "model", "ridge/..."),
+	"batch":                       above(".", "dataset", "dist", "fd", "ridge/..."),
+	"cmd/...":                     library("cmd/...", "batch", "live", "model", "paper"),
+	"cmd/fdridge/internal/report": above(".", "dataset", "fd", "model", "ridge/..."),
 
 	"cmd/fdridge/internal/report/reporttest": nil,
 }
@@ -77,6 +83,14 @@ func covers(pattern, pkg string) bool {
 		return pkg == tree || strings.HasPrefix(pkg, tree+"/")
 	}
 	return pkg == pattern
+}
+
+// within returns the path of a package inside the module, "." for the root.
+func within(path string) (pkg string, inside bool) {
+	if path == module {
+		return ".", true
+	}
+	return strings.CutPrefix(path, module+"/")
 }
 
 // rule returns the pattern that holds for a package, "" where none does.
@@ -133,13 +147,13 @@ func TestArrows(t *testing.T) {
 	read(t, "../../..")
 	for _, tags := range []string{"", "noasm", "openblas", "mpi", "noarrow"} {
 		for _, p := range list(t, tags) {
-			pkg, inside := strings.CutPrefix(p.ImportPath, module+"/")
+			pkg, inside := within(p.ImportPath)
 			if !inside || rule(pkg) == "" {
 				t.Errorf("-tags %q: %s has no arrows in the table", tags, p.ImportPath)
 				continue
 			}
 			for _, dep := range p.Deps {
-				dep, inside := strings.CutPrefix(dep, module+"/")
+				dep, inside := within(dep)
 				if !inside {
 					isArrow := strings.HasPrefix(dep, "github.com/apache/arrow-go/")
 					if tags == "noarrow" && isArrow && !slices.ContainsFunc(withoutArrow, func(pattern string) bool { return covers(pattern, pkg) }) {
@@ -164,6 +178,12 @@ func TestTable(t *testing.T) {
 		pkg, dep string
 		allowed  bool
 	}{
+		{".", "ridge/choose", true},
+		{"ridge", ".", false},
+		{"ridge/choose", "ridge/plan", false},
+		{"ridge/plan", "ridge/choose", false},
+		{"ridge/window", ".", false},
+		{"batch", ".", true},
 		{"ridge", "dataset", true},
 		{"ridge", "dataset/csv", false},
 		{"ridge", "dist", false},
@@ -204,8 +224,13 @@ func TestTable(t *testing.T) {
 		{"live", "model", false},
 		{"ridge", "live", false},
 		{"cmd/fdridge", "model", true},
-		{"cmd/fdridge/internal/report", "cmd/fdridge/internal/job", false},
-		{"cmd/fdridge/internal/job", "cmd/fdridge/internal/report", false},
+		{"cmd/fdridge", "batch", true},
+		{"cmd/fdridge/internal/report", "batch", false},
+		{"batch", "dist", true},
+		{"batch", "dist/mpi", false},
+		{"batch", "dataset/file", false},
+		{"batch", "cmd/fdridge/internal/report", false},
+		{"dist", "batch", false},
 		{"paper", "ridge", true},
 		{"paper", "cmd/fdridge", false},
 		{"bench", "paper", true},

@@ -1,11 +1,13 @@
 package arrows
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,9 +25,8 @@ const (
 var tooLarge = map[string]string{
 	"engine: type Tuning":                         "options",
 	"engine/purego/internal/kernel: type Kernel":  "a table of the loops of an instruction set",
-	"ridge: type Options":                         "options",
+	".: type Options":                             "options",
 	"paper: type Config":                          "options",
-	"model: type Record":                          "the record of a certificate in a file",
 	"cmd/fdridge/internal/report: type fitRecord": "the record that --json prints",
 	"bench/scaling: type constants":               "the record of what a machine was measured to do",
 }
@@ -104,4 +105,49 @@ func fields(s *ast.StructType) int {
 		n += max(1, len(f.Names))
 	}
 	return n
+}
+
+// maxPackageLines is the largest number of lines of a package, tests excluded.
+const maxPackageLines = 4500
+
+// tooLargePackages are the packages that are larger, with the reason.
+var tooLargePackages = map[string]string{
+	"cmd/fdridge": "one file for each command and its flags",
+	"dataset":     "sources, preparation and caches: to be split",
+}
+
+// TestPackageSizes holds every package to maxPackageLines.
+func TestPackageSizes(t *testing.T) {
+	lines := map[string]int{}
+	err := filepath.WalkDir("../../..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			if err == nil && (entry.Name() == "testdata" || strings.HasPrefix(entry.Name(), ".") && entry.Name() != "..") {
+				return filepath.SkipDir
+			}
+			return err
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel("../../..", filepath.Dir(path))
+		lines[filepath.ToSlash(name)] += bytes.Count(text, []byte("\n"))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range lines {
+		if n > maxPackageLines && tooLargePackages[name] == "" {
+			t.Errorf("%s has %d lines, at most %d", name, n, maxPackageLines)
+		}
+	}
+	for name, reason := range tooLargePackages {
+		if lines[name] <= maxPackageLines {
+			t.Errorf("%s is an exception (%s) and need not be", name, reason)
+		}
+	}
 }

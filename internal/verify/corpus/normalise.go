@@ -45,6 +45,7 @@ var page = []rule{
 	replace(`<dt>(Time|Memory)</dt><dd>[^<]*</dd>`, "<dt>$1</dt><dd>~</dd>"),
 	replace(`(\d+ threads? of )[^<]*</dd>`, "$1~</dd>"),
 	replace(`up to [^<]* of a rank&#39;s time`, "up to ~ of a rank's time"),
+	replace(` --targets \d+`, ""), // see knownTo
 	replace(`Made by fdridge [^<]*</footer>`, "Made by fdridge ~</footer>"),
 }
 

@@ -64,7 +64,7 @@ func play(ctx context.Context, e *entry, binary, data, dir string) (outcome, err
 func (c *command) play(ctx context.Context, binary, dir, name string, out outcome) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	words := append([]string{binary}, c.args...)
+	words := append([]string{binary}, knownTo(ctx, binary, c.args)...)
 	if c.ranks > 0 {
 		words = append([]string{"mpirun", "-n", strconv.Itoa(c.ranks)}, words...)
 	}

@@ -79,9 +79,9 @@ func (s symmetric) solve(b []pair) []pair {
 	return x
 }
 
-// Reduced checks the effective dimension and the error bound of [ridge.Exact], which reduces AᵀA, or
+// Reduced checks the effective dimension and the error bound of [ridge.SolveExact], which reduces AᵀA, or
 // AAᵀ, to tridiagonal form. wrong asks for a backend whose T and Q are wrong.
-func Reduced(factor ridge.Factor, n, d, kind int, intercept, wrong bool, seed uint64, out *Report) {
+func Reduced(factor ridge.Method, n, d, kind int, intercept, wrong bool, seed uint64, out *Report) {
 	r, x, y := rand.New(rand.NewPCG(seed, 6)), make([]float64, n*d), make([]float64, n)
 	c := sizes[r.IntN(3)]
 	for i := range n {
@@ -118,7 +118,7 @@ func Reduced(factor ridge.Factor, n, d, kind int, intercept, wrong bool, seed ui
 	if err != nil {
 		panic(err)
 	}
-	opts := ridge.ExactOptions{Factor: factor, Intercept: intercept}
+	opts := ridge.ExactOptions{Method: factor, Intercept: intercept}
 	if wrong {
 		be, err := engine.Default()
 		if err != nil {
@@ -128,7 +128,7 @@ func Reduced(factor ridge.Factor, n, d, kind int, intercept, wrong bool, seed ui
 		at += fmt.Sprintf(" spoiled %d by %.2g", w.how, w.off)
 		opts.Backend = w
 	}
-	fits, err := ridge.Exact(context.Background(), src, gammas, opts)
+	fits, err := ridge.SolveExact(context.Background(), src, gammas, opts)
 	if err != nil {
 		out.Refused++
 		if out.At["refused: "+err.Error()] == "" {
@@ -145,7 +145,7 @@ func Reduced(factor ridge.Factor, n, d, kind int, intercept, wrong bool, seed ui
 		df := pair{float64(d), 0}.minus(l.inverseTrace().times(pair{f.Gamma, 0})).value()
 		e := f.EffectiveDimension
 		// Excess over half the width; 1 is the end of the interval.
-		what := "effective dimension, " + f.Method
+		what := "effective dimension, " + f.Method.String()
 		if !(e.Hi-e.Lo <= 1e-3*float64(d)) {
 			what += ", wide"
 		}
@@ -157,6 +157,6 @@ func Reduced(factor ridge.Factor, n, d, kind int, intercept, wrong bool, seed ui
 			length = math.Hypot(length, v.value())
 		}
 		known := 1e-2 * lost / f.Gamma * length
-		out.check("‖x̂ − x*‖, "+f.Method, fmt.Sprintf("γ=%g, less %g: %s", f.Gamma, known, at), off-known, f.Targets[0].ErrorBound+1e-300)
+		out.check("‖x̂ − x*‖, "+f.Method.String(), fmt.Sprintf("γ=%g, less %g: %s", f.Gamma, known, at), off-known, f.Targets[0].ErrorBound+1e-300)
 	}
 }

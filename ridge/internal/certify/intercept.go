@@ -48,3 +48,12 @@ func (c *Columns) landed(l *Landing, e, along float64) Intercept {
 	off += vec.Norm(c.MeanErrors[:d])*(vec.Norm(l.Step)+e) + math.Min(vec.Norm(c.Means[:d])*e, along)
 	return Intercept{value, off * inflate}
 }
+
+// InterceptOf returns ȳ − xᵀx̄ for weights x of target j, 0 without an intercept.
+func (k *Known) InterceptOf(x []float64, j int) float64 {
+	if k.Means == nil {
+		return 0
+	}
+	d := len(x)
+	return k.Means[d+j] - vec.Dot(x, k.Means[:d])
+}

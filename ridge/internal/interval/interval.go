@@ -81,3 +81,15 @@ func Squared(lo, hi float64) Interval {
 	}
 	return out
 }
+
+// PerWeight returns v/weight for a weight whose relative error is at most round.
+func PerWeight(v Interval, weight, round float64) Interval {
+	const lost = 4 * roundoff.Underflow // of quotients below the normal numbers
+	round += 2 * roundoff.Eps
+	out := Interval{math.Max(0, v.Lo/weight*(1-round)-lost), v.Hi / weight * (1 + round)}
+	out.Lo = math.Min(out.Lo, math.MaxFloat64) // of a quotient beyond range
+	if v.Hi > 0 {
+		out.Hi += lost
+	}
+	return out
+}

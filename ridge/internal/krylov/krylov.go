@@ -75,7 +75,6 @@ type Kind int
 // The methods.
 const (
 	CG Kind = iota
-	Chebyshev
 	Newton
 	Galerkin
 )

@@ -2,7 +2,6 @@ package krylov
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/fdridge/fdridge/internal/resolvent"
@@ -60,7 +59,7 @@ func newSeparate(b *Batch, kind Kind) (*separate, error) {
 func newSeparateIn(b *Batch, kind Kind, w *workspace, r Request) (*separate, error) {
 	m := &separate{Batch: b, request: r, workspace: w, gradientRow: make([]int, len(b.Systems)), iterations: make([]iteration, len(b.Systems))}
 	for _, s := range b.Active {
-		it, err := newIteration(kind, s, b.Hessian)
+		it, err := newIteration(kind, s)
 		if err != nil {
 			return nil, err
 		}
@@ -69,17 +68,8 @@ func newSeparateIn(b *Batch, kind Kind, w *workspace, r Request) (*separate, err
 	return m, nil
 }
 
-// ErrNoRange reports a Hessian that proves no range of the spectrum for Chebyshev.
-var ErrNoRange = errors.New("the Hessian proves no range for Chebyshev")
-
-func newIteration(kind Kind, s *System, h Hessian) (iteration, error) {
+func newIteration(kind Kind, s *System) (iteration, error) {
 	switch kind {
-	case Chebyshev:
-		lo, hi := h.Range(s.Gamma())
-		if !(lo > 0) {
-			return nil, fmt.Errorf("ridge: at gamma = %g %w, for a sketch because gamma is below its round-off; use CG", s.Gamma(), ErrNoRange)
-		}
-		return newChebyshev(s.X, s.G, lo, hi), nil
 	case Newton:
 		return &newton{x: s.X, g: s.G}, nil
 	case CG:

@@ -6,7 +6,10 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/internal/jsonfields"
+	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // A choice is how γ was chosen: by the least score, summed over the targets.
@@ -20,7 +23,7 @@ type choice struct {
 	Relative number         `json:"relative_excess"` // by what part of it
 	Passes   int            `json:"passes"`          // that were spent on the choice, after the sketch's
 	Spent    string         `json:"passes_reason,omitempty"`
-	Path     []pathPoint    `json:"path"`
+	Path     []point        `json:"path"`
 
 	reserve
 	wording
@@ -49,23 +52,49 @@ type wording struct {
 	whole    bool   // AᵀA itself is what it was chosen by
 }
 
-type pathPoint struct {
-	Gamma              number                    `json:"gamma"`
-	EffectiveDimension ridge.Interval            `json:"effective_dimension"`
-	RSS                perTarget[ridge.Interval] `json:"rss"`
-	GCV                perTarget[ridge.Interval] `json:"gcv"`
-	CV                 perTarget[ridge.Interval] `json:"cv,omitempty"`
-	LOO                perTarget[ridge.Interval] `json:"loo,omitempty"`
-	RelativeErrorBound perTarget[number]         `json:"relative_error_bound"`
+// A point is what is known at one γ of a path.
+type point struct {
+	model.Record
+	CV  brackets `json:"cv,omitempty"`
+	LOO brackets `json:"loo,omitempty"`
+}
+
+// pointNames are the names of a point in JSON, in their order.
+var pointNames = []string{"gamma", "effective_dimension", "rss", "gcv", "cv", "loo", "relative_error_bound"}
+
+func pointOf(s *ridge.Solution) point {
+	p := point{Record: model.Record{Outcome: s.Outcome}}
+	for _, o := range s.Targets {
+		p.Certificates = append(p.Certificates, o.Certificate)
+	}
+	return p
+}
+
+// MarshalJSON writes the names of a point alone.
+func (p point) MarshalJSON() ([]byte, error) {
+	return jsonfields.MarshalEach(pointNames, p, p.Certificates)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (p *point) UnmarshalJSON(text []byte) error {
+	_, err := jsonfields.UnmarshalEach(text, p, &p.Certificates)
+	return err
+}
+
+// isLike reports whether p has as many targets as q, and the same scores.
+func (p *point) isLike(q *point) bool {
+	n := len(p.Certificates)
+	alike := func(a, b brackets) bool { return (a != nil) == (b != nil) && (a == nil || len(a) == n) }
+	return n > 0 && n == len(q.Certificates) && alike(p.CV, q.CV) && alike(p.LOO, q.LOO)
 }
 
 // describe describes a choice in that wording, but for whether AᵀA is known.
-func describe(p *ridge.GammaChoice, words wording) *choice {
+func describe(p *choose.GammaChoice, words wording) *choice {
 	gamma := func(i int) number { return number(p.Path[i].Gamma) }
 	possible := p.Possible
 	c := &choice{
 		By: p.By.String(), Gamma: gamma(p.Index), Score: p.Score, Certain: p.Certain,
-		Excess: number(p.Excess), Relative: number(p.RelativeExcess()), Passes: p.Passes, Spent: p.Spent,
+		Excess: number(p.Excess), Relative: number(p.RelativeExcess()), Passes: p.Passes, Spent: allWords(p.Spent),
 		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])}, wording: words,
 	}
 	c.whole = p.Whole
@@ -78,26 +107,21 @@ func describe(p *ridge.GammaChoice, words wording) *choice {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("gamma %.4g %s", float64(c.Gamma), w))
 	}
 	for i, f := range p.Path {
-		point := pathPoint{Gamma: number(f.Gamma), EffectiveDimension: f.EffectiveDimension}
-		for j := range f.Targets {
-			o := &f.Targets[j]
-			point.RSS, point.GCV = append(point.RSS, o.RSS), append(point.GCV, o.GCV)
-			point.RelativeErrorBound = append(point.RelativeErrorBound, number(o.RelativeErrorBound))
-		}
+		x := pointOf(f)
 		switch p.By {
-		case ridge.ByCV:
-			point.CV = p.Scores[i]
-		case ridge.ByLOO:
-			point.LOO = p.Scores[i]
+		case choose.CV:
+			x.CV = p.Scores[i]
+		case choose.LOO:
+			x.LOO = p.Scores[i]
 		}
-		c.Path = append(c.Path, point)
+		c.Path = append(c.Path, x)
 	}
 	return c
 }
 
 // flatAt says that next to the γ chosen, at an end, the score is about as little: what lies beyond has
 // hardly more to give.
-func flatAt(p *ridge.GammaChoice) bool {
+func flatAt(p *choose.GammaChoice) bool {
 	const worth = 1e-3
 	next := p.Index + 1
 	if p.Index > 0 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // TestMoreOfThoseLeftOut: --standardize is advised where columns are of different size alone, a larger
@@ -26,8 +27,8 @@ func TestMoreOfThoseLeftOut(t *testing.T) {
 // where it is flat.
 func TestFlatEnd(t *testing.T) {
 	for next, says := range map[float64]bool{2: true, 1.0005: false} {
-		p := &ridge.GammaChoice{
-			Choice: ridge.Choice{Index: 0, Possible: []int{0}, Certain: true}, Path: []*ridge.Solution{{Gamma: 1}, {Gamma: 2}},
+		p := &choose.GammaChoice{
+			Choice: choose.Choice{Index: 0, Possible: []int{0}, Certain: true}, Path: []*ridge.Solution{{Outcome: ridge.Outcome{Gamma: 1}}, {Outcome: ridge.Outcome{Gamma: 2}}},
 			Scores: [][]ridge.Interval{{{Lo: 1, Hi: 1}}, {{Lo: next, Hi: next}}},
 		}
 		c := describe(p, wording{})

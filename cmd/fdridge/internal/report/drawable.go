@@ -11,7 +11,9 @@ import (
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // Kinds are what can be drawn.
@@ -31,13 +33,7 @@ type gammaPath struct {
 	gcv, rss, dim []ridge.Interval
 	cv, loo       []ridge.Interval // nil where there was no cross-validation, or no row was left out
 	targets       int
-	choice        *chosen
-}
-
-// A chosen is the γ taken, and the range of those that may have a smaller score.
-type chosen struct {
-	Gamma    float64    `json:"gamma"`
-	Possible [2]float64 `json:"possible"`
+	choice        *choice // nil: the γ were asked for
 }
 
 // OfSummary is what can be drawn of a sketch in a file.
@@ -51,84 +47,32 @@ func OfSummary(name string, sum *ridge.Summary) (*Drawable, error) {
 		return nil, err
 	}
 	const points = 50
-	choice, err := sum.ChooseGamma(sum.Grid(points))
+	choice, err := choose.Gamma(sum, choose.Grid(sum, points))
 	if err != nil {
 		return nil, err
 	}
-	d.path, err = pathIn(name, &fitRecord{Choice: describe(choice, wording{})})
+	d.path, err = pathOf(name, describe(choice, wording{}), nil)
 	return d, err
-}
-
-// pathIn is the path of a record. It is read from the JSON that the record is written as, so that
-// a page shows what plot draws of the same report: what is not finite, and so null, is infinite.
-func pathIn(name string, rec *fitRecord) (*gammaPath, error) {
-	text, err := json.Marshal(rec)
-	if err != nil {
-		return nil, err
-	}
-	d, err := OfText(name, text)
-	if err != nil {
-		return nil, err
-	}
-	return d.path, nil
-}
-
-// brackets are those of the targets.
-type brackets = perTarget[ridge.Interval]
-
-// sum is the bracket of the sum.
-func sum(b brackets) ridge.Interval {
-	var v ridge.Interval
-	for _, t := range b {
-		v.Lo, v.Hi = v.Lo+t.Lo, v.Hi+t.Hi
-	}
-	return v
-}
-
-// A pathText is what is known at one γ, in a report or a model.
-type pathText struct {
-	Gamma              float64  `json:"gamma"`
-	EffectiveDimension brackets `json:"effective_dimension"`
-	RSS                brackets `json:"rss"`
-	GCV                brackets `json:"gcv"`
-	CV                 brackets `json:"cv"`
-	LOO                brackets `json:"loo"`
-}
-
-// complete tells that there is a bracket for each of so many targets, of the cross-validated
-// and the leave-one-out error where the first one of the path has them.
-func (p *pathText) complete(targets int, first *pathText) bool {
-	alike := func(a, b brackets) bool { return (a != nil) == (b != nil) && (a == nil || len(a) == targets) }
-	return targets > 0 && len(p.GCV) == targets && len(p.RSS) == targets && len(p.EffectiveDimension) == 1 &&
-		alike(p.CV, first.CV) && alike(p.LOO, first.LOO)
 }
 
 // OfText is what can be drawn of a report of fit --json, or of a model.
 func OfText(name string, text []byte) (*Drawable, error) {
 	var file struct {
-		Choice *struct {
-			chosen
-			Path []pathText `json:"path"`
-		} `json:"choice"`
-		Fits   []pathText `json:"fits"`
+		Choice *choice        `json:"choice"`
+		Fits   []model.Record `json:"fits"`
 		Models []struct {
-			Certificate pathText `json:"certificate"`
+			Certificate model.Record `json:"certificate"`
 		} `json:"models"`
-		Certificate *pathText `json:"certificate"` // of the only model
-		Trace       []*Trace  `json:"trace"`
+		Certificate *model.Record `json:"certificate"` // of the only model
+		Trace       []*Trace      `json:"trace"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
 		return nil, badinput.Errorf("%s is no report of fit --json, solve --json or a model: %w", name, err)
 	}
-	points := file.Fits
 	for _, m := range file.Models {
-		points = append(points, m.Certificate)
+		file.Fits = append(file.Fits, m.Certificate)
 	}
-	var choice *chosen
-	switch {
-	case file.Choice != nil:
-		points, choice = file.Choice.Path, &file.Choice.chosen
-	case len(points) == 0 && file.Certificate == nil:
+	if file.Choice == nil && file.Fits == nil && file.Certificate == nil {
 		return nil, badinput.Errorf("%s is no report of fit --json, solve --json or a model", name)
 	}
 	for _, t := range file.Trace {
@@ -136,36 +80,66 @@ func OfText(name string, text []byte) (*Drawable, error) {
 			return nil, badinput.Errorf("%s: the trace has no points", name)
 		}
 	}
-	d := &Drawable{Name: name, traces: file.Trace}
-	if len(points) < 2 {
-		return d, nil
-	}
-	var err error
-	d.path, err = pathOf(name, points, choice)
-	return d, err
+	path, err := pathOf(name, file.Choice, file.Fits)
+	return &Drawable{Name: name, path: path, traces: file.Trace}, err
 }
 
-// pathOf is the path over points, in the order of γ.
-func pathOf(name string, points []pathText, choice *chosen) (*gammaPath, error) {
-	slices.SortStableFunc(points, func(a, b pathText) int { return int(math.Copysign(1, a.Gamma-b.Gamma)) })
-	p := &gammaPath{targets: len(points[0].GCV), choice: choice}
+// pathOf returns the path of a choice, or of fits if there was no choice, in the order of γ. It is nil
+// for less than two γ.
+func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error) {
+	var points []point
+	if choice != nil {
+		points = slices.Clone(choice.Path)
+	} else {
+		for _, f := range fits {
+			points = append(points, point{Record: f})
+		}
+	}
+	if len(points) < 2 {
+		return nil, nil
+	}
+	slices.SortStableFunc(points, func(a, b point) int { return int(math.Copysign(1, a.Gamma-b.Gamma)) })
+	first := &points[0]
+	p := &gammaPath{targets: len(first.Certificates), choice: choice}
 	for i := range points {
 		x := &points[i]
-		if !x.complete(p.targets, &points[0]) {
+		if !x.isLike(first) {
 			return nil, badinput.Errorf("%s: what it says of gamma %v is not complete", name, x.Gamma)
 		}
+		var gcv, rss []ridge.Interval
+		for _, c := range x.Certificates {
+			gcv, rss = append(gcv, c.GCV), append(rss, c.RSS)
+		}
 		p.gamma = append(p.gamma, x.Gamma)
-		p.gcv = append(p.gcv, sum(x.GCV))
+		p.gcv, p.rss, p.dim = append(p.gcv, sum(gcv)), append(p.rss, sum(rss)), append(p.dim, sum(brackets{x.EffectiveDimension}))
 		if x.CV != nil {
 			p.cv = append(p.cv, sum(x.CV))
 		}
 		if x.LOO != nil {
 			p.loo = append(p.loo, sum(x.LOO))
 		}
-		p.rss = append(p.rss, sum(x.RSS))
-		p.dim = append(p.dim, x.EffectiveDimension[0])
 	}
 	return p, nil
+}
+
+// brackets are those of the targets.
+type brackets = perTarget[ridge.Interval]
+
+// sum returns the bracket of the sum. An end that is not finite is no end, as it is in JSON.
+func sum(b brackets) ridge.Interval {
+	var v ridge.Interval
+	for _, t := range b {
+		v.Lo, v.Hi = v.Lo+finiteOr(t.Lo, -1), v.Hi+finiteOr(t.Hi, 1)
+	}
+	return v
+}
+
+// finiteOr returns x, or the infinity of this sign if x is not finite.
+func finiteOr(x float64, sign int) float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return math.Inf(sign)
+	}
+	return x
 }
 
 // kinds are what can be drawn of it.
@@ -203,7 +177,7 @@ func (d *Drawable) panels(kind string) ([]chart.Panel, error) {
 var hints = map[string]string{
 	"path":        ": it takes fit --json with several gamma or auto, or a sketch",
 	"spectrum":    ": it takes a sketch",
-	"convergence": ": it takes what fit --json or solve --json printed of cg, galerkin, chebyshev or newton",
+	"convergence": ": it takes what fit --json or solve --json printed of cg, galerkin or newton",
 }
 
 // ChooseKind settles what to draw: the kind asked for, or the only one that all files hold.

@@ -9,15 +9,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 )
 
 // A Fit is a finished fit.
 type Fit struct {
 	Asked  Asked
 	Data   Data
-	Found  *ridge.Result
+	Found  *fdridge.Result
 	Traces []*Trace // how refining went, see [Traces]
 	// Remedies are what would help where the tolerance was missed, see FindRemedies.
 	Remedies []string
@@ -33,7 +35,6 @@ type Asked struct {
 	Command   string // how to run it again
 	Program   string // the version of the program
 	Tol       float64
-	PlainFD   bool // without the shift of Robust Frequent Directions
 	Intercept bool
 }
 
@@ -44,9 +45,9 @@ type Data struct {
 	Targets     []string // their names, where they have any
 	Nonzeros    int64
 	Preparation model.Preparation
-	Before      []float64    // what the rows were penalised by as they came, nil for nothing
-	Encoded     *Encoded     // what was made of the columns as they came; nil: nothing
-	Bands       []ridge.Band // the groups of columns that a penalty was given by, or is chosen for
+	Before      []float64     // what the rows were penalised by as they came, nil for nothing
+	Encoded     *Encoded      // what was made of the columns as they came; nil: nothing
+	Bands       []choose.Band // the groups of columns that a penalty was given by, or is chosen for
 }
 
 // Cost is what the fit took.

@@ -16,7 +16,9 @@ import (
 //go:embed page.html.tmpl
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"bound": bound, "figure": figureInPage, "gamma": func(v float64) string { return chart.Digits(v, 4) },
+}).Parse(pageText))
 
 // A page is what the HTML report shows of a fit, all in words, tables and pictures: a value
 // for each of its sections.
@@ -42,7 +44,7 @@ func (f *Fit) WritePage(w io.Writer) error {
 	rec := f.record()
 	p := &page{
 		Title:   fmt.Sprintf("Ridge fit of %s", f.Data.Name),
-		Verdict: f.verdict(), Certificate: f.certificate(), Weights: f.weights(),
+		Verdict: f.verdict(), Certificate: f.certificate(rec), Weights: f.weights(),
 		Command: f.Asked.Command, Version: f.Asked.Program,
 	}
 	draws := &pen{}
@@ -89,7 +91,7 @@ func (f *Fit) ran(rec *fitRecord) ([]fact, error) {
 		add("Held out", "%s", rec.HeldOut.sentence())
 	}
 	add("Intercept", "%s", f.intercept())
-	method := rec.Method
+	method := rec.Method.String()
 	if rec.MethodReason != "" {
 		method += " (" + rec.MethodReason + ")"
 	}
@@ -98,14 +100,10 @@ func (f *Fit) ran(rec *fitRecord) ([]fact, error) {
 		add("Penalties", "%s", rec.Penalties)
 	}
 	if rec.Size > 0 {
-		kind := "Robust Frequent Directions"
-		if f.Asked.PlainFD {
-			kind = "Frequent Directions"
-		}
 		if kept := f.scatter(); kept != "" {
 			add("Sketch", "%s%s", kept, f.lanes())
 		} else {
-			add("Sketch", "%d rows, %s%s", rec.Size, kind, f.lanes())
+			add("Sketch", "%d rows, Robust Frequent Directions%s", rec.Size, f.lanes())
 		}
 	}
 	add("Data read", "%d %s", rec.Reads, plural(rec.Reads, "time", "times"))

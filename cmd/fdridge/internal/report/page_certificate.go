@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // A verdict is the sentence at the top of the page.
@@ -24,8 +26,10 @@ type certificateSection struct {
 
 // A certificateRow is what is proved of one target at one γ.
 type certificateRow struct {
-	Gamma, Target, Relative, Error, R2, Dimension, GCV, Stop string
-	Passes                                                   int
+	model.Record
+	ridge.Certificate
+	R2     ridge.Interval
+	Target string
 }
 
 // poor is the relative error above which a page says what to do about it.
@@ -82,7 +86,7 @@ func (f *Fit) certified(worst float64) string {
 }
 
 // certificate puts the certificates in words and in a table.
-func (f *Fit) certificate() certificateSection {
+func (f *Fit) certificate(rec *fitRecord) certificateSection {
 	c := certificateSection{Advice: f.advice()}
 	say := func(format string, args ...any) { c.Sentences = append(c.Sentences, fmt.Sprintf(format, args...)) }
 	worst, at, target := f.worst()
@@ -110,13 +114,9 @@ func (f *Fit) certificate() certificateSection {
 		data = f.solved() + " as float64 has them, rounded where that was computed"
 	}
 	say("Every bound holds for the exact solution x* of %s, round-off included. It says how well the ridge problem was solved, not how well the model predicts.", data)
-	for _, s := range f.Found.Solutions {
-		for j := range s.Targets {
-			v := &s.Targets[j]
-			c.Fits = append(c.Fits, certificateRow{
-				Gamma: chart.Digits(s.Gamma, 4), Target: f.targetName(j), Relative: bound(v.RelativeErrorBound), Error: bound(v.ErrorBound),
-				R2: figureInPage(v.R2()), Dimension: figureInPage(s.EffectiveDimension), GCV: figureInPage(v.GCV), Stop: s.Status.String(), Passes: s.Passes + f.Cost.PreparingReads,
-			})
+	for _, r := range rec.Fits {
+		for j, proved := range r.Certificates {
+			c.Fits = append(c.Fits, certificateRow{r, proved, r.R2Bracket[j], f.targetName(j)})
 		}
 	}
 	return c
@@ -155,10 +155,10 @@ func (f *Fit) advice() []string {
 		return []string{"The problem is close to singular: a larger γ makes it better conditioned."}
 	}
 	var out []string
-	if f.Found.Method == "one-shot" {
+	if f.Found.Method == ridge.OneShot {
 		out = append(out, "Refine it by passes over the rows: fdridge fit --method cg, or fdridge solve with the sketch and --data.")
 	}
-	largest, estimated, err := f.Found.Summary.SizeFor(poor, at.Gamma)
+	largest, estimated, err := plan.SizeFor(f.Found.Summary, poor, at.Gamma)
 	if err != nil { // round-off alone is more than that at this γ
 		return append(out, "No size of sketch proves more in one pass: "+err.Error()+".")
 	}

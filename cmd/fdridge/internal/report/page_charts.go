@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/ridge"
 )
 
 // A picture is a chart in the page and what is said below it.
@@ -76,8 +77,9 @@ type pathSection struct {
 
 // A pathRow is what is known at one γ, summed over the targets.
 type pathRow struct {
-	Gamma, GCV, RSS, Dimension string
-	Chosen                     bool
+	Gamma               float64
+	GCV, RSS, Dimension ridge.Interval
+	Chosen              bool
 }
 
 func (f *Fit) path(rec *fitRecord, p *pen) (pathSection, error) {
@@ -90,7 +92,7 @@ func (f *Fit) path(rec *fitRecord, p *pen) (pathSection, error) {
 	} else if n := len(rec.Fits); n > 1 {
 		out.Choice = fmt.Sprintf("The %d γ were asked for; --gamma auto would choose one.", n)
 	}
-	path, err := pathIn(f.Data.Name, rec)
+	path, err := pathOf(f.Data.Name, rec.Choice, rec.Fits)
 	if err != nil || path == nil {
 		return out, err
 	}
@@ -98,9 +100,7 @@ func (f *Fit) path(rec *fitRecord, p *pen) (pathSection, error) {
 		return out, err
 	}
 	for i, g := range path.gamma {
-		out.Points = append(out.Points, pathRow{
-			chart.Digits(g, 4), figureInPage(path.gcv[i]), figureInPage(path.rss[i]), figureInPage(path.dim[i]), path.choice != nil && path.choice.Gamma == g,
-		})
+		out.Points = append(out.Points, pathRow{g, path.gcv[i], path.rss[i], path.dim[i], path.choice != nil && float64(path.choice.Gamma) == g})
 	}
 	return out, nil
 }
@@ -149,12 +149,9 @@ func (f *Fit) convergence(p *pen) (convergenceSection, error) {
 	}
 	slowest := slices.MaxFunc(f.Traces, func(a, b *Trace) int { return len(a.Points) - len(b.Points) })
 	text := fmt.Sprintf("The slowest, γ = %s, took %d %s.", chart.Digits(float64(slowest.Gamma), 4), len(slowest.Points), plural(len(slowest.Points), "pass", "passes"))
-	switch {
-	case slowest.Predicted > 0:
+	if slowest.Predicted > 0 {
 		text += fmt.Sprintf(" The sketch's bound predicted %d at most, and one more to verify.", slowest.Predicted)
-	case f.Asked.PlainFD:
-		text += " Of plain Frequent Directions nothing is predicted."
-	default:
+	} else {
 		text += " The sketch's bound predicted nothing here: η is too large against γ, or the bound of the first pass is infinite."
 	}
 	bounded := func(x Point) bool { return !math.IsInf(float64(x.RelativeError), 1) }

@@ -75,10 +75,11 @@ func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 	}
 	panel.Lines = []chart.Line{line}
 	if c := p.choice; c != nil {
-		if c.Possible[0] < c.Possible[1] {
-			panel.Marks = append(panel.Marks, chart.Mark{Method: "possible", Lo: c.Possible[0], Hi: c.Possible[1], Label: "γ that may have the least score"})
+		if lo, hi := float64(c.Possible[0]), float64(c.Possible[1]); lo < hi {
+			panel.Marks = append(panel.Marks, chart.Mark{Method: "possible", Lo: lo, Hi: hi, Label: "γ that may have the least score"})
 		}
-		panel.Marks = append(panel.Marks, chart.Mark{Method: "chosen", Lo: c.Gamma, Hi: c.Gamma, Label: "γ chosen"})
+		gamma := float64(c.Gamma)
+		panel.Marks = append(panel.Marks, chart.Mark{Method: "chosen", Lo: gamma, Hi: gamma, Label: "γ chosen"})
 	}
 }
 

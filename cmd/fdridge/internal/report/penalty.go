@@ -85,7 +85,7 @@ func (f *Fit) penalties() *penalties {
 	}
 	if c := f.Found.Bands; c != nil && c.Choice.Index >= 0 {
 		out.Choice = &bandChoice{
-			GCV: c.Choice.Score, Certain: c.Choice.Certain, Possible: len(c.Choice.Possible), Relative: number(c.Choice.RelativeExcess()), Passes: c.Passes, Spent: c.Spent, AtEnd: c.AtEnd,
+			GCV: c.Choice.Score, Certain: c.Choice.Certain, Possible: len(c.Choice.Possible), Relative: number(c.Choice.RelativeExcess()), Passes: c.Passes, Spent: strings.ReplaceAll(allWords(c.Spent), "another gamma is", "other penalties are"), AtEnd: c.AtEnd,
 		}
 		for _, t := range c.Tried {
 			out.Choice.Tried = append(out.Choice.Tried, bandTrial{t.Penalties, number(t.Gamma), t.GCV})

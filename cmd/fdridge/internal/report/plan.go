@@ -7,11 +7,13 @@ import (
 	"text/tabwriter"
 
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // A Plan is a plan and what it was made from, as plan --json prints it.
 type Plan struct {
-	*ridge.Plan
+	*plan.Plan
+	Reason    string    `json:"reason"` // why Best is the best, in words; where another option is sooner, which
 	Seen      int64     `json:"rows_seen"`
 	Dim       int       `json:"d"`
 	Gigaflops float64   `json:"gemm_gflops"`
@@ -63,6 +65,47 @@ func (p *Plan) WriteText(w io.Writer) error {
 		fmt.Fprintf(w, "gamma %g: --size %d is estimated to make the one-shot fit good to %g, at worst %d\n", s.Gamma, s.Estimated, s.Error, s.Worst)
 	}
 	return nil
+}
+
+// Explain sets the Reason of a plan to a tolerance within so many bytes.
+func (p *Plan) Explain(tol float64, bytes uint64) {
+	const soonest = " reaches the tolerance soonest"
+	if p.Soonest < 0 {
+		p.Reason = fmt.Sprintf("nothing reaches a relative error of %g within %.3g MiB", tol, mib(float64(bytes)))
+		return
+	}
+	first, best, exact := p.Options[p.Soonest], p.Options[p.Best], p.Options[0]
+	itself := " is what runs unless a method is named"
+	if p.Exact && !exact.Reaches {
+		itself = " is what runs in so little memory unless a method is named"
+	}
+	switch {
+	case !p.ByItself:
+		p.Reason = describeOption(first) + soonest
+	case first.Seconds < best.Seconds:
+		p.Reason = describeOption(best) + itself + "; " + describeOption(first) + soonest
+	default:
+		p.Reason = describeOption(best) + itself + ", and" + soonest
+	}
+	if !exact.Reaches {
+		p.Reason += fmt.Sprintf("; exact takes %.3g MiB", mib(float64(exact.Bytes)))
+	}
+}
+
+// describeOption names an option and its cost.
+func describeOption(o plan.Option) string {
+	name := o.Method.String()
+	if o.Method == ridge.Exact && o.Method.For(1, 1, make([]float64, len(o.Passes))) != ridge.Cholesky {
+		name += " by one reduction to tridiagonal form"
+	}
+	if o.Size > 0 {
+		name += fmt.Sprintf(" with m = %d", o.Size)
+	}
+	most := 0
+	for _, n := range o.Passes {
+		most = max(most, n)
+	}
+	return fmt.Sprintf("%s (about %.2g s, %d passes, %.3g MiB)", name, o.Seconds, most, mib(float64(o.Bytes)))
 }
 
 func yes(b bool) string {

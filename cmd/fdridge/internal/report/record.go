@@ -28,7 +28,7 @@ type fitRecord struct {
 	Format       string          `json:"format"`
 	Backend      string          `json:"backend"`
 	Kernel       string          `json:"kernel"`
-	Method       string          `json:"method"`
+	Method       ridge.Method    `json:"method"`
 	MethodReason string          `json:"method_reason,omitempty"`
 	Reads        int             `json:"reads"`
 	SketchTime   number          `json:"sketch_seconds"`
@@ -40,8 +40,7 @@ type fitRecord struct {
 	Unsolved     []number        `json:"unsolved,omitempty"` // γ at which there is no solution
 	Remedies     []string        `json:"remedies,omitempty"`
 	Model        string          `json:"model,omitempty"`
-	SizedFor     number          `json:"size_for_error,omitempty"` // the error that the size was chosen for
-	Penalties    *penalties      `json:"penalties,omitempty"`      // where columns had some
+	Penalties    *penalties      `json:"penalties,omitempty"` // where columns had some
 	Choice       *choice         `json:"choice,omitempty"`
 	Trace        []*Trace        `json:"trace,omitempty"`
 	Ranks        []Rank          `json:"ranks,omitempty"`    // with --mpi
@@ -72,9 +71,9 @@ func (f *Fit) record() *fitRecord {
 	t, d := found.Solutions[0].Dims()
 	out := &fitRecord{
 		N: found.Solutions[0].Rows, D: d, Targets: t, Size: f.Size(), Scatter: f.scatter() != "", NNZ: f.Data.Nonzeros, Format: f.Data.Format,
-		Backend: cost.Backend, Kernel: cost.Kernel, Method: found.Method, MethodReason: found.Reason, Reads: cost.Reads,
+		Backend: cost.Backend, Kernel: cost.Kernel, Method: found.Method, MethodReason: f.methodReason(), Reads: cost.Reads,
 		SketchTime: number(cost.Sketched.Seconds()), TotalTime: number(cost.Total.Seconds()), PeakRSS: rss.Peak(),
-		Converged: found.Err() == nil, Remedies: f.Remedies, Model: f.Written.Model, Trace: f.Traces, Ranks: cost.Ranks, SizedFor: number(found.SizedFor),
+		Converged: found.Err() == nil, Remedies: f.Remedies, Model: f.Written.Model, Trace: f.Traces, Ranks: cost.Ranks,
 		Penalties: f.penalties(), Encoding: f.Data.Encoded.record(), HeldOut: f.heldOut(),
 	}
 	if s := found.Summary; s != nil && s.Config().Lanes > 1 {
@@ -101,16 +100,16 @@ func (f *Fit) WriteJSON(w io.Writer) error {
 	if len(rec.Fits) > 1 {
 		return WriteJSON(w, rec)
 	}
-	// Of fields by the same name the outer ones are printed: method, converged.
-	return WriteJSON(w, struct {
-		*fitRecord
-		oneFit
-	}{rec, oneFit{rec.Fits[0]}})
+	text, err := json.Marshal(rec)
+	if err != nil {
+		return err
+	}
+	one, err := rec.Fits[0].MarshalWithout("method", "converged", "status") // which the report has itself
+	if err != nil {
+		return err
+	}
+	return WriteJSON(w, json.RawMessage(append(append(text[:len(text)-1], ','), one[1:]...)))
 }
-
-// oneFit nests a record one level deeper, so that a field the report has by the same name
-// wins.
-type oneFit struct{ model.Record }
 
 // WriteJSON writes a value as all commands do, indented.
 func WriteJSON(w io.Writer, v any) error {

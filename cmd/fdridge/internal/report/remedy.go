@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // FindRemedies finds what would bring a fit that missed its tolerance further, in flags, the most
-// certain first; see [ridge.Result.Remedies].
+// certain first; see [fdridge.Result.Remedies].
 func (f *Fit) FindRemedies() error {
 	found, err := f.Found.Remedies()
 	for _, r := range found {
@@ -20,33 +20,33 @@ func (f *Fit) FindRemedies() error {
 }
 
 // flag is the flag that a remedy is asked for by, "" where it has been.
-func (f *Fit) flag(r ridge.Remedy) string {
+func (f *Fit) flag(r plan.Remedy) string {
 	switch r.Kind {
-	case ridge.FactorDirectly:
+	case plan.FactorDirectly:
 		if f.solves() {
 			return "fdridge fit --method exact"
 		}
 		return "--method exact"
-	case ridge.ScaleColumns:
+	case plan.ScaleColumns:
 		if f.Data.Preparation.Scaling != nil {
 			return ""
 		}
 		return fmt.Sprintf("--standardize (a column is %.2g times as large as another)", r.Value)
-	case ridge.AllowPasses:
+	case plan.AllowPasses:
 		return fmt.Sprintf("--max-passes %.0f", r.Value)
-	case ridge.EnlargeSketch:
+	case plan.EnlargeSketch:
 		if f.solves() {
 			return fmt.Sprintf("a sketch of %.0f rows, fdridge sketch --size %.0f", r.Value, r.Value)
 		}
 		return fmt.Sprintf("--size %.0f", r.Value)
-	case ridge.ChangeToCG:
+	case plan.ChangeToCG:
 		return "--method cg"
-	case ridge.RaiseGamma:
+	case plan.RaiseGamma:
 		return fmt.Sprintf("a --gamma of %.2g or more", r.Value)
-	case ridge.RaiseTol:
+	case plan.RaiseTol:
 		return fmt.Sprintf("--tol %.2g", r.Value)
 	}
-	return r.String()
+	return ""
 }
 
 // far says that columns are of different size, and nothing has brought them to a like one.

@@ -43,14 +43,14 @@ func (f *Fit) WriteText(w io.Writer) error {
 		if kept == "" {
 			kept = fmt.Sprintf("sketch of %d rows", rec.Size)
 		}
-		fmt.Fprintf(w, "%s%s in %.2f s, ‖AᵀA − BᵀB‖ ≤ %s%s\n", kept, f.lanes(), float64(rec.SketchTime), AtMost(float64(rec.Fits[0].Shrinkage), 4), f.missed())
+		fmt.Fprintf(w, "%s%s in %.2f s, ‖AᵀA − BᵀB‖ ≤ %s\n", kept, f.lanes(), float64(rec.SketchTime), AtMost(rec.Fits[0].Shrinkage, 4))
 	}
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "\ngamma\ttarget\tmethod\tpasses\trelative error ≤\t‖x̂ − x*‖ ≤\ttraining R²\t"+rec.HeldOut.headings()+"effective dimension\tGCV\tstopped")
 	for i, s := range rec.Fits {
-		for j := range s.R2 {
-			fmt.Fprintf(tab, "%.6g\t%d\t%s\t%d\t%s\t%s\t%s\t%s%s\t%s\t%s\n", float64(s.Gamma), j+1, s.Method, s.Passes,
-				AtMost(float64(s.RelativeErrorBound[j]), 3), AtMost(float64(s.ErrorBound[j]), 3), figure(s.R2Bracket[j]), rec.HeldOut.cells(i, j), figure(s.EffectiveDimension), figure(s.GCV[j]), s.Stop)
+		for j, c := range s.Certificates {
+			fmt.Fprintf(tab, "%.6g\t%d\t%s\t%d\t%s\t%s\t%s\t%s%s\t%s\t%s\n", s.Gamma, j+1, s.Method, s.Passes,
+				AtMost(c.RelativeErrorBound, 3), AtMost(c.ErrorBound, 3), figure(s.R2Bracket[j]), rec.HeldOut.cells(i, j), figure(s.EffectiveDimension), figure(c.GCV), s.Stop)
 		}
 	}
 	if err := tab.Flush(); err != nil {
@@ -100,31 +100,6 @@ func (f *Fit) unproved() string {
 		return ""
 	}
 	return "nothing is proved of these weights, no relative error below 1: " + text
-}
-
-// missed says that the one-shot fit does not have the error that the size was chosen for, by
-// every tenth row, if so.
-func (f *Fit) missed() string {
-	if f.Found.SizedFor == 0 || f.Found.Method != "one-shot" {
-		return ""
-	}
-	worst := 0.0
-	for _, s := range f.Found.Solutions {
-		for j := range s.Targets {
-			worst = math.Max(worst, s.Targets[j].RelativeErrorBound)
-		}
-	}
-	if worst <= f.Found.SizedFor {
-		return ""
-	}
-	proved := AtMost(worst, 3)
-	switch {
-	case !(worst < 1):
-		proved = "nothing, no error below 1"
-	case worst >= 0.5:
-		proved = AtMost(worst, 6) + ", next to nothing"
-	}
-	return fmt.Sprintf("; it was chosen for an error of %g by every tenth row, and all rows prove %s: ask for a lower error, or say --size in rows", f.Found.SizedFor, proved)
 }
 
 func megabytes(b int64) string { return fmt.Sprintf("%.3g MB", float64(b)/1e6) }

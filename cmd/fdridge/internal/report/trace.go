@@ -3,7 +3,9 @@ package report
 import (
 	"math"
 
+	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/plan"
 )
 
 // A Trace is how refining went at one γ for one target.
@@ -28,16 +30,14 @@ type Point struct {
 
 // Traces note how refining goes.
 type Traces struct {
-	tol   float64
-	plain bool
-	all   []*Trace
+	tol float64
+	all []*Trace
 }
 
-// NewTraces makes traces of a fit to a relative error of tol, with plain Frequent Directions
-// or robust ones.
-func NewTraces(tol float64, plain bool) *Traces { return &Traces{tol: tol, plain: plain} }
+// NewTraces returns traces of a fit to a relative error of tol.
+func NewTraces(tol float64) *Traces { return &Traces{tol: tol} }
 
-// Observe notes an iterate, for [ridge.Options].
+// Observe notes an iterate, for [fdridge.Options].
 func (t *Traces) Observe(i ridge.Iterate) {
 	at := Point{i.Pass, number(i.RelativeError), i.Measured}
 	for _, one := range t.all {
@@ -53,10 +53,9 @@ func (t *Traces) Observe(i ridge.Iterate) {
 }
 
 // Of returns the traces of the fit that was found, nil where it was not refined, with what
-// the sketch's bound predicts of the method. Of plain Frequent Directions it predicts nothing.
-func (t *Traces) Of(found *ridge.Result) ([]*Trace, error) {
-	method, err := ridge.ParseMethod(found.Method)
-	if iterates := err == nil; !iterates || t.plain {
+// the sketch's bound predicts of the method.
+func (t *Traces) Of(found *fdridge.Result) ([]*Trace, error) {
+	if !found.Method.Iterates() {
 		return t.all, nil
 	}
 	for _, one := range t.all {
@@ -69,7 +68,7 @@ func (t *Traces) Of(found *ridge.Result) ([]*Trace, error) {
 			continue
 		}
 		var err error
-		if one.Predicted, err = found.Summary.PredictedPasses(float64(one.Gamma), t.tol/first, method); err != nil {
+		if one.Predicted, err = plan.PredictedPasses(found.Summary, float64(one.Gamma), t.tol/first, found.Method); err != nil {
 			return nil, err
 		}
 	}

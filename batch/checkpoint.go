@@ -1,0 +1,222 @@
+package batch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fdridge/fdridge"
+	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// open locks the checkpoint of this rank and reads its state. If there is none, open writes the
+// first state, to find out whether it can be written.
+func (j *Job) open() error {
+	ranks := 0
+	j.name = j.opts.Checkpoint
+	if t := j.opts.Transport; t != nil {
+		ranks = t.Size()
+		j.name = fmt.Sprintf("%s.rank%d-of-%d", j.name, t.Rank(), ranks)
+	}
+	if err := refuseOthers(j.opts.Checkpoint, ranks); err != nil {
+		return &CheckpointError{err}
+	}
+	file, err := checkpoint.Open(j.name)
+	if err != nil {
+		return &CheckpointError{err}
+	}
+	j.file = file
+	if err := j.load(); err != nil {
+		err = errors.Join(err, j.close(), file.Close())
+		j.file = nil
+		return &CheckpointError{err}
+	}
+	return nil
+}
+
+// load reads the last state that was written, and refuses that of another job.
+func (j *Job) load() error {
+	last, err := j.file.Load()
+	if err != nil {
+		return badinput.Errorf("%w; there is nothing to go on from, %s", err, beginAnew(j.name))
+	}
+	if last != nil {
+		j.last = last
+		if last.Damage != nil {
+			j.notify(Damaged, last.Damage)
+		}
+		if err := j.read(j.opts.Backend); err != nil {
+			return badinput.Errorf("%s: %w", last.Name(), err)
+		}
+	}
+	now := j.opts.Settings
+	if j.header.empty() {
+		j.header = header{Version: version, Run: now}
+		return j.save()
+	}
+	same := now
+	if j.header.Version == 0 {
+		same = slices.DeleteFunc(slices.Clone(now), func(s Setting) bool { return strings.HasSuffix(s.Name, digested) })
+	}
+	was := j.header.Run
+	if j.opts.Retired != nil {
+		was = slices.DeleteFunc(slices.Clone(was), j.opts.Retired)
+	}
+	if d := differences(was, same); len(d) > 0 {
+		return badinput.Errorf("%s is of another run: %s; %s", last.Name(), strings.Join(d, "; "), beginAnew(j.name))
+	}
+	j.header.Version, j.header.Run, j.saved, j.useful = version, now, j.header.At, true
+	j.postpone(0)
+	j.notify(Resumed, nil)
+	return nil
+}
+
+// beginAnew names the files to remove: the state before the last, too, which is read if the last
+// is gone.
+func beginAnew(name string) string {
+	return fmt.Sprintf("remove %s to begin anew", strings.Join(checkpoint.Kept(name), " and "))
+}
+
+var rankSuffix = regexp.MustCompile(`^\.rank\d+-of-(\d+)(\.previous)?$`)
+
+// refuseOthers returns an error if there are checkpoints of another number of ranks; ranks is 0
+// for a process alone.
+func refuseOthers(name string, ranks int) error {
+	dir, base := filepath.Split(name)
+	if dir == "" {
+		dir = "."
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), base)
+		if !ok {
+			continue
+		}
+		if ranks > 0 && (rest == "" || rest == ".previous") {
+			return badinput.Errorf("%s is of one process alone, this is a run of %d ranks; %s", filepath.Join(dir, e.Name()), ranks, beginAnew(filepath.Join(dir, base)))
+		}
+		if m := rankSuffix.FindStringSubmatch(rest); m != nil && m[1] != fmt.Sprint(ranks) {
+			return badinput.Errorf("%s is of a run of %s ranks, this one has %d; take as many, or remove all that are, %s.rank*-of-%s*, to begin anew",
+				filepath.Join(dir, e.Name()), m[1], max(ranks, 1), filepath.Join(dir, base), m[1])
+		}
+	}
+	return nil
+}
+
+// follow returns a callback that notes the position of the passes that refine.
+func (j *Job) follow(tell func(fdridge.Stage, ridge.Progress)) func(fdridge.Stage, ridge.Progress) {
+	return func(s fdridge.Stage, p ridge.Progress) {
+		if tell != nil {
+			tell(s, p)
+		}
+		if s == fdridge.Refining {
+			j.header.At = Position{p.Pass, p.Rows}
+		}
+	}
+}
+
+// A journal keeps the passes of the solver in the state of a job.
+type journal struct{ *Job }
+
+var _ ridge.Journal = journal{}
+
+func (j journal) Due() bool { return j.due() }
+
+func (j journal) Recorded(pass int) ([]byte, error) {
+	if pass > len(j.passes) {
+		return nil, nil
+	}
+	p := j.passes[pass-1]
+	return io.ReadAll(io.NewSectionReader(p, 0, p.Size()))
+}
+
+func (j journal) Record(pass int, found []byte) error {
+	j.passes = append(j.passes[:pass-1], io.NewSectionReader(bytes.NewReader(found), 0, int64(len(found))))
+	j.saveIfDue()
+	return nil
+}
+
+func (j *Job) due() bool { return j.file != nil && !time.Now().Before(j.next) }
+
+// postpone sets when the next state is due; took is the time to write the last one.
+func (j *Job) postpone(took time.Duration) { j.next = time.Now().Add(max(j.opts.Every, 10*took)) }
+
+func (j *Job) saveIfDue() {
+	if j.dirty = true; j.due() {
+		j.trySave()
+	}
+}
+
+// trySave saves the state. The job goes on after an error: the last state stays, and the next may
+// be written.
+func (j *Job) trySave() {
+	if err := j.save(); err != nil {
+		j.notify(Unsaved, err)
+	}
+}
+
+// save writes the state as it is.
+func (j *Job) save() error {
+	if j.file == nil {
+		return nil
+	}
+	begin := time.Now()
+	if j.count != nil {
+		j.header.Nonzeros = j.count.before(j.header.At.Rows)
+	}
+	err := j.state.save(j.file)
+	j.postpone(time.Since(begin))
+	if err != nil {
+		return err
+	}
+	j.dirty, j.saved, j.useful = false, j.header.At, !j.header.empty()
+	j.notify(Saved, nil)
+	return nil
+}
+
+func (j *Job) notify(kind EventKind, err error) {
+	if j.opts.Notify != nil {
+		j.opts.Notify(Event{kind, j.name, j.saved, err})
+	}
+}
+
+// end closes the checkpoint of a job that ended in err, and returns the error to report. It
+// removes a checkpoint that is not needed any more, or holds nothing. An interrupted job
+// writes a last state.
+func (j *Job) end(err error) error {
+	if j.file == nil {
+		return err
+	}
+	if err == nil {
+		if err := errors.Join(j.close(), j.file.Remove()); err != nil {
+			return &CheckpointError{fmt.Errorf("the run is done, but %w", err)}
+		}
+		return nil
+	}
+	var unsaved error
+	// After a failure in the pass that sketches, the summary may hold half a block.
+	if j.dirty && (isInterruption(err) || j.header.Sketched) {
+		unsaved = j.save()
+	}
+	switch {
+	case !j.useful && unsaved == nil:
+		return errors.Join(err, j.close(), j.file.Remove())
+	case isInterruption(err):
+		return &InterruptedError{j.name, j.saved, errors.Join(unsaved, j.close(), j.file.Close()), err}
+	case unsaved != nil:
+		err = fmt.Errorf("%w; a later checkpoint could not be written: %w", err, unsaved)
+	}
+	return errors.Join(err, j.close(), j.file.Close())
+}

@@ -1,0 +1,160 @@
+package batch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fdridge/fdridge/dist"
+	"github.com/fdridge/fdridge/internal/background"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// begin compares the settings of all ranks, opens their checkpoints, and gives this rank what the
+// checkpoints of others have.
+func (j *Job) begin(ctx context.Context) error {
+	t := j.opts.Transport
+	if t != nil {
+		if err := agree(ctx, t, j.opts.Settings); err != nil {
+			return err
+		}
+	}
+	if j.opts.Checkpoint == "" {
+		return nil
+	}
+	err := j.open()
+	if t == nil {
+		return err
+	}
+	if err := j.allOpened(ctx, err); err != nil {
+		return err
+	}
+	if err := j.catchUp(ctx); err != nil {
+		return j.end(err)
+	}
+	return nil
+}
+
+// agree returns a *[dist.DisagreeError] unless all ranks have the same settings.
+func agree(ctx context.Context, t dist.Transport, settings []Setting) error {
+	var names []string
+	for _, s := range settings {
+		names = append(names, s.Name)
+	}
+	for _, s := range slices.Concat([]Setting{{"the list of settings", strings.Join(names, " ")}}, settings) {
+		if err := dist.Agree(ctx, t, s.Name, s.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allOpened returns an error on each rank if one of them failed to open its checkpoint; err is
+// the error of this rank. The ranks that did not fail remove or close their checkpoints before
+// the one that failed ends the job.
+func (j *Job) allOpened(ctx context.Context, err error) error {
+	t := j.opts.Transport
+	failed := []float64{flag(err != nil)}
+	if e := t.Allreduce(ctx, failed); e != nil {
+		return j.end(errors.Join(err, e))
+	}
+	if failed[0] == 0 {
+		return nil
+	}
+	barriers := 1
+	if err == nil { // this rank is at the second barrier when one that failed ends the job
+		barriers, err = 2, j.end(errors.New("another rank could not open its checkpoint"))
+	}
+	for range barriers {
+		err = errors.Join(err, t.Barrier(ctx))
+	}
+	return err
+}
+
+func flag(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// catchUp gives this rank the scaling from the checkpoint of any other rank, and finds the first rank that has the union of the sketches. Ranks do not save at the same
+// moment. The solver takes care of the passes, which all ranks make together.
+func (j *Job) catchUp(ctx context.Context) error {
+	own := &j.header
+	all, err := dist.Table(ctx, j.opts.Transport, []float64{flag(own.Scaling != nil), flag(own.Sketched)})
+	if err != nil {
+		return err
+	}
+	scaled := slices.IndexFunc(all, func(row []float64) bool { return row[0] > 0 })
+	j.merged = slices.IndexFunc(all, func(row []float64) bool { return row[1] > 0 })
+	if scaled < 0 {
+		return nil
+	}
+	text, err := json.Marshal(own.Scaling)
+	if err == nil {
+		text, err = j.opts.Transport.Broadcast(ctx, scaled, text)
+	}
+	if err == nil && own.Scaling == nil {
+		err = json.Unmarshal(text, &own.Scaling)
+	}
+	return err
+}
+
+// union returns the summary of the rows of all ranks: sum, of this rank alone, merged with the
+// others, or what the checkpoint of one rank has.
+func (j *Job) union(ctx context.Context, sum *ridge.Summary) (*ridge.Summary, error) {
+	t := j.opts.Transport
+	switch {
+	case t == nil:
+		return sum, nil
+	case j.merged < 0:
+		return dist.Merge(ctx, t, sum)
+	}
+	var b []byte
+	if t.Rank() == j.merged {
+		var err error
+		if b, err = sum.MarshalBinary(); err != nil {
+			return nil, err
+		}
+	}
+	b, err := t.Broadcast(ctx, j.merged, b)
+	if err != nil || t.Rank() == j.merged {
+		return sum, err
+	}
+	return ridge.ReadSummary(bytes.NewReader(b), sum.Config().Backend)
+}
+
+// A Work is the work of one rank.
+type Work struct {
+	Rows           int64
+	Nonzeros       int64   // as counted, see [Job.Count]
+	Seconds        float64 // since the job began
+	Communicating  float64 // seconds of these, moving bytes and waiting for others
+	Sent, Received int64   // bytes that the Transport has moved
+}
+
+// Work returns the work of each rank so far, on every rank; nil without a Transport. It is
+// collective.
+func (j *Job) Work(ctx context.Context) ([]Work, error) {
+	ctx = background.IfNil(ctx)
+	t := j.opts.Transport
+	if t == nil {
+		return nil, nil
+	}
+	var nonzeros int64
+	if j.count != nil {
+		nonzeros = j.count.Nonzeros()
+	}
+	traffic := t.Traffic()
+	all, err := dist.Table(ctx, t, []float64{float64(j.header.Rows), float64(nonzeros), time.Since(j.start).Seconds(), (traffic.Time - j.before).Seconds(), float64(traffic.Sent()), float64(traffic.Received())})
+	var out []Work
+	for _, v := range all {
+		out = append(out, Work{int64(v[0]), int64(v[1]), v[2], v[3], int64(v[4]), int64(v[5])})
+	}
+	return out, err
+}

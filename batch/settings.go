@@ -1,0 +1,135 @@
+package batch
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+
+	"github.com/fdridge/fdridge"
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/excerpt"
+)
+
+// A Setting is a name and a value that must be the same in all runs of a job, and on all ranks.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// A File is a file as it was when it was looked at.
+type File struct {
+	Name   string
+	Stamp  dataset.Stamp // size and time
+	Digest string        // SHA-256 of the first and last 64 KiB; "": not a regular file
+}
+
+// Files looks at files, each once. A name that is not a file's is left out.
+func Files(names []string) []File {
+	var out []File
+	for _, name := range names {
+		known := slices.ContainsFunc(out, func(f File) bool { return f.Name == name })
+		info, err := os.Stat(name)
+		if err != nil || known {
+			continue
+		}
+		f := File{Name: name, Stamp: dataset.StampOf(info)}
+		if info.Mode().IsRegular() {
+			f.Digest = digest(name, info.Size())
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// digested follows the name of a file in the setting that has its digest.
+const digested = ", its first and last 64 KiB"
+
+// FileSettings returns the settings of files: size, time and digest. The digest tells a file from
+// another that has its size and time, such as a copy.
+func FileSettings(files []File) []Setting {
+	var out []Setting
+	for _, f := range files {
+		out = append(out, Setting{f.Name, f.Stamp.String()})
+		if f.Digest != "" {
+			out = append(out, Setting{f.Name + digested, f.Digest})
+		}
+	}
+	return out
+}
+
+func digest(name string, size int64) string {
+	const end = 64 << 10
+	f, err := os.Open(name)
+	if err != nil {
+		return "not readable"
+	}
+	defer f.Close() // only read
+	h, rest := sha256.New(), max(0, min(end, size-end))
+	if _, err := io.Copy(h, io.MultiReader(io.NewSectionReader(f, 0, min(end, size)), io.NewSectionReader(f, size-rest, rest))); err != nil {
+		return "not readable"
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// BackendSetting returns the setting of a backend, with the tuning that the bits depend on.
+func BackendSetting(be engine.Backend) (Setting, error) {
+	t, err := engine.DefaultTuning()
+	if err != nil {
+		return Setting{}, err
+	}
+	c := be.Capabilities()
+	machine := fmt.Sprintf("%s, %s, kc %d, %d rows per shrink, %d per block", be.Name(), c["kernel"], t.KC.Value, t.Shrink.Value, t.GradientRows(1))
+	if t.Scatter.Value > 0 {
+		machine += fmt.Sprintf(", AᵀA up to %d", t.Scatter.Value)
+	}
+	if !be.Accuracy().Reproducible {
+		machine += fmt.Sprintf(", version %s, %s threads", c["version"], c["threads"])
+	}
+	return Setting{"the backend", machine}, nil
+}
+
+// freeOptions are the fields of [fdridge.Options] that may change between runs of a job.
+var freeOptions = []string{"Tol", "MaxPasses"}
+
+// optionSettings are the fields of opts that are values, but for the free ones.
+func optionSettings(opts fdridge.Options) []Setting {
+	var out []Setting
+	v := reflect.ValueOf(opts)
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		if k := field.Type.Kind(); k != reflect.Func && k != reflect.Interface && !slices.Contains(freeOptions, field.Name) {
+			out = append(out, Setting{"Options." + field.Name, fmt.Sprint(v.Field(i))})
+		}
+	}
+	return out
+}
+
+// differences describes the differences between the settings of two runs.
+func differences(was, is []Setting) []string {
+	value := func(in []Setting, name string) *string {
+		i := slices.IndexFunc(in, func(s Setting) bool { return s.Name == name })
+		if i < 0 {
+			return nil
+		}
+		return &in[i].Value
+	}
+	var out []string
+	for _, s := range is {
+		switch before := value(was, s.Name); {
+		case before == nil:
+			out = append(out, fmt.Sprintf("%s was not there, is %q", s.Name, excerpt.Of(s.Value)))
+		case *before != s.Value:
+			out = append(out, fmt.Sprintf("%s was %q, is %q", s.Name, excerpt.Of(*before), excerpt.Of(s.Value)))
+		}
+	}
+	for _, s := range was {
+		if value(is, s.Name) == nil {
+			out = append(out, fmt.Sprintf("%s was %q, is not there", s.Name, excerpt.Of(s.Value)))
+		}
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+package batch
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// A state is the state of a job. The content of a checkpoint is
+//
+//	8    length of the header, little-endian
+//	…    the header, JSON
+//	…    the summary, a message of package ridge, if there is one
+//	…    the state of each pass of the solver, as a ridge.Journal records it
+type state struct {
+	header header
+	sum    *ridge.Summary
+	passes []*io.SectionReader // in memory, or in the last state that was written
+	last   *checkpoint.State   // the last state that was written, nil for none
+}
+
+// version is the version that this package writes. Version 0 has no digests of the files.
+const version = 1
+
+// A header describes a state.
+type header struct {
+	Version  int              `json:"version,omitempty"`
+	Run      []Setting        `json:"run"`
+	At       Position         `json:"at"`
+	Scaling  *dataset.Scaling `json:"scaling,omitempty"`
+	Nonzeros nonzeros         `json:"nonzeros"`
+	Sketched bool             `json:"sketched"`       // the summary is of all rows, with several ranks of the rows of all
+	Rows     int64            `json:"rows,omitempty"` // of this rank, where there are several
+	Summary  int64            `json:"summary"`        // length in bytes
+	Passes   []int64          `json:"passes"`         // lengths in bytes
+}
+
+// empty reports that there is nothing yet to go on from.
+func (r *header) empty() bool { return r.Scaling == nil && r.Summary == 0 }
+
+// maxHeader bounds the header in a file, which is held in memory.
+const maxHeader = 1 << 30
+
+// read reads the last state. The passes stay in the file.
+func (s *state) read(be engine.Backend) error {
+	var size int64
+	if err := binary.Read(s.last, binary.LittleEndian, &size); err != nil {
+		return err
+	}
+	if size < 0 || size > min(maxHeader, s.last.Size()-8) {
+		return fmt.Errorf("says that it has %d bytes about itself", size)
+	}
+	text := make([]byte, size)
+	if _, err := io.ReadFull(s.last, text); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &s.header); err != nil {
+		return err
+	}
+	if v := s.header.Version; v < 0 || v > version {
+		return fmt.Errorf("is a checkpoint of version %d, of which this program knows none above %d: go on with the one that wrote it", v, version)
+	}
+	at := 8 + size
+	if n := s.header.Summary; n > 0 {
+		var err error
+		if s.sum, err = ridge.ReadSummary(io.NewSectionReader(s.last, at, n), be); err != nil {
+			return err
+		}
+		at += n
+	}
+	return s.place(at)
+}
+
+// place finds the passes in the last state, which begin at byte at.
+func (s *state) place(at int64) error {
+	s.passes = s.passes[:0]
+	for _, n := range s.header.Passes {
+		if n < 0 || n > s.last.Size()-at {
+			return fmt.Errorf("says that it has a pass of %d bytes", n)
+		}
+		s.passes = append(s.passes, io.NewSectionReader(s.last, at, n))
+		at += n
+	}
+	if at != s.last.Size() {
+		return fmt.Errorf("has %d bytes, says %d", s.last.Size(), at)
+	}
+	return nil
+}
+
+// save writes the state to a file. It is then the last.
+func (s *state) save(file *checkpoint.File) error {
+	s.header.Summary, s.header.Passes = 0, nil
+	if s.sum != nil {
+		s.header.Summary = s.sum.BinarySize()
+	}
+	size := int64(0)
+	for _, p := range s.passes {
+		s.header.Passes = append(s.header.Passes, p.Size())
+		size += p.Size()
+	}
+	text, err := json.Marshal(&s.header)
+	if err != nil {
+		return err
+	}
+	passes := 8 + int64(len(text)) + s.header.Summary
+	written, err := file.Save(passes+size, func(w io.Writer) error { return s.write(w, text) })
+	if err != nil {
+		return err
+	}
+	closed := s.close()
+	s.last = written
+	return errors.Join(closed, s.place(passes))
+}
+
+func (s *state) write(w io.Writer, text []byte) error {
+	if err := binary.Write(w, binary.LittleEndian, int64(len(text))); err != nil {
+		return err
+	}
+	if _, err := w.Write(text); err != nil {
+		return err
+	}
+	if s.sum != nil {
+		if _, err := s.sum.WriteTo(w); err != nil {
+			return err
+		}
+	}
+	for _, p := range s.passes {
+		if _, err := io.Copy(w, io.NewSectionReader(p, 0, p.Size())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close closes the file of the last state that was written.
+func (s *state) close() error {
+	if s.last == nil {
+		return nil
+	}
+	return s.last.Close()
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/fdridge/fdridge"
+)
+
+// TestOptionFlags: each field of fdridge.Options has a flag, unless the command sets it by itself.
+func TestOptionFlags(t *testing.T) {
+	own := []string{"Backend", "MaxBytes", "Observe", "Progress", "Summarize", "Summarized"}
+	fields := reflect.TypeFor[fdridge.Options]()
+	for i := range fields.NumField() {
+		name := fields.Field(i).Name
+		if _, has := optionFlags[name]; has == slices.Contains(own, name) {
+			t.Errorf("%s has a flag: %v", name, has)
+		}
+	}
+	if len(optionFlags)+len(own) != fields.NumField() {
+		t.Errorf("%d flags and %d others for %d fields", len(optionFlags), len(own), fields.NumField())
+	}
+	for name := range optionFlags {
+		err := nameOptions(&fdridge.OptionError{Fields: []string{name, "Summarize"}, Rule: "broken"})
+		if want := optionFlags[name] + ": broken"; err.Error() != want || exitCode(err) != usage {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}

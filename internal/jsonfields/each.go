@@ -1,0 +1,113 @@
+package jsonfields
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// MarshalEach returns the JSON of a struct and of a list of structs as one object, whose members are
+// the names, in their order. A name is that of a field of one, or else of a field of each: then the
+// member is the list of their values, or the value alone if there is one.
+//
+//	{"gamma": 1, "error_bound": [1e-9, 2e-9]}
+func MarshalEach[T any](names []string, one any, each []T) ([]byte, error) {
+	single := fieldsOf(reflect.ValueOf(one))
+	fields := make([][]field, len(each))
+	for j := range each {
+		fields[j] = fieldsOf(reflect.ValueOf(each[j]))
+	}
+	var out bytes.Buffer
+	separator := "{"
+	for _, name := range names {
+		var text []byte
+		var err error
+		if i := named(single, name); i < 0 {
+			text, err = list(fields, name)
+		} else if text, err = single[i].marshal(); single[i].isLeftOut() {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out.WriteString(separator + strconv.Quote(name) + ":")
+		out.Write(text)
+		separator = ","
+	}
+	if out.Len() == 0 {
+		out.WriteByte('{')
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+// list returns the values of the field of this name.
+func list(each [][]field, name string) ([]byte, error) {
+	values := make([]json.RawMessage, len(each))
+	for j, fields := range each {
+		var err error
+		if values[j], err = fields[named(fields, name)].marshal(); err != nil {
+			return nil, err
+		}
+	}
+	if len(values) == 1 {
+		return values[0], nil
+	}
+	return json.Marshal(values)
+}
+
+// UnmarshalEach reads what [MarshalEach] wrote. It returns the number of values of each member that the
+// text has, which is 1 for a member of one. each gets as many structs as there are values in the longest
+// list. A shorter list is not read. Names match whatever their case.
+func UnmarshalEach[T, U any](text []byte, one *T, each *[]U) (counts map[string]int, err error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	members := make(map[string]json.RawMessage, len(all))
+	for name, text := range all {
+		members[strings.ToLower(name)] = text
+	}
+	counts = map[string]int{}
+	single := reflect.ValueOf(one).Elem()
+	setNull(single)
+	for _, f := range fieldsOf(single) {
+		if text, ok := members[f.name]; ok {
+			if err := f.unmarshal(text); err != nil {
+				return nil, err
+			}
+			counts[f.name] = 1
+			delete(members, f.name)
+		}
+	}
+	lists, longest := map[string][]json.RawMessage{}, 0
+	for _, f := range fieldsOf(reflect.New(reflect.TypeFor[U]()).Elem()) {
+		text, ok := members[f.name]
+		if !ok {
+			continue
+		}
+		var values []json.RawMessage
+		if f.unmarshal(text) == nil {
+			values = append(values, text)
+		} else if err := json.Unmarshal(text, &values); err != nil {
+			return nil, err
+		}
+		lists[f.name], counts[f.name] = values, len(values)
+		longest = max(longest, len(values))
+	}
+	*each = make([]U, longest)
+	for j := range *each {
+		value := reflect.ValueOf(&(*each)[j]).Elem()
+		setNull(value)
+		for _, f := range fieldsOf(value) {
+			if values := lists[f.name]; len(values) == longest {
+				if err := f.unmarshal(values[j]); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return counts, nil
+}

@@ -1,0 +1,130 @@
+// Package jsonfields writes structs as JSON and reads them, by the tags of encoding/json and one more tag.
+//
+// The tag null names the number that null stands for:
+//
+//	ErrorBound float64 `json:"error_bound" null:"+Inf"`
+//
+// A float64 with this tag may be infinite or NaN, and is written as null then. A field that is null or
+// absent in the text gets the number of its tag, also in nested structs. Fields without a json tag are
+// not written. Names are in lower case. Of the options of encoding/json there is omitempty alone.
+//
+// The functions ignore the methods of the struct itself. So its MarshalJSON and UnmarshalJSON can call them.
+package jsonfields
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fdridge/fdridge/internal/badinput"
+)
+
+// A field is a field of a struct that has a name in JSON.
+type field struct {
+	name  string
+	null  string // the number that null stands for, "" for none
+	omits bool   // it is left out if it is empty
+	value reflect.Value
+}
+
+// fieldsOf returns the fields of a struct and of the structs that are embedded in it, in their order.
+func fieldsOf(v reflect.Value) []field {
+	var out []field
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name != "":
+			out = append(out, field{name, f.Tag.Get("null"), options == "omitempty", v.Field(i)})
+		case f.Anonymous:
+			out = append(out, fieldsOf(v.Field(i))...)
+		}
+	}
+	return out
+}
+
+// named returns the index of the field with this name, -1 if there is none.
+func named(fields []field, name string) int {
+	return slices.IndexFunc(fields, func(f field) bool { return f.name == name })
+}
+
+// isLeftOut reports whether the field is empty and has the option omitempty.
+func (f field) isLeftOut() bool {
+	return f.omits && (f.value.IsZero() || f.value.Kind() == reflect.Slice && f.value.Len() == 0)
+}
+
+func (f field) marshal() ([]byte, error) {
+	if f.null != "" && f.value.CanFloat() {
+		if x := f.value.Float(); math.IsNaN(x) || math.IsInf(x, 0) {
+			return []byte("null"), nil
+		}
+	}
+	return json.Marshal(f.value.Interface())
+}
+
+// unmarshal reads the field. A null leaves it as it is if it is a struct or has the tag null. A null in
+// a list of numbers, which encoding/json would read as zero, is an ErrInput.
+func (f field) unmarshal(text []byte) error {
+	isNull := string(text) == "null"
+	if isNull && (f.null != "" || f.value.Kind() == reflect.Struct) {
+		return nil
+	}
+	if f.value.Type() == reflect.TypeFor[[]float64]() && !isNull && bytes.Contains(text, []byte("null")) {
+		return badinput.Errorf("a number of %s is null", f.name)
+	}
+	if err := json.Unmarshal(text, f.value.Addr().Interface()); err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	return nil
+}
+
+// setNull gives the fields of a struct the numbers of their tags, also in nested structs.
+func setNull(v reflect.Value) {
+	for i := range v.NumField() {
+		f := v.Field(i)
+		switch tag := v.Type().Field(i).Tag.Get("null"); {
+		case f.Kind() == reflect.Struct:
+			setNull(f)
+		case tag == "" || !f.CanSet():
+		case f.CanFloat():
+			x, err := strconv.ParseFloat(tag, 64)
+			must(err)
+			f.SetFloat(x)
+		default:
+			x, err := strconv.ParseInt(tag, 10, 64)
+			must(err)
+			f.SetInt(x)
+		}
+	}
+}
+
+// must panics on a tag that is no number.
+func must(err error) {
+	if err != nil {
+		panic("jsonfields: a tag null: " + err.Error())
+	}
+}
+
+// Marshal returns the JSON of a struct.
+func Marshal(v any) ([]byte, error) {
+	var names []string
+	for _, f := range fieldsOf(reflect.ValueOf(v)) {
+		names = append(names, f.name)
+	}
+	return MarshalEach[struct{}](names, v, nil)
+}
+
+// Unmarshal reads what [Marshal] wrote into a new struct, and sets v to it if there was no error.
+func Unmarshal[T any](text []byte, v *T) error {
+	var out T
+	if _, err := UnmarshalEach(text, &out, new([]struct{})); err != nil {
+		return err
+	}
+	*v = out
+	return nil
+}

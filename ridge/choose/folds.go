@@ -1,0 +1,129 @@
+package choose
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/ridge/internal/parallel"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// deal makes a pass and hands each fold its rows, some at a time, the folds side by side.
+func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, take func(k int, b dataset.Block) error) error {
+	tuning, err := engine.DefaultTuning()
+	if err != nil {
+		return err
+	}
+	hand := dealt{d: v.cfg.Dim, t: v.cfg.Targets, rows: dealtRows(tuning, v.cfg.Dim), take: take, buffers: make([]dataset.Buffer, v.cv.Folds)}
+	n, _, _ := src.Dims()
+	var seen int64
+	var raw float64
+	var folds []int // of the rows of the block at hand
+	var block dataset.Block
+	adding := parallel.New(v.cfg.Backend, v.cv.Folds, func(k int) error {
+		for i, fold := range folds {
+			if fold != k {
+				continue
+			}
+			if err := hand.add(k, block, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for b, err := range src.Blocks(ctx) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		// Before rows change hands, so that errors tell where in the source they are.
+		if raw, err = rows.CheckBlock(b, v.cfg.Dim, v.cfg.Targets, int(seen), raw); err != nil {
+			return err
+		}
+		folds, block = folds[:0], b
+		for i := range b.N {
+			folds = append(folds, v.foldOf(seen+int64(i)))
+		}
+		if err := first(adding.Run()); err != nil {
+			return err
+		}
+		seen += int64(b.N)
+		if v.cv.Progress != nil {
+			v.cv.Progress(pass, seen)
+		}
+	}
+	if err := rows.CheckCount(n, seen); err != nil {
+		return err
+	}
+	return first(parallel.New(v.cfg.Backend, v.cv.Folds, hand.flush).Run())
+}
+
+// first is the first error of some, if any.
+func first(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// foldOf is the fold of row i.
+func (v *validation) foldOf(i int64) int {
+	k := uint64(v.cv.Folds)
+	if v.cv.Seed == 0 {
+		return int(uint64(i) % k)
+	}
+	var p rand.PCG
+	p.Seed(v.cv.Seed, uint64(i))
+	return int(p.Uint64() % k)
+}
+
+// dealt collects the rows of each fold.
+type dealt struct {
+	d, t, rows int
+	take       func(k int, b dataset.Block) error
+	buffers    []dataset.Buffer
+}
+
+func (h *dealt) add(k int, b dataset.Block, i int) error {
+	buf := &h.buffers[k]
+	if buf.N == h.full(buf) || (buf.N > 0 && (buf.Sparse != (b.Sparse != nil) || (len(buf.W) > 0) != (b.W != nil))) {
+		if err := h.flush(k); err != nil {
+			return err
+		}
+	}
+	if buf.N == 0 {
+		buf.Reset()
+		buf.Sparse = b.Sparse != nil
+	}
+	buf.AppendRow(b, i, h.d, h.t)
+	return nil
+}
+
+// full is how many rows are collected: sparse ones take little memory.
+func (h *dealt) full(buf *dataset.Buffer) int {
+	if buf.Sparse {
+		return roundoff.StageRows
+	}
+	return h.rows
+}
+
+func (h *dealt) flush(k int) error {
+	buf := &h.buffers[k]
+	if buf.N == 0 {
+		return nil
+	}
+	err := h.take(k, buf.Block(0, h.d))
+	buf.Reset()
+	return err
+}
+
+// dealtRows is how many rows of a fold are collected before they are handed to it: with an
+// intercept each block costs one row more.
+func dealtRows(t engine.Tuning, d int) int { return min(t.GradientRows(d), roundoff.StageRows) }

@@ -1,0 +1,59 @@
+package choose
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// A scorer sums, row by row, the squared residuals of many weights in one pass. Row i of x
+// (q×d) belongs to target i mod t.
+type scorer struct {
+	be        engine.Backend
+	d, t      int
+	x         []float64
+	intercept []float64      // q
+	rss       []neumaier.Sum // Σw(y − ŷ)², q
+
+	product []float64
+	view    engine.CSR
+}
+
+func newScorer(be engine.Backend, d, t int) *scorer { return &scorer{be: be, d: d, t: t} }
+
+// add takes a block that has been checked, whose first row is row first.
+func (s *scorer) add(b dataset.Block, first int) error {
+	q := len(s.intercept)
+	if s.rss == nil {
+		s.rss = make([]neumaier.Sum, q)
+	}
+	for lo := 0; lo < b.N; lo += roundoff.StageRows {
+		part := b.Cut(lo, min(lo+roundoff.StageRows, b.N), s.d, s.t, &s.view)
+		s.product = vec.Grow(s.product, part.N*q)
+		if part.Sparse == nil {
+			s.be.Gemm(false, true, 1, engine.View(part.N, s.d, part.X), engine.View(q, s.d, s.x), 0, engine.View(part.N, q, s.product))
+		} else {
+			for i := range part.N {
+				idx, val := part.Sparse.Row(i)
+				for l := range q {
+					s.product[i*q+l] = vec.SparseDot(idx, val, s.x[l*s.d:(l+1)*s.d])
+				}
+			}
+		}
+		for i := range part.N {
+			for l := range q {
+				r := part.Y[i*s.t+l%s.t] - s.intercept[l] - s.product[i*q+l]
+				if r *= r * part.Weight(i); !(r <= math.MaxFloat64) {
+					return &fd.RangeError{Row: first + lo + i}
+				}
+				s.rss[l].Add(r)
+			}
+		}
+	}
+	return nil
+}

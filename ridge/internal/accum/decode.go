@@ -1,0 +1,256 @@
+package accum
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/internal/wire"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// decodeLane reads a message of the version whose content has so many bytes, from behind the
+// preamble on.
+func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (l *Lane, meta []byte) {
+	var h summaryHeader
+	m.Struct(&h)
+	h.check(m, version, size)
+	if m.Err() != nil {
+		return nil, nil
+	}
+	l = &Lane{
+		cfg:    Config{Dim: int(h.Dim), Targets: int(h.Targets), Intercept: h.Flags&flagIntercept != 0, Lanes: 1},
+		raw:    h.Raw,
+		Sparse: h.Flags&flagSparse != 0, unwatched: h.Flags&flagUnwatched != 0,
+	}
+	var w weightHeader
+	if version > 1 {
+		m.Struct(&w)
+	}
+	meta = m.Bytes(int(h.Meta))
+	at := m.N()
+	state := l.decodeSums(m, version)
+	state.Rows, state.Weighted, state.Decays = int64(h.Rows), h.Flags&flagWeighted != 0, int64(h.Decays)
+	state.Weight, state.WeightError = neumaier.FromParts(h.Weight, w.Low), w.Error
+	l.Sketch = readSketch(m, be, int64(h.Sketch))
+	m.Close()
+	if m.Err() != nil {
+		return nil, nil
+	}
+	l.Stage = rows.ResumeStage(l.cfg.Dim, l.cfg.Targets, l.cfg.Intercept, state)
+	l.checkWeight(m)
+	l.checkSums(m, at)
+	if m.Err() == nil && version == 1 {
+		l.assumeWorst()
+	}
+	c := l.Sketch.Config()
+	l.cfg.Size, l.cfg.Shrink, l.cfg.ShrinkRows, l.cfg.Backend = c.Size, c.Shrink, c.ShrinkRows, c.Backend
+	if l.keepsByRule() != l.Sketch.Scatter() {
+		l.cfg.Store = c.Store
+	}
+	return l, meta
+}
+
+// keepsByRule says that a sketch of this configuration keeps AᵀA itself, if Store says nothing.
+func (l *Lane) keepsByRule() bool {
+	keeps, err := fd.Config{Dim: l.cfg.Dim, Size: l.cfg.Size, Shrink: l.cfg.Shrink}.Scatter()
+	return err == nil && keeps
+}
+
+// decodeSums reads what lies between Meta and the sketch.
+func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
+	d, t := l.cfg.Dim, l.cfg.Targets
+	l.sums.d, l.sums.t = d, t
+	st.Origin, st.Sum = m.Float64s(d+t), m.Sums(d+t)
+	if version == 1 {
+		l.sums.yy, l.sums.cross = m.Sums(t), m.Sums(t*d)
+		return st
+	}
+	st.SumError, st.Moved = m.Float64s(d+t), m.Float64s(d+t)
+	at := m.N()
+	for i, b := range m.Bytes(1 + t) {
+		if b > 1 {
+			m.Fail(at+int64(i), nil, "whether entries are not zero is %d, not 0 or 1", b)
+		}
+		st.NonZero = append(st.NonZero, b == 1)
+	}
+	l.sums.yy, l.sums.cross = m.Sums(t), m.Sums((t+1)*d)
+	return st
+}
+
+// assumeWorst takes for a message of format version 1 what it doesn't tell to be the
+// worst that can have been. Rows that all count once have been moved, from origins that
+// are rows too, by no more than Σ‖row − origin‖² ≤ 2(1+n)Σ‖row‖²; in n merges at most
+// each sum was rounded once by such a distance. Of weighted rows nothing is known: the
+// weight of the row that became an origin may have been next to nothing.
+func (l *Lane) assumeWorst() {
+	st, n := l.Stage, float64(l.Stage.Rows)
+	l.unwatched = true
+	l.sums.cross = append(l.sums.cross, make([]neumaier.Sum, l.cfg.Dim)...)
+	columns := l.cfg.Dim + l.cfg.Targets
+	st.SumError, st.Moved = make([]float64, columns), make([]float64, columns)
+	for range 1 + l.cfg.Targets {
+		st.NonZero = append(st.NonZero, n > 0)
+	}
+	if !l.cfg.Intercept || n == 0 {
+		return
+	}
+	far := math.Sqrt(2*(1+n)*l.raw) * roundoff.Inflate
+	off := 4 * roundoff.RowOfBlock * roundoff.Unit * n * far
+	if st.Weighted {
+		off = math.Inf(1)
+	}
+	for j := range st.Moved {
+		st.Moved[j], st.SumError[j] = off, off*math.Sqrt(n)
+	}
+}
+
+// readSketch reads the sketch that is part of a summary's message, of size bytes.
+func readSketch(m *wire.Reader, be engine.Backend, size int64) *fd.Sketch {
+	if m.Err() != nil {
+		return nil
+	}
+	at := m.N()
+	sketch, err := fd.ReadSketch(m, be)
+	switch e, ok := errors.AsType[*fd.FormatError](err); {
+	case ok:
+		m.Fail(at+e.Offset, e.Err, "in the sketch: %s", e.Reason)
+	case err != nil:
+		m.Stop(err)
+	case m.N()-at != size:
+		m.Fail(88, nil, "the length of the sketch is %d, it was to be %d", m.N()-at, size)
+	}
+	return sketch
+}
+
+// check refuses a header that no summary has, before anything is made of it.
+func (h *summaryHeader) check(m *wire.Reader, version uint32, size int64) {
+	if m.Err() != nil {
+		return
+	}
+	within := func(offset int64, what string, v, lo, hi uint64) {
+		if v < lo || v > hi {
+			m.Fail(offset, nil, "%s is %d, not between %d and %d", what, v, lo, hi)
+		}
+	}
+	within(24, "the number of features", h.Dim, 1, maxCross)
+	within(32, "the number of targets", h.Targets, 1, maxCross)
+	if hi, td := bits.Mul64(h.Dim, h.Targets); hi != 0 || td > maxCross {
+		m.Fail(24, fd.ErrSize, "summary too large for this machine: t·d = %d·%d", h.Targets, h.Dim)
+		return
+	}
+	flags := uint64(flagsEnd - 1)
+	if version == 1 {
+		flags = flagUnwatched - 1
+	}
+	within(40, "the word of flags", h.Flags, 0, flags)
+	within(48, "the number of rows", h.Rows, 0, MaxRows)
+	within(72, "the number of decays", h.Decays, 0, math.MaxInt64)
+	within(80, "the length of Meta", h.Meta, 0, MaxMeta)
+	within(88, "the length of the sketch", h.Sketch, 0, uint64(size))
+	if m.Err() == nil && h.content(version) != size {
+		m.Fail(16, nil, "the length is %d, the counts make it %d", size+wire.Frame, h.content(version)+wire.Frame)
+	}
+	switch n := float64(h.Rows); {
+	case !(h.Weight >= 0 && h.Weight <= math.MaxFloat64),
+		h.Flags&flagWeighted == 0 && h.Weight != n, h.Rows == 0 && h.Weight != 0:
+		m.Fail(56, nil, "the weight of %d rows is %v", h.Rows, h.Weight)
+	case !(h.Raw >= 0 && h.Raw <= rows.MaxSquares), h.Rows == 0 && h.Raw != 0:
+		m.Fail(64, nil, "the sum of squares of %d rows is %v", h.Rows, h.Raw)
+	}
+}
+
+// MaxRows is the most rows of a message: as many can be appended before they are beyond all numbers.
+const MaxRows = 1 << 62
+
+// maxCross is the most entries of c whose sums, with corrections, can be addressed.
+const maxCross = min(1<<44, math.MaxInt/16)
+
+// What [Accumulator.Append] admits keeps c and ‖Y‖² below maxSum, the means and their
+// origin below maxMean, round-off included.
+const (
+	maxSum  = 8 * rows.MaxSquares
+	maxMean = 0x1p501
+)
+
+// checkWeight refuses a correction of the weight, or a bound on its round-off, that no rows
+// have.
+func (l *Lane) checkWeight(m *wire.Reader) {
+	w, low := l.Stage.Weight.Parts()
+	if off := l.Stage.WeightError; !(math.Abs(low) <= 1e-6*w) || !(off >= 0 && off <= math.MaxFloat64) || (!l.Stage.Weighted && (low != 0 || off != 0)) {
+		m.Fail(24+headerSize, nil, "the weight of %v is corrected by %v and off by %v", w, low, off)
+	}
+}
+
+// checkSums refuses numbers that no rows sum to, and a sketch that is not of the same rows.
+// The sums start at offset at of the message.
+func (l *Lane) checkSums(m *wire.Reader, at int64) {
+	within := func(what string, i int, width int64, limit float64, v ...float64) {
+		for _, v := range v {
+			if !(math.Abs(v) <= limit) {
+				m.Fail(at+int64(i)*width, nil, "%s: number %d is %v", what, i, v)
+			}
+		}
+	}
+	sums := func(what string, limit float64, x []neumaier.Sum) {
+		for i, v := range x {
+			sum, low := v.Parts()
+			within(what, i, 16, limit, sum, low, v.Value())
+		}
+	}
+	st := l.Stage
+	for i, v := range st.Origin {
+		within("the origin of the means", i, 8, maxMean, v)
+	}
+	at += 8 * int64(len(st.Origin))
+	most := 0.0 // of rows of which none counts
+	if st.Weight.Value() > 0 {
+		most = math.MaxFloat64
+	}
+	sums("the sums of the means", most, st.Sum)
+	for i, v := range st.RelativeMeans() {
+		within("the means", i, 16, maxMean, v)
+	}
+	at += 16 * int64(len(st.Sum))
+	for _, bounds := range [][]float64{st.SumError, st.Moved} {
+		for i, v := range bounds {
+			if !(v >= 0) {
+				m.Fail(at+8*int64(i), nil, "a bound on round-off is %v", v)
+			}
+		}
+		at += 8 * int64(len(bounds))
+	}
+	at += int64(len(st.NonZero))
+	sums("the squared norms of the targets", maxSum, l.sums.yy)
+	for i, v := range l.sums.yy {
+		if v.Value() < 0 {
+			m.Fail(at+16*int64(i), nil, "the squared norm of target %d is %v", i, v.Value())
+		}
+	}
+	at += 16 * int64(len(l.sums.yy))
+	sums("the products with the targets", maxSum, l.sums.cross)
+	at += 16 * int64(len(l.sums.cross))
+	n := l.Sketch.Rows()
+	if l.Sketch.Dim() != l.cfg.Dim || n < st.Rows || (n > st.Rows && !l.cfg.Intercept) {
+		m.Fail(at, nil, "the sketch has %d rows of dimension %d, the summary %d of %d", n, l.Sketch.Dim(), st.Rows, l.cfg.Dim)
+	}
+	if v := l.squares(); m.Err() == nil && !(v <= 2*rows.MaxSquares) {
+		m.Fail(at, nil, "the squares of the sketch and of the means come to %v", v)
+	}
+}
+
+// squares is what the squares of the rows and of their means come to, which is the sum of squares of
+// all that was read. Rows that are appended or merged stay in range where it is.
+func (l *Lane) squares() float64 {
+	v := l.Sketch.Bound().Frobenius2
+	if l.cfg.Intercept {
+		means := l.Stage.Means()
+		v += l.Stage.Weight.Value() * vec.Dot(means, means)
+	}
+	return v
+}

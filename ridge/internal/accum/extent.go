@@ -1,0 +1,59 @@
+package accum
+
+import (
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// An Extent bounds what can come of merging rows. If the extent of some rows is in range, so is every
+// merge of some of them.
+type Extent struct {
+	Squares float64 // Σ weight·‖row‖², targets included
+	Weight  float64
+	Far     float64 // the largest ‖row‖² of the rows that may be the origin of the means
+}
+
+// Add adds row i of a block that was checked.
+func (e *Extent) Add(b dataset.Block, i, d, t int) {
+	var x []float64
+	if b.Sparse == nil {
+		x = b.X[i*d : (i+1)*d]
+	} else {
+		_, x = b.Sparse.Row(i)
+	}
+	y, w := b.Y[i*t:(i+1)*t], b.Weight(i)
+	norm2 := vec.Dot(x, x) + vec.Dot(y, y)
+	e.Squares += w * norm2
+	e.Weight += w
+	if w > 0 {
+		e.Far = max(e.Far, norm2)
+	}
+}
+
+// Merge adds the rows of o.
+func (e *Extent) Merge(o Extent) {
+	e.Squares += o.Squares
+	e.Weight += o.Weight
+	e.Far = max(e.Far, o.Far)
+}
+
+// InRange reports whether the rows can be merged in any order and grouping. Two origins are at most twice
+// as far apart as the farthest row is from zero. The slack covers the round-off of other orders of addition.
+func (e *Extent) InRange(intercept bool) bool {
+	const slack = 1 + 1e-6
+	return e.Squares*slack <= rows.MaxSquares && (!intercept || rows.Spreads(4*slack*e.Far, e.Weight))
+}
+
+// extent returns the extent of the rows of a lane.
+func (l *Lane) extent() Extent {
+	return Extent{Squares: l.raw, Weight: l.Stage.Weight.Value(), Far: l.Stage.Reach(dataset.Block{})}
+}
+
+// Extent returns the extent of all rows.
+func (a *Accumulator) Extent() (e Extent) {
+	for _, l := range a.lanes {
+		e.Merge(l.extent())
+	}
+	return e
+}

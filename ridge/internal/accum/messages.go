@@ -1,0 +1,214 @@
+package accum
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/wire"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// Read reads the next message in r by decode. It returns the number of bytes read. The error of a damaged
+// message is *[fd.FormatError]; if there is no message it is io.EOF.
+func Read[T any](r io.Reader, be engine.Backend, decode func(*wire.Reader, engine.Backend) T) (found T, n int64, err error) {
+	m := wire.NewReader(r)
+	read := decode(m, be)
+	switch e, ok := errors.AsType[*wire.Error](m.Err()); {
+	case ok:
+		return found, m.N(), (*fd.FormatError)(e)
+	case m.Err() != nil:
+		return found, m.N(), m.Err()
+	}
+	return read, m.N(), nil
+}
+
+// ReadOnly is [Read] of data that hold one message and nothing else.
+func ReadOnly[T any](data []byte, be engine.Backend, decode func(*wire.Reader, engine.Backend) T) (none T, err error) {
+	r := bytes.NewReader(data)
+	found, n, err := Read(r, be, decode)
+	switch {
+	case err == io.EOF:
+		return none, &fd.FormatError{Reason: "no message", Err: io.ErrUnexpectedEOF}
+	case err != nil:
+		return none, err
+	case r.Len() > 0:
+		return none, &fd.FormatError{Offset: n, Reason: fmt.Sprintf("%d bytes follow the message", r.Len())}
+	}
+	return found, nil
+}
+
+// Decode reads what [Accumulator.Write] wrote; nil if m has an error then.
+func Decode(m *wire.Reader, be engine.Backend) (a *Accumulator, meta []byte) {
+	kind, version, size := m.PreambleOf(wire.Summary, wire.Lanes)
+	return DecodeContent(m, be, kind, version, size)
+}
+
+// DecodeContent is [Decode] from behind the preamble on.
+func DecodeContent(m *wire.Reader, be engine.Backend, kind wire.Kind, version uint32, size int64) (a *Accumulator, meta []byte) {
+	if kind == wire.Lanes {
+		return decodeLanes(m, be, size)
+	}
+	l, meta := decodeLane(m, be, version, size)
+	if m.Err() != nil {
+		return nil, nil
+	}
+	return View(l.cfg, l), meta
+}
+
+// DecodePart reads a message without Meta that is part of another, called name in errors; nil if m has an error then.
+func DecodePart(m *wire.Reader, be engine.Backend, name string) *Accumulator {
+	return decodePart(m, name, func(part *wire.Reader) (*Accumulator, []byte) { return Decode(part, be) })
+}
+
+// DecodeLane is [DecodePart] for one lane.
+func DecodeLane(m *wire.Reader, be engine.Backend, name string) *Accumulator {
+	l := readLane(m, be, name)
+	if m.Err() != nil {
+		return nil
+	}
+	return View(l.cfg, l)
+}
+
+// readLane reads the message of one lane, without Meta, that is part of another.
+func readLane(m *wire.Reader, be engine.Backend, name string) *Lane {
+	return decodePart(m, name, func(part *wire.Reader) (*Lane, []byte) {
+		version, size := part.Preamble(wire.Summary)
+		return decodeLane(part, be, version, size)
+	})
+}
+
+// decodePart reads a message without Meta that is part of another, by decode, and says in errors where it is.
+func decodePart[T any](m *wire.Reader, name string, decode func(*wire.Reader) (T, []byte)) T {
+	at := m.N()
+	part := wire.NewReader(m)
+	found, meta := decode(part)
+	if len(meta) > 0 {
+		part.Fail(80, nil, "it has Meta")
+	}
+	if e, ok := errors.AsType[*wire.Error](part.Err()); ok {
+		m.Fail(at+e.Offset, e.Err, "in %s: %s", name, e.Reason)
+	} else {
+		m.Stop(part.Err())
+	}
+	return found
+}
+
+// decodeLanes reads the message of several lanes whose content has so many bytes, from behind
+// the preamble on; nil where m has an error then.
+func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator, meta []byte) {
+	var h lanesHeader
+	m.Struct(&h)
+	switch {
+	case m.Err() != nil:
+		return nil, nil
+	case h.Lanes < 2 || h.Lanes > MaxLanes:
+		m.Fail(24, nil, "the number of lanes is %d, not between 2 and %d", h.Lanes, MaxLanes)
+	case h.LaneRows < 1 || h.LaneRows > math.MaxInt32:
+		m.Fail(32, nil, "%d rows in a row go to a lane", h.LaneRows)
+	case h.After > math.MaxInt64:
+		m.Fail(40, nil, "lanes begin after %d rows", h.After)
+	case h.Parts != 1 && h.Parts != h.Lanes:
+		m.Fail(48, nil, "%d of %d lanes follow", h.Parts, h.Lanes)
+	case h.Meta > MaxMeta || int64(h.Meta) > size:
+		m.Fail(56, nil, "the length of Meta is %d", h.Meta)
+	}
+	if m.Err() != nil {
+		return nil, nil
+	}
+	meta, a = m.Bytes(int(h.Meta)), new(Accumulator)
+	for i := 0; i < int(h.Parts) && m.Err() == nil; i++ {
+		at := m.N()
+		l := readLane(m, be, fmt.Sprintf("lane %d", i+1))
+		switch {
+		case m.Err() != nil:
+		case i > 0 && l.cfg != a.lanes[0].cfg:
+			m.Fail(at, nil, "lane %d is of another shape than lane 1", i+1)
+		default:
+			a.lanes = append(a.lanes, l)
+		}
+	}
+	if read := m.N() - wire.Start; m.Err() == nil && read != size {
+		m.Fail(16, nil, "the length is %d, the lanes make it %d", size+wire.Frame, read+wire.Frame)
+	}
+	m.Close()
+	if m.Err() != nil {
+		return nil, nil
+	}
+	a.cfg = a.lanes[0].cfg
+	a.cfg.Lanes, a.cfg.LaneRows, a.cfg.LanesAfter = int(h.Lanes), int(h.LaneRows), int64(h.After)
+	for _, l := range a.lanes {
+		l.cfg = a.cfg
+	}
+	if h.Parts > 1 {
+		a.crew = newCrew(a.cfg, a.lanes)
+		a.checkTogether(m, meta)
+	}
+	if m.Err() != nil {
+		return nil, nil
+	}
+	return a, meta
+}
+
+// checkTogether refuses lanes of which each could be of some rows, and which could not be those of
+// one summary.
+func (a *Accumulator) checkTogether(m *wire.Reader, meta []byte) {
+	at := wire.Start + lanesHeaderSize + int64(len(meta))
+	for i, l := range a.lanes {
+		a.crew.hands[i].raw = l.raw
+	}
+	all, why := addUp(a.cfg, a.lanes, "lanes")
+	switch {
+	case why != "":
+		m.Fail(at, nil, "%s", why)
+	case all.Stage.Rows <= a.cfg.LanesAfter:
+		m.Fail(40, nil, "lanes begin after %d rows, and all %d have begun after %d", a.cfg.LanesAfter, len(a.lanes), all.Stage.Rows)
+	case !a.crew.inRange():
+		m.Fail(at, nil, "the lanes, of the weight %v, are too far from each other to be merged", all.Stage.Weight.Value())
+	}
+}
+
+// addUp adds up what is counted of several lanes, and says why these, of which each could be of some
+// rows, could not be merged: there are more rows than are counted, or sums that no rows have.
+func addUp(cfg Config, lanes []*Lane, name string) (all *Lane, why string) {
+	all = &Lane{cfg: cfg, Stage: rows.NewStage(cfg.Dim, cfg.Targets, cfg.Intercept), sums: newSums(cfg.Dim, cfg.Targets)}
+	var sketched, shrinks, squares float64
+	for _, l := range lanes {
+		if l.Stage.Rows > MaxRows-all.Stage.Rows {
+			return nil, fmt.Sprintf("the %s have more than %d rows", name, int64(MaxRows))
+		}
+		all.Stage.Merge(l.Stage)
+		all.sums.merge(&l.sums)
+		sketched, shrinks, squares = sketched+float64(l.Sketch.Rows()), shrinks+float64(l.Sketch.Shrinks()), squares+l.squares()
+	}
+	switch most := float64(MaxRows); {
+	case !(sketched <= most && shrinks <= most):
+		return nil, fmt.Sprintf("the sketches of the %s have %g rows, shrunk %g times", name, sketched, shrinks)
+	case !(squares <= 2*rows.MaxSquares):
+		return nil, fmt.Sprintf("the %s, of squares that come to %v, are too far from each other to be merged", name, squares)
+	}
+	for _, sums := range [][]neumaier.Sum{all.sums.yy, all.sums.cross} {
+		for i, v := range sums {
+			if !(math.Abs(v.Value()) <= maxSum) {
+				return nil, fmt.Sprintf("the squares of the targets, or their products, of all %s: number %d is %v", name, i, v.Value())
+			}
+		}
+	}
+	return all, ""
+}
+
+// Mergeable returns why lanes that were read, called name, could not be the lanes of one accumulator of the
+// configuration cfg, each of which could be of some rows; "" if they could.
+func Mergeable(cfg Config, parts []*Accumulator, name string) (why string) {
+	var lanes []*Lane
+	for _, a := range parts {
+		lanes = append(lanes, a.lanes...)
+	}
+	_, why = addUp(cfg, lanes, name)
+	return why
+}

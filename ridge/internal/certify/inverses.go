@@ -1,0 +1,10 @@
+package certify
+
+// Inverses returns 1/(σ² + γ + shift) for each γ, as a function of the eigenvalues σ² of BᵀB.
+func Inverses(gammas []float64, shift float64) []func(s2 float64) float64 {
+	out := make([]func(float64) float64, len(gammas))
+	for i, gamma := range gammas {
+		out[i] = func(s2 float64) float64 { return 1 / (s2 + gamma + shift) }
+	}
+	return out
+}

@@ -1,0 +1,89 @@
+package window
+
+import (
+	"slices"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/ridge/internal/accum"
+)
+
+// A chunk is a block of rows that are kept as they are: as they came, if they are all dense or all
+// sparse, else as the first of them did.
+type chunk struct {
+	rows  dataset.Buffer
+	times []int64 // of the rows
+	end   int64   // the number of the row behind the last that it takes
+	gone  int     // the first so many rows have left the window
+
+	extent accum.Extent // of all rows, those too that have left the window
+}
+
+// live is how many rows are in the window.
+func (c *chunk) live() int { return c.rows.N - c.gone }
+
+// full says that no more rows are taken, of which so many were appended in all.
+func (c *chunk) full(appended int64) bool { return appended >= c.end }
+
+// first is the number of the first row, where so many were appended in all.
+func (c *chunk) first(appended int64) int64 { return min(c.end, appended) - int64(c.rows.N) }
+
+// block is the live rows.
+func (c *chunk) block(d, t int) dataset.Block {
+	b := dataset.Block{N: c.rows.N, Y: c.rows.Y, X: c.rows.X}
+	if len(c.rows.W) > 0 {
+		b.W = c.rows.W
+	}
+	if c.rows.Sparse {
+		s := c.rows.CSR
+		s.Rows, s.Cols = c.rows.N, d
+		b.X, b.Sparse = nil, &s
+	}
+	return b.Cut(c.gone, c.rows.N, d, t, new(engine.CSR))
+}
+
+// add appends row i of a block.
+func (c *chunk) add(b dataset.Block, i, d, t int, at int64) {
+	if c.rows.N == 0 {
+		c.rows.Sparse = b.Sparse != nil
+	}
+	for b.W != nil && len(c.rows.W) < c.rows.N { // the rows before had none
+		c.rows.W = append(c.rows.W, 1)
+	}
+	if b.W != nil || len(c.rows.W) > 0 {
+		c.rows.W = append(c.rows.W, b.Weight(i))
+	}
+	c.rows.Y = append(c.rows.Y, b.Y[i*t:(i+1)*t]...)
+	c.times = append(c.times, at)
+	c.addFeatures(b, i, d)
+	c.rows.EndRow()
+	c.extent.Add(b, i, d, t)
+}
+
+// addFeatures appends those of row i of a block.
+func (c *chunk) addFeatures(b dataset.Block, i, d int) {
+	to := &c.rows
+	if b.Sparse == nil {
+		x := b.X[i*d : (i+1)*d]
+		if !to.Sparse {
+			to.X = append(to.X, x...)
+			return
+		}
+		for j, v := range x {
+			to.CSR.ColIdx, to.CSR.Val = append(to.CSR.ColIdx, int32(j)), append(to.CSR.Val, v)
+		}
+		return
+	}
+	idx, val := b.Sparse.Row(i)
+	if to.Sparse {
+		to.CSR.ColIdx, to.CSR.Val = append(to.CSR.ColIdx, idx...), append(to.CSR.Val, val...)
+		return
+	}
+	before := len(to.X)
+	to.X = slices.Grow(to.X, d)[:before+d]
+	row := to.X[before:]
+	clear(row)
+	for k, j := range idx {
+		row[j] = val[k]
+	}
+}

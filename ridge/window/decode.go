@@ -1,0 +1,284 @@
+package window
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/wire"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/internal/accum"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// UnmarshalBinary makes w the window that [Window.MarshalBinary] returned, which data must hold and
+// nothing else. It is otherwise like [Window.ReadFrom].
+func (w *Window) UnmarshalBinary(data []byte) error {
+	read, err := accum.ReadOnly(data, w.cfg.Summary.Backend, decodeWindow)
+	if err != nil {
+		return err
+	}
+	*w = *read
+	return nil
+}
+
+// ReadFrom makes w the window that [Window.WriteTo] wrote, on the terms of [ridge.Summary.ReadFrom]: it
+// takes one message, allocates no more than twice what came of it and 64 KiB for each sketch in it,
+// and leaves w unchanged on every error. w, which may be the zero value, keeps its backend.
+func (w *Window) ReadFrom(r io.Reader) (int64, error) {
+	read, n, err := accum.Read(r, w.cfg.Summary.Backend, decodeWindow)
+	if err != nil {
+		return n, err
+	}
+	*w = *read
+	return n, nil
+}
+
+// decodeWindow reads a window; nil where m has an error then.
+func decodeWindow(m *wire.Reader, be engine.Backend) *Window {
+	_, size := m.Preamble(wire.Window)
+	return decodeWindowContent(m, be, size)
+}
+
+// decodeWindowContent is decodeWindow from behind the preamble on.
+func decodeWindowContent(m *wire.Reader, be engine.Backend, size int64) *Window {
+	var h windowHeader
+	m.Struct(&h)
+	cfg := h.config(m)
+	if m.Err() == nil && int64(h.Meta) > size {
+		m.Fail(104, nil, "the length of Meta is %d", h.Meta)
+	}
+	if m.Err() != nil {
+		return nil
+	}
+	meta := m.Bytes(int(h.Meta))
+	at := m.N()
+	template := accum.DecodeLane(m, be, "the summary of no rows")
+	switch {
+	case m.Err() != nil:
+		return nil
+	case !template.Empty():
+		m.Fail(at, nil, "the summary of no rows has %d", template.Rows())
+	case m.N()-at != int64(h.Sketch):
+		m.Fail(112, nil, "the length of a summary of no rows is %d, it was to be %d", m.N()-at, h.Sketch)
+	}
+	cfg.Summary = ridge.SummaryConfig(template.Config())
+	w := &Window{ring: newRing(cfg)}
+	w.meta, w.appended, w.now = meta, int64(h.Appended), h.Now
+	for i := 0; i < int(h.Cells) && m.Err() == nil; i++ {
+		w.readCell(m, be)
+	}
+	for i := 0; i < int(h.Chunks) && m.Err() == nil; i++ {
+		w.readChunk(m, size)
+	}
+	if read := m.N() - wire.Start; m.Err() == nil && read != size {
+		m.Fail(16, nil, "the length is %d, the parts make it %d", size+wire.Frame, read+wire.Frame)
+	}
+	m.Close()
+	if m.Err() == nil {
+		if why := w.number(int64(h.Left)); why != "" {
+			m.Fail(wire.Start+windowHeaderSize, nil, "%s", why)
+		}
+	}
+	if m.Err() != nil {
+		return nil
+	}
+	return w
+}
+
+// readCell reads the next cell.
+func (w *Window) readCell(m *wire.Reader, be engine.Backend) {
+	at := m.N()
+	var h cellHeader
+	m.Struct(&h)
+	sum := accum.DecodeLane(m, be, fmt.Sprintf("sketch %d", len(w.cells)+1))
+	switch {
+	case m.Err() != nil:
+		return
+	case h.Level >= maxLevel:
+		m.Fail(at, nil, "sketch %d is of level %d", len(w.cells)+1, h.Level)
+		return
+	case ridge.SummaryConfig(sum.Config()) != w.cfg.Summary:
+		m.Fail(at, nil, "sketch %d is of another shape than the summary of no rows", len(w.cells)+1)
+		return
+	}
+	w.cells = append(w.cells, newCell(sum, int(h.Level), 0, h.From, h.To))
+}
+
+// readChunk reads the next rows that are kept as they are, of a message of so many bytes.
+func (w *Window) readChunk(m *wire.Reader, size int64) {
+	at := m.N()
+	var h chunkHeader
+	m.Struct(&h)
+	d, t := w.cfg.Summary.Dim, w.cfg.Summary.Targets
+	sparse := h.Flags&flagChunkSparse != 0
+	switch {
+	case m.Err() != nil:
+	case h.Rows == 0 || h.Rows > uint64(w.cfg.BlockRows):
+		m.Fail(at, nil, "block %d has %d rows, not between 1 and %d", len(w.recent)+1, h.Rows, w.cfg.BlockRows)
+	case h.Flags >= flagsChunkEnd:
+		m.Fail(at+8, nil, "the word of flags of block %d is %d", len(w.recent)+1, h.Flags)
+	case h.Entries > uint64(size)/12 || (!sparse && h.Entries > 0):
+		m.Fail(at+16, nil, "block %d has %d entries of sparse rows", len(w.recent)+1, h.Entries)
+	case h.Rows > uint64(size)/8/uint64(d) && !sparse, h.Rows > uint64(size)/8/uint64(t):
+		m.Fail(at, nil, "block %d has %d rows, more than the message has room for", len(w.recent)+1, h.Rows)
+	}
+	if m.Err() != nil {
+		return
+	}
+	n := int(h.Rows)
+	c := &chunk{times: m.Int64s(n)}
+	c.rows.N, c.rows.Sparse = n, sparse
+	c.rows.Y = m.Float64s(n * t)
+	if h.Flags&flagChunkWeighted != 0 {
+		c.rows.W = m.Float64s(n)
+	}
+	if sparse {
+		c.rows.CSR = engine.CSR{Rows: n, Cols: d, RowPtr: m.Ints(n + 1), ColIdx: m.Int32s(int(h.Entries)), Val: m.Float64s(int(h.Entries))}
+	} else {
+		c.rows.X = m.Float64s(n * d)
+	}
+	if m.Err() == nil && sparse && !pointsWithin(c.rows.CSR.RowPtr, int(h.Entries)) {
+		m.Fail(at, nil, "the rows of block %d do not end where their entries do", len(w.recent)+1)
+	}
+	if m.Err() != nil {
+		return
+	}
+	b := c.block(d, t)
+	if _, err := rows.CheckBlock(b, d, t, 0, 0); err != nil {
+		m.Fail(at, err, "in block %d: %v", len(w.recent)+1, err)
+		return
+	}
+	for i := range n {
+		c.extent.Add(b, i, d, t)
+	}
+	w.recent = append(w.recent, c)
+}
+
+// pointsWithin says that rows begin at 0, each where the one before ends, and end at entries.
+func pointsWithin(rowPtr []int, entries int) bool {
+	last := 0
+	for i, at := range rowPtr {
+		if at < last || (i == 0 && at != 0) {
+			return false
+		}
+		last = at
+	}
+	return last == entries
+}
+
+// number gives the parts of a window that was read the numbers of their rows, of which the newest
+// block still takes some, and says what is wrong with them together.
+func (w *Window) number(left int64) (why string) {
+	all, sums := accum.Extent{}, make([]*accum.Accumulator, 0, len(w.cells))
+	last := w.now
+	end := w.appended
+	for i := len(w.recent) - 1; i >= 0; i-- {
+		c := w.recent[i]
+		c.end = end
+		if i == len(w.recent)-1 {
+			c.end += left
+		}
+		end -= int64(c.rows.N)
+		missing := int64(w.cfg.BlockRows-c.rows.N) - (c.end - end - int64(c.rows.N))
+		if missing < 0 || (missing > 0 && (i > 0 || len(w.cells) > 0)) {
+			return fmt.Sprintf("block %d has %d rows, and should have %d", i+1, c.rows.N, w.cfg.BlockRows)
+		}
+		for j := len(c.times) - 1; j >= 0; j-- {
+			if c.times[j] > last {
+				return fmt.Sprintf("the times of block %d decrease", i+1)
+			}
+			last = c.times[j]
+		}
+		all.Merge(c.extent)
+	}
+	for i := len(w.cells) - 1; i >= 0; i-- {
+		c := w.cells[i]
+		c.end = end
+		n := c.sum.Rows()
+		end -= n
+		if c.to > last || c.from > c.to {
+			return fmt.Sprintf("the times of sketch %d decrease", i+1)
+		}
+		last = c.from
+		if full := float64(w.cfg.BlockRows) * float64(uint64(1)<<c.level); float64(n) > full || n == 0 || (i > 0 && float64(n) < full) {
+			return fmt.Sprintf("sketch %d has %d rows, one of its level has %g", i+1, n, full)
+		}
+		all.Merge(c.extent)
+		sums = append(sums, c.sum)
+	}
+	switch {
+	case end < 0:
+		return fmt.Sprintf("there are more rows than the %d that were appended", w.appended)
+	case w.cfg.Duration > 0 && last == noTime && len(w.cells)+len(w.recent) > 0:
+		return "rows of a window of a duration have no time"
+	case !all.InRange(w.cfg.Summary.Intercept):
+		return "the rows are too far from each other, or too large, to be merged"
+	}
+	if why := w.aged(); why != "" {
+		return why
+	}
+	return accum.Mergeable(accum.Config(w.cfg.Summary), sums, "sketches")
+}
+
+// aged says what is wrong with the cells and chunks of a window that was read, as none has them that
+// came by its rows one by one.
+func (w *Window) aged() (why string) {
+	full := 0
+	for _, c := range w.recent {
+		if c.full(w.appended) {
+			full++
+		}
+	}
+	if full > w.parts || (len(w.cells) > 0 && full < w.parts) {
+		return fmt.Sprintf("%d blocks of rows are full; of a window with sketches there are %d", full, w.parts)
+	}
+	level, of := 0, 0
+	for i := len(w.cells) - 1; i >= 0; i-- {
+		switch l := w.cells[i].level; {
+		case l == level && of <= w.parts:
+			of++
+		case l == level+1 && of >= w.parts:
+			level, of = l, 1
+		default:
+			return fmt.Sprintf("sketch %d is of level %d, and of level %d there are %d", i+1, l, level, of)
+		}
+	}
+	appended, cells, recent := w.appended, len(w.cells), len(w.recent)
+	if cells > 0 && w.past(w.cells[0].end-1, w.cells[0].to) || cells == 0 && recent > 0 && w.past(w.recent[0].first(appended), w.recent[0].times[0]) {
+		return "the first rows have left the window"
+	}
+	return ""
+}
+
+// config is what a header says of the window, once that is known to make sense.
+func (h *windowHeader) config(m *wire.Reader) Config {
+	within := func(offset int64, what string, v, lo, hi uint64) {
+		if v < lo || v > hi {
+			m.Fail(offset, nil, "%s is %d, not between %d and %d", what, v, lo, hi)
+		}
+	}
+	within(24, "the number of rows of the window", h.Rows, 0, math.MaxInt64)
+	within(32, "the duration of the window", h.Duration, 0, math.MaxInt64)
+	if (h.Rows > 0) == (h.Duration > 0) {
+		m.Fail(24, nil, "the window is of %d rows and of %d nanoseconds; one must be 0", h.Rows, h.Duration)
+	}
+	if !(h.Share >= 1.0/MaxParts && h.Share <= 1) {
+		m.Fail(40, nil, "the share is %v", h.Share)
+	}
+	within(48, "the number of rows of a block", h.BlockRows, 1, math.MaxInt32)
+	within(56, "the word of flags", h.Flags, 0, flagInside)
+	within(64, "the number of rows appended", h.Appended, 0, accum.MaxRows)
+	within(80, "the number of sketches", h.Cells, 0, maxLevel*(MaxParts+1))
+	within(88, "the number of blocks", h.Chunks, 0, MaxParts+1)
+	within(96, "the number of rows that a block still takes", h.Left, 0, min(h.Chunks, 1)*(h.BlockRows-1))
+	within(104, "the length of Meta", h.Meta, 0, accum.MaxMeta)
+	return Config{
+		Rows: int64(h.Rows), Duration: time.Duration(h.Duration), Share: h.Share, Inside: h.Flags&flagInside != 0, BlockRows: int(h.BlockRows),
+	}
+}
+
+// maxLevel is above every level that a cell can have: of 2⁶² rows.
+const maxLevel = 63

@@ -1,0 +1,210 @@
+package window
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/fdridge/fdridge/internal/wire"
+	"github.com/fdridge/fdridge/ridge/internal/accum"
+)
+
+// windowHeader is a window's message from byte 24 on. Meta follows, a summary of no rows, the cells
+// and the chunks.
+type windowHeader struct {
+	Rows, Duration                    uint64
+	Share                             float64
+	BlockRows, Flags, Appended        uint64
+	Now                               int64
+	Cells, Chunks, Left, Meta, Sketch uint64
+}
+
+const windowHeaderSize = 8 * 12
+
+// flagInside is the flag of a window that leaves out the sketch at its edge.
+const flagInside = 1
+
+// cellHeader is what precedes the summary of a cell.
+type cellHeader struct {
+	Level    uint64
+	From, To int64
+}
+
+const cellHeaderSize = 8 * 3
+
+// chunkHeader is what precedes rows that are kept as they are.
+type chunkHeader struct{ Rows, Flags, Entries uint64 }
+
+const chunkHeaderSize = 8 * 3
+
+// Flags of a chunk.
+const (
+	flagChunkSparse = 1 << iota
+	flagChunkWeighted
+	flagsChunkEnd
+)
+
+// header is that of a window whose summaries, without rows, have messages of size bytes.
+func (w *Window) header(size int64) windowHeader {
+	h := windowHeader{
+		Rows: uint64(w.cfg.Rows), Duration: uint64(w.cfg.Duration), Share: w.cfg.Share,
+		BlockRows: uint64(w.cfg.BlockRows), Appended: uint64(w.appended), Now: w.now,
+		Cells: uint64(len(w.cells)), Chunks: uint64(len(w.recent)), Meta: uint64(len(w.meta)), Sketch: uint64(size),
+	}
+	if w.cfg.Inside {
+		h.Flags = flagInside
+	}
+	if n := len(w.recent); n > 0 {
+		h.Left = uint64(w.recent[n-1].end - w.appended)
+	}
+	return h
+}
+
+// header is that of a chunk, whose live rows are written alone.
+func (c *chunk) header() chunkHeader {
+	h := chunkHeader{Rows: uint64(c.live())}
+	if c.rows.Sparse {
+		h.Flags |= flagChunkSparse
+		h.Entries = uint64(len(c.rows.CSR.Val) - c.rows.CSR.RowPtr[c.gone])
+	}
+	if len(c.rows.W) > 0 {
+		h.Flags |= flagChunkWeighted
+	}
+	return h
+}
+
+// content is how many bytes of a chunk follow the header, with d features and t targets.
+func (h *chunkHeader) content(d, t int) int64 {
+	n := int64(h.Rows)
+	size := 8 * n * int64(1+t)
+	if h.Flags&flagChunkWeighted != 0 {
+		size += 8 * n
+	}
+	if h.Flags&flagChunkSparse != 0 {
+		return size + 8*(n+1) + 12*int64(h.Entries)
+	}
+	return size + 8*n*int64(d)
+}
+
+// content is the size of all between the preamble and the checksum.
+func (w *Window) content(template *accum.Accumulator) int64 {
+	size := windowHeaderSize + int64(len(w.meta)) + template.BinarySize(nil)
+	for _, c := range w.cells {
+		size += cellHeaderSize + c.sum.BinarySize(nil)
+	}
+	for _, c := range w.recent {
+		h := c.header()
+		size += chunkHeaderSize + h.content(w.cfg.Summary.Dim, w.cfg.Summary.Targets)
+	}
+	return size
+}
+
+// BinarySize is how many bytes [Window.MarshalBinary] and [Window.WriteTo] make of the window as it
+// stands.
+func (w *Window) BinarySize() int64 {
+	template, err := accum.New(accum.Config(w.cfg.Summary))
+	if err != nil {
+		return 0
+	}
+	return wire.Frame + w.content(template)
+}
+
+// MarshalBinary returns all that the window is, so that appending and reading go on, bit for bit, as
+// if it had never been written. Format version 1, little-endian:
+//
+//	offset  bytes
+//	0       8         magic: 89 'F' 'D' 'R' 0D 0A 1A 0A
+//	8       4         format version: 1
+//	12      4         kind of message: 6, a window
+//	16      8         length of the message, checksum included
+//	24      8         N, the rows that it is of; 0 where it is of a duration
+//	32      8         T, the duration in nanoseconds; 0 where it is of rows
+//	40      8         Share
+//	48      8         B, BlockRows
+//	56      8         flags: 1 Inside
+//	64      8         rows appended
+//	72      8         the time that it is: nanoseconds since 1970, signed; −2⁶³ where none was told
+//	80      8         sketches
+//	88      8         blocks of rows that are kept
+//	96      8         how many rows the last of these still takes; 0 where there is none
+//	104     8         u ≤ 2³⁰, length of Meta
+//	112     8         v, length of the next summary
+//	120     u         Meta
+//	        v         a summary of no rows, a message as of [ridge.Summary.MarshalBinary], as are all below
+//	                  for each sketch, the oldest first:
+//	        8         its level l: it is of B·2ˡ rows; the oldest may be of fewer
+//	        16        the times of its first and last row
+//	        …         its summary, without Meta
+//	                  for each block, the oldest first:
+//	        8         n, its rows that are in the window
+//	        8         flags: 1 sparse, 2 weighted
+//	        8         z, entries of sparse rows, else 0
+//	        8·n       times
+//	        8·n·t     targets, row by row
+//	        8·n       weights, if weighted
+//	        8·n·d     features, row by row, if not sparse; else
+//	        8·(n+1)   where the entries of each row begin, and where the last one's end: 0 to z
+//	        4·z       their columns
+//	        8·z       their values
+//	        4         CRC-32C (Castagnoli) of all bytes before
+//
+// The backend is not written.
+func (w *Window) MarshalBinary() ([]byte, error) {
+	if err := w.usable(); err != nil {
+		return nil, err
+	}
+	b := bytes.NewBuffer(make([]byte, 0, w.BinarySize()))
+	if _, err := w.WriteTo(b); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// WriteTo writes what [Window.MarshalBinary] returns, piece by piece.
+func (w *Window) WriteTo(to io.Writer) (int64, error) {
+	if err := w.usable(); err != nil {
+		return 0, err
+	}
+	if err := accum.CheckMeta(w.meta); err != nil {
+		return 0, err
+	}
+	template, err := accum.New(accum.Config(w.cfg.Summary))
+	if err != nil {
+		return 0, err
+	}
+	m := wire.NewWriter(to, wire.Window, w.content(template))
+	m.Struct(w.header(template.BinarySize(nil)))
+	m.Bytes(w.meta)
+	write := func(sum *accum.Accumulator) {
+		_, err := sum.Write(m, nil)
+		m.Fail(err)
+	}
+	write(template)
+	for _, c := range w.cells {
+		m.Struct(cellHeader{uint64(c.level), c.from, c.to})
+		write(c.sum)
+	}
+	for _, c := range w.recent {
+		c.write(m, w.cfg.Summary.Dim, w.cfg.Summary.Targets)
+	}
+	return m.Close()
+}
+
+// write writes the rows of a chunk that are in the window.
+func (c *chunk) write(m *wire.Writer, d, t int) {
+	m.Struct(c.header())
+	b := c.block(d, t)
+	m.Int64s(c.times[c.gone:])
+	m.Float64s(b.Y)
+	m.Float64s(b.W)
+	if b.Sparse == nil {
+		m.Float64s(b.X)
+		return
+	}
+	begin := b.Sparse.RowPtr[0]
+	for _, at := range b.Sparse.RowPtr {
+		m.Ints([]int{at - begin})
+	}
+	end := b.Sparse.RowPtr[b.N]
+	m.Int32s(b.Sparse.ColIdx[begin:end])
+	m.Float64s(b.Sparse.Val[begin:end])
+}

@@ -1,0 +1,134 @@
+package window_test
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/zerovalues"
+	"github.com/fdridge/fdridge/internal/wire/wiretest"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/window"
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+)
+
+func TestMain(m *testing.M) { refbig.Main(m) }
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// must(f())(t) is f's value; an error ends the test.
+func must[T any](v T, err error) func(rapid.TB) T {
+	return func(t rapid.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func check(t rapid.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func marshal(t rapid.TB, s *ridge.Summary) []byte {
+	t.Helper()
+	return wiretest.Marshal(t, s)
+}
+
+// readAs reads a stream of one type.
+func readAs[T window.Stream](r io.Reader, be engine.Backend) (none T, err error) {
+	s, err := window.Read(r, be)
+	if err != nil {
+		return none, err
+	}
+	return s.(T), nil
+}
+
+// table is rows in memory.
+type table struct {
+	x, y   [][]float64
+	w      []float64 // nil: unweighted
+	sparse bool
+}
+
+func flat(x [][]float64) []float64 {
+	var out []float64
+	for _, row := range x {
+		out = append(out, row...)
+	}
+	return out
+}
+
+func compress(x [][]float64) *engine.CSR {
+	s := &engine.CSR{Rows: len(x), Cols: len(x[0]), RowPtr: []int{0}}
+	for _, row := range x {
+		for j, v := range row {
+			if v != 0 {
+				s.ColIdx, s.Val = append(s.ColIdx, int32(j)), append(s.Val, v)
+			}
+		}
+		s.RowPtr = append(s.RowPtr, len(s.Val))
+	}
+	return s
+}
+
+// rows draws a block of n rows.
+func rows(r *rand.Rand, n, d, t int, sparse, weighted bool) dataset.Block {
+	x, y := make([][]float64, n), make([]float64, 0, n*t)
+	var w []float64
+	for i := range x {
+		x[i] = make([]float64, d)
+		for j := range x[i] {
+			if !sparse || r.IntN(3) == 0 {
+				x[i][j] = 3 + r.NormFloat64()
+			}
+		}
+		for range t {
+			y = append(y, r.NormFloat64()-5)
+		}
+		if weighted {
+			w = append(w, float64(r.IntN(4)))
+		}
+	}
+	b := dataset.Block{N: n, Y: y, W: w}
+	if !sparse {
+		b.X = flat(x)
+	} else if n > 0 {
+		b.Sparse = compress(x)
+	} else {
+		b.Sparse = &engine.CSR{Cols: d, RowPtr: []int{0}}
+	}
+	return b
+}
+
+// TestZeroValues: no method of a zero value panics, and each one that adds rows and can fail refuses them.
+func TestZeroValues(t *testing.T) {
+	zerovalues.Check(t, zerovalues.Package{
+		Types: []any{new(window.Window), new(window.Fading), new(window.TimeError), new(window.Policy)},
+		Arguments: func() []any {
+			return []any{
+				[]float64{1, 2}, []byte{1}, dataset.Block{N: 1, X: []float64{1, 2}, Y: []float64{3}}, time.Unix(1, 0), []time.Time{time.Unix(1, 0)},
+				zerovalues.Interface[mat.Matrix](mat.NewDense(1, 2, []float64{1, 2})), zerovalues.Interface(io.EOF),
+				zerovalues.Interface[io.Writer](io.Discard), zerovalues.Interface[io.Reader](bytes.NewReader([]byte{1})),
+			}
+		},
+		Refuse: []any{new(window.Window), new(window.Fading)}, Input: ridge.ErrInput,
+		MayPass: []string{"ReadFrom", "UnmarshalBinary", "SetMeta"}, // which make something of a zero value
+	})
+	for _, of := range []interface{ BinarySize() int64 }{new(window.Window), new(window.Fading)} {
+		if size := of.BinarySize(); size != 0 {
+			t.Errorf("the zero %T, which cannot be written, is %d bytes", of, size)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package window
+
+import (
+	"io"
+
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/wire"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/internal/accum"
+)
+
+// NewStream makes an empty stream. If c leaves open the number of lanes, and there may be several, the
+// dispatcher chooses it. The errors are those of [ridge.NewSummary], [New] and [NewFading].
+func NewStream(c Settings) (Stream, error) {
+	set := 0
+	for _, isSet := range []bool{c.Rows != 0, c.Duration != 0, c.HalfLife != 0, c.HalfLifeRows != 0} {
+		if isSet {
+			set++
+		}
+	}
+	if set > 1 {
+		return nil, badinput.Errorf("ridge: a stream has a window or a half-life, by time or by rows; of these several are asked for")
+	}
+	if c.Rows != 0 || c.Duration != 0 {
+		return orNil(New(Config{Summary: c.Summary, Rows: c.Rows, Duration: c.Duration}))
+	}
+	cfg, err := c.Summary.WithLanes(-1)
+	if err != nil {
+		return nil, err
+	}
+	if c.HalfLife != 0 || c.HalfLifeRows != 0 {
+		return orNil(NewFading(FadingConfig{Summary: cfg, HalfLife: c.HalfLife, HalfLifeRows: c.HalfLifeRows}))
+	}
+	sum, err := ridge.NewSummary(cfg)
+	return orNil(Whole(sum), err)
+}
+
+// orNil returns s, or nil beside an error.
+func orNil(s Stream, err error) (Stream, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Read returns the next stream in r, whichever it is, for the backend be; nil is engine.Default(). The terms
+// are those of [ridge.Summary.ReadFrom].
+func Read(r io.Reader, be engine.Backend) (Stream, error) {
+	s, _, err := accum.Read(r, be, decodeStream)
+	return s, err
+}
+
+func decodeStream(m *wire.Reader, be engine.Backend) Stream {
+	kind, version, size := m.PreambleOf(wire.Summary, wire.Lanes, wire.Window, wire.Fading)
+	switch kind {
+	case wire.Window:
+		return decodeWindowContent(m, be, size)
+	case wire.Fading:
+		return decodeFadingContent(m, be, size)
+	}
+	sum, meta := accum.DecodeContent(m, be, kind, version, size)
+	if sum == nil {
+		return nil
+	}
+	return Whole(ridge.SummaryOf(sum, meta))
+}
