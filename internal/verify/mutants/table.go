@@ -560,7 +560,7 @@ var table = []mutant{
 	{"cross-validation: smaller γ are left out without a word", "ridge/choose/crossval.go",
 		"r.Unknown = below(gammas, s.gammas[0])", "r.Unknown = nil", "ridge", "^TestChoiceSaysWhatIsUnknown$"},
 	{"choose: singular candidates are left out without a word", "ridge/choose/gamma.go",
-		"best.Unknown = left", "best.Unknown = nil", "ridge", "^TestSingularCandidates$"},
+		"best.Unknown = left", "best.Unknown = left[:0]", "ridge", "^TestSingularCandidates$"},
 	{"choose: what was left out is forgotten with a further pass", "ridge/choose/gamma.go",
 		"next.Unknown = c.Unknown", "next.Unknown = nil", "ridge/choose", "^TestChooseAgain$"},
 	{"remedies: columns of like size for what they can't mend", "ridge/plan/remedies.go",
