@@ -14,12 +14,6 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// These report a nil source and a nil summary.
-var (
-	errNoSource  = fmt.Errorf("%w: no source of rows", ridge.ErrShape)
-	errNoSummary = fmt.Errorf("%w: no summary", ridge.ErrShape)
-)
-
 // factored is the evidence of a direct method.
 type factored struct {
 	*job

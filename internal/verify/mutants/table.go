@@ -395,7 +395,7 @@ var table = []mutant{
 		"p.head, p.rest = append(p.head, p.rest[:n]...), p.rest[n:]", "p.rest = p.rest[n:]", "dataset", "^TestPipe$"},
 	{"pipe: lines that may go on tell the format", "dataset/file/detect.go",
 		"ofLines(head[:bytes.LastIndexByte(head, '\\n')+1])", "ofLines(head)", "dataset/file", "^TestDribbled$"},
-	{"once: iterations are let through", "fit.go",
+	{"once: iterations are let through", "job.go",
 		"case !m.IsDirect() && m != ridge.OneShot:", "case false:", "ridge", "^TestFitOnce$"},
 	{"once: a direct solution is corrected by further passes", "ridge/factorization.go",
 		"if f.primal != nil && !f.once {", "if f.primal != nil {", "ridge", "^TestFitOnce$"},
