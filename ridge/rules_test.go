@@ -130,6 +130,11 @@ func TestRulesOfGamma(t *testing.T) {
 		if with.Passes != 1 || without.Passes != 0 || !(with.RelativeExcess() <= 1e-6) || !(without.RelativeExcess() > 0.01) {
 			t.Errorf("%d passes leave %g open, %d leave %g", with.Passes, with.RelativeExcess(), without.Passes, without.RelativeExcess())
 		}
+		// For penalties of bands each trial is an eigenproblem: fifty take longer than the passes of the refinement.
+		p := plan.Problem{Rows: 10_000, Dim: 2000, Targets: 1, Size: 32, MaxBytes: ridge.DefaultMaxBytes}
+		if one, fifty := plan.GramPass(p, 1).Rule, plan.GramPass(p, 50).Rule; one != ridge.Asked || fifty != ridge.GramCostsTooMuch {
+			t.Errorf("one eigenproblem: %v, fifty: %v", one, fifty)
+		}
 	})
 	many := problem(rand.New(rand.NewPCG(4, 5)), "gaussian", 1500, 40, 1, 1)
 	t.Run("5: passes solve for the candidates", func(t *testing.T) {
@@ -140,6 +145,12 @@ func TestRulesOfGamma(t *testing.T) {
 		if with.Whole || with.Passes == 0 || !(with.RelativeExcess() <= 0.01) || !(without.RelativeExcess() > 0.01) {
 			t.Errorf("%d passes leave %g open, %d leave %g", with.Passes, with.RelativeExcess(), without.Passes, without.RelativeExcess())
 		}
+		// Passes tell nothing of degrees of freedom: if these leave the choice open, none is made.
+		opts.GammaTol, opts.Candidates = 0, []float64{1, 10, 100}
+		if c := fit(many, opts).Choice; c.Passes != 0 || !(c.RelativeExcess() > 0.01) {
+			t.Errorf("%d passes leave %g open", c.Passes, c.RelativeExcess())
+		}
+		opts.Candidates = []float64{6000, 10_000, 20_000}
 		// No more candidates are solved for than fit.
 		opts.GammaTol, opts.MaxBytes = 0, 4000
 		if c := fit(many, opts).Choice; c.Passes != 0 {

@@ -2,8 +2,11 @@ package main
 
 import (
 	"go/format"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -29,6 +32,35 @@ func TestMutantsApply(t *testing.T) {
 		}
 		if _, err := format.Source(text); err != nil {
 			t.Errorf("%s: %v", m.name, err)
+		}
+	}
+}
+
+// TestTestsAreThere checks that the package of each mutant has the tests that are to notice it.
+func TestTestsAreThere(t *testing.T) {
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example)\w*)\(`)
+	tests := map[string][]string{} // of each package
+	for _, m := range mutants {
+		if tests[m.pkg] == nil {
+			files, err := filepath.Glob(filepath.Join("../../..", m.pkg, "*_test.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range files {
+				text, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, found := range declared.FindAllStringSubmatch(string(text), -1) {
+					tests[m.pkg] = append(tests[m.pkg], found[1])
+				}
+			}
+		}
+		for _, test := range strings.Split(m.test, "|") {
+			name, _, _ := strings.Cut(test, "/") // without subtests
+			if pattern, err := regexp.Compile(name); err != nil || !slices.ContainsFunc(tests[m.pkg], pattern.MatchString) {
+				t.Errorf("%s: %s has no test %s (%v)", m.name, m.pkg, test, err)
+			}
 		}
 	}
 }
