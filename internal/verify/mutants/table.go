@@ -739,8 +739,6 @@ var table = []mutant{
 		"\tFew = 8\n", "\tFew = 0\n", "ridge", "^TestOneShotCertificates$|^TestNearlySingular$|^TestLeastEigenvalue$"},
 	{"qr: its own arithmetic is exact", "ridge/internal/roundoff/roundoff.go",
 		"return 4*(q+4) +", "return 0*(q+4) +", "ridge", "^TestExact|^TestNIST"},
-	{"qr: folds are exact", "ridge/internal/roundoff/roundoff.go",
-		"+ longestFold*folds", "+ 0*longestFold*folds", "ridge", "^TestExact"},
 	{"exact: what centring moves is dropped", "ridge/internal/certify/direct.go",
 		"(f.Data[j]+e.Displaced[j])", "(f.Data[j])", "ridge", "^TestFirstRowFar$"},
 	{"exact: Cholesky's factor is that of the data", "ridge/internal/certify/direct.go",
