@@ -19,6 +19,7 @@ import (
 type Backend struct {
 	blas    netlib.Implementation
 	core    core
+	version string
 	asked   int             // threads that New was asked for
 	threads int             // that OpenBLAS has for a call
 	slots   chan struct{}   // one for each call inside OpenBLAS
@@ -73,7 +74,7 @@ func start(n int) (*Backend, error) {
 	}
 	setThreads(min(n, math.MaxInt32))
 	have := threads()
-	return &Backend{core: c, asked: n, threads: have, now: have, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/have)), own: own,
+	return &Backend{core: c, version: version(), asked: n, threads: have, now: have, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/have)), own: own,
 		sharing: sharing{places: make(chan struct{}, runtime.GOMAXPROCS(0))}}, nil
 }
 
@@ -87,7 +88,7 @@ func (b *Backend) Capabilities() map[string]string {
 		"kernel":           b.core.used,
 		"core_found":       b.core.found,
 		"core_repaired":    b.core.note,
-		"version":          version(),
+		"version":          b.version,
 		"threads":          strconv.Itoa(b.threads),
 		"concurrent_calls": strconv.Itoa(cap(b.slots)),
 	}

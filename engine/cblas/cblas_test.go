@@ -59,6 +59,24 @@ func TestCore(t *testing.T) {
 	}
 }
 
+// TestCapabilitiesOfManyCallers: OpenBLAS's own call for its version is not safe for concurrent use.
+func TestCapabilitiesOfManyCallers(t *testing.T) {
+	be := backend(t)
+	want := be.Capabilities()["version"]
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 5000 {
+				if got := be.Capabilities()["version"]; got != want {
+					t.Errorf("version %q, was %q", got, want)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
 // inProcess runs the tests that match run in a process in which OpenBLAS found the
 // given core, and wants its output to hold a sentence.
 func inProcess(t *testing.T, run, found, sentence string) {

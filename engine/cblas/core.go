@@ -112,7 +112,10 @@ func change(want string) (used, note string, err error) {
 }
 
 func coreName() string { return C.GoString(C.openblas_get_corename()) }
-func version() string  { return C.GoString(C.openblas_get_config()) }
+
+// version returns OpenBLAS's description of its build. It is called once: OpenBLAS writes the text
+// into a buffer of the process, so that two calls at a time read each other's half-written text.
+func version() string { return C.GoString(C.openblas_get_config()) }
 
 func setThreads(n int) { C.openblas_set_num_threads(C.int(n)) }
 func threads() int     { return int(C.openblas_get_num_threads()) }
