@@ -28,11 +28,7 @@ func (j *job) factorise(ctx context.Context, steps plan.Steps) (*factored, error
 	src, opts := j.src, ridge.ExactOptions{
 		Method: steps.Method, Intercept: !j.NoIntercept, Backend: j.Backend, MaxBytes: j.MaxBytes, Tol: j.Tol, Progress: j.progress(Reading, 1),
 	}
-	gammas := j.Gammas
-	if j.chooses() {
-		gammas = nil
-	}
-	if opts.LeaveOneOut = j.chooses() && j.Select == choose.LOO; opts.LeaveOneOut && !steps.Method.For(j.n, j.d, gammas).IsDual() {
+	if opts.LeaveOneOut = j.chooses() && j.Select == choose.LOO; opts.LeaveOneOut && !steps.Method.For(j.n, j.d, j.Gammas).IsDual() {
 		acc, err := ridge.NewSummary(ridge.SummaryConfig{Dim: j.d, Targets: j.t, Size: j.d, Intercept: opts.Intercept, Backend: j.Backend, Store: fd.StoreScatter})
 		if err != nil {
 			return nil, err
@@ -40,7 +36,7 @@ func (j *job) factorise(ctx context.Context, steps plan.Steps) (*factored, error
 		f.gram, src, opts.Beside = acc, shown{src, acc}, plan.GramBytes(j.Backend, j.d, j.t)
 	}
 	var err error
-	if f.made, err = ridge.Factorize(ctx, src, gammas, opts); err != nil {
+	if f.made, err = ridge.Factorize(ctx, src, j.Gammas, opts); err != nil {
 		return nil, err
 	}
 	j.did(Step{Stage: Reading, Method: f.made.Method(), Passes: f.made.Passes(), Reason: steps.Reason})
@@ -173,10 +169,10 @@ func (f *factored) needQR(gammas []float64, fits []*ridge.Solution) (again []flo
 	}
 	primal := f.problem()
 	primal.Rows, primal.Gammas = -1, gammas
-	fit, _ := plan.Fits(primal)
+	canFactor := plan.Fits(primal)
 	for _, g := range gammas {
 		at := slices.IndexFunc(fits, func(s *ridge.Solution) bool { return s.Gamma == g })
-		if at < 0 || fit && !f.once && fits[at].Status == ridge.RoundOff {
+		if at < 0 || canFactor && !f.once && fits[at].Status == ridge.RoundOff {
 			again = append(again, g)
 		}
 	}

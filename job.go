@@ -43,12 +43,7 @@ func resolve(src dataset.Source, opts Options) (*job, error) {
 	}
 	j := &job{Options: opts, src: src, once: dataset.Once(src)}
 	j.n, j.d, j.t = src.Dims()
-	if err := j.resolvePenalty(); err != nil {
-		return nil, err
-	}
-	var err error
-	j.src, err = j.scaled(src)
-	return j, err
+	return j, j.resolvePenalty()
 }
 
 // resolveSummary is resolve for a summary.
@@ -80,17 +75,13 @@ func resolveSummary(src dataset.Source, sum *ridge.Summary, opts Options) (*job,
 		return nil, err
 	}
 	j := &job{Options: opts, src: src, n: sum.Rows(), d: cfg.Dim, t: cfg.Targets}
-	if err := j.resolvePenalty(); err != nil {
-		return nil, err
-	}
-	var err error
-	j.src, err = j.scaled(src)
-	return j, err
+	return j, j.resolvePenalty()
 }
 
-// resolvePenalty finds the penalty of each column.
+// resolvePenalty finds the penalty of each column, and scales the rows by it.
 func (j *job) resolvePenalty() error {
-	if j.Bands != nil {
+	switch {
+	case j.Bands != nil:
 		p, err := choose.Penalties(j.d, j.Bands)
 		if err != nil {
 			return err
@@ -98,25 +89,25 @@ func (j *job) resolvePenalty() error {
 		if !j.choosesBands() {
 			j.penalty, j.bands = p, &choose.BandChoice{Bands: j.Bands, Choice: choose.Least(nil)}
 		}
-		return nil
-	}
-	if j.Penalty != nil && len(j.Penalty) != j.d {
+	case j.Penalty != nil && len(j.Penalty) != j.d:
 		return &OptionError{[]string{"Penalty"}, "there must be one penalty for each feature"}
+	default:
+		j.penalty = j.Penalty
 	}
-	j.penalty = j.Penalty
-	return nil
+	return j.scale()
 }
 
-// scaled returns the rows in penalised columns.
-func (j *job) scaled(src dataset.Source) (dataset.Source, error) {
-	if j.penalty == nil || src == nil {
-		return src, nil
+// scale puts the rows into penalised columns.
+func (j *job) scale() error {
+	if j.penalty == nil || j.src == nil {
+		return nil
 	}
 	scaling, err := dataset.Penalty(j.penalty)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return scaling.Apply(src)
+	j.src, err = scaling.Apply(j.src)
+	return err
 }
 
 // unscale turns the solutions of a result into those of the columns as they are.
@@ -136,11 +127,8 @@ func (j *job) unscale(r *Result) {
 // problem describes the job to the planner.
 func (j *job) problem() plan.Problem {
 	p := plan.Problem{
-		Method: j.Method, Rows: j.n, Dim: j.d, Targets: j.t, Gammas: j.Gammas, LeaveOneOut: j.Select == choose.LOO && j.chooses(),
+		Method: j.Method, Rows: j.n, Dim: j.d, Targets: j.t, Gammas: j.Gammas, Grid: choose.GridSize, LeaveOneOut: j.Select == choose.LOO && j.chooses(),
 		Size: j.Size, MaxBytes: j.MaxBytes, Once: j.once,
-	}
-	if j.chooses() {
-		p.Gammas = nil
 	}
 	switch {
 	case j.Reducer != nil:

@@ -111,6 +111,9 @@ func (o *Options) choosesBands() bool {
 
 // fill gives every field its value.
 func (o *Options) fill() error {
+	if o.chooses() {
+		o.Gammas = nil
+	}
 	if o.Folds != 0 && o.Select == choose.GCV {
 		o.Select = choose.CV
 	} else if o.Folds == 0 && o.Select == choose.CV {

@@ -291,7 +291,7 @@ func (s *sketched) chooseBands(ctx context.Context) error {
 		return err
 	}
 	s.bands = choice
-	if s.src, err = s.scaled(s.src); err != nil {
+	if err := s.scale(); err != nil {
 		return err
 	}
 	sum := s.sum

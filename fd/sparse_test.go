@@ -348,17 +348,7 @@ func TestRoundOffOfLongSparseRows(t *testing.T) {
 				}
 				// All there is lies along the row: λ is that of E on it.
 				p := must(s.Spectrum())(t)
-				norm2 := mul(mul(number(x), number(x)), number(float64(z)))
-				e := mul(number(8), norm2)
-				for i, s2 := range p.Sigma2 {
-					dot := number(0)
-					for _, v := range p.V[i*p.Dim : i*p.Dim+z] {
-						dot.Add(dot, mul(number(v), number(x)))
-					}
-					along := mul(number(s2), mul(dot, dot))
-					e.Sub(e, along.Quo(along, norm2))
-				}
-				lambda, _ := e.Float64()
+				lambda := lossAlong(p, 8, z, x)
 				within(t, mat.NewSymDense(1, []float64{lambda}), p.Bound)
 				worst = math.Max(worst, math.Abs(lambda)/eps/p.Bound.Frobenius2)
 			}

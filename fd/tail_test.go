@@ -79,18 +79,25 @@ func TestShrinkOfLongSparseRows(t *testing.T) {
 		}
 		// The long rows lie along one direction: λ is that of E along it.
 		p := must(s.Spectrum())(t)
-		norm2 := mul(mul(number(x), number(x)), number(z))
-		e := mul(number(rows), norm2)
-		for i, s2 := range p.Sigma2 {
-			dot := number(0)
-			for _, v := range p.V[i*p.Dim : i*p.Dim+z] {
-				dot.Add(dot, mul(number(v), number(x)))
-			}
-			along := mul(number(s2), mul(dot, dot))
-			e.Sub(e, along.Quo(along, norm2))
-		}
-		lambda, _ := e.Float64()
+		lambda := lossAlong(p, rows, z, x)
 		t.Logf("off by %.3g·eps·‖A‖² of %.3g", lambda/eps/p.Bound.Frobenius2, p.Bound.RoundOff/eps/p.Bound.Frobenius2)
 		within(t, mat.NewSymDense(1, []float64{lambda}), p.Bound)
 	})
+}
+
+// lossAlong returns uᵀ(AᵀA − BᵀB)u for n equal rows with z entries x, where u is the direction of the rows. It computes in
+// extended precision.
+func lossAlong(p *fd.Spectrum, n, z int, x float64) float64 {
+	norm2 := mul(mul(number(x), number(x)), number(float64(z)))
+	e := mul(number(float64(n)), norm2)
+	for i, s2 := range p.Sigma2 {
+		dot := number(0)
+		for _, v := range p.V[i*p.Dim : i*p.Dim+z] {
+			dot.Add(dot, mul(number(v), number(x)))
+		}
+		along := mul(number(s2), mul(dot, dot))
+		e.Sub(e, along.Quo(along, norm2))
+	}
+	lambda, _ := e.Float64()
+	return lambda
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
@@ -51,7 +52,7 @@ func TestChooseMethod(t *testing.T) {
 		"the same, n unknown":               {-1, 100, 256, nil, ridge.Exact},
 		"γ = 0":                             {1000, 3000, 256, []float64{0}, ridge.Exact},
 	} {
-		p := plan.Problem{Rows: c.n, Dim: c.d, Targets: 1, Gammas: c.gammas, Size: c.m, MaxBytes: ridge.DefaultMaxBytes}
+		p := plan.Problem{Rows: c.n, Dim: c.d, Targets: 1, Gammas: c.gammas, Grid: choose.GridSize, Size: c.m, MaxBytes: ridge.DefaultMaxBytes}
 		if got := plan.Choose(p); got.Method != c.want || got.Reason.Rule == ridge.Asked {
 			t.Errorf("%s: %s (%v), want %s", name, got.Method, got.Reason, c.want)
 		}

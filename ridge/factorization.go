@@ -12,9 +12,8 @@ import (
 // A Factorization holds what one pass keeps of the rows for a direct method: AᵀA, its QR factor, or the rows and AAᵀ. It
 // solves at any γ. One goroutine may use it at a time.
 type Factorization struct {
-	method Method
-	opts   ExactOptions
-	once   bool
+	opts ExactOptions
+	once bool
 
 	primal *primal // nil for a dual method
 	system *direct.System
@@ -39,7 +38,7 @@ func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts E
 			return nil, err
 		}
 	}
-	f := &Factorization{method: asked, opts: opts, once: dataset.Once(src)}
+	f := &Factorization{opts: opts, once: dataset.Once(src)}
 	var err error
 	if opts.Method.IsDual() {
 		plan := dualPlan{gammas: len(gammas), leverage: opts.LeaveOneOut, sooner: asked == Exact && len(gammas) == 1}
@@ -143,9 +142,15 @@ func (f *Factorization) ColumnSquares() []float64 {
 	return f.system.ColumnSquares()
 }
 
-// For returns the factorisation that [Exact] stands for, for n rows (-1 if unknown) of d features at the γ of gammas (nil: many):
-// QR if one is 0; Dual if there are fewer rows than features, or if d² numbers exceed [MaxGramBytes] and n is unknown;
-// Tridiagonal for four γ or more; otherwise Cholesky. Auto is Cholesky; any other method is returned as it is.
+// For returns the factorisation that [Exact] stands for. n is the number of rows, -1 if unknown; d is the number of features;
+// gammas are the γ to solve for, nil for many.
+//
+//   - γ = 0 among gammas: QR.
+//   - Fewer rows than features, or n unknown and d² numbers larger than [MaxGramBytes]: Dual.
+//   - Four γ or more: Tridiagonal.
+//   - Otherwise: Cholesky.
+//
+// Auto stands for Cholesky. For returns any other method unchanged.
 func (m Method) For(n int64, d int, gammas []float64) Method {
 	switch {
 	case m == Auto:

@@ -131,7 +131,7 @@ func TestRulesOfGamma(t *testing.T) {
 			t.Errorf("%d passes leave %g open, %d leave %g", with.Passes, with.RelativeExcess(), without.Passes, without.RelativeExcess())
 		}
 		// For penalties of bands each trial is an eigenproblem: fifty take longer than the passes of the refinement.
-		p := plan.Problem{Rows: 10_000, Dim: 2000, Targets: 1, Size: 32, MaxBytes: ridge.DefaultMaxBytes}
+		p := plan.Problem{Rows: 10_000, Dim: 2000, Targets: 1, Grid: choose.GridSize, Size: 32, MaxBytes: ridge.DefaultMaxBytes}
 		if one, fifty := plan.GramPass(p, 1).Rule, plan.GramPass(p, 50).Rule; one != ridge.Asked || fifty != ridge.GramCostsTooMuch {
 			t.Errorf("one eigenproblem: %v, fifty: %v", one, fifty)
 		}

@@ -20,7 +20,7 @@ type BandChoice struct {
 	AtEnd  bool           `json:"at_end"`          // a penalty is 10⁸ or 10⁻⁸, beyond which none is tried
 	Passes int            `json:"passes"`          // that a fit has made for it, after the summary's
 	Whole  bool           `json:"whole"`           // these have computed AᵀA itself: what the brackets leave open is round-off
-	Spent  []ridge.Reason `json:"spent,omitempty"` // what the passes were spent on, or why there was none; empty if the sketch\'s pass was enough
+	Spent  []ridge.Reason `json:"spent,omitempty"` // what the passes were spent on, or why there was none; empty if the sketch's pass was enough
 }
 
 // A BandTrial is what one set of penalties comes to.

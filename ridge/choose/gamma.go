@@ -19,7 +19,7 @@ type GammaChoice struct {
 	CV     *CVResult          `json:"cv,omitempty"`    // the cross-validation that these scores are of, if they are
 	Passes int                `json:"passes"`          // that a fit has made for it, after the summary's
 	Whole  bool               `json:"whole"`           // these have computed AᵀA itself, or solutions are exact: what the scores leave open is round-off
-	Spent  []ridge.Reason     `json:"spent,omitempty"` // what the passes were spent on, or why there was none; empty if the sketch\'s pass was enough
+	Spent  []ridge.Reason     `json:"spent,omitempty"` // what the passes were spent on, or why there was none; empty if the sketch's pass was enough
 	// Unknown lists the γ that were left out, ascending. Of a grid they lie below those of Path, and
 	// their scores are not known to one per cent, or the system is singular there to working
 	// precision. Of given candidates they are those at which the system is singular. Nothing is said
@@ -50,11 +50,10 @@ func (c *GammaChoice) LittleKnown() bool {
 	return false
 }
 
-// How many γ there are to choose from where none are given, over six powers of ten: by GCV
-// and by cross-validation.
+// GridSize is the number of γ in the default grid, over six powers of ten. Cross-validation has gridCV.
 const (
-	gridGCV = 50
-	gridCV  = 25
+	GridSize = 50
+	gridCV   = 25
 )
 
 // A grid goes on beyond its end by half as many γ as it had, over three powers of ten, as long as
@@ -115,11 +114,11 @@ func Among(gammas, grid []float64, find func(gammas []float64) ([]Candidate, err
 		return nil, err
 	}
 	if goOn {
-		all = all[known(len(all), gridGCV, func(i int) ridge.Interval { return ridge.Interval(total(all[i].Scores)) }):]
+		all = all[known(len(all), GridSize, func(i int) ridge.Interval { return ridge.Interval(total(all[i].Scores)) }):]
 	}
 	best, err := chooseCandidate(all)
 	for more := 0; err == nil && goOn && more < mostMore; more++ {
-		beyond := beyond(gammasOf(best.Path), best.Index, gridGCV/2)
+		beyond := beyond(gammasOf(best.Path), best.Index, GridSize/2)
 		if len(beyond) == 0 {
 			break
 		}

@@ -15,11 +15,11 @@ import (
 // one part in a thousand. A single γ is the mean eigenvalue. Where all rows are zero
 // it is taken to be 1, and so it is for the zero Summary.
 func Grid(sum *ridge.Summary, k int) []float64 {
-	return GridAround(sum.MeanEigenvalue(), k)
+	return gridAround(sum.MeanEigenvalue(), k)
 }
 
-// GridAround returns [Grid] for a mean eigenvalue.
-func GridAround(mean float64, k int) []float64 {
+// gridAround returns [Grid] for a mean eigenvalue.
+func gridAround(mean float64, k int) []float64 {
 	if !(mean > 0x1p-1000) { // 10⁻³ of it would be no normal number
 		mean = 1
 	}
@@ -35,7 +35,7 @@ func GridAround(mean float64, k int) []float64 {
 }
 
 // GridOf returns the grid that [Gamma] chooses from.
-func GridOf(sum *ridge.Summary) ([]float64, error) { return gridOf(sum, gridGCV) }
+func GridOf(sum *ridge.Summary) ([]float64, error) { return gridOf(sum, GridSize) }
 
 func gridOf(sum *ridge.Summary, k int) ([]float64, error) {
 	spec, err := sum.Spectrum()
@@ -52,7 +52,7 @@ func gridOf(sum *ridge.Summary, k int) ([]float64, error) {
 // GridFor returns the grid that γ is chosen from if the mean eigenvalue of K and the sums of squares of the columns are known;
 // squares may be nil.
 func GridFor(mean float64, squares []float64) []float64 {
-	return spanning(GridAround(mean, gridGCV), squares)
+	return spanning(gridAround(mean, GridSize), squares)
 }
 
 // known is the index at which a grid of n γ, of which all but the last k are below the six powers of

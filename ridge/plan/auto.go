@@ -14,6 +14,7 @@ type Problem struct {
 	Rows         int64        // n; -1 if it is unknown
 	Dim, Targets int
 	Gammas       []float64    // nil if γ is to be chosen
+	Grid         int          // number of γ that one is chosen from
 	LeaveOneOut  bool         // γ is chosen by leave-one-out errors
 	Size         int          // m
 	MaxBytes     uint64       // memory that a direct method may take
@@ -56,7 +57,7 @@ func Choose(p Problem) Steps {
 		return Steps{iterated, why}
 	}
 	ratio := exactWork(p) / passes
-	switch dual := p.Rows >= 0 && p.Rows < int64(p.Dim); {
+	switch dual := p.isDual(); {
 	case p.Once && dual:
 		return Steps{ridge.Exact, ridge.Reason{Rule: ridge.ReadOnceDual}}
 	case p.Once:
@@ -73,18 +74,16 @@ func Choose(p Problem) Steps {
 // certain; the passes may be more than estimated.
 const mostRatio = 2
 
-// Fits returns the zero Reason if a direct method fits the problem, and otherwise why not: d² numbers (n² if n < d) take
-// more than [ridge.MaxGramBytes], or the method more than MaxBytes.
-func Fits(p Problem) (ok bool, why ridge.Reason) {
-	why = misfit(p)
-	return why.Rule == ridge.Asked, why
-}
+// Fits reports whether a direct method fits the problem: d² numbers (n² if n < d) take at most [ridge.MaxGramBytes], and the
+// method at most MaxBytes.
+func Fits(p Problem) bool { return misfit(p).Rule == ridge.Asked }
 
+// misfit returns the reason why a direct method does not fit the problem, or the zero Reason if it does.
 func misfit(p Problem) ridge.Reason {
 	k := p.solved()
 	order, rule, method := p.Dim, ridge.GramTooLarge, factorFor(k)
 	kept := 0.0
-	if p.Rows >= 0 && p.Rows < int64(p.Dim) {
+	if p.isDual() {
 		order, rule, method = int(p.Rows), ridge.DualTooLarge, ridge.Dual
 		if p.Once {
 			kept = 8 * float64(p.Rows) * float64(p.Dim) // the rows stay in memory
@@ -100,28 +99,28 @@ func misfit(p Problem) ridge.Reason {
 	return ridge.Reason{}
 }
 
+// isDual reports whether there are fewer rows than features, so that a direct method solves a system of order n.
+func (p *Problem) isDual() bool { return p.Rows >= 0 && p.Rows < int64(p.Dim) }
+
 // solved returns the number of γ that a direct method solves for.
 func (p *Problem) solved() int {
 	if p.Gammas == nil {
-		return candidates
+		return p.Grid
 	}
 	return len(p.Gammas)
 }
 
-// candidates is the number of γ that one is chosen from.
-const candidates = 50
-
 // exactWork returns the flops for each number of A of a direct solution, reading included.
 func exactWork(p Problem) float64 {
-	if n := p.Rows; n >= 0 && n < int64(p.Dim) {
-		return readFlops + exactFlops(int64(p.Dim), int(n), p.solved())
+	if p.isDual() {
+		return readFlops + exactFlops(int64(p.Dim), int(p.Rows), p.solved())
 	}
 	return readFlops + exactFlops(p.Rows, p.Dim, p.solved())
 }
 
-// GramPass returns the zero Reason if a pass that computes AᵀA is worth its cost for the choice of γ: d² numbers fit, as for a direct
-// method, and the pass with so many eigenproblems of order d costs at most five times what the refinement does. Otherwise it
-// returns why not.
+// GramPass returns the zero Reason if a pass that computes AᵀA is worth its cost for the choice of γ. The pass and the
+// eigenproblem after it must fit in MaxBytes and in [ridge.MaxGramBytes], and the pass with so many eigenproblems of order d
+// must cost at most five times what the refinement costs. Otherwise GramPass returns the reason why not.
 func GramPass(p Problem, eigenproblems int) ridge.Reason {
 	d := float64(p.Dim)
 	if need := 8 * 8 * d * (d + float64(p.Targets)); need > ridge.MaxGramBytes || need > float64(p.MaxBytes) {
@@ -150,4 +149,10 @@ func iterative(d, m, systems int) (method ridge.Method, flops float64) {
 		return ridge.Galerkin, galerkin
 	}
 	return ridge.CG, cg
+}
+
+// Iteration returns the method that iterates on a problem: CG or Galerkin, whichever costs less in a dozen passes.
+func Iteration(p Problem) ridge.Method {
+	m, _ := iterative(p.Dim, min(p.Size, p.Dim), max(1, len(p.Gammas))*p.Targets)
+	return m
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
@@ -208,3 +209,13 @@ func (o *outlook) galerkinCost(count int64, size, q, passes int) cost {
 
 // factorFor returns the factorisation of AᵀA that Exact stands for at k positive γ.
 func factorFor(k int) ridge.Method { return ridge.Exact.For(1, 1, slices.Repeat([]float64{1}, k)) }
+
+// GramBytes returns the memory in bytes of a summary that keeps AᵀA, and of its eigenproblem.
+func GramBytes(be engine.Backend, d, t int) uint64 {
+	_, taken, err := fd.Config{Dim: d, Size: d, Store: fd.StoreScatter}.Buffer()
+	if err != nil {
+		return math.MaxUint64
+	}
+	n, q := float64(d), float64(d+t)
+	return uint64(8 * (float64(taken)*n + 5*n*n + 3*q*n + float64(be.SymEigWork(d, d))))
+}

@@ -3,7 +3,6 @@ package plan
 import (
 	"math"
 
-	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
@@ -161,8 +160,7 @@ func (r *Outcome) canFactor() bool {
 	}
 	p := r.Problem
 	p.Gammas = make([]float64, len(r.Solutions))
-	fits, _ := Fits(p)
-	return fits
+	return Fits(p)
 }
 
 // morePasses are the passes that are expected to suffice for what was missed at γ, and the size of a
@@ -259,20 +257,4 @@ func ColumnSpread(spec *fd.Spectrum) float64 {
 		squares[j] = math.Max(0, v*v-eta)
 	}
 	return Spread(squares, eta)
-}
-
-// GramBytes returns the memory in bytes of a summary that keeps AᵀA, and of its eigenproblem.
-func GramBytes(be engine.Backend, d, t int) uint64 {
-	_, taken, err := fd.Config{Dim: d, Size: d, Store: fd.StoreScatter}.Buffer()
-	if err != nil {
-		return math.MaxUint64
-	}
-	n, q := float64(d), float64(d+t)
-	return uint64(8 * (float64(taken)*n + 5*n*n + 3*q*n + float64(be.SymEigWork(d, d))))
-}
-
-// Iteration returns the method that iterates on a problem: CG or Galerkin, whichever costs less in a dozen passes.
-func Iteration(p Problem) ridge.Method {
-	m, _ := iterative(p.Dim, min(p.Size, p.Dim), max(1, len(p.Gammas))*p.Targets)
-	return m
 }

@@ -592,7 +592,7 @@ var table = []mutant{
 	{"fit: a fit that diverged, of which nothing is certified, is worth keeping", "cmd/fdridge/internal/report/fit.go",
 		"return s.Status != ridge.Diverged ||", "return s.Status == ridge.Diverged ||", "cmd/fdridge/internal/report", "^TestLost$"},
 	{"fit: what Cholesky finds singular is given up", "factored.go",
-		"if at < 0 || fit &&", "if fit &&", "ridge", "^TestFitSingular$"},
+		"if at < 0 || canFactor &&", "if canFactor &&", "ridge", "^TestFitSingular$"},
 	{"fit: what Cholesky does not certify is left so", "factored.go",
 		"!f.once && fits[at].Status == ridge.RoundOff", "f.once && fits[at].Status == ridge.RoundOff", "ridge", "^TestDirectGoesOnByQR$"},
 	{"solve: an iteration certifies less than its beginning", "ridge/solve.go",

@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// reasonWords has the words of each rule. %[1]v, %[2]v … are the rule's numbers, after shown, behind the method.
+// reasonWords maps each rule to the function that words a reason with that rule.
 var reasonWords = map[ridge.Rule]func(r ridge.Reason) string{
 	ridge.LeastSquares:     fixed("gamma = 0 is least squares, which nothing else solves"),
 	ridge.RanksShareRows:   fixed("several ranks share the rows"),
